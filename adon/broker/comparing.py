@@ -34,7 +34,7 @@ from adon.broker.decision import SiteCost
 from adon.broker.flow import Flow
 from adon.broker.forecasting.interval import forecast, foretold
 from adon.broker.forecasting.sharing import PAYLOAD, Company, Whole, lasts, lasts_behind, present, whole
-from adon.broker.optimisation.location import Standing, choose, start_text
+from adon.broker.optimisation.location import choose
 from adon.broker.optimisation.placement import Placement, Planned
 from adon.broker.outcomes import Forecast
 from adon.broker.resources.amounts import Amounts, Limits
@@ -78,7 +78,6 @@ class SiteSeen:
     :param rate: Γ_c of one of its nodes.
     :param free: what the flow can have of it for as long as it would stay; None if nothing is known of it.
     :param reserved: whose reservations keep it from more, in words.
-    :param opens: when what the flow asks will be free, if it is not now and that can be told.
     :param legs: the ways of the data by it, if it is at a third campus.
     """
 
@@ -86,7 +85,6 @@ class SiteSeen:
     rate: Learnt
     free: Limits | None = None
     reserved: str = ""
-    opens: float | None = None
     legs: Legs | None = None
 
 
@@ -96,12 +94,10 @@ class Regarded:
 
     :param sites: those that the RSpec allows, in the order of the configuration.
     :param paths: by name, how far off rates of each candidate have been.
-    :param latest: no start later than this is waited for while something can be had at once.
     """
 
     sites: tuple[SiteSeen, ...] = ()
     paths: Mapping[str, Observed] = field(default_factory=FrozenMap)
-    latest: float = math.inf
 
 
 NOTHING_REGARDED = Regarded()
@@ -136,10 +132,6 @@ def placement(
     :param planned: what a plan for several flows has for this one; it is kept where it can be.
     :param functions: the cost functions that templates may name; those that there always are, if None.
     """
-    now = _situation(choice).now
-    if planned is not None and now < planned.starts <= seen.latest:
-        reason = f"starts {start_text(planned.starts, now)}: {planned.why}"
-        return Placement((), None, reason, True, True, planned.starts, flow.request.size)
     ways, model = ways_of(flow, need, choice, seen), need.template.cost
     if model is None or not seen.sites:
         return Placement(transfer_size=flow.request.size, forecast=_raw_forecast(flow, need, ways))
@@ -147,17 +139,10 @@ def placement(
     costs = costs_of(flow, need, choice, model, seen.sites, ways, functions)
     ends = ends_of(flow, choice)
     reserve = _situation(choice).policy.reserve_nodes
-    standing = {one.offer.name: _standing(need, one, ends, reserve) for one in seen.sites}
-    offers = {one.offer.name: one.offer for one in seen.sites}
-    found = choose(
-        [cost for cost, _ in costs],
-        standing,
-        now,
-        lambda cost, seconds: functions.delayed(cost, seconds, offers[cost.site], model),
-        seen.latest,
-    )
+    lacking = {one.offer.name: _lacking(need, one, ends, reserve) for one in seen.sites}
+    found = choose([cost for cost, _ in costs], lacking)
     taken, reason = found.taken, found.reason
-    kept = _as_planned(costs, standing, planned)
+    kept = _as_planned(costs, lacking, planned)
     if kept is not None and planned is not None and kept is not taken:
         taken, reason = kept, f"{kept.site} by {kept.path}: {planned.why}; {reason}"
     way = next((way for cost, way in costs if cost is taken), NO_WAY)
@@ -166,8 +151,6 @@ def placement(
         taken=taken,
         reason=reason,
         refused=taken is None,
-        awaits=taken is None and found.at_once,
-        starts=found.starts if taken is None else None,
         transfer_size=max(1, flow.request.size if taken is None else taken.transfer_size),
         demand=demand_of(need),
         forecast=None if taken is None else forecast_of(flow, need, taken, way),
@@ -175,10 +158,10 @@ def placement(
 
 
 def _as_planned(
-    costs: Sequence[tuple[SiteCost, Way]], standing: Mapping[str, Standing], planned: Planned | None
+    costs: Sequence[tuple[SiteCost, Way]], lacking: Mapping[str, str], planned: Planned | None
 ) -> SiteCost | None:
     """The candidate that was planned, if it can be had."""
-    if planned is None or planned.site is None or standing[planned.site].obstacle:
+    if planned is None or planned.site is None or lacking[planned.site]:
         return None
     wanted = (planned.site, planned.path)
     return next((c for c, _ in costs if (c.site, c.path) == wanted and math.isfinite(c.cost)), None)
@@ -372,21 +355,20 @@ def asked_of(need: Need, reserve: int) -> Amounts:
     return demand_of(need) + Amounts(nodes=reserve)
 
 
-def _standing(need: Need, site: SiteSeen, ends: tuple[str, str], reserve: int) -> Standing:
-    """Whether a site has room for a flow; if not, from when on."""
+def _lacking(need: Need, site: SiteSeen, ends: tuple[str, str], reserve: int) -> str:
+    """Why a site has no room for a flow; empty if it has."""
     if site.offer.campus not in ends:
         campus = site.offer.campus
-        return Standing(f"is at neither end of the transfer; to compute there, ask for one to {campus}")
+        return f"is at neither end of the transfer; to compute there, ask for one to {campus}"
     if site.free is None:
-        return Standing("nothing is known about its resources")
+        return "nothing is known about its resources"
     short = site.free.lacks(asked_of(need, reserve))
     if not short:
-        return Standing()
+        return ""
     kept = f" and {reserve} kept in reserve" if reserve else ""
     nodes = demand_of(need).nodes
     words = [f"{one.there} free, {nodes} needed{kept}" if one.kind == "nodes" else one.words for one in short]
-    text = "; ".join(words) + (f" ({site.reserved})" if site.reserved else "")
-    return Standing(text, site.opens)
+    return "; ".join(words) + (f" ({site.reserved})" if site.reserved else "")
 
 
 # -- when it is over --------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from adon.broker import legs, scheduler, using
+from adon.broker import legs, using
 from adon.broker.choice import Choice, Need
 from adon.broker.company import company_of
 from adon.broker.comparing import (
@@ -80,18 +80,15 @@ def regarded(
     need: Need,
     choice: Choice,
     now: float,
-    latest: float = math.inf,
     *,
     elsewhere: bool = True,
 ) -> Regarded:
     """What a comparison for a flow looks at now.
 
-    :param latest: no start later than this is waited for while something can be had at once.
     :param elsewhere: whether sites are compared that the flow cannot take, at a third campus; only for one
         that has a path.
     """
-    latest = min(latest, scheduler.deadline(flow, world.flows.patience))
-    seen = Regarded(paths=_observed(world, flow, need, choice, now), latest=latest)
+    seen = Regarded(paths=_observed(world, flow, need, choice, now))
     if need.template.cost is None:
         return seen
     elsewhere = elsewhere and choice.selection.path is not None
@@ -178,7 +175,7 @@ def _elsewhere(world: World, need: Need, ends: tuple[str, str], campus: str, now
 def _with_room(
     world: World, flow: Flow, need: Need, choice: Choice, seen: Regarded, site: SiteSeen, now: float
 ) -> SiteSeen:
-    """The site with what the flow can have of it, and when it can have what it asks."""
+    """The site with what the flow can have of it."""
     book = world.ledger.sites.get(site.offer.name)
     if book is None or site.legs is not None:
         return site
@@ -188,8 +185,7 @@ def _with_room(
     free = book.free(now, now, now + lasts, who)
     if free.holds(asked):
         return replace(site, free=free)
-    opens = book.earliest(asked, now, now, lasts, who) if book.limits.holds(asked) else None
-    return replace(site, free=free, reserved=_reserved(book, who, now), opens=opens)
+    return replace(site, free=free, reserved=_reserved(book, who, now))
 
 
 def _reserved(book: Book, who: Who, now: float) -> str:

@@ -207,7 +207,6 @@ def decision_of(
         compute=sites.costs,
         compute_site=sites.site,
         forecast=sites.forecast if outcome is Outcome.ADMIT else None,
-        starts=sites.starts if outcome is Outcome.QUEUE else None,
         alarm=event.alarm.id if isinstance(event, AlarmRaised | AlarmCleared) else None,
         slice=flow.slice,
         granted=granted,

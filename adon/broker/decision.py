@@ -80,7 +80,6 @@ class Decision:
     :param granted: what the queue ladder gives it on the path, beside what it asked.
     :param trigger: the trigger of its template that led to it, and what that saw, if one did.
     :param forecast: when its transfer is expected to be over, if it is admitted and that can be told.
-    :param starts: when it is expected to start, if it waits and that can be told.
     """
 
     id: str
@@ -102,7 +101,6 @@ class Decision:
     granted: Granted | None = None
     trigger: str | None = None
     forecast: Forecast | None = None
-    starts: float | None = None
 
     def body(self) -> dict[str, Any]:
         """The decision as plain JSON values (``inf`` as the string ``"inf"``)."""

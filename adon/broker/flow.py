@@ -155,7 +155,6 @@ class Flow:
     :param not_before, deadline: as the request says, in seconds since the epoch.
     :param booking: what it has reserved in advance.
     :param ends_by: when it is expected to have given back what it holds, at the latest.
-    :param starts: when it is expected to start, while it waits and that can be told.
     """
 
     number: int
@@ -194,7 +193,6 @@ class Flow:
     deadline: float | None = None
     booking: Booking | None = None
     ends_by: float | None = None
-    starts: float | None = None
 
     @property
     def hosts(self) -> tuple[str, str]:

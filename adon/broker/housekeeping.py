@@ -62,7 +62,6 @@ class Housekeeping:
         since = event.at if self._ticked_at is None else self._ticked_at
         self._ticked_at = event.at
         effects += reserving.crossed(world, placing, since, event)
-        effects += placing.awaited(since, event)
         return [*effects, *self._poll(event)]
 
     def _poll(self, event: Tick) -> list[Effect]:
@@ -97,7 +96,6 @@ class Housekeeping:
             *(until for until, _ in world.shunned.values()),
             world.windows.next_change(event.at),
             reserving.next_change(world, event.at),
-            self._placing.next_start(event.at),
             event.at if self._placing.behind else None,
         ]
         wake = min(time for time in times if time is not None)
@@ -142,7 +140,6 @@ class Housekeeping:
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)
         world.room.clock_set_back(by)
-        self._placing.clock_set_back(by)
         world.alarms.clock_set_back(by)
         world.links.clock_set_back(by)
         world.damping.clock_set_back(by)

@@ -10,7 +10,6 @@ Decisions and flows are saved before a switch is told (R3): the order of effects
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -100,7 +99,6 @@ class Placing:
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
         self._freed: dict[Ends, None] = {}  # between which sites flows gave their place back
-        self._awaiting: dict[int, float] = {}  # could have begun, and wait until then for something better
         self._serving = Serving(world, self._attempt, self._look, self._enqueue)
 
     def begin(self) -> None:
@@ -127,14 +125,10 @@ class Placing:
         trial = self._look(flow, kept, event, plan)
         if trial.path is not None:
             return self._admit(flow, trial, trial.path, event), None
-        if trial.alone and trial.sites.starts is not None:
-            self._awaiting.setdefault(flow.number, trial.sites.starts)
         return [], trial
 
     def _look(self, flow: Flow, kept: Kept, event: Event, plan: Arranged = UNPLANNED) -> Trial:
-        # What it waited for once, it does not wait for longer than it was told then.
-        latest = self._awaiting.get(flow.number, math.inf)
-        return tried(self._world, flow, event.at, kept, self._decided, plan=plan, latest=latest)
+        return tried(self._world, flow, event.at, kept, self._decided, plan=plan)
 
     def _seen(self, flow: Flow, trial: Trial, event: Event) -> Seen:
         return self._looking.seen(flow, trial.choice, placed(trial), event)
@@ -153,13 +147,11 @@ class Placing:
             compute_site=sites.site,
             transfer_size=sites.transfer_size,
             ends_by=sites.ends_by(event.at),
-            starts=None,
         )
         flow = leaving.expecting(flow.onto(path, event.at, decision.id), need, decision)
         flow = world.flows.put(replace(flow, granted=decision.granted))
         self._promised(flow, need, choice, decision)
         self._digests.pop(flow.number, None)
-        self._awaiting.pop(flow.number, None)
         text = f"flow {flow.id} is admitted to {path}: {trial.reason}"
         return [
             *room,
@@ -178,8 +170,7 @@ class Placing:
         self._digests[flow.number] = decision.digest()
         if flow.state is not FlowState.QUEUED:
             flow = flow.step(FlowState.QUEUED, event.at, reason)
-        starts = trial.sites.starts
-        flow = self._world.flows.put(replace(flow, decision=decision.id, reason=reason, starts=starts))
+        flow = self._world.flows.put(replace(flow, decision=decision.id, reason=reason))
         self._serving.told(flow.number, token(trial))
         return self._recorded(event, decision, flow, seen, "info", f"flow {flow.id} waits: {reason}")
 
@@ -193,23 +184,6 @@ class Placing:
         if any(one.place.key is not None for one in gone):
             return self.network_changed(event)
         return self.serve_queue(event) if gone else []
-
-    def next_start(self, now: float) -> float | None:
-        """When the next flow that awaits something better is tried again, whatever came of that."""
-        return min((at for at in self._awaiting.values() if at > now), default=None)
-
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._awaiting = {number: at - by for number, at in self._awaiting.items()}
-
-    def awaited(self, since: float, event: Event) -> list[Effect]:
-        """Try the flows whose time has come since then."""
-        effects: list[Effect] = []
-        for number, at in sorted(self._awaiting.items()):
-            flow = self._world.flows.get(number)
-            if since < at <= event.at and flow is not None and flow.state is FlowState.QUEUED:
-                effects += self.place(flow, event)
-        return effects
 
     # -- a flow that has one ------------------------------------------------------------------------------
 
@@ -641,7 +615,6 @@ class Placing:
             self._world.failovers.left_out(flow.number)
             self._digests.pop(flow.number, None)
             self._serving.forget(flow.number)
-            self._awaiting.pop(flow.number, None)
             self._overlooked.pop(flow.number, None)
             self._deaf.discard(flow.number)
             self._world.alarms.forget_flow(flow.number)

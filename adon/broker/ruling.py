@@ -79,11 +79,10 @@ def placed(choice: Choice, sites: Placement, nowhere: str, apart: str = "") -> R
 def sites_of(ruled: Ruling, choice: Choice, sites: Placement) -> Placement:
     """What a decision records of compute sites.
 
-    A flow that has a path and waits all the same takes none; when one without a path starts, no site can say.
+    A flow that has a path and waits all the same takes none.
     """
-    if choice.selection.path is None:
-        return replace(sites, starts=None)
-    return replace(sites, taken=None) if ruled.path is None else sites
+    waits = choice.selection.path is not None and ruled.path is None
+    return replace(sites, taken=None) if waits else sites
 
 
 def looked_at(

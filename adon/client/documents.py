@@ -635,10 +635,6 @@ class DecisionSummary(TypedDict):
     the template's trigger that led to it, if one did
     """
     slice: str | None
-    starts: str | None
-    """
-    when it is expected to start, if it waits
-    """
 
 
 class FlipView(TypedDict):
@@ -2429,10 +2425,6 @@ class FlowView(TypedDict):
     told when it was admitted
     """
     forecast_at: NotRequired[str | None]
-    starts: NotRequired[str | None]
-    """
-    when it is expected to start, while it waits
-    """
     connections: list[Connection]
     triggers: list[FiredView]
     """
@@ -2524,10 +2516,6 @@ class DecisionView(TypedDict):
     the template's trigger that led to it, if one did
     """
     forecast: NotRequired[ForecastView | None]
-    starts: NotRequired[str | None]
-    """
-    when it is expected to start, if it waits
-    """
 
 
 class PreviewView(TypedDict):

@@ -63,7 +63,6 @@ class DecisionInShort:
     alarm: str | None = None
     slice: str | None = None
     trigger: str | None = None
-    starts: float | None = None
 
 
 @cache

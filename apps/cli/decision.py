@@ -75,8 +75,6 @@ def print_decision(decision: DecisionView) -> None:
         from apps.cli.words import forecast
 
         typer.echo(f"expected to take {forecast(decision['forecast'])}")
-    if decision.get("starts") is not None:
-        typer.echo(f"expected to start about {at(decision['starts'])}")
 
 
 def print_findings(decision: DecisionView) -> None:

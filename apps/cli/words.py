@@ -7,7 +7,6 @@ from typing import Any
 
 from adon.units import format_duration, format_rate, format_ratio, format_size
 from apps.ages import age
-from apps.cli.times import at
 
 __all__ = [
     "UNITS",
@@ -98,8 +97,7 @@ def status(flow: Mapping[str, Any]) -> str:
     quality = f" ({flow['quality']})" if flow["quality"] in ("degraded", "violated") else ""
     quality = f" (advised){quality}" if flow.get("advised") else quality
     reason = f": {flow['reason']}" if flow["reason"] else ""
-    starts = f", expected to start about {at(flow['starts'])}" if flow.get("starts") else ""
-    return f"{flow['id']} {flow['state']}{where}{quality}{starts}, {progress(flow)}{reason}"
+    return f"{flow['id']} {flow['state']}{where}{quality}, {progress(flow)}{reason}"
 
 
 def score(number: float | None) -> str:

@@ -29,7 +29,6 @@ class DecisionSummary(View):
     alarm: str | None = Field(description="the alarm that led to it, if one did")
     trigger: str | None = Field(description="the template's trigger that led to it, if one did")
     slice: str | None
-    starts: Time | None = Field(description="when it is expected to start, if it waits")
 
     @classmethod
     def of(cls, decision: DecisionInShort) -> Self:

@@ -191,7 +191,6 @@ class FlowView(View):
     aggregated: bool = Field(description="its connections share one pair of rules: a switch has no room")
     forecast: ForecastView | None = Field(default=None, description="told when it was admitted")
     forecast_at: Time | None = None
-    starts: Time | None = Field(default=None, description="when it is expected to start, while it waits")
     connections: list[Connection]
     triggers: list[FiredView] = Field(description="those of its template that have fired, the latest last")
 
@@ -216,7 +215,6 @@ class FlowView(View):
             booking=None if flow.booking is None else _booked(flow.booking),
             forecast=ForecastView.of(flow.diary.forecast),
             forecast_at=None if flow.diary.forecast is None else flow.diary.admitted_at,
-            starts=flow.starts,
             connections=[
                 Connection(
                     protocol=one.protocol,
@@ -332,7 +330,6 @@ class DecisionView(View):
     granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
     trigger: str | None = Field(default=None, description="the template's trigger that led to it, if one did")
     forecast: ForecastView | None = None
-    starts: Time | None = Field(default=None, description="when it is expected to start, if it waits")
 
     @classmethod
     def of(cls, decision: Decision) -> Self:

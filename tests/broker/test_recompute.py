@@ -108,7 +108,7 @@ def test_worker_nodes_that_others_hold_are_not_free() -> None:
     assert len(names) == len(free)
     assert sum(filter(None, free[0])) > sum(filter(None, free[-1]))
     waits = [one.reason for one in stage.decisions if one.outcome is Outcome.QUEUE]
-    assert all("with the wait" in reason for reason in waits)
+    assert all("no compute site can take it" in reason for reason in waits)
     assert waits
 
 

@@ -116,7 +116,7 @@ class TestDecisions:
         seen = tuple(
             CandidateRecord(path, "l2", Verdict.QUALIFIED, "good", 9.0, ()) for path in ("al2s", "internet")
         )
-        decision = a_decision("d-1", candidates=seen, compute_site="osu-hpc", starts=5.0)
+        decision = a_decision("d-1", candidates=seen, compute_site="osu-hpc")
         store.save_decision(decision)
         (short,) = store.decisions_in_short(DecisionFilter())
         assert len(short.candidates) == 2

@@ -168,7 +168,6 @@ flows = st.builds(
     moves=st.integers(0, 9),
     diary=diaries,
     ends_by=st.none() | times,
-    starts=st.none() | times,
 )
 
 maybe_infinite = st.floats(min_value=0, allow_nan=False, allow_infinity=True)
@@ -226,7 +225,6 @@ decisions = st.builds(
     compute=st.lists(site_costs, max_size=2).map(tuple),
     compute_site=st.none() | names,
     forecast=st.none() | foretold,
-    starts=st.none() | times,
 )
 
 masked = st.builds(Masked, st.integers(0, (1 << 64) - 1), st.integers(0, (1 << 64) - 1))

@@ -79,13 +79,6 @@ class CostFunctions:
         spread = {**terms.deviations, "cost": deviation} if deviation else terms.deviations
         return replace(terms, cost=cost, deviations=FrozenMap(spread))
 
-    def delayed(self, terms: SiteCost, seconds: float, offer: Offer, model: CostModel) -> float:
-        """What the same would cost if it began so much later: the delay is one more wait."""
-        if math.isinf(terms.cost):
-            return math.inf
-        cost, why = self._cost(_raised(terms, "queue", seconds), offer, model)
-        return math.inf if why else cost
-
     def _cost(self, terms: SiteCost, offer: Offer, model: CostModel) -> tuple[float, str]:
         function = self._functions.get(model.function)
         if function is None:

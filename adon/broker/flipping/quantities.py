@@ -145,9 +145,6 @@ def _of_a_newcomer(snapshot: Snapshot, step: Placed, need: Need) -> Iterator[Qua
         stretched(float(flow.request.size)),
         whole=True,
     )
-    waits = step.regarded.latest - snapshot.seen.at
-    if 0 < waits < math.inf:
-        yield Quantity(Kind.WAIT, "", None, "s", waits, 0.0, waits * 64, _waiting, stretched(waits))
     yield _margin(need.template.selection.switch_margin)
 
 
@@ -155,14 +152,6 @@ def _sized(snapshot: Snapshot, value: float) -> Snapshot:
     sized = _asking(snapshot, size=int(value))
     flow = replace(sized.seen.flow, transfer_size=int(value))
     return replace(sized, seen=replace(sized.seen, flow=flow))
-
-
-def _waiting(snapshot: Snapshot, value: float) -> Snapshot:
-    step = snapshot.seen.step
-    if not isinstance(step, Placed):
-        raise TypeError("only a flow without a path waits")
-    regarded = replace(step.regarded, latest=snapshot.seen.at + value)
-    return replace(snapshot, seen=replace(snapshot.seen, step=replace(step, regarded=regarded)))
 
 
 # -- caution ----------------------------------------------------------------------------------------------

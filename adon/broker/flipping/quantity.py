@@ -17,7 +17,6 @@ class Kind(StrEnum):
     BOUND = "bound"
     PRIORITY = "priority"
     SIZE = "size"
-    WAIT = "wait"
     MARGIN = "switch_margin"
     PATIENCE = "patience"
     DWELL = "dwell"

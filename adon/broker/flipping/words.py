@@ -132,8 +132,6 @@ def _subject(quantity: Quantity) -> str:
             return "the flow's priority"
         case Kind.SIZE:
             return "the size"
-        case Kind.WAIT:
-            return "the time that it may wait"
         case Kind.MARGIN:
             return "the template's switch margin"
         case Kind.PATIENCE:

@@ -1,16 +1,16 @@
-"""Several waiting requests at once: which starts now, where and by which path, and which starts later.
+"""Several queued requests at once: where, and by which path, each is served.
 
-Requests that wait are tried in the order of the queue.  Where the first ones take what the later ones need,
-that order is not the best for all of them together: two short transfers may go before a long one, or one may
-go to its second-best site, so that another need not wait.  So those that could be served now and cannot all
-have their best at once are planned together (:mod:`~adon.broker.optimisation.search`): the least weighted sum
-of completion times, with a weight of 1 + priority + steps of age.
+Queued requests are tried in the order of the queue.  Where the first ones take what the later ones need, the
+best option of each is not the best for all of them together: one may go to its second-best site, so that
+another need not wait.  So those that could be served now and cannot all have their best at once are planned
+together (:mod:`~adon.broker.optimisation.search`): nobody stays out for the sake of a later one, and then the
+weighted sum of times is the least, with a weight of 1 + priority + steps of age.  A plan says which option a
+flow gets, not when: whom it leaves out is tried in its turn, and a flow that can start now starts now.
 
-What keeps this fair is that the *first* of the queue is given its own best before anything is planned: nobody
-is overtaken for ever, because the order of the queue sees to it that everybody becomes the first.
+The *first* of the queue that can be served is given its own best before anything is planned.
 
 A path takes no more throughput bounds than it carries (:func:`adon.broker.fleeing.carries`) less what stays
-on it and is reserved, a site no more than it has free; both as they are expected to become free.  Cost
+on it and is reserved, a site no more than it has free for as long as the longest of the requests stays.  Cost
 functions other than time are made times: an option that costs a tenth more counts as taking a tenth longer.
 A path of lower Q than the template's margin allows counts :data:`PER_POINT` longer per point of Q.
 
@@ -31,10 +31,10 @@ from adon.broker.decision import SiteCost
 from adon.broker.fleeing import carries
 from adon.broker.flow import Flow
 from adon.broker.optimisation.plan import NOBODY, Together
-from adon.broker.optimisation.schedule import Option, Problem, Request, Steps
+from adon.broker.optimisation.search import Option, Problem, Request
 from adon.broker.queueing import claims
 from adon.broker.resources.amounts import KINDS, Amounts, Limits, whole_rate
-from adon.broker.resources.book import Book, Step, Who
+from adon.broker.resources.book import Book, Who
 from adon.broker.resources.offer import demand_of
 from adon.broker.resources.paths import book_of
 from adon.broker.world import World
@@ -55,11 +55,16 @@ _NOBODY = Who("")
 
 @dataclass(slots=True)
 class _Gathered:
-    """Requests with their options, and the resources that these name."""
+    """Requests with their options, and the resources that these name.
+
+    :param oldest: seconds up to which a test of a path counts for one of them.
+    :param longest: seconds that the longest option takes.
+    """
 
     requests: list[Request] = field(default_factory=list)
     numbers: dict[tuple[str, str, str], int] = field(default_factory=dict)
     oldest: float = 0.0
+    longest: float = 0.0
 
     def resource(self, *name: str) -> int:
         return self.numbers.setdefault((name[0], name[1], name[2]), len(self.numbers))
@@ -78,7 +83,7 @@ def together(
     gathered = _gather(world, [flow for flow in waiting[:SCANNED] if not hopeless(flow.number)], now)
     if len(gathered.requests) < 2:
         return NOBODY
-    return Together(Problem(tuple(gathered.requests), _room(world, gathered, now)), now)
+    return Together(Problem(tuple(gathered.requests), _room(world, gathered, now)))
 
 
 # -- which requests ---------------------------------------------------------------------------------------
@@ -183,7 +188,8 @@ def _raw(world: World, flow: Flow, way: Way, penalty: float, gathered: _Gathered
     """The raw data by one path; paths are compared by Q alone, so the best one's time is everybody's."""
     seconds = _seconds(flow, way)
     needs = _bandwidth(world, flow, str(way.terms.path), gathered)
-    return Option(_whole(seconds * penalty), _whole(seconds), needs, None, way.terms.path)
+    gathered.longest = max(gathered.longest, seconds)
+    return Option(_whole(seconds * penalty), needs, None, way.terms.path)
 
 
 def _computed(
@@ -200,7 +206,8 @@ def _computed(
     for kind, amount in zip(KINDS, demand.vector, strict=True):
         if amount:
             needs.append((gathered.resource(cost.site, kind, ""), amount))
-    return Option(_whole(worth * penalty), _whole(cost.total), tuple(needs), cost.site, cost.path)
+    gathered.longest = max(gathered.longest, cost.total)
+    return Option(_whole(worth * penalty), tuple(needs), cost.site, cost.path)
 
 
 def _bandwidth(world: World, flow: Flow, path: str, gathered: _Gathered) -> tuple[tuple[int, int], ...]:
@@ -216,39 +223,22 @@ def _whole(seconds: float) -> int:
 # -- what is free -----------------------------------------------------------------------------------------
 
 
-def _room(world: World, gathered: _Gathered, now: float) -> tuple[Steps, ...]:
-    """What is free of each resource from now on, in the order of the resources' numbers."""
-    found = []
-    profiles: dict[str, list[Step]] = {}
-    for name in gathered.numbers:
-        if not name[2]:  # a kind of resource of a compute site
-            if name[0] not in profiles:
-                profiles[name[0]] = _of_site(world, name[0]).profile(now, _NOBODY)
-            found.append(_steps(profiles[name[0]], name[1], now))
-        else:
-            key = PathKey(*name)
-            book = book_of(world, key)
-            most = Limits(bandwidth=math.floor(carries(world, key, now, gathered.oldest)))
-            whole = Book.of(most, book.holds, book.reserved)
-            found.append(_steps(whole.profile(now, _NOBODY), "bandwidth", now))
-    return tuple(found)
+def _room(world: World, gathered: _Gathered, now: float) -> tuple[int, ...]:
+    """What is free of each resource, in the order of the resources' numbers."""
+    return tuple(_free(world, name, gathered, now) for name in gathered.numbers)
 
 
-def _of_site(world: World, site: str) -> Book:
-    """The book of a site without what the policy keeps in reserve."""
-    book, reserve = world.ledger.sites[site], world.configuration.policy.reserve_nodes
-    return Book.of(book.limits.less(Amounts(nodes=reserve)), book.holds, book.reserved)
-
-
-def _steps(profile: Sequence[Step], kind: str, now: float) -> Steps:
-    found: list[tuple[int, int]] = []
-    for step in profile:
-        free = dict(step.free.known()).get(kind, _UNLIMITED)
-        at = math.ceil((step.at - now) * _MS)
-        if found and found[-1][0] == at:
-            found.pop()
-        found.append((at, free))
-    return tuple(found)
+def _free(world: World, name: tuple[str, str, str], gathered: _Gathered, now: float) -> int:
+    if name[2]:
+        key = PathKey(*name)
+        book, kind = book_of(world, key), "bandwidth"
+        most = Limits(bandwidth=math.floor(carries(world, key, now, gathered.oldest)))
+    else:  # a kind of resource of a compute site
+        book, kind = world.ledger.sites[name[0]], name[1]
+        most = book.limits.less(Amounts(nodes=world.configuration.policy.reserve_nodes))
+    whole = Book.of(most, book.holds, book.reserved)
+    known = dict(whole.free(now, now, now + gathered.longest, _NOBODY).known())
+    return known.get(kind, _UNLIMITED)
 
 
 _UNLIMITED = 1 << 62

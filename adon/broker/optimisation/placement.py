@@ -17,10 +17,9 @@ from adon.broker.resources.ledger import Ledger
 class Planned:
     """What a plan for several requests has for one of them (:mod:`adon.broker.optimisation.joint`).
 
-    :param starts: when, in seconds since the epoch; not later than now: at once.
+    :param why: that it is planned with others, in words.
     """
 
-    starts: float
     site: str | None
     path: str | None
     why: str
@@ -32,9 +31,7 @@ class Placement:
 
     :param costs: every site by every path that was compared.
     :param taken: the one among them that is taken; None if there is nothing to choose, or no site for it.
-    :param refused: whether the flow must wait: no site can take it now, or a later start is surely better.
-    :param awaits: whether it waits although something can be had at once.
-    :param starts: when it is expected to start, if it must wait and that can be told.
+    :param refused: whether the flow must wait: no site can take it now.
     :param transfer_size: S_t: the bytes that will travel, as the site taken has it.
     :param demand: what it takes of the site.
     :param forecast: when its transfer is expected to be over, if it begins now.
@@ -44,8 +41,6 @@ class Placement:
     taken: SiteCost | None = None
     reason: str = ""
     refused: bool = False
-    awaits: bool = False
-    starts: float | None = None
     transfer_size: int = 0
     demand: Amounts = NOTHING
     forecast: Forecast | None = None

@@ -1,50 +1,43 @@
-"""A plan for several requests: from their problem to what each of them gets.
+"""The plan for several queued flows: from their problem to the site and the path of each.
 
 Values and functions only, so that a decision that rests on a plan can be made again from the problem that was
-solved then.  How the problem comes about is in :mod:`adon.broker.optimisation.joint`.
+solved then.  :mod:`adon.broker.optimisation.joint` gathers the problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from adon.broker.choice import Choice
 from adon.broker.optimisation.placement import Planned
-from adon.broker.optimisation.schedule import Assigned, Plan, Problem, Timeline
-from adon.broker.optimisation.search import solve
+from adon.broker.optimisation.search import Option, Problem, fits, solve, take
 from adon.flowvisor.assessment import Verdict
 from adon.frozenmap import FrozenMap
-
-_MS = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Requests that are planned together, those that come first in the queue first.
-
-    :param at: the time from which the problem counts, in seconds since the epoch.
-    """
+    """Requests that are planned together, those that come first in the queue first."""
 
     problem: Problem
-    at: float
 
     def places(self) -> Mapping[int, Planned]:
         """What each gets, by its number; nothing where the order of the queue decides as well.
 
-        The first is given its own best before anything is planned.
+        The first of the queue that can be served has its own best.
         """
-        if len(self.problem.requests) < 2 or _all_at_once(self.problem):
+        requests = self.problem.requests
+        if len(requests) < 2 or _everyone_has_the_best(self.problem):
             return FrozenMap()
-        first, left = _first(self.problem)
-        if first is None:
-            return FrozenMap()
-        plan = solve(left)
-        return _told(plan, {**plan.places, **first}, self.at)
+        plan = solve(_with_the_first_at_its_best(self.problem))
+        good = "the best plan" if plan.exact else "the best plan found"
+        why = f"planned together with {len(requests) - 1} others that wait, {good}"
+        return {number: Planned(one.site, one.path, why) for number, one in plan.options.items()}
 
 
-NOBODY = Together(Problem((), ()), 0.0)
+NOBODY = Together(Problem((), ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,46 +56,35 @@ class Arranged:
 UNPLANNED = Arranged(NOBODY, FrozenMap())
 
 
-def _all_at_once(problem: Problem) -> bool:
-    """Whether everybody can have their best now: then the order decides nothing."""
-    timeline = Timeline.of(problem)
+def _everyone_has_the_best(problem: Problem) -> bool:
+    """Whether all can have their best at once: then the order decides nothing."""
+    free = list(problem.room)
     for request in problem.requests:
-        best = min(request.options, key=lambda option: option.value)
-        if timeline.earliest(best) != 0:
+        best = min(request.options, key=_cost)
+        if not fits(best, free):
             return False
-        timeline.take(best, 0)
+        take(best, free)
     return True
 
 
-def _first(problem: Problem) -> tuple[dict[int, Assigned] | None, Problem]:
-    """What the first of the queue gets, and the problem that is left to the others."""
-    for place, request in enumerate(problem.requests):
-        timeline = Timeline.of(problem)
-        starts = [(timeline.earliest(option), option) for option in request.options]
-        ends = [
-            (at + option.value, at, number) for number, (at, option) in enumerate(starts) if at is not None
-        ]
-        if ends:
-            _, start, number = min(ends)
-            option = request.options[number]
-            timeline.take(option, start)
-            others = problem.requests[:place] + problem.requests[place + 1 :]
-            return {request.number: Assigned(option, start)}, Problem(others, timeline.room)
-    return None, problem
+def _with_the_first_at_its_best(problem: Problem) -> Problem:
+    """The problem in which the first request that can be served has no option but its best."""
+    requests = list(problem.requests)
+    for place, request in enumerate(requests):
+        fitting = [option for option in request.options if fits(option, problem.room)]
+        if fitting:
+            requests[place] = replace(request, options=(min(fitting, key=_cost),))
+            break
+    return replace(problem, requests=tuple(requests))
 
 
-def _told(plan: Plan, places: Mapping[int, Assigned], now: float) -> Mapping[int, Planned]:
-    good = "the best plan" if plan.exact else f"at most {100 * plan.gap:.2g} % from the best plan"
-    why = f"planned together with {len(places) - 1} others that wait, {good}"
-    return {
-        number: Planned(now + one.start / _MS if one.start else now, one.option.site, one.option.path, why)
-        for number, one in places.items()
-    }
+def _cost(option: Option) -> int:
+    return option.cost
 
 
-def with_plan(choice: Choice, planned: Planned | None, now: float) -> Choice:
-    """The choice with the path that was planned, if the flow may start now and that path still qualifies."""
-    if planned is None or planned.path is None or planned.starts > now:
+def with_plan(choice: Choice, planned: Planned | None) -> Choice:
+    """The choice with the path that was planned, if that path still qualifies."""
+    if planned is None or planned.path is None:
         return choice
     record = choice.record(planned.path)
     if planned.path == choice.selection.path or record is None or record.verdict is not Verdict.QUALIFIED:

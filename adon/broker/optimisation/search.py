@@ -1,168 +1,197 @@
-"""Finds a schedule: a good one by rules and exchanges, and for few requests the best there is.
+"""Search for the joint placement of queued flows on sites and paths.
 
-First, orders by several rules (as given; heaviest first; Smith's ratio of value to weight) are made into
-schedules, each request by its option with the earliest end; the best one is improved by exchanging neighbours
-in the order, and by giving one request another option.  For at most :data:`EXACT_REQUESTS` requests all
-orders and options are then searched depth first from there (branch and bound; Land and Doig 1960).  A branch
-is cut when even with each of those left at its best, as if alone with what is placed, it could not beat the
-best so far.
+Every request has options (a site, a path, or both).  An option needs amounts of resources and has a cost.  No
+resource is over-used.  The objective is lexicographic:
 
-The search is bounded in *trials* (how often an option's earliest start was looked for), not in time: the same
-problem has the same plan everywhere.  What was not searched to the end is told with its lower bound.
+1. the requests are placed in the order of the queue: no request stays out for the sake of a later one;
+2. Σ weight · cost of those that are placed is the least.
+
+This is a multiple-choice knapsack with several resources (Kellerer, Pferschy, Pisinger, *Knapsack Problems*,
+2004, chapter 11).  The search starts with the cheapest option that fits, request by request.  It improves
+that by giving one request another option.  At most :data:`EXACT_REQUESTS` requests are then searched
+completely, depth first (branch and bound; Land and Doig 1960).
+
+The search is bounded in *trials* (options looked at), not in time: the same problem has the same plan
+everywhere.  Costs and amounts are whole numbers, so sums are exact.  Values and functions only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from adon.broker.optimisation.bound import lower_bound
-from adon.broker.optimisation.schedule import (
-    Assigned,
-    Option,
-    Plan,
-    Problem,
-    Request,
-    Timeline,
-    cost_of,
-)
-
-NOTHING: Mapping[int, Option] = MappingProxyType({})
+NO_OPTIONS: Mapping[int, Option] = MappingProxyType({})
 
 TRIALS = 2_000
-"""About 20 ms of searching on one core of a machine of 2020."""
+"""About 5 ms of searching on one core of a machine of 2020."""
 
 EXACT_REQUESTS = 6
-"""More requests than this are not searched exactly: the trials would be spent in one corner of the tree."""
+"""More requests are not searched completely: the trials would be spent in one corner of the tree."""
+
+Needs = tuple[tuple[int, int], ...]
+"""Numbers of resources, and how much of each."""
+
+Score = tuple[tuple[bool, ...], int]
+"""Per request whether it is left out, and the weighted sum of costs; the smaller one is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One way to serve a request."""
+
+    cost: int
+    needs: Needs
+    site: str | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request; a larger weight is more urgent."""
+
+    number: int
+    weight: int
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Some requests in the order of the queue, and what is free of each resource."""
+
+    requests: tuple[Request, ...]
+    room: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A placement.
+
+    :param options: per number of a request; one that stays in the queue is not there.
+    :param exact: whether no better placement exists for certain.
+    """
+
+    options: Mapping[int, Option]
+    exact: bool
+
+
+def fits(option: Option, free: Sequence[int]) -> bool:
+    """Return whether everything that an option needs is free."""
+    return all(free[resource] >= amount for resource, amount in option.needs)
+
+
+def take(option: Option, free: list[int]) -> None:
+    """Take what an option needs from what is free."""
+    for resource, amount in option.needs:
+        free[resource] -= amount
 
 
 def solve(problem: Problem, trials: int = TRIALS) -> Plan:
-    """A schedule of all requests that can ever be served."""
-    possible = tuple(_possible(problem, request) for request in problem.requests)
-    requests = tuple(request for request in possible if request.options)
-    problem = Problem(requests, problem.room)
-    bound = lower_bound(problem)
-    if not requests:
-        return Plan({}, 0, 0, exact=True)
+    """Place the requests of a problem."""
     search = _Search(problem, trials)
-    search.by_rules()
-    if search.cost > bound:
-        search.by_exchange()
-    exact = search.cost <= bound or (len(requests) <= EXACT_REQUESTS and search.exactly())
-    return Plan(search.best, search.cost, search.cost if exact else bound, exact)
-
-
-def _possible(problem: Problem, request: Request) -> Request:
-    options = tuple(option for option in request.options if problem.possible(option))
-    return Request(request.number, request.weight, options)
+    search.place_greedily()
+    if search.everyone_has_the_cheapest():
+        return Plan(search.best, exact=True)
+    search.improve()
+    exact = len(problem.requests) <= EXACT_REQUESTS and search.enumerate()
+    return Plan(search.best, exact)
 
 
 class _Search:
-    """The best schedule so far, and how many trials are left."""
+    """The best placement so far, and how many trials are left."""
 
     def __init__(self, problem: Problem, trials: int) -> None:
         self._problem = problem
         self._trials = trials
-        self._order: Sequence[Request] = ()
-        self._forced: Mapping[int, Option] = NOTHING
-        self.best: dict[int, Assigned] = {}
-        self.cost = 0
+        self._ranked = [sorted(one.options, key=lambda option: option.cost) for one in problem.requests]
+        self.best: dict[int, Option] = {}
+        self._score: Score | None = None
 
-    # -- rules ----------------------------------------------------------------------------------------
-
-    def by_rules(self) -> None:
-        """The best of some orders; at least one is tried whatever it takes."""
-        given = self._problem.requests
-        quickest = {one.number: min(option.value for option in one.options) for one in given}
-        orders = (
-            given,
-            sorted(given, key=lambda one: -one.weight),
-            sorted(given, key=lambda one: quickest[one.number] / max(1, one.weight)),
+    def everyone_has_the_cheapest(self) -> bool:
+        """Whether no placement can be better."""
+        return all(
+            not ranked or self.best.get(request.number) is ranked[0]
+            for request, ranked in zip(self._problem.requests, self._ranked, strict=True)
         )
-        for order in orders:
-            if self._trials > 0 or not self.best:
-                self._try(order)
 
-    def by_exchange(self) -> None:
-        """Exchange neighbours in the order, or give one another option, as long as that is better."""
-        better = True
-        while better and self._trials > 0:
-            better = False
-            for order, forced in self._neighbours():
-                if self._trials <= 0:
-                    return
-                better = self._try(order, forced) or better
+    def place_greedily(self, forced: Mapping[int, Option] = NO_OPTIONS) -> bool:
+        """Give each request in turn the cheapest option that fits; return whether that is the best so far.
 
-    def _neighbours(self) -> Iterator[tuple[Sequence[Request], Mapping[int, Option]]]:
-        for place in range(len(self._order) - 1):
-            changed = list(self._order)
-            changed[place], changed[place + 1] = changed[place + 1], changed[place]
-            yield changed, self._forced
-        for request in tuple(self._order):
-            for option in request.options:
-                if option is not self.best[request.number].option:
-                    yield self._order, {**self._forced, request.number: option}
-
-    def _try(self, order: Sequence[Request], forced: Mapping[int, Option] = NOTHING) -> bool:
-        """Schedule in this order; whether that is better than the best so far.
-
-        :param forced: options that requests must have; the others get the one that is over first.
+        :param forced: options that requests must have, or none.
         """
-        timeline, places = Timeline.of(self._problem), dict[int, Assigned]()
-        for request in order:
-            wish = forced.get(request.number)
-            one = self._soonest(timeline, request.options if wish is None else (wish,))
-            timeline.take(one.option, one.start)
-            places[request.number] = one
-        cost = cost_of(order, places)
-        if self.best and cost >= self.cost:
-            return False
-        self.best, self.cost, self._order, self._forced = places, cost, tuple(order), forced
-        return True
+        free, options = list(self._problem.room), dict[int, Option]()
+        for request, ranked in zip(self._problem.requests, self._ranked, strict=True):
+            forced_option = forced.get(request.number)
+            for option in ranked if forced_option is None else (forced_option,):
+                self._trials -= 1
+                if fits(option, free):
+                    take(option, free)
+                    options[request.number] = option
+                    break
+        return self._keep(options)
 
-    def _soonest(self, timeline: Timeline, options: Sequence[Option]) -> Assigned:
-        """The option whose results are there first; of equals the first."""
-        found: Assigned | None = None
-        for option in options:
-            self._trials -= 1
-            start = timeline.earliest(option)
-            if start is not None and (found is None or start + option.value < found.end):
-                found = Assigned(option, start)
-        if found is None:
-            raise AssertionError("an option that is possible alone is possible after others have ended")
-        return found
+    def improve(self) -> None:
+        """Force one more request to another option as long as that is better."""
+        forced: Mapping[int, Option] = NO_OPTIONS
+        while True:
+            changed = self._better_by_one(forced)
+            if changed is None:
+                return
+            forced = changed
 
-    # -- all there is ---------------------------------------------------------------------------------
+    def _better_by_one(self, forced: Mapping[int, Option]) -> Mapping[int, Option] | None:
+        for request in self._problem.requests:
+            for option in request.options:
+                if self._trials <= 0:
+                    return None
+                changed = {**forced, request.number: option}
+                if option is not self.best.get(request.number) and self.place_greedily(changed):
+                    return changed
+        return None
 
-    def exactly(self) -> bool:
-        """Search every order and every option; whether that was done to the end."""
-        return self._visit(Timeline.of(self._problem), self._problem.requests, {}, 0)
+    def enumerate(self) -> bool:
+        """Try every combination of options; return whether that was done to the end."""
+        # What the requests from each one on cost at the least, if all are placed.
+        least = [0]
+        for request, ranked in zip(reversed(self._problem.requests), reversed(self._ranked), strict=True):
+            least.append(least[-1] + (request.weight * ranked[0].cost if ranked else 0))
+        least.reverse()
+        return self._visit(list(self._problem.room), {}, (), 0, least)
 
     def _visit(
-        self, timeline: Timeline, left: Sequence[Request], places: dict[int, Assigned], cost: int
+        self,
+        free: list[int],
+        options: dict[int, Option],
+        left_out: tuple[bool, ...],
+        cost: int,
+        least: Sequence[int],
     ) -> bool:
-        if not left:
-            if cost < self.cost:
-                self.best, self.cost = dict(places), cost
+        index, requests = len(left_out), self._problem.requests
+        hoped = ((*left_out, *[False] * (len(requests) - index)), cost + least[index])
+        if self._score is not None and hoped >= self._score:
             return True
-        starts = {request.number: self._starts(timeline, request) for request in left}
-        hope = {one.number: one.weight * min(each.end for each in starts[one.number]) for one in left}
-        if cost + sum(hope.values()) >= self.cost:
+        if index == len(requests):
+            self._keep(dict(options))
             return True
         if self._trials <= 0:
             return False
-        whole = True
-        for request in sorted(left, key=lambda one: (hope[one.number] // max(1, one.weight), one.number)):
-            rest = [one for one in left if one is not request]
-            for one in sorted(starts[request.number], key=lambda each: each.end):
-                after = timeline.copy()
-                after.take(one.option, one.start)
-                places[request.number] = one
-                whole &= self._visit(after, rest, places, cost + request.weight * one.end)
-            del places[request.number]
-        return whole
+        request, complete = requests[index], True
+        for option in self._ranked[index]:
+            self._trials -= 1
+            if fits(option, free):
+                after = list(free)
+                take(option, after)
+                options[request.number] = option
+                spent = cost + request.weight * option.cost
+                complete &= self._visit(after, options, (*left_out, False), spent, least)
+                del options[request.number]
+        return self._visit(free, options, (*left_out, True), cost, least) and complete
 
-    def _starts(self, timeline: Timeline, request: Request) -> list[Assigned]:
-        self._trials -= len(request.options)
-        found = ((option, timeline.earliest(option)) for option in request.options)
-        return [Assigned(option, start) for option, start in found if start is not None]
+    def _keep(self, options: dict[int, Option]) -> bool:
+        requests = self._problem.requests
+        left_out = tuple(one.number not in options for one in requests)
+        cost = sum(one.weight * options[one.number].cost for one in requests if one.number in options)
+        if self._score is not None and (left_out, cost) >= self._score:
+            return False
+        self.best, self._score = options, (left_out, cost)
+        return True

@@ -36,13 +36,8 @@ def explained(world: World, flow: Flow, now: float) -> Mapping[str, object]:
     kept = NONE if how is Phase.DUE else claims.kept(world, flow, now)
     trial = tried(world, flow, now, kept)
     if trial.path is not None:
-        return {**place, "waits_for": [_soon(flow, now)]}
+        return {**place, "waits_for": [ADMITTED_SOON]}
     return {**place, "waits_for": obstacles(trial)}
-
-
-def _soon(flow: Flow, now: float) -> str:
-    """Of a flow that nothing is in the way of: it may still await something better, as it was told."""
-    return ADMITTED_SOON if flow.starts is None or flow.starts <= now else flow.reason
 
 
 def asleep(flow: Flow) -> str:

@@ -16,7 +16,7 @@ Half of the trials are for the head of the line then, before the old round goes 
 is not for its tail.
 
 The first in line that could be served and cannot all have their best at once are planned together
-(:mod:`adon.broker.optimisation.joint`): then one may go by its second-best path, or start a little later.
+(:mod:`adon.broker.optimisation.joint`): then one may go by its second-best path, or to its second-best site.
 
 When a round is over, the first :data:`TOLD` in line are told if what keeps them is another thing than they
 were told last: a decision is recorded.  Farther back it is not: a change of one path would make ten thousand

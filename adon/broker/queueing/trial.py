@@ -6,7 +6,6 @@ Sources: [ADON] figure 4, algorithm 2; spec sections 3 and 4.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -38,7 +37,7 @@ class Trial:
     :param plan: the plan for several flows that it is in, if it is in one.
     :param holder: the running flow that would give way to it.
     :param by_site: refused because no compute site can take it, though a path could.
-    :param alone: refused for what concerns no other flow: something better is expected soon for this one.
+    :param alone: refused for what concerns no other flow: it waits though it could go.
     :param passing: refused for something that does not outlast this event.
     """
 
@@ -76,14 +75,12 @@ def tried(
     decided: Collection[int] = frozenset(),
     *,
     plan: Arranged = UNPLANNED,
-    latest: float = math.inf,
 ) -> Trial:
     """Try a flow that has no path.
 
     :param kept: what it may not have, because it is kept for somebody before it.
     :param decided: the flows that this event has led to a decision about: none of them gives way as well.
     :param plan: of several flows together, this one maybe among them.
-    :param latest: what it waits for though it could begin, it does not wait for longer than until then.
     """
     planned = plan.places.get(flow.number)
     need, first = choose_path(world, flow, now, kept.paths)
@@ -91,9 +88,8 @@ def tried(
     asked = rivals(world, flow, need, first, now, decided) if first.selection.path is None else None
     holder = ruling.holder_to_go(flow, need, first, asked)
     spared = holder is None and ruling.rival(flow, need, first, asked) is not None
-    choice = with_plan(ruling.in_the_place_of(holder, first), planned, now)
-    begins = planned is None or planned.starts <= now
-    seen = compute.regarded(world, flow, need, choice, now, latest, elsewhere=begins)
+    choice = with_plan(ruling.in_the_place_of(holder, first), planned)
+    seen = compute.regarded(world, flow, need, choice, now)
     placed = placement(flow, need, choice, seen, planned, world.functions)
     choice = along(choice, placed)
     path, apart = choice.selection.path, ""
@@ -101,7 +97,6 @@ def tried(
         apart = _asleep(flow, now) or _kept_for_others(kept, placed)
     nowhere = "" if choice.selection.records else circuits.without_any(world, flow)
     ruled = ruling.placed(choice, placed, nowhere, apart)
-    refused = path is not None and placed.refused
     return Trial(
         flow,
         need,
@@ -114,8 +109,8 @@ def tried(
         apart,
         None if planned is None else plan.together,
         None if holder is None or ruled.path is None else world.flows.get(holder.number),
-        by_site=refused and not placed.awaits,
-        alone=(refused and placed.awaits) or bool(apart),
+        by_site=path is not None and placed.refused,
+        alone=bool(apart),
         passing=bool(apart) or (path is None and spared),
     )
 

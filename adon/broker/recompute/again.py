@@ -81,7 +81,7 @@ def _placed(seen: Seen, step: Placed, need: Need, choice: Choice) -> _Found:
     if choice.selection.path is None:
         holder = ruling.holder_to_go(flow, need, choice, step.rivals)
     planned = None if step.together is None else step.together.places().get(flow.number)
-    choice = with_plan(ruling.in_the_place_of(holder, choice), planned, seen.at)
+    choice = with_plan(ruling.in_the_place_of(holder, choice), planned)
     sites = placement(flow, need, choice, step.regarded, planned)
     choice = along(choice, sites)
     ruled = ruling.placed(choice, sites, step.nowhere, step.apart)

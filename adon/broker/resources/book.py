@@ -32,9 +32,6 @@ from adon.frozenmap import FrozenMap
 _Vector = tuple[int, ...]
 _ZERO: _Vector = NOTHING.vector
 
-_REMEMBERED = 64
-"""Answers about when something will be free that a book keeps."""
-
 
 class Who(NamedTuple):
     """For whom something is asked: a person, and one flow of theirs unless it is for all of them."""
@@ -74,7 +71,6 @@ class Book:
     holds: Mapping[int, Hold] = field(default_factory=FrozenMap)
     reserved: tuple[Reservation, ...] = ()
     held: Amounts = NOTHING
-    _found: dict[object, float | None] = field(init=False, default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, limits: Limits, holds: Mapping[int, Hold], reserved: tuple[Reservation, ...] = ()) -> Book:
@@ -177,20 +173,6 @@ class Book:
         hold = None if who.flow is None else self.holds.get(who.flow)
         return asked if hold is None else asked.at_least(hold.amounts)
 
-    def _given_back(self, asked: Amounts, now: float, after: float) -> float | None:
-        """When enough is given back, where nothing is reserved and so nothing is ever taken again."""
-        pairs = zip(self.limits.vector, asked.vector, self.held.vector, strict=True)
-        short = [-1 if limit is None else amount + held - limit for limit, amount, held in pairs]
-        start = after
-        for hold in sorted(self.holds.values(), key=lambda hold: hold.until):
-            if all(one <= 0 for one in short) and hold.until > after:
-                return start
-            if not now < hold.until < math.inf:
-                continue
-            start = max(after, hold.until)
-            short = [left - amount for left, amount in zip(short, hold.amounts.vector, strict=True)]
-        return start if all(one <= 0 for one in short) else None
-
     def overdrawn(self, now: float) -> tuple[Shortage, ...]:
         """What is committed now and not there: a flow is late, or the place has shrunk."""
         held, reserved = self._shares(now, now)
@@ -201,41 +183,23 @@ class Book:
 
     # -- what will be free ----------------------------------------------------------------------------
 
-    def profile(self, now: float, who: Who, *, reserving: bool = False) -> list[Step]:
-        """What somebody can have, from now on: a step for every time at which that may change."""
+    def profile(self, now: float, who: Who) -> list[Step]:
+        """What somebody can reserve, from now on: a step for every time at which that may change."""
         times = {now}
         times.update(hold.until for hold in self.holds.values() if now < hold.until < math.inf)
         for one in self.reserved:
             times.update(at for at in (one.begins, one.ends) if at > now)
-        sweep = _Sweep(self, now, who, reserving)
+        sweep = _Sweep(self, now, who)
         return [Step(at, sweep.free_at(at)) for at in sorted(times)]
 
-    def earliest(
-        self, asked: Amounts, now: float, after: float, length: float, who: Who, *, reserving: bool = False
-    ) -> float | None:
-        """The first time from ``after`` on at which these amounts are free for so long; None if never.
+    def earliest(self, asked: Amounts, now: float, after: float, length: float, who: Who) -> float | None:
+        """The first time from ``after`` on at which these amounts can be reserved for so long; None if never.
 
         As far as is known now: whoever holds something gives it back when expected, and who is late, never.
-        Asked again for the same it is not worked out again: those that wait in a queue are alike.
         """
-        if not self.reserved and not reserving:  # what is free only grows, for everybody alike
-            length, who = 0.0, Who("")
-        asked_for = (asked, now, after, length, who, reserving)
-        if asked_for not in self._found:
-            if len(self._found) >= _REMEMBERED:
-                self._found.clear()
-            self._found[asked_for] = self._earliest(asked, now, after, length, who, reserving=reserving)
-        return self._found[asked_for]
-
-    def _earliest(
-        self, asked: Amounts, now: float, after: float, length: float, who: Who, *, reserving: bool
-    ) -> float | None:
         start: float | None = None
-        if reserving:
-            asked = self._with_its_own(asked, who)
-        elif not self.reserved:
-            return self._given_back(asked, now, after)
-        steps = self.profile(now, who, reserving=reserving)
+        asked = self._with_its_own(asked, who)
+        steps = self.profile(now, who)
         for step, end in zip(steps, [*(step.at for step in steps[1:]), math.inf], strict=True):
             if end <= after:
                 continue
@@ -251,13 +215,12 @@ class Book:
 class _Sweep:
     """Goes through the times in order and keeps what everybody holds and has reserved, step by step."""
 
-    def __init__(self, book: Book, now: float, who: Who, reserving: bool) -> None:
-        self._book, self._who, self._reserving = book, who, reserving
+    def __init__(self, book: Book, now: float, who: Who) -> None:
+        self._limits, self._who = book.limits, who
         self._held: dict[Who, _Vector] = {}
         self._reserved: dict[Who, _Vector] = {}
         self._all = _ZERO
-        apart = who.flow if reserving else None
-        self._changes = sorted(_changes(book, now, apart), key=lambda change: change.at)
+        self._changes = sorted(_changes(book, now, who.flow), key=lambda change: change.at)
         self._next = 0
 
     def free_at(self, at: float) -> Limits:
@@ -265,10 +228,8 @@ class _Sweep:
         while self._next < len(self._changes) and self._changes[self._next].at <= at:
             self._apply(self._changes[self._next])
             self._next += 1
-        mine = self._who if self._reserving else self._book._key(self._who, at)
-        own = (self._reserved if self._reserving else self._held).get(mine, _ZERO)
-        others = map(sub, self._all, self._committed(mine))
-        return self._book.limits.less(Amounts(*map(add, others, own)))
+        others = map(sub, self._all, self._committed(self._who))
+        return self._limits.less(Amounts(*map(add, others, self._reserved.get(self._who, _ZERO))))
 
     def _apply(self, change: _Change) -> None:
         before = self._committed(change.key)

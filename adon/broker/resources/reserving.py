@@ -167,7 +167,7 @@ def _fits(book: Book, asked: Amounts, kept: int, now: float, begins: float, ends
     if not short:
         return
     text = "; ".join(f"{one.there} free, {_asked(one, kept)} needed{_kept(one, kept)}" for one in short)
-    opens = book.earliest(wanted, now, begins, ends - begins, who, reserving=True)
+    opens = book.earliest(wanted, now, begins, ends - begins, who)
     if opens is None or not math.isfinite(opens):
         raise Conflict("reservation", f"does not fit: {text}; nobody can say when it would")
     raise Conflict("reservation", f"does not fit: {text}; it would from {moment_text(opens)} on")

@@ -75,7 +75,6 @@ def _facts(here: Visit, decision: Document) -> Component:
         ("Slice", decision["slice"]),
         ("Would take", _forecast(forecast)),
         ("Granted", granted and f"{ui.rate(granted['guaranteed'])} of {ui.rate(granted['asked'])}"),
-        ("Expected to start", decision["starts"] and ui.when(decision["starts"], here)),
     )
     return ui.card(None, ui.facts(*(one for one in known if one[1])))
 

@@ -26,8 +26,6 @@ def times(flow: Mapping[str, Any], here: Visit) -> list[tuple[str, Any]]:
         found.append(("Expected to end", _ends(flow, here)))
     if flow["deadline"] is not None:
         found.append(("To be done by", ui.when(flow["deadline"], here)))
-    if flow["starts"] is not None and not flow["final"]:
-        found.append(("Starts", ui.when(flow["starts"], here)))
     return found
 
 

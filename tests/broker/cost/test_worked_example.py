@@ -90,7 +90,7 @@ def test_the_spreads() -> None:
         assert f"{found.total:.3f} ± {found.deviations['total']:.3f} s" in EXAMPLE
     joint = math.hypot(local.deviations["cost"], remote.deviations["cost"])
     assert f"= {joint:.3f} s is {NEAR * joint:.2f} s" in EXAMPLE
-    taken = choose([local, remote], {}, 0.0, lambda one, _: one.cost).taken
+    taken = choose([local, remote], {}).taken
     assert taken is remote
 
 

@@ -1,10 +1,9 @@
-"""Several that wait, planned together, and starts that are later than now, in the life of the broker."""
+"""Several queued flows planned together, and sites beside paths, in the life of the broker."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from adon.broker.decision import Outcome
 from adon.broker.flow import Flow, FlowState
 from adon.broker.optimisation import joint
 from adon.config import Configuration
@@ -40,23 +39,36 @@ def test_the_first_of_the_queue_goes_first_however_short_the_others_are() -> Non
     assert running(stage) == [2]
 
 
-def test_a_plan_is_told_and_shares_one_node_by_weight() -> None:
-    """Two nodes come free; the first of the queue has one, of the others the shorter gets the other."""
-    stage = ready(one_site(3))
-    holder = stage.submit(size="100 MB")
-    blocker = [stage.submit(size="100 MB") for _ in range(2)]
-    waiting = [stage.submit(size=size) for size in ("1 GB", "50 GB", "10 MB")]
+def two_sites_for_four() -> tuple[Stage, list[Flow]]:
+    """Two sites of one node each, both taken; four flows of different sizes wait for them."""
+    read = configuration(reserve_nodes=0)
+    fast = read.compute["osu-hpc"].model_copy(update={"worker_nodes": 1})
+    near = read.compute["mu-hpc"].model_copy(update={"worker_nodes": 1})
+    stage = ready(read.model_copy(update={"compute": FrozenMap({"mu-hpc": near, "osu-hpc": fast})}))
+    holders = [stage.submit(size="100 MB") for _ in range(2)]
+    assert {flow.compute_site for flow in holders} == {"mu-hpc", "osu-hpc"}
+    return stage, [*holders, *(stage.submit(size=size) for size in ("1 GB", "50 GB", "10 MB", "1 MB"))]
+
+
+def test_plan_serves_the_first_in_line_and_no_more_than_there_is_room_for() -> None:
+    stage, (one, other, *waiting) = two_sites_for_four()
     world = stage.broker.world
-    ledger = world.ledger
-    for flow in blocker:
-        ledger = ledger.release(flow.number)
-    world.ledger = ledger
+    world.ledger = world.ledger.release(one.number).release(other.number)
     plan = joint.together(world, world.queue(), stage.now).places()
-    assert holder.state is FlowState.ACTIVE
-    first, long, short = (plan[flow.number] for flow in waiting)
-    assert (first.starts, short.starts) == (stage.now, stage.now)
-    assert long.starts > stage.now
-    assert first.why == "planned together with 2 others that wait, the best plan"
+    assert list(plan) == [flow.number for flow in waiting[:2]]
+    assert {place.site for place in plan.values()} == {"mu-hpc", "osu-hpc"}
+    assert {place.why for place in plan.values()} == {
+        "planned together with 3 others that wait, the best plan"
+    }
+
+
+def test_planned_flows_are_admitted_to_their_sites_and_say_so() -> None:
+    stage, (one, other, *waiting) = two_sites_for_four()
+    stage.report(one)
+    stage.report(other)
+    first, second, third, _ = (stage.flow(flow) for flow in waiting)
+    assert {first.compute_site, second.compute_site} == {"mu-hpc", "osu-hpc"}
+    assert third.state is FlowState.QUEUED
 
 
 def test_nothing_is_planned_where_everybody_can_have_their_best() -> None:
@@ -74,8 +86,6 @@ def test_a_path_is_not_promised_twice_to_those_that_wait() -> None:
     waiting = [stage.submit(size="100 MB", **need) for _ in range(2)]
     know(stage, al2s=40.0)
     assert [stage.flow(one).state for one in waiting] == [FlowState.ACTIVE, FlowState.QUEUED]
-    second = stage.flow(waiting[1])
-    assert second.starts is None or second.starts > stage.now
 
 
 def slow_here_fast_there() -> Configuration:
@@ -87,89 +97,16 @@ def slow_here_fast_there() -> Configuration:
     return read.model_copy(update={"compute": FrozenMap(sites)})
 
 
-class TestLater:
-    def test_a_fast_site_is_waited_for_once_and_the_estimated_start_is_told(self) -> None:
+class TestAtOnce:
+    """A flow that can start now is never held back for a cheaper site or a later time."""
+
+    def test_flow_takes_the_dearer_site_that_has_room(self) -> None:
         stage = ready(slow_here_fast_there())
         first = stage.submit(size="100 MB")
         assert first.compute_site == "osu-hpc"
-        waits = stage.submit(size="100 MB")
-        assert (waits.state, waits.starts) == (FlowState.QUEUED, first.ends_by)
-        assert "at osu-hpc: that costs" in waits.reason
-        decision = stage.last_decision(waits)
-        assert (decision.outcome, decision.starts) == (Outcome.QUEUE, first.ends_by)
-        stage.report(first)
-        assert stage.flow(waits).compute_site == "osu-hpc"
-        assert stage.flow(waits).starts is None
-
-    def test_if_it_is_not_free_when_it_was_said_to_be_what_there_is_is_taken(self) -> None:
-        stage = ready(slow_here_fast_there())
-        first = stage.submit(size="100 MB")
-        waits = stage.submit(size="100 MB")
-        assert waits.starts is not None
-        while stage.now < waits.starts + 1:
-            stage.pass_time(1)
-            stage.carry(first, 1000)
-            know(stage, al2s=58.0)
-        assert stage.flow(first).state is FlowState.ACTIVE, "it is late"
-        assert stage.flow(waits).compute_site == "mu-hpc", "nobody waits twice"
-
-    def test_who_finds_it_taken_again_does_not_wait_for_longer_than_was_said(self) -> None:
-        stage = ready(slow_here_fast_there())
-        first = stage.submit(size="100 MB")
-        waits = stage.submit(size="100 MB")
-        urgent = stage.submit(size="100 MB", priority=900)
-        assert {waits.state, urgent.state} == {FlowState.QUEUED}
-        stage.pass_time(5)
-        know(stage, al2s=58.0)
-        stage.report(first)
-        assert stage.flow(urgent).compute_site == "osu-hpc"
-        ends_by, starts = stage.flow(urgent).ends_by, waits.starts
-        assert ends_by is not None
-        assert starts is not None
-        assert ends_by > starts
-        while stage.now < starts + 1:
-            stage.pass_time(1)
-            stage.carry(urgent, 1000)
-            know(stage, al2s=58.0)
-        assert stage.flow(urgent).state is FlowState.ACTIVE
-        assert stage.flow(waits).compute_site == "mu-hpc"
-
-    def test_who_is_not_patient_enough_takes_what_there_is(self) -> None:
-        stage = ready(slow_here_fast_there())
-        stage.submit(size="100 MB")
-        hurried = stage.submit(size="100 MB", queue_patience="5 s")
-        assert hurried.compute_site == "mu-hpc"
-
-    def test_a_clock_that_is_set_back_does_not_make_anybody_wait_longer(self) -> None:
-        stage = ready(slow_here_fast_there())
-        first = stage.submit(size="100 MB")
-        waits = stage.submit(size="100 MB")
-        assert waits.starts is not None
-        left = waits.starts - stage.now
-        stage.now -= 1000
-        for _ in range(int(left) + 2):
-            stage.pass_time(1)
-            stage.carry(first, 1000)
-            know(stage, al2s=58.0)
-        assert stage.flow(waits).compute_site == "mu-hpc"
-
-    def test_what_was_promised_is_shifted_with_the_clock(self) -> None:
-        stage = ready(slow_here_fast_there())
-        stage.submit(size="100 MB")
-        waits = stage.submit(size="100 MB")
-        placing = stage.broker._placing
-        assert placing.next_start(stage.now) == waits.starts
-        placing.clock_set_back(10.0)
-        assert waits.starts is not None
-        assert placing.next_start(stage.now) == waits.starts - 10
-
-    def test_the_once_is_forgotten_by_a_restart_and_no_more(self) -> None:
-        stage = ready(slow_here_fast_there())
-        stage.submit(size="100 MB")
-        waits = stage.submit(size="100 MB")
-        stage.restart_controller()
-        know(stage, al2s=58.0)
-        assert stage.flow(waits).state is FlowState.QUEUED
+        second = stage.submit(size="100 MB")
+        assert (second.state, second.compute_site) == (FlowState.ACTIVE, "mu-hpc")
+        assert "osu-hpc 0 worker nodes free, 1 needed" in second.reason
 
 
 class TestPathAndSite:

@@ -1,4 +1,4 @@
-"""One request: the cheapest with room, near-ties to the steadier, a later start if it is surely better."""
+"""One request: the cheapest with room, and near-ties to the steadier."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import itertools
 import math
 from collections.abc import Mapping
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.decision import SiteCost
-from adon.broker.optimisation.location import NEAR, Location, Standing, choose
+from adon.broker.optimisation.location import NEAR, Location, choose
 from adon.frozenmap import FrozenMap
-
-NOW = 1_760_000_000.0
 
 
 def a_cost(
@@ -34,10 +31,8 @@ def a_cost(
 LOCAL, REMOTE = a_cost("mu-hpc", 86.1, local=True), a_cost("osu-hpc", 57.0)
 
 
-def chosen(
-    *costs: SiteCost, standing: Mapping[str, Standing] | None = None, latest: float = math.inf
-) -> Location:
-    return choose(costs, standing or {}, NOW, lambda cost, seconds: cost.cost + seconds, latest)
+def chosen(*costs: SiteCost, lacking: Mapping[str, str] | None = None) -> Location:
+    return choose(costs, lacking or {})
 
 
 def test_the_cheapest() -> None:
@@ -47,8 +42,7 @@ def test_the_cheapest() -> None:
 
 
 def test_the_cheapest_that_has_room() -> None:
-    full = {"osu-hpc": Standing("3 worker nodes free, 4 needed")}
-    found = chosen(LOCAL, REMOTE, standing=full)
+    found = chosen(LOCAL, REMOTE, lacking={"osu-hpc": "3 worker nodes free, 4 needed"})
     assert found.taken is LOCAL
     assert found.reason == "mu-hpc (local) costs 86.1; osu-hpc 3 worker nodes free, 4 needed"
 
@@ -62,19 +56,12 @@ def test_paths_are_named_where_there_are_several() -> None:
 
 def test_nowhere() -> None:
     never = a_cost("osu-hpc", math.inf, why="al2s carries nothing")
-    found = chosen(LOCAL, never, standing={"mu-hpc": Standing("2 worker nodes free, 4 needed")})
-    assert (found.taken, found.starts) == (None, None)
+    found = chosen(LOCAL, never, lacking={"mu-hpc": "2 worker nodes free, 4 needed"})
+    assert found.taken is None
     assert found.reason == (
         "no compute site can take it: mu-hpc: 2 worker nodes free, 4 needed; osu-hpc: al2s carries nothing"
     )
     assert chosen().reason == "no compute site is configured for this flow"
-
-
-def test_nowhere_now_but_later() -> None:
-    full = {"mu-hpc": Standing("full", NOW + 10), "osu-hpc": Standing("full", NOW + 60)}
-    found = chosen(LOCAL, REMOTE, standing=full)
-    assert (found.taken, found.starts, found.at_once) == (None, NOW + 10, False), "86 + 10 is before 57 + 60"
-    assert "mu-hpc is expected to have room about 2025-10-09 08:53:30 UTC (in 10 s)" in found.reason
 
 
 def test_ties_go_to_the_remote_site_then_by_name_in_any_order() -> None:
@@ -118,23 +105,3 @@ class TestNearTies:
         assert found.cost == cheapest.cost or found.cost - cheapest.cost < NEAR * joint
         for order in itertools.islice(itertools.permutations(costs), 6):
             assert chosen(*order).taken == found
-
-
-class TestLater:
-    FULL: Mapping[str, Standing] = {"osu-hpc": Standing("full", NOW + 20)}
-
-    def test_what_is_surely_better_is_waited_for(self) -> None:
-        found = chosen(LOCAL, REMOTE, standing=self.FULL)
-        assert (found.taken, found.starts, found.at_once) == (None, NOW + 20, True)
-        assert found.reason == (
-            "starts about 2025-10-09 08:53:40 UTC (in 20 s) at osu-hpc: that costs 77 with the wait, "
-            "against 86.1 at mu-hpc at once"
-        )
-
-    @pytest.mark.parametrize(("spread", "waits"), [(8.9, True), (9.2, False)])
-    def test_it_must_be_better_by_more_than_a_joint_deviation(self, spread: float, waits: bool) -> None:
-        found = chosen(LOCAL, a_cost("osu-hpc", 57.0, spread), standing=self.FULL)
-        assert found.at_once is waits
-
-    def test_nobody_waits_beyond_their_patience(self) -> None:
-        assert chosen(LOCAL, REMOTE, standing=self.FULL, latest=NOW + 19).taken is LOCAL

@@ -83,14 +83,9 @@ class TestReservations:
         assert free(book, BOB) == 3
         with_its_own = book.reserve(reserved(2, 1, 50, 100, Who("ann", 7)))
         assert not with_its_own.overdrawn(0)
-        assert [(step.at, step.free.nodes) for step in with_its_own.profile(0, BOB)] == [
-            (0, 3),
-            (50, 1),
-            (100, 3),
-            (200, 3),
-        ]
+        assert [free(with_its_own, BOB, begins=at, ends=at) for at in (0, 50, 100, 200)] == [3, 1, 3, 3]
         tight = a_book(4, reserved(1, 2, 0, 200)).hold(7, Hold(nodes(3), Who("ann", 7)), 0)
-        assert tight.earliest(nodes(1), 0, 50, 50, Who("ann", 7), reserving=True) == 200
+        assert tight.earliest(nodes(1), 0, 50, 50, Who("ann", 7)) == 200
 
     def test_reservations_of_one_owner_add_up(self) -> None:
         book = a_book(10, reserved(1, 4, 0, 100), reserved(2, 4, 50, 150))
@@ -101,9 +96,9 @@ class TestReservations:
 
     def test_a_flow_that_holds_more_than_is_reserved_for_it_commits_what_it_holds(self) -> None:
         book = a_book(10, reserved(1, 5, 0, 200)).hold(7, Hold(nodes(5), Who("ann", 7)), 0)
-        assert book.earliest(nodes(1), 0, 0, 50, Who("ann", 7), reserving=True) == 0
+        assert book.earliest(nodes(1), 0, 0, 50, Who("ann", 7)) == 0
         tight = a_book(9, reserved(1, 5, 0, 200)).hold(7, Hold(nodes(5), Who("ann", 7)), 0)
-        assert tight.earliest(nodes(1), 0, 0, 50, Who("ann", 7), reserving=True) == 200
+        assert tight.earliest(nodes(1), 0, 0, 50, Who("ann", 7)) == 200
 
     @pytest.mark.parametrize(
         ("amount", "length", "expected"),
@@ -198,17 +193,17 @@ def test_a_hold_is_given_exactly_when_it_fits_and_comes_back_exactly(
         assert taken.release(99) == book
 
 
-@given(books(), people, st.integers(1, 6), instants, st.integers(1, 9), st.booleans())
+@given(books(), people, st.integers(1, 6), instants, st.integers(1, 9))
 def test_the_earliest_time_is_one_that_fits_and_none_before_it_does(
-    drawn: tuple[Book, float], who: Who, amount: int, after: float, length: int, reserving: bool
+    drawn: tuple[Book, float], who: Who, amount: int, after: float, length: int
 ) -> None:
     book, now = drawn
     after += now
 
     def fits(at: float) -> bool:
-        return not book.lacking(nodes(amount), now, at, at + length, who, reserving=reserving)
+        return not book.lacking(nodes(amount), now, at, at + length, who, reserving=True)
 
-    found = book.earliest(nodes(amount), now, after, length, who, reserving=reserving)
+    found = book.earliest(nodes(amount), now, after, length, who)
     tries = [at for at in {after, *moments(book, now)} if at >= after]
     tries += [at - 0.5 for at in tries if at - 0.5 >= after]
     if found is None:
@@ -219,11 +214,11 @@ def test_the_earliest_time_is_one_that_fits_and_none_before_it_does(
         assert not any(fits(at) for at in tries if at < found)
 
 
-@given(books(), people, st.booleans())
-def test_the_profile_is_what_is_free(drawn: tuple[Book, float], who: Who, reserving: bool) -> None:
+@given(books(), people)
+def test_the_profile_is_what_is_free(drawn: tuple[Book, float], who: Who) -> None:
     book, now = drawn
-    for step in book.profile(now, who, reserving=reserving):
-        assert step.free == book.free(now, step.at, step.at, who, reserving=reserving)
+    for step in book.profile(now, who):
+        assert step.free == book.free(now, step.at, step.at, who, reserving=True)
 
 
 @given(books())
