@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from adon.broker.flow import FlowState
@@ -34,6 +34,7 @@ def all_numbers(stage: Stage) -> None:
 
 @settings(suppress_health_check=list(HealthCheck))
 @given(STEPS)
+@example(steps=[("submit", 50e6), ("wait", 1.0), ("throughput", 1.79e308)])  # sums to an infinite rate
 def test_whatever_is_measured_there_is_a_decision(steps: list[tuple[str, float]]) -> None:
     """Every decision is also made again from its snapshot (``stage``)."""
     stage = ready()

@@ -280,9 +280,9 @@ def _known_to_json(known: Known) -> object:
 def _known_from_json(body: Any) -> Known:
     changes = tuple((Metric(metric), _changed(*changed)) for metric, changed in body["changes"])
     results = tuple(measured.from_json(result) for result in body["results"])
-    carried = None if body["carried"] is None else Carried(*body["carried"])
-    key, beside = measured.key_from_json(body["key"]), body.get("beside")  # older snapshots lack it
-    return Known(key, results, changes, carried, body["best"], beside)
+    carried = None if body["carried"] is None else Carried(*map(float, body["carried"]))
+    best, beside = (None if body[name] is None else float(body[name]) for name in ("best", "beside"))
+    return Known(measured.key_from_json(body["key"]), results, changes, carried, best, beside)
 
 
 def _changed(since: float | str, why: str, less: bool) -> Changed:
