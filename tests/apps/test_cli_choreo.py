@@ -23,7 +23,7 @@ from measurement.archive.records import Record
 from measurement.profiling.documents import loads
 from measurement.profiling.packets import End
 from tests.measurement.profiling.frames import datagram, ethernet, header, ip, sample
-from tests.ports import free_port, free_ports
+from tests.ports import free_port
 
 A, B = End("10.0.0.1", 1000), End("10.0.0.2", 2000)
 TASKS = "tasks:\n  map: [10.0.0.1]\n  reduce: ['10.0.0.2:2000']\n"
@@ -126,48 +126,6 @@ class TestProfile:
         assert "map" in out
         assert loads(file.read_text()).sent.keys() == {("map", "reduce")}
 
-    @pytest.mark.parametrize(
-        ("arguments", "why"),
-        [
-            ((), "CAPTURE: say from what"),
-            (("x.pcap", "--listen", "127.0.0.1"), "CAPTURE: say from what"),
-            (("--listen", "here"), "--listen: 'here' is no IP address"),
-            (("--listen", "127.0.0.1:99999"), "--listen: '127.0.0.1:99999': '99999' is no port"),
-            (("--listen", "127.0.0.1:0"), "--listen: '127.0.0.1:0': '0' is no port"),
-            (("--listen", "127.0.0.1:7000", "--for", "60"), "--for: "),
-            (("--listen", "127.0.0.1:7000", "--for", "0 s"), "--for: 0 s is not above 0"),
-            (("no.pcap",), "CAPTURE: no.pcap: No such file or directory"),
-            (
-                ("--listen", "127.0.0.1", "-o", "/none/p.json"),
-                "--output: /none/p.json: no file can be written",
-            ),
-        ],
-    )
-    def test_what_is_wrong_is_named(self, tasks: Path, arguments: tuple[str, ...], why: str) -> None:
-        done = run("profile", tasks, *arguments)
-        assert done.exit_code == 2, done.output
-        assert done.stderr.startswith(why)
-
-    def test_a_file_that_is_no_capture(self, tasks: Path) -> None:
-        done = run("profile", tasks, tasks)
-        assert (done.exit_code, "tasks.yaml: unknown pcap format" in done.stderr) == (2, True)
-
-    @pytest.mark.parametrize(
-        ("text", "why"),
-        [
-            ("tasks:\n  a: [10.0.0.1]\n", "tasks"),
-            ("tasks:\n  a: [10.0.0.1]\n  b: [10.0.0.1]\n", "'10.0.0.1' is a's already"),
-            ("tasks:\n  a: [10.0.0.1]\n  b: [host]\n", "tasks.b: 'host' is no IP address"),
-            ("tasks:\n  a: [10.0.0.1]\n  b: []\n", "tasks.b"),
-        ],
-    )
-    def test_a_tasks_file_that_is_wrong(self, tasks: Path, capture: Path, text: str, why: str) -> None:
-        tasks.write_text(text)
-        done = run("profile", tasks, capture)
-        assert (done.exit_code, why in done.stderr, "tasks.yaml" in done.stderr) == (2, True, True), (
-            done.stderr
-        )
-
     def test_nothing_between_two_tasks_is_status_3(self, tasks: Path, capture: Path) -> None:
         tasks.write_text("tasks:\n  a: [10.1.0.1]\n  b: [10.1.0.2]\n")
         done = run("profile", tasks, capture)
@@ -209,52 +167,3 @@ class TestStaleness:
         found = json.loads(run("staleness", series, "--json").stdout)
         assert [each["age"] for each in found["ages"]] == [60.0, 300.0, 600.0, 1800.0]
         assert found["max_age"] == 1800.0
-
-    def test_none_that_is_good_enough_is_status_3(self, series: Path) -> None:
-        done = run("staleness", series, "--error", "0.1 %")
-        assert (done.exit_code, "no age keeps 95%" in done.stdout) == (3, True), done.output
-        assert run("staleness", series, "--metric", "loss").exit_code == 3
-
-    @pytest.mark.parametrize(
-        ("arguments", "why"), [(("--error", "10"), "--error: "), (("--share", "0 %"), "--share: ")]
-    )
-    def test_what_is_wrong_is_named(self, series: Path, arguments: tuple[str, ...], why: str) -> None:
-        done = run("staleness", series, *arguments)
-        assert (done.exit_code, done.stderr.startswith(why)) == (2, True), done.stderr
-
-    def test_a_file_that_is_none(self, tasks: Path) -> None:
-        assert run("staleness", tasks).exit_code == 2
-
-
-class TestSnapshot:
-    INSTANCES = "instances:\n  - {name: a, address: 127.0.0.1}\n  - {name: b, address: 127.0.0.2}\n"
-
-    @pytest.mark.parametrize(
-        ("arguments", "why"),
-        [
-            ((), "key_file: is required"),
-            (("--width", "1"), "--width: "),
-            (("--train", "ten"), "--train: "),
-            (("--transfer", "2"), "--transfer: "),
-            (("--transfer", "1 h"), "--transfer: "),
-        ],
-    )
-    def test_what_is_wrong_is_named(self, tmp_path: Path, arguments: tuple[str, ...], why: str) -> None:
-        file = tmp_path / "instances.yaml"
-        file.write_text(self.INSTANCES)
-        done = run("snapshot", file, *arguments)
-        assert (done.exit_code, done.stderr.startswith(why)) == (2, True), done.stderr
-
-    def test_nobody_answers(self, tmp_path: Path) -> None:
-        from measurement.probes.key import write_key
-
-        write_key(tmp_path / "key")
-        port, other, *_ = free_ports()
-        file = tmp_path / "instances.yaml"
-        text = self.INSTANCES.replace("0.1}", f"0.1, port: {port}}}").replace("0.2}", f"0.2, port: {other}}}")
-        file.write_text(f"{text}key_file: key\n")
-        done = run("snapshot", file, "-o", tmp_path / "snapshot.json")
-        assert done.exit_code == 3, done.output
-        assert "no path could be measured" in done.stdout
-        assert "a > b: a: " in done.stderr
-        assert json.loads((tmp_path / "snapshot.json").read_text())["kind"] == "snapshot"

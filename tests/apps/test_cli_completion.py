@@ -84,13 +84,6 @@ def test_bash_completes_commands_and_names(shell, world):
 
 
 @pytest.mark.integration
-def test_nothing_is_offered_nor_told_where_nothing_answers(shell):
-    assert shell("flow", "show", "", ADON_URL="http://127.0.0.1:9") == []
-    assert shell("flow", "show", "", ADON_TOKEN="adon_wrong") == []  # noqa: S106
-    assert shell("flow", "show", "", ADON_TOKEN="", ADON_TOKEN_FILE="/none") == []  # noqa: S106
-
-
-@pytest.mark.integration
 def test_a_server_that_does_not_answer_holds_nobody_up(shell):
     """It accepts and says nothing: the shell has its prompt again after the timeout."""
     import socket
@@ -99,36 +92,3 @@ def test_a_server_that_does_not_answer_holds_nobody_up(shell):
         before = time.monotonic()
         assert shell("flow", "show", "", ADON_URL=f"http://127.0.0.1:{silent.getsockname()[1]}") == []
         assert time.monotonic() - before < 20  # far below the client's usual 30 s
-
-
-@pytest.mark.integration
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_each_shell_has_its_script(name):
-    done = subprocess.run(
-        [sys.executable, "-m", "apps.cli", "--show-completion", name],
-        env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "_ADON_COMPLETE" in done.stdout
-
-
-@pytest.mark.integration
-def test_help_and_completion_import_little():
-    """What a Tab waits for: nothing of numbers, networks or the web may come with the command line."""
-    heavy = (
-        "numpy",
-        "scipy",
-        "pandas",
-        "os_ken",
-        "sqlalchemy",
-        "flask",
-        "pydantic",
-        "requests",
-        "plotly",
-        "asyncio",
-    )
-    probe = f"import sys, apps.cli.main; print([m for m in {heavy!r} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -22,7 +22,6 @@ from measurement.health.model import Pair
 from measurement.health.profiles import mesh
 from measurement.health.record import RoundRecord
 from measurement.probes.key import write_key
-from tests.apps.test_health_pages import a_round
 from tests.measurement.health.rounds import instances, whole
 
 ZONED = tuple(replace(one, zone="east" if one.name in "ab" else "west") for one in instances("abc"))
@@ -60,15 +59,6 @@ def test_the_latest_round_is_shown_the_unhealthiest_first(adon, kept: RoundRecor
     assert documents.from_json(json.loads(adon("show", "--json").stdout)) == kept
 
 
-def test_a_round_is_read_from_its_file_too(adon, tmp_path: Path) -> None:
-    file = tmp_path / "round.json"
-    file.write_text(documents.to_text(a_round()))
-    assert "16 of 20 pairs found" in adon("show", str(file)).output
-    file.write_text("{}")
-    done = adon("show", str(file))
-    assert (done.exit_code, done.stderr.strip()) == (2, f"ROUND: {file}: format: is not 'adon-health-round'")
-
-
 @pytest.mark.parametrize(
     ("words", "names"),
     [
@@ -85,66 +75,12 @@ def test_whom_to_take(adon, kept: RoundRecord, words: tuple[str, ...], names: li
     assert (sorted(found["instances"]), found["proven"]) == (names, True)
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("choose",), "--towards: say by what"),
-        (("choose", "--towards", "x"), "--towards: x is none of the round's instances"),
-        (("choose", "--mutually", "-k", "4"), "--count: 4 are wanted of 3 instances"),
-        (("choose", "--towards", "a", "-k", "0"), "--count: 0 is below 1"),
-        (("choose", "--mutually", "-k", "2", "--direction", "to"), "--direction: is of --towards"),
-        (("choose", "--towards", "a", "-k", "1", "--direction", "up"), "--direction: 'up' is none of"),
-        (("report", "--out", "{tmp}/r.html", "--towards", "x"), "--towards: x is none of"),
-        (("diagnose", "{tmp}/none.csv"), "--response: is required with a table"),
-        (("diagnose", "--response", "time"), "--response: is of a table"),
-        (("map", "--out", "{tmp}/no/such.html"), "--out: "),
-    ],
-)
-def test_what_cannot_be_is_told_by_its_option(
-    adon, kept: RoundRecord, tmp_path: Path, words: tuple[str, ...], says: str
-) -> None:
-    done = adon(*(word.replace("{tmp}", str(tmp_path)) for word in words))
-    assert done.exit_code == 2
-    assert done.stderr.startswith(says), done.stderr
-
-
-def test_without_a_round_it_says_how_to_make_one(adon) -> None:
-    done = adon("show")
-    assert done.exit_code == 2
-    assert "adon health probe makes one" in done.stderr
-
-
 def test_markers_end_with_3(adon, kept: RoundRecord) -> None:
     done = adon("markers")
     assert done.exit_code == 3
     assert {*kept.fired} == {Pair("a", "c")}
     assert "a     c   udp     the sandwich delay rose from 2000 to 9000 us" in done.output
     assert {one["marker"] for one in json.loads(adon("markers", "--json").stdout)} == {"udp"}
-
-
-def test_a_map_by_zone(adon, kept: RoundRecord, tmp_path: Path) -> None:
-    found = json.loads(adon("map", "--json").stdout)
-    assert found["zones"] == ["east", "west"]
-    assert found["health"][0][0] == pytest.approx(1.0)
-    assert found["health"][1][1] is None
-    out = tmp_path / "map.html"
-    assert adon("map", "--out", str(out)).exit_code == 0
-    assert out.read_text().startswith("<!doctype html>")
-
-
-def test_a_report_and_a_diagnosis(adon, tmp_path: Path) -> None:
-    for hour in (1, 2, 3):
-        History(tmp_path / "rounds").keep(a_round(hour))
-    out = tmp_path / "report.html"
-    done = adon("report", "--out", str(out), "--towards", "a1")
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert "Forward: a metric more per step" in out.read_text()
-    done = adon("diagnose")
-    assert done.exit_code == 0, done.output
-    assert done.output.startswith("next_throughput by throughput, icmp, udp, tcp: 30 rows (2 more left out)")
-    found = json.loads(adon("diagnose", "--json").stdout)
-    assert [len(one["metrics"]) for one in found["forward"]] == [1, 2, 3, 4]
-    assert len(found["subsets"]) == 15
 
 
 def test_a_table_of_jobs_is_diagnosed(adon, tmp_path: Path) -> None:
@@ -191,15 +127,6 @@ def test_what_cannot_be_probed_is_told(
     assert not (tmp_path / "rounds").exists()
 
 
-def test_where_rounds_cannot_be_kept_nobody_is_probed(adon, tmp_path: Path) -> None:
-    write_key(tmp_path / "key")
-    file = tmp_path / "instances.yaml"
-    file.write_text(f"key_file: key\n{INSTANCES}")
-    done = adon("probe", str(file), rounds=file)
-    assert done.exit_code == 2
-    assert done.stderr == f"--rounds: {file}: File exists\n"
-
-
 def test_a_plan_probes_nobody(adon, tmp_path: Path) -> None:
     file = tmp_path / "instances.yaml"
     file.write_text(INSTANCES)
@@ -210,16 +137,6 @@ def test_a_plan_probes_nobody(adon, tmp_path: Path) -> None:
         1,
         2,
     )
-
-
-def test_a_plan_of_transfers_is_never_duplex(adon, tmp_path: Path) -> None:
-    file = tmp_path / "instances.yaml"
-    file.write_text(INSTANCES)
-    words = ("probe", str(file), "--plan", "--json", "--duplex")
-    trains, transfers = (json.loads(adon(*words, *more).stdout) for more in ((), ("--exhaustive",)))
-    assert (trains["train_rounds"], trains["least_rounds"]) == (1, 1)
-    assert (transfers["transfer_rounds"], transfers["least_rounds"]) == (2, 2)
-    assert transfers["expected_seconds"] > trains["expected_seconds"]
 
 
 @contextmanager

@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 import stat
 import sys
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
-from adon.broker.flow import FlowState
-from apps.cli import completing, submitting
 from apps.cli.main import app
 
 
@@ -56,12 +52,6 @@ def test_a_token_that_is_not_accepted_is_not_kept(home, served, tmp_path, typed,
     assert typed.strip() == "" or typed.strip() not in found.output
 
 
-@pytest.mark.parametrize("url", ["ftp://a", "nothing", "http://"])
-def test_an_address_that_is_none_is_told(home, url):
-    found = run(home, "--url", url, "login", typed="adon_x\n")
-    assert (found.exit_code, found.stderr.startswith("--url: ")) == (2, True)
-
-
 def test_a_token_in_the_clear_is_warned_of(home):
     found = run(home, "--url", "http://adon.example.org", "login", "--no-check", typed="adon_x\n")
     assert found.exit_code == 0
@@ -83,21 +73,6 @@ def test_once_more_asks_for_the_same_without_its_times(adon, world):
     assert (second.weights, second.ports, second.label) == (first.weights, first.ports, "first")
     assert adon("flow", "again", "f-1", "--size", "none").stderr.startswith("--size: ")
     assert adon("flow", "again", "f-9").exit_code == 1
-
-
-def test_waiting_for_the_end_tells_how_it_was(adon, world, monkeypatch):
-    """The stand-in ends the flow while it is watched."""
-    monkeypatch.setattr(submitting, "LOOK_S", 0.01)
-    handle = world.controller.submit
-
-    def ended(payload):
-        return world.controller.end(handle(payload).number, FlowState.FINISHED)
-
-    monkeypatch.setattr(world.controller, "submit", ended)
-    wish = ("--from", "mu-dtn", "--to", "osu-dtn", "--size", "25 GB")
-    done = adon("flow", "submit", *wish, "--wait", "--json")
-    assert (done.exit_code, json.loads(done.stdout)["state"]) == (0, "finished")
-    assert adon("flow", "submit", *wish, "--wait").stdout.startswith("f-2 finished")
 
 
 # -- templates -----------------------------------------------------------------------------------------
@@ -130,27 +105,3 @@ def test_a_template_is_changed_in_an_editor(adon, world, editor):
     editor("nowhere in it", "")
     unchanged = adon("template", "edit", "soykb")
     assert (unchanged.exit_code, unchanged.stderr) == (0, "nothing was changed\n")
-
-
-def test_what_was_written_is_not_lost(adon, editor):
-    editor("max: 100 ms", "max: a while")
-    found = adon("template", "edit", "soykb")
-    assert found.exit_code == 2
-    assert "qspec.rtt.max" in found.stderr
-    kept = Path(found.stderr.split("what you wrote is in ")[1].splitlines()[0])
-    assert "a while" in kept.read_text()
-    kept.unlink()
-
-
-def test_an_editor_that_is_none_is_told(adon, monkeypatch):
-    monkeypatch.setenv("VISUAL", "/nonexistent/editor")
-    found = adon("template", "edit", "soykb")
-    assert found.exit_code == 1
-    assert "set EDITOR" in found.stderr
-
-
-def test_completions_are_silent_where_nothing_answers():
-    root = SimpleNamespace(params={"url": "http://127.0.0.1:9"})
-    context = SimpleNamespace(find_root=lambda: root)
-    for name in ("flows", "templates", "hosts", "paths", "sites", "alarms", "switches"):
-        assert getattr(completing, name)(context, "") == []

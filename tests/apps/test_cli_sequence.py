@@ -65,19 +65,6 @@ def test_each_is_placed_beside_those_that_run(files: Files) -> None:
     assert (one["ended_s"], two["ended_s"]) == (pytest.approx(1.0), pytest.approx(10.0))
 
 
-def test_the_order_given_is_theirs(files: Files) -> None:
-    two, one = files.found(files.application("two", "10 MB"), files.application("one", "10 MB"))
-    assert (two["application"], one["application"]) == ("two", "one")
-    assert {*two["placements"][0]["machines"].values()} == {"vm-a", "vm-b"}
-
-
-def test_who_comes_when_the_other_is_done_has_its_place(files: Files) -> None:
-    arguments = (files.application("one", "10 MB"), files.application("two", "10 MB"), "--every", "2 s")
-    _, two = files.found(*arguments)
-    assert two["placements"] == [{"since_s": 2.0, "machines": {"map": "vm-a", "reduce": "vm-b"}}]
-    assert two["ended_s"] == pytest.approx(3.0)
-
-
 @pytest.mark.parametrize(("cost", "moves"), [("0 s", 1), ("5 s", 1), ("8 s", 0), ("1 min", 0)])
 def test_looked_at_again_it_moves_only_if_that_gains_more_than_it_costs(
     files: Files, cost: str, moves: int
@@ -99,27 +86,3 @@ def test_who_finds_no_room_waits_and_that_is_told(files: Files) -> None:
     assert done.exit_code == 0, done.output
     assert "three: 2 s, 1 s of them waiting for room; done at 2 s" in done.stdout, done.stdout
     assert "map vm-a, reduce vm-b" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (("--move-cost", "1 s"), "--move-cost: nothing moves without --again"),
-        (("--again", "1"), "--again: "),
-        (("--again", "0 s"), "--again: 0 s is not above 0"),
-        (("--again", "1 s", "--move-cost", "1"), "--move-cost: "),
-        (("--every", "1"), "--every: "),
-        (("--time-limit", "0 s"), "--time-limit: "),
-    ],
-)
-def test_what_is_wrong_is_named(files: Files, arguments: tuple[str, ...], why: str) -> None:
-    done = files.run(files.application("one", "1 MB"), *arguments)
-    assert (done.exit_code, done.stderr.startswith(why)) == (2, True), done.output
-
-
-def test_two_of_one_name_and_one_that_fits_nowhere(files: Files) -> None:
-    name = files.application("one", "1 MB")
-    assert "APPLICATION: one is there twice" in files.run(name, name).stderr
-    large = files.write("large.yaml", "name: large\ntasks: [{name: big, cores: 9}]\n")
-    done = files.run(large)
-    assert (done.exit_code, "big" in done.stderr) == (2, True), done.output

@@ -11,12 +11,8 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from apps.cli.common import PANELS
-from apps.cli.main import app
-from apps.cli.tables import columns_of, folded, laid_out
-from tests.apps.measured import FELL
+from apps.cli.tables import columns_of, laid_out
 
 COLOUR = re.compile(r"\x1b\[(?:[0-9]+;)*(?:3[0-8]|4[0-8]|9[0-7])(?:;[0-9]+)*m")
 """SGR codes of colours (ECMA-48 8.3.117); bold and dim are none."""
@@ -50,42 +46,6 @@ def test_nothing_is_lost_and_nothing_moves_the_cursor(table, width):
                 assert not one.isprintable() or one.isspace() or one in shown
 
 
-@given(text=words, size=st.integers(2, 40))
-def test_a_folded_text_fits(text, size):
-    assert all(columns_of(line) <= size for line in folded(text, size))
-
-
-def test_a_table_that_fits_is_a_table():
-    assert laid_out(("Flow", "State"), [("f-1", "active"), ("f-22", "done")], 80) == [
-        "Flow  State",
-        "────  ──────",
-        "f-1   active",
-        "f-22  done",
-    ]
-
-
-def test_the_widest_column_gives_way_first():
-    lines = laid_out(("Flow", "Reason"), [("f-1", "a reason of many words that goes on and on")], 30)
-    assert lines == [
-        "Flow  Reason",
-        "────  ────────────────────────",
-        "f-1   a reason of many words",
-        "      that goes on and on",
-    ]
-
-
-def test_what_fits_no_table_is_a_block_per_row():
-    columns = ("Flow", *(f"Column {number}" for number in range(6)))
-    rows = [(f"f-{row}", *(f"value {row} {number}" for number in range(6))) for row in range(2)]
-    lines = laid_out(columns, rows, 40)
-    assert lines[:3] == ["f-0", "  Column 0  value 0 0", "  Column 1  value 0 1"]
-    assert lines[7:9] == ["", "f-1"]
-
-
-def test_without_a_window_each_row_is_a_line():
-    assert len(laid_out(("A", "B"), [("x" * 300, "y" * 300)] * 3, None)) == 5
-
-
 def on_a_terminal(*arguments: str, environment: dict[str, str]) -> str:
     """What a command writes to a terminal of 80 columns."""
     ours, theirs = pty.openpty()
@@ -116,33 +76,6 @@ def _read(descriptor: int) -> bytes:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("flow", "list"),
-        ("flow", "show", "f-1"),
-        ("path", "list"),
-        ("switch", "list"),
-        ("circuit", "list"),
-        ("site", "list"),
-        ("outcome", "list"),
-        ("alarm", "show", FELL.id),
-        ("measure", "list"),
-        ("what-if", "--all"),
-        ("template", "list"),
-    ],
-)
-def test_on_a_terminal_of_80_columns_nothing_is_wider(world, served, arguments):
-    world.fill(world.submit(label="\x1b[31mred\x07"))
-    shown = on_a_terminal(*arguments, environment={"ADON_URL": served, "ADON_TOKEN": world.tokens["admin"]})
-    lines = shown.replace("\r\n", "\n").splitlines()
-    assert lines
-    assert "\x1b" not in shown
-    tabular = [line for line in lines if "─" in line or line.startswith("  ")]
-    assert all(columns_of(line) <= 80 for line in tabular), tabular
-
-
-@pytest.mark.integration
 def test_colour_only_on_a_terminal_and_where_it_is_wanted():
     quiet = {"ADON_URL": "http://127.0.0.1:9"}
     assert COLOUR.search(on_a_terminal("flow", "--help", environment=quiet))
@@ -151,9 +84,3 @@ def test_colour_only_on_a_terminal_and_where_it_is_wanted():
         [sys.executable, "-m", "apps.cli", "flow", "--help"], capture_output=True, text=True, check=True
     )
     assert "\x1b" not in plain.stdout
-
-
-def test_help_goes_from_many_users_to_few():
-    shown = CliRunner().invoke(app, ["--help"]).stdout
-    places = [shown.index(panel) for panel in PANELS]
-    assert places == sorted(places)

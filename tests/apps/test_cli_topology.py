@@ -6,11 +6,7 @@ import json
 
 import pytest
 
-from adon.broker.effects import RuleState
 from adon.broker.events import SnapshotAsked
-from adon.flowvisor.action import Output, PushVlan
-from adon.flowvisor.pipeline import GROUP_PREFIX
-from adon.flowvisor.rule import Bucket, GroupEntry, MeterEntry
 from apps.rest.network_models import NetworkView
 from tests.apps.web import NOW
 from tests.broker.stage import OSU_EDGE
@@ -95,69 +91,6 @@ def test_a_circuit_one_direction_of_which_is_down_is_down(world):
     world.controller.snapshot["paths"][1].update(usable=False, reason="port p is down")
     al2s, _ = world.ask("GET", "/network").json["circuits"]
     assert (al2s["usable"], al2s["reason"]) == (False, "port p is down")
-
-
-def test_switches_are_listed(adon):
-    found = adon("switch", "list").stdout
-    for shown in (
-        "mu-edge",
-        "0000000000000a01",
-        "connected",
-        "away",
-        "exclusive",
-        "12 of 1000",
-        "osu-edge-al2s",
-        "queue 1 of port 2 is needed",
-    ):
-        assert shown in found, shown
-    assert json.loads(adon("switch", "list", "--json").stdout)[0]["pipeline"] == "single"
-
-
-def test_links_are_listed(linked, adon):
-    found = adon("link", "list").stdout
-    for shown in (
-        "fibre-7",
-        "one-way",
-        "osu-edge:eth2 - mu-edge:eth1",
-        "10 Gbps",
-        "hears nothing",
-        "ge-0/0/1",
-    ):
-        assert shown in found, shown
-    assert len(json.loads(adon("link", "list", "--json").stdout)) == 4
-
-
-def test_without_links_that_is_said(adon):
-    assert adon("link", "list").stdout == "no link is configured, and none was discovered\n"
-
-
-def test_circuits_are_listed(adon):
-    found = adon("circuit", "list").stdout
-    for shown in ("al2s", "3000", "mu - osu", "60.6 Mbps", "mu-edge osu-edge", "f-1"):
-        assert shown in found, shown
-    assert [one["name"] for one in json.loads(adon("circuit", "list", "--json").stdout)] == [
-        "al2s",
-        "internet",
-    ]
-
-
-def test_what_they_show_is_for_staff(adon):
-    for part in ("switch", "link", "circuit"):
-        assert adon(part, "list", as_="researcher").exit_code == 1
-
-
-def test_groups_and_meters_are_told_apart_from_rules(world, adon):
-    flow = world.fill(world.submit())
-    buckets = (Bucket((PushVlan(3000), Output(2)), 2), Bucket((Output(3),), 3))
-    group = GroupEntry(0xA01, GROUP_PREFIX, "fast_failover", buckets)
-    meter = MeterEntry(0xA01, 40_961, 25_000_000, 2_500_000, flow.number)
-    world.controller.store.save_rules([group, meter], RuleState.INSTALLED, "", NOW)
-    lines = adon("rules", "show").stdout.splitlines()
-    assert [line.split(":")[0] for line in lines] == [
-        "0000000000000a01 f-1 installed",
-        "0000000000000a01 path-0 group installed",
-        "0000000000000a01 f-1 meter installed",
-    ]
 
 
 def test_a_flow_is_asked_for_in_a_slice(world, adon):
