@@ -20,14 +20,14 @@ from dataclasses import dataclass, field, replace
 
 from measurement.crew import Crew
 from measurement.errors import PointError, Rejected
-from measurement.model import RawResult
-from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome, raw_result
+from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome, report_of
 from measurement.poller import PathTest
 from measurement.pscheduler import history, results, retry
 from measurement.pscheduler.client import PSchedulerClient, Run, ScheduledRun, ServerClock
 from measurement.pscheduler.document import Document
-from measurement.pscheduler.specs import WITHOUT_END, PostedTask
+from measurement.pscheduler.specs import HOST_METRIC, WITHOUT_END, PostedTask
 from measurement.pscheduler.states import RunState
+from measurement.sources.received import Report
 
 LOG = logging.getLogger(__name__)
 CLOCK_HOLDS = 600.0
@@ -38,7 +38,8 @@ MOST_RUNS = 1000
 """Results read from one host in one round; what is over is read in the next."""
 AGAIN_AT_MOST = 3600.0
 
-Value = Outcome | RawResult
+Value = Outcome | Report
+"""A report: what a point has observed on its own host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +259,8 @@ class Fleet:
                 raise
             at, cause = self._clock(), str(error)
             return [MeasurementFailed(test.key, metric, cause, at) for metric in test.metrics]
-        if not results.has_reader(test.request.kind):
-            return [raw_result(test.request, seen)]
+        if test.request.kind == HOST_METRIC:
+            return [report_of(test.request, seen)]
         wanted = (each for each in readings if each.metric in test.metrics)
         return [outcome(test.key, results.by_tool(each, watched.tool), seen) for each in wanted]
 

@@ -164,29 +164,6 @@ class Observation:
         return f"{origin_of(self.source)}@{float(self.observed_at)!r}"
 
 
-@dataclass(frozen=True, slots=True)
-class RawResult:
-    """The result of a test whose type this project does not read: kept as it came.
-
-    :param test: pScheduler's name of the test (``dns``, ``http``).
-    :param source: the run's URL.
-    :param document: the merged result, as JSON.
-    """
-
-    test: str
-    spec: Mapping[str, object]
-    document: Mapping[str, object]
-    started_at: float
-    observed_at: float
-    source: str
-    tool: str = ""
-
-    @property
-    def origin(self) -> str:
-        """As :attr:`Measurement.origin`."""
-        return origin_of(self.source)
-
-
 def host_key(host: str) -> PathKey:
     """The key of what is observed on one host."""
     return PathKey("", host, "")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from measurement.model import Measurement, Metric, PathKey, RawResult
+from measurement.model import Measurement, Metric, PathKey
 from measurement.pscheduler import results
 from measurement.pscheduler.client import Run, ServerClock
 from measurement.pscheduler.specs import TestRequest
+from measurement.sources.received import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,16 @@ def outcome(key: PathKey, reading: results.Reading | results.Refused, seen: Seen
         return MeasurementFailed(key, reading.metric, f"{host}: {error}", seen.now)
 
 
-def raw_result(request: TestRequest, seen: Seen) -> RawResult:
-    """The merged result of a test that nobody reads, without the tool's whole output."""
-    merged = seen.run.document.child("result-merged").fields
-    document = {name: value for name, value in merged.items() if name != "diags"}
-    return RawResult(
-        str(request.kind), request.spec, document, seen.started, seen.observed, seen.run.url, seen.tool
+def report_of(request: TestRequest, seen: Seen) -> Report:
+    """The run as a point's own report of it: what its host observed."""
+    document = seen.run.document
+    return Report(
+        document.host,
+        str(request.kind),
+        request.spec,
+        document.child("result-merged").fields,
+        seen.run.url,
+        seen.started,
+        seen.observed,
+        seen.tool,
     )

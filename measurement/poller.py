@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from measurement.errors import BadAnswer, PointError, PointTimeout
-from measurement.model import Metric, PathKey, RawResult
-from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome, raw_result
+from measurement.model import Metric, PathKey
+from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome
 from measurement.pscheduler import results, validation
 from measurement.pscheduler.client import PSchedulerClient, Run, Schedule, ServerClock
 from measurement.pscheduler.specs import Kind, PostedTask, TestRequest
@@ -61,14 +61,12 @@ class PolledRun:
     :param started: when it began; as planned, if it was lost sight of after that; None if it never did.
     :param ended: when it ended, to the second; None if it never began or was lost sight of.
     :param failure: why there is no result at all; None if there is one.
-    :param raw: the result of a test that nobody reads.
     """
 
     outcomes: tuple[Outcome, ...]
     started: float | None = None
     ended: float | None = None
     failure: str | None = None
-    raw: RawResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +177,8 @@ class Poller:
         wanted = [results.by_tool(each, tool) for each in readings if each.metric in test.metrics]
         seen = Seen(run, tool, clock, now)
         outcomes = tuple(outcome(test.key, reading, seen) for reading in wanted)
-        raw = None if results.has_reader(test.request.kind) else raw_result(test.request, seen)
         started, ended = attempt.times(now)
-        return PolledRun(outcomes, started, ended, raw=raw)
+        return PolledRun(outcomes, started, ended)
 
     def _failed(self, test: PathTest, attempt: _Attempt, cause: str) -> PolledRun:
         now = self._clock()

@@ -69,7 +69,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Write all values and raw results into a file."""
+    """Write all values into a file."""
     from measurement.archive.exchange import export_file
 
     if file.exists() and not force:
@@ -101,7 +101,7 @@ def info(
             return
         rows = ((str(one.series), str(one.count), _time(one.first), _time(one.last)) for one in held)
         print_table(("Series", "Values", "First (UTC)", "Last (UTC)"), rows, "the archive holds no values")
-        typer.echo(f"{archive.name}: {total} values and raw results, {len(held)} series")
+        typer.echo(f"{archive.name}: {total} values, {len(held)} series")
 
 
 def _file_info(file: Path, *, json_: bool) -> None:

@@ -22,7 +22,7 @@ from apps.collector.workers import Finished
 from measurement import codec
 from measurement.archive import Archive
 from measurement.errors import shorten
-from measurement.model import Measurement, PathKey, RawResult
+from measurement.model import Measurement, PathKey
 from measurement.outcomes import MeasurementFailed
 from measurement.poller import PathTest
 from measurement.scheduling import Execution, Footprint, Overlap, Placed, Refused, Request, Start, overlaps
@@ -232,7 +232,7 @@ class Conductor:
             raise NotFound("test", name)
         return self.plan.tests[name]
 
-    def finished(self, message: Finished, keep: Callable[[list[Measurement | RawResult]], object]) -> None:
+    def finished(self, message: Finished, keep: Callable[[list[Measurement]], object]) -> None:
         """Note what became of a run, once its values are kept.
 
         :param keep: archives values; what it raises is raised here, and nothing is noted.
@@ -240,13 +240,12 @@ class Conductor:
         start, run = message.start, message.run
         self._book.running.pop(_name(start), None)
         good = [found for found in run.outcomes if isinstance(found, Measurement)]
-        succeeded = bool(good) or run.raw is not None
-        self._stand(start, succeeded=succeeded)
+        self._stand(start, succeeded=bool(good))
         for outcome in run.outcomes:
             if isinstance(outcome, MeasurementFailed):
                 self._failed(outcome)
-        keep([*good, *(() if run.raw is None else (run.raw,))])
-        said = "measured" if succeeded else run.failure or "no value"
+        keep(good)
+        said = "measured" if good else run.failure or "no value"
         self._record(Execution(start.task, start.number, start.at, run.started, run.ended, said))
 
     def _overdue(self, now: float) -> set[str]:

@@ -19,7 +19,7 @@ from measurement.anomaly.alarm import Alarm, to_json
 from measurement.anomaly.watch import Watch, Watched, WatchState
 from measurement.archive import Appended, Archive
 from measurement.errors import shorten
-from measurement.model import Measurement, Metric, Observation, RawResult, Series
+from measurement.model import Measurement, Metric, Observation, Series
 
 LOG = logging.getLogger(__name__)
 STATE = "watch/"
@@ -30,7 +30,7 @@ MISSED_S = 7 * 86_400.0
 ALARM = "alarm"
 """The kind of document under which the archive keeps alarms."""
 
-Value = Measurement | Observation | RawResult
+Value = Measurement | Observation
 
 
 class Tell(Protocol):
@@ -89,11 +89,7 @@ class Keeper:
         # What the archive does not hold must not be decided on: a restart would have forgotten it.
         left_out = {(each.subject, each.source) for each in kept.disagreements}
         left_out |= {(each.subject, each.source) for each in kept.refused}
-        held = [
-            value
-            for value in found
-            if not isinstance(value, RawResult) and (value.series, value.source) not in left_out
-        ]
+        held = [value for value in found if (value.series, value.source) not in left_out]
         for value in held:
             if isinstance(value, Measurement):
                 self._told(value)

@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from apps.collector.keeper import Value
@@ -17,7 +18,7 @@ from measurement import fleet
 from measurement.archive import Appended
 from measurement.errors import ArchiveError, LeaseLost, Stopped
 from measurement.fleet import Fleet, Host
-from measurement.model import Measurement, RawResult, Series
+from measurement.model import Measurement, Series
 from measurement.outcomes import MeasurementFailed
 from measurement.sources.received import Received, Report, receive
 
@@ -159,11 +160,11 @@ class Watcher:
         for task in tasks:
             self._tasks.heard(task)
 
-    def _observed(self, raw: RawResult) -> Sequence[Value]:
-        place = self._tasks.place(_task_of(raw.source))
+    def _observed(self, report: Report) -> Sequence[Value]:
+        place = self._tasks.place(_task_of(report.source))
         if place is None:
             return ()  # of a task that was given up meanwhile
-        found = observations(raw, place, time.time())
+        found = observations(report, place, time.time())
         for refusal in found.refused[:1]:
             self._complaints.wrong(f"host {place}", refusal.cause)
         if found.kept and not found.refused:
@@ -171,19 +172,9 @@ class Watcher:
         return found.kept
 
 
-def observations(raw: RawResult, host: str, now: float) -> Received:
+def observations(report: Report, host: str, now: float) -> Received:
     """What a point has observed on its host, under the name by which we know it."""
-    report = Report(
-        host,
-        raw.test,
-        raw.spec,
-        raw.document,
-        raw.source,
-        raw.started_at,
-        raw.observed_at,
-        raw.tool,
-    )
-    return receive(report, lambda _source, _destination: None, now)
+    return receive(replace(report, host=host), lambda _source, _destination: None, now)
 
 
 def _task_of(source: str) -> str:

@@ -1,4 +1,4 @@
-"""The measurement archive: time series with roll-ups, raw results, documents and leases, in one database."""
+"""The measurement archive: time series with roll-ups, documents and leases, in one database."""
 
 from measurement.archive.archive import Archive
 from measurement.archive.values import (

@@ -18,10 +18,10 @@ from typing import Any, Literal, Self, TypeVar
 from sqlalchemy import Connection, func, select
 
 from measurement.archive import database, documents, dropping, reading, rolling, rows, writing
-from measurement.archive.tables import raw_result, sample
+from measurement.archive.tables import sample
 from measurement.archive.values import Appended, Bucket, Held, Maintained, Refusal, Retention
 from measurement.errors import ArchiveError, LeaseLost
-from measurement.model import Measurement, Metric, Observation, PathKey, RawResult, Series
+from measurement.model import Measurement, Metric, Observation, PathKey, Series
 
 T = TypeVar("T")
 
@@ -55,16 +55,15 @@ class Archive:
 
     # -- values in -----------------------------------------------------------------------------------
 
-    def append(self, values: Iterable[Measurement | Observation | RawResult]) -> Appended:
+    def append(self, values: Iterable[Measurement | Observation]) -> Appended:
         """Keep all of these that can be kept, or none if the database refuses; durable on return.
 
         :raises ArchiveError: if the database refuses.
         :raises LeaseLost: see :meth:`lease`.
         """
-        samples, raws, refused = _sorted_out(values)
+        samples, refused = _sorted_out(values)
         with self._writing() as connection:
             appended, found = writing.append_samples(connection, samples, self._known)
-            appended += writing.append_raw(connection, raws)
         self._known |= found
         return appended + Appended(refused=refused)
 
@@ -115,17 +114,6 @@ class Archive:
         """Values of custom metrics, the newest first, at most ``limit``; times as in :meth:`query`."""
         with self._reading() as connection:
             return reading.observations(connection, key, metric, since, until, limit)
-
-    def raw(
-        self,
-        test: str | None = None,
-        since: float | None = None,
-        until: float | None = None,
-        limit: int = 1000,
-    ) -> list[RawResult]:
-        """Results of tests that nobody reads, the newest first, at most ``limit``."""
-        with self._reading() as connection:
-            return reading.raw(connection, test, since, until, limit)
 
     def series(self) -> list[Series]:
         """Every series that anything is kept of, in order."""
@@ -189,25 +177,23 @@ class Archive:
             return reading.held(connection)
 
     def size(self) -> int:
-        """How many values and raw results are held."""
+        """How many values are held."""
         with self._reading() as connection:
-            counts = (select(func.count()).select_from(table) for table in (sample, raw_result))
-            return sum(connection.scalar(count) or 0 for count in counts)
+            return connection.scalar(select(func.count()).select_from(sample)) or 0
 
     def contents(self, most: int) -> Iterator[list[rows.Value]]:
-        """All values, then all raw results, in the order in which they came, ``most`` at a time.
+        """All values in the order in which they came, ``most`` at a time.
 
         What is added meanwhile is not among them.  No transaction is open between two batches.
         """
-        for table, page in ((sample, reading.page), (raw_result, reading.raw_page)):
+        with self._reading() as connection:
+            last = connection.scalar(select(func.max(sample.c.id))) or 0
+        after = 0
+        while after < last:
             with self._reading() as connection:
-                last = connection.scalar(select(func.max(table.c.id))) or 0
-            after = 0
-            while after < last:
-                with self._reading() as connection:
-                    found, after = page(connection, after, last, most)
-                if found:
-                    yield found
+                found, after = reading.page(connection, after, last, most)
+            if found:
+                yield found
 
     # -- maintenance ---------------------------------------------------------------------------------
 
@@ -319,18 +305,13 @@ class Archive:
 
 
 def _sorted_out(
-    values: Iterable[Measurement | Observation | RawResult],
-) -> tuple[list[rows.SampleRow], list[rows.RawRow], tuple[Refusal, ...]]:
+    values: Iterable[Measurement | Observation],
+) -> tuple[list[rows.SampleRow], tuple[Refusal, ...]]:
     samples: list[rows.SampleRow] = []
-    raws: list[rows.RawRow] = []
     refused: list[Refusal] = []
     for value in values:
         try:
-            if isinstance(value, RawResult):
-                raws.append(rows.raw_row(value))
-            else:
-                samples.append(rows.sample_row(value))
+            samples.append(rows.sample_row(value))
         except ValueError as error:
-            subject = value.test if isinstance(value, RawResult) else value.series
-            refused.append(Refusal(subject, value.source, str(error)))
-    return samples, raws, tuple(refused)
+            refused.append(Refusal(value.series, value.source, str(error)))
+    return samples, tuple(refused)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from measurement.archive.records import NUMBERS, Record, number
-from measurement.archive.rows import DOCUMENT_BYTES
 from measurement.errors import ExchangeError
 
 Position = Callable[[int], None]
 """Told, now and then, how far the reading has come."""
-
-_FIELD_BYTES = 2 * DOCUMENT_BYTES
 
 
 def write(file: Path, batches: Iterable[Sequence[Record]]) -> None:
@@ -37,7 +33,7 @@ def read(file: Path, position: Position) -> Iterator[tuple[int, Record | ValueEr
 
     :raises ExchangeError: if the header is not ours.
     """
-    with file.open("rb") as binary, _long_fields():
+    with file.open("rb") as binary:
         # Bytes that are not UTF-8 become halves of surrogate pairs, which no row may hold: they are
         # refused with their line, and the rest of the file is read.
         stream = io.TextIOWrapper(binary, "utf-8-sig", errors="surrogateescape", newline="")
@@ -52,16 +48,6 @@ def read(file: Path, position: Position) -> Iterator[tuple[int, Record | ValueEr
                 return
             except (csv.Error, ValueError) as error:
                 yield line, ValueError(str(error))
-
-
-@contextmanager
-def _long_fields() -> Iterator[None]:
-    # A raw result is longer than the 128 KiB that the module allows; the limit is the process's.
-    before = csv.field_size_limit(_FIELD_BYTES)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
 
 
 def _check_header(file: Path, reader: Iterator[list[str]]) -> None:

@@ -43,10 +43,9 @@ def drop(writing: Writing, now: float, retention: Retention) -> int:
         in_rollups = rolled(connection)
         _write_down(connection, "raw_from", now - retention.raw)
         _write_down(connection, "minutes_from", now - retention.minutes)
-    sample, rollup, raw = tables.sample, tables.rollup, tables.raw_result
+    sample, rollup = tables.sample, tables.rollup
     before = now - retention.raw
     dropped = _drop(writing, sample, (sample.c.observed_at < before) & (sample.c.id <= in_rollups))
-    dropped += _drop(writing, raw, raw.c.observed_at < before)
     for width, kept in ((MINUTE, retention.minutes), (HOUR, retention.hours)):
         dropped += _drop(writing, rollup, (rollup.c.width == width) & (rollup.c.start < now - kept - width))
     for kind, kept in retention.documents.items():
@@ -55,10 +54,9 @@ def drop(writing: Writing, now: float, retention: Retention) -> int:
 
 
 def _newest(connection: Connection) -> float:
-    sample, raw, rollup = tables.sample.c, tables.raw_result.c, tables.rollup.c
+    sample, rollup = tables.sample.c, tables.rollup.c
     queries = (
         select(func.max(sample.observed_at)),
-        select(func.max(raw.observed_at)),
         select(func.max(rollup.start)).where(rollup.width == HOUR),
     )
     found = [at for at in map(connection.scalar, queries) if at is not None]

@@ -1,6 +1,6 @@
 """Values out of an archive into a file, and back; exact both ways.
 
-What is exported are values and raw results; roll-ups are made anew from values.  A file is read twice: once
+What is exported are values; roll-ups are made anew from values.  A file is read twice: once
 to check every row, so that a bad one is found before anything is imported, and once to import.  Import
 appends, hence a file imported twice changes nothing, and an import that was interrupted can be repeated.
 An export is written beside its name and renamed when it is whole.
@@ -92,7 +92,7 @@ def _format(file: Path) -> _Format:
 
 
 def export_file(archive: Archive, file: Path, progress: Progress = _nothing) -> int:
-    """Write all values and raw results into a file; how many.
+    """Write all values into a file; how many.
 
     :raises ExchangeError: if the file cannot be written; then none is left there.
     """

@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, fun
 
 from measurement.archive import tables
 from measurement.archive.rolling import BUCKET, Place, bucket, by_place, rolled
-from measurement.archive.rows import NETWORK, Value, measurement, observation, raw_result
+from measurement.archive.rows import NETWORK, Value, measurement, observation
 from measurement.archive.values import HOUR, MINUTE, Bucket, Held, coarser, merged
-from measurement.model import Measurement, Metric, Observation, PathKey, RawResult, Series
+from measurement.model import Measurement, Metric, Observation, PathKey, Series
 
 _S = tables.series.c
 _V = tables.sample.c
@@ -195,26 +195,6 @@ def page(connection: Connection, after: int, last: int, most: int) -> tuple[list
     rows = connection.execute(found).all()
     batch: list[Value] = [measurement(row) if row.metric in NETWORK else observation(row) for row in rows]
     return batch, rows[-1].id if rows else last
-
-
-def raw_page(connection: Connection, after: int, last: int, most: int) -> tuple[list[Value], int]:
-    """Raw results by id, as :func:`page`."""
-    table = tables.raw_result
-    found = select(table).where(table.c.id > after, table.c.id <= last).order_by(table.c.id).limit(most)
-    rows = connection.execute(found).all()
-    return [raw_result(row) for row in rows], rows[-1].id if rows else last
-
-
-def raw(
-    connection: Connection, test: str | None, since: float | None, until: float | None, limit: int
-) -> list[RawResult]:
-    """See :meth:`measurement.archive.Archive.raw`."""
-    table = tables.raw_result
-    found = select(table).where(*span(table.c.observed_at, since, until))
-    if test is not None:
-        found = found.where(table.c.test == test)
-    found = found.order_by(table.c.observed_at.desc(), table.c.id.desc()).limit(limit)
-    return [raw_result(row) for row in connection.execute(found)]
 
 
 def held(connection: Connection) -> list[Held]:

@@ -1,8 +1,7 @@
 """The flat form of a value, one row of a CSV or Parquet file; pure.
 
-One table holds all three kinds.  An observation has no ``started_at``.  A raw result has no ``value``, its
-test's name is the ``metric``, and ``parameters`` holds ``spec`` and ``document``.  ``origin`` is the value's
-``source`` (the run's URL), since ``source`` is where the path begins.
+One table holds both kinds.  An observation has no ``started_at``.  ``origin`` is the value's ``source`` (the
+run's URL), since ``source`` is where the path begins.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from measurement.archive.rows import Value, raw_row, sample_row
-from measurement.model import Measurement, Metric, Observation, PathKey, RawResult
+from measurement.archive.rows import Value, sample_row
+from measurement.model import Measurement, Metric, Observation, PathKey
 
 _NUMBER = re.compile(r"[-+0-9.eE]+", re.ASCII)
 
@@ -39,10 +38,6 @@ NUMBERS = ("value", "started_at", "observed_at")
 
 def record(value: Value) -> Record:
     """A value as a row; the inverse of :func:`value_of`."""
-    if isinstance(value, RawResult):
-        both = json.dumps({"spec": dict(value.spec), "document": dict(value.document)})
-        times = (value.started_at, value.observed_at)
-        return Record("raw", "", "", "", value.test, None, *times, value.source, value.tool, both)
     started_at = value.started_at if isinstance(value, Measurement) else None
     kind = "observation" if started_at is None else "measurement"
     numbers = (value.value, started_at, value.observed_at)
@@ -56,10 +51,7 @@ def value_of(row: Record) -> Value:
     :raises ValueError: naming the field and what is wrong with it.
     """
     found = _value_of(row)
-    if isinstance(found, RawResult):
-        raw_row(found)
-    else:
-        sample_row(found)
+    sample_row(found)
     return found
 
 
@@ -71,11 +63,7 @@ def _value_of(row: Record) -> Value:
         return Measurement(key, _metric(row.metric), value, started_at, observed_at, *tail, parameters)
     if row.kind == "observation":
         return Observation(key, row.metric, _given("value", row.value), observed_at, *tail, parameters)
-    if row.kind == "raw":
-        spec, document = _object(parameters, "spec"), _object(parameters, "document")
-        started_at = _given("started_at", row.started_at)
-        return RawResult(row.metric, spec, document, started_at, observed_at, *tail)
-    raise ValueError(f"kind: {row.kind[:60]!r} is none of measurement, observation, raw")
+    raise ValueError(f"kind: {row.kind[:60]!r} is neither measurement nor observation")
 
 
 def number(field: str, text: str) -> float | None:
@@ -118,10 +106,3 @@ def _json(text: str) -> Mapping[str, Any]:
 
 def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number")
-
-
-def _object(parameters: Mapping[str, Any], field: str) -> Mapping[str, Any]:
-    found = parameters.get(field)
-    if not isinstance(found, dict):
-        raise ValueError(f"parameters.{field}: is not a JSON object")
-    return found

@@ -7,16 +7,15 @@ numbers that JSON has not, or megabytes.  It is refused here, value by value, be
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from measurement.model import Measurement, Metric, Observation, PathKey, RawResult, Series
+from measurement.model import Measurement, Metric, Observation, PathKey, Series
 
-Value = Measurement | Observation | RawResult
+Value = Measurement | Observation
 """What the archive keeps."""
 
 NAME_BYTES = 255
@@ -41,19 +40,6 @@ class SampleRow(NamedTuple):
     parameters: str
 
 
-class RawRow(NamedTuple):
-    """A row of ``raw_result``."""
-
-    test: str
-    identity: bytes
-    observed_at: float
-    started_at: float
-    source: str
-    tool: str
-    spec: str
-    document: str
-
-
 def sample_row(value: Measurement | Observation) -> SampleRow:
     """The row of a value.
 
@@ -76,28 +62,6 @@ def sample_row(value: Measurement | Observation) -> SampleRow:
         value.source,
         value.tool,
         to_json("parameters", value.parameters, PARAMETER_BYTES),
-    )
-
-
-def raw_row(result: RawResult) -> RawRow:
-    """The row of a raw result.
-
-    :raises ValueError: naming the field that cannot be kept.
-    """
-    _check("test", result.test, NAME_BYTES)
-    _check("source", result.source, TEXT_BYTES)
-    _check("tool", result.tool, NAME_BYTES)
-    if not (math.isfinite(result.started_at) and math.isfinite(result.observed_at)):
-        raise ValueError("observed_at: not a time")
-    return RawRow(
-        result.test,
-        _digest(result.origin),
-        result.observed_at,
-        result.started_at,
-        result.source,
-        result.tool,
-        to_json("spec", result.spec, PARAMETER_BYTES),
-        to_json("document", result.document, DOCUMENT_BYTES),
     )
 
 
@@ -151,19 +115,6 @@ def observation(row: Any) -> Observation:
     """The value of a joined row of ``sample`` and ``series``."""
     return Observation(
         _key(row), row.metric, row.value, row.observed_at, row.origin, row.tool, from_json(row.parameters)
-    )
-
-
-def raw_result(row: Any) -> RawResult:
-    """The result that :func:`raw_row` made a row of."""
-    return RawResult(
-        row.test,
-        from_json(row.spec),
-        from_json(row.document),
-        row.started_at,
-        row.observed_at,
-        row.source,
-        row.tool,
     )
 
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSION = 2
+VERSION = 3
 """The version of the data format; a change here needs another."""
 
 metadata = MetaData()
@@ -90,23 +90,6 @@ rollup = Table(
     PrimaryKeyConstraint("series_id", "width", "start"),
     Index("rollup_by_time", "width", "start"),
     sqlite_with_rowid=False,
-)
-
-raw_result = Table(
-    "raw_result",
-    metadata,
-    Column("id", _ROW_ID, primary_key=True),
-    Column("test", Text, nullable=False),
-    Column("identity", LargeBinary(16), nullable=False),
-    Column("observed_at", Double, nullable=False),
-    Column("started_at", Double, nullable=False),
-    Column("source", Text, nullable=False),
-    Column("tool", Text, nullable=False),
-    Column("spec", Text, nullable=False),
-    Column("document", Text, nullable=False),
-    UniqueConstraint("test", "identity"),
-    Index("raw_by_time", "observed_at"),
-    sqlite_autoincrement=True,
 )
 
 document = Table(

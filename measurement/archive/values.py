@@ -24,18 +24,18 @@ DAY = 86_400
 class Disagreement:
     """Two results of one run that do not say the same; the one held stays.
 
-    :param subject: the series, or the name of the test of a raw result.
+    :param subject: the series.
     :param source: of the value that was offered.
-    :param held: the value that is kept; None for raw results, which are documents.
+    :param held: the value that is kept.
     """
 
-    subject: Series | str
+    subject: Series
     source: str
-    held: float | None = None
-    offered: float | None = None
+    held: float
+    offered: float
 
     def __str__(self) -> str:
-        what = "another document" if self.offered is None else f"{self.offered!r} instead of {self.held!r}"
+        what = f"{self.offered!r} instead of {self.held!r}"
         return shorten(f"{self.subject}: {self.source} says {what}; the first one stays")
 
 
@@ -43,7 +43,7 @@ class Disagreement:
 class Refusal:
     """A value that cannot be kept, and why."""
 
-    subject: Series | str
+    subject: Series
     source: str
     cause: str
 
@@ -79,7 +79,7 @@ class Appended:
 class Retention:
     """How many seconds after its observation something is kept.
 
-    :param raw: single values, and raw results.
+    :param raw: single values.
     :param minutes: roll-ups of a minute.
     :param hours: roll-ups of an hour.
     :param documents: by kind, documents that are not open; kinds not named are kept for ever.
@@ -101,7 +101,7 @@ class Maintained:
     """What maintenance did.
 
     :param rolled_up: values that went into roll-ups.
-    :param dropped: values, raw results, roll-ups and documents that were too old.
+    :param dropped: values, roll-ups and documents that were too old.
     """
 
     rolled_up: int

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Table, bindparam, func, or_, select, tuple_, update
 
 from measurement.archive import tables
-from measurement.archive.rows import RawRow, SampleRow
+from measurement.archive.rows import SampleRow
 from measurement.archive.values import Appended, Disagreement, Refusal
 from measurement.model import Series
 
@@ -122,23 +122,6 @@ def append_samples(
     _mark_loose(connection, fresh, found, remembered)
     duplicates = len(wanted) - new - len(disagreements)
     return Appended(new, duplicates, disagreements, refused), found
-
-
-def append_raw(connection: Connection, rows: Sequence[RawRow]) -> Appended:
-    """Keep these raw results; says what became of them."""
-    table = tables.raw_result
-    new = insert_new(connection, table, [row._asdict() for row in rows])
-    if new == len(rows):
-        return Appended(new)
-    held = select(table.c.document).where(
-        (table.c.test == bindparam("its_test")) & (table.c.identity == bindparam("its_identity"))
-    )
-    disagreements = tuple(
-        Disagreement(row.test, row.source)
-        for row in rows
-        if connection.scalar(held, {"its_test": row.test, "its_identity": row.identity}) != row.document
-    )
-    return Appended(new, len(rows) - new - len(disagreements), disagreements)
 
 
 def _columns(row: SampleRow, found: Mapping[Series, Known]) -> dict[str, Any]:

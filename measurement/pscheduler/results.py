@@ -35,7 +35,6 @@ __all__ = [
     "Reading",
     "Refused",
     "by_tool",
-    "has_reader",
     "read",
     "read_result",
     "reverses",
@@ -78,11 +77,6 @@ def read_result(
     document = Document(host, "result", result)
     _succeeded(document, document)
     return _read(test, Document(host, "spec", spec), document)
-
-
-def has_reader(test: str) -> bool:
-    """True for the tests whose results are read here; others are kept as they came."""
-    return test in _READERS
 
 
 def reverses(test: str, spec: Mapping[str, object]) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from measurement import codec
 from measurement.errors import BadAnswer, shorten
-from measurement.model import Measurement, Observation, PathKey, RawResult
+from measurement.model import Measurement, Observation, PathKey
 from measurement.pscheduler import results
 from measurement.pscheduler.document import Document
 from measurement.pscheduler.specs import HOST_METRIC
@@ -30,7 +30,7 @@ Resolve = Callable[[str, str], PathKey | None]
 """From a test's source and destination (address or name) to the directed path; None if there is none."""
 
 
-Value = Measurement | Observation | RawResult
+Value = Measurement | Observation
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _receive(report: Report, resolve: Resolve, now: float) -> Received:
         return _observations(report, now)
     readings = results.read_result(report.test, report.spec, report.result, report.host)
     if not readings:
-        return Received((_raw(report, now),))
+        return refuse(report.source, f"no results of {report.test!r} tests are read here")
     between = ends(report)
     if between is None:
         return refuse(report.source, "names no source or no destination")
@@ -157,12 +157,6 @@ def _reason(report: Report) -> str:
 def _times(report: Report, now: float) -> tuple[float, float]:
     observed = min(now, report.ended)
     return min(observed, report.started), observed
-
-
-def _raw(report: Report, now: float) -> RawResult:
-    # ``diags`` is the tool's output, often larger than all the rest.
-    kept = {name: value for name, value in report.result.items() if name != "diags"}
-    return RawResult(report.test, report.spec, kept, *_times(report, now), report.source, report.tool)
 
 
 def _observations(report: Report, now: float) -> Received:

@@ -43,7 +43,7 @@ def test_what_is_in_the_archive(data):
     lines = run("info", "--data", data).stdout.splitlines()
     (row,) = (line.split() for line in lines if "al2s" in line)
     assert row == ["al2s:mu>osu/throughput", "2", "1970-01-01", "00:00:10", "1970-01-01", "00:00:20"]
-    assert lines[-1] == f"{data}/measurements.db: 3 values and raw results, 2 series"
+    assert lines[-1] == f"{data}/measurements.db: 3 values, 2 series"
 
 
 def test_a_file_that_is_there_is_replaced_only_when_asked(data, tmp_path):

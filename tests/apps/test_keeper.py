@@ -13,7 +13,7 @@ from measurement.anomaly.policy import Policy
 from measurement.anomaly.watch import Watch
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
-from measurement.model import Measurement, Metric, Observation, RawResult, host_key
+from measurement.model import Measurement, Metric, Observation, host_key
 from tests.apps.collecting import EPOCH, KEY, Clock, Told
 
 
@@ -78,9 +78,8 @@ def test_of_two_results_that_disagree_only_the_one_that_is_kept_is_told(bench: B
 
 
 def test_other_values_are_kept_and_not_told_to_the_controller(bench: Bench) -> None:
-    raw = RawResult("dns", {}, {"succeeded": True}, EPOCH, EPOCH + 1, "x")
     load = Observation(host_key("dtn"), "host.load", 1.5, EPOCH, "dtn")
-    assert bench.keeper.keep([raw, load]).new == 2
+    assert bench.keeper.keep([load]).new == 1
     assert bench.told.sent == []
 
 

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from measurement import fleet as module
 from measurement.errors import Stopped
 from measurement.fleet import Fleet, Host, Value, Watched
-from measurement.model import Measurement, Metric, PathKey, RawResult
+from measurement.model import Measurement, Metric, PathKey
 from measurement.outcomes import MeasurementFailed
 from measurement.poller import PathTest
 from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient
 from measurement.pscheduler.specs import PostedTask, TestRequest
+from measurement.sources.received import Report
 from tests.depth import DEPTH
 from tests.measurement.standin import RTT, StandIn, reply, stand_in
 
@@ -253,13 +254,19 @@ def test_each_result_of_a_test_in_the_background_is_a_run_of_its_own(stack: Exit
     assert setting.new_fleet().poll().values == 3  # the first run of all has no result of its own
 
 
-def test_a_test_that_nobody_reads_is_kept_as_it_came(stack: ExitStack) -> None:
+def test_what_a_point_observes_on_its_host_is_handed_over_as_its_report(stack: ExitStack) -> None:
+    setting = Setting(stack, 1, PathTest(PING.key, specs.host_metric("host", 5, 60), ()))
+    setting.servers[0].ran(TASK, run_id(1), NOW - 10, {"succeeded": True, "observations": []})
+    setting.fleet.poll()
+    (report,) = setting.values()
+    assert isinstance(report, Report)
+    assert (report.test, report.result) == ("adon-metric", {"succeeded": True, "observations": []})
+
+
+def test_a_test_that_is_not_read_gives_nothing(stack: ExitStack) -> None:
     setting = Setting(stack, 1, PathTest(PING.key, TestRequest("dns", {"query": "x"}, 1), ()))
     setting.servers[0].ran(TASK, run_id(1), NOW - 10, {"succeeded": True, "record": []})
-    setting.fleet.poll()
-    (raw,) = setting.values()
-    assert isinstance(raw, RawResult)
-    assert raw.document == {"succeeded": True, "record": []}
+    assert setting.fleet.poll().values == 0
 
 
 def test_a_stop_ends_a_round(stack: ExitStack) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from measurement.archive import Appended, Archive, Disagreement
 from measurement.errors import ArchiveError
 from measurement.model import Metric, Series
-from tests.measurement.archive.values import L2, L3, measured, observed, raw, run_url
+from tests.measurement.archive.values import L2, L3, measured, observed, run_url
 
 RUN = uuid.UUID("c0ffee00-0000-4000-8000-000000000001")
 S2 = Series(*L2, "throughput")
@@ -47,14 +47,6 @@ def test_the_first_word_of_a_run_stays_and_the_other_is_reported(archive):
 
 def test_observations_of_one_source_differ_by_their_time(archive):
     assert archive.append([observed(1, 10), observed(1, 11), observed(1, 10.0)]) == Appended(2, 1)
-
-
-def test_raw_results_are_kept_once_and_disagree_too(archive):
-    first = raw(10, source=run_url(RUN))
-    other = raw(10, source=run_url(RUN), answer="198.51.100.1")
-    assert archive.append([first]) == Appended(new=1)
-    assert archive.append([first, raw(11), other]) == Appended(1, 1, (Disagreement("dns", other.source),))
-    assert archive.raw(until=11) == [first]
 
 
 def loose(value=5.0, at=100.0, took=0.0, source="https://esmond.example/values/1", key=L2):
@@ -102,8 +94,6 @@ def test_what_cannot_be_kept_is_refused_and_the_rest_is_kept(archive):
         dataclasses.replace(measured(1, 11), parameters={"a": math.nan}),
         dataclasses.replace(measured(1, 11), parameters={"a": {1, 2}}),
         dataclasses.replace(measured(1, 11), parameters={"a": "x" * 100_000}),
-        dataclasses.replace(raw(11), document={"a": "x" * 17_000_000}),
-        dataclasses.replace(raw(11), observed_at=math.nan),
     ]
     found = archive.append([*bad, good])
     assert (found.new, len(found.refused)) == (1, len(bad))
@@ -111,7 +101,7 @@ def test_what_cannot_be_kept_is_refused_and_the_rest_is_kept(archive):
     assert causes[0] == "tool: holds a NUL character"
     assert causes[1] == "tool: is not text"
     assert all("\n" not in str(one) and len(str(one)) <= 300 for one in found.refused)
-    assert (archive.query(), archive.raw()) == ([good], [])
+    assert archive.query() == [good]
 
 
 def test_nothing_is_nothing(archive):
@@ -126,8 +116,8 @@ def test_a_batch_is_kept_whole_or_not_at_all(tmp_path):
                       "BEGIN SELECT RAISE(FAIL, 'disk full'); END")  # fmt: skip
         other.commit()
         with pytest.raises(ArchiveError, match="disk full"):
-            archive.append([measured(1, 10), raw(3), measured(2, 20)])
-        assert (archive.query(), archive.raw()) == ([], [])
+            archive.append([measured(1, 10), measured(2, 20)])
+        assert archive.query() == []
         # The series that was made in the failed transaction is not taken for made.
         assert archive.append([measured(3, 10)]) == Appended(new=1)
         assert archive.query()[0].value == 3

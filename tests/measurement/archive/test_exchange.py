@@ -12,8 +12,8 @@ from measurement.archive import Appended, Archive, csvfile, parquetfile
 from measurement.archive.exchange import BadRow, BadRows, check_file, export_file, import_file
 from measurement.archive.records import Record, record, value_of
 from measurement.errors import ExchangeError
-from measurement.model import Measurement, Metric, Observation, PathKey, RawResult
-from tests.measurement.archive.values import L2, measured, observed, raw
+from measurement.model import Measurement, Metric, Observation, PathKey
+from tests.measurement.archive.values import L2, measured, observed
 
 FORMATS = pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 _TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
@@ -28,17 +28,13 @@ _JSON = st.dictionaries(
 )
 _KEY = st.builds(PathKey, _TEXT, _TEXT, _TEXT)
 _TIME = st.floats(-1e12, 1e12)
-_VALUE = (
-    st.builds(
-        lambda key, value, at, *rest: Measurement(key, Metric.RTT, value, at, at + 1, *rest),
-        *(_KEY, st.floats(0, allow_infinity=False), _TIME, _TEXT, _TEXT, _JSON),
-    )
-    | st.builds(
-        Observation,
-        *(_KEY, st.just("host.load"), st.floats(allow_nan=False, allow_infinity=False), _TIME),
-        *(_TEXT, _TEXT, _JSON),
-    )
-    | st.builds(RawResult, _TEXT, _JSON, _JSON, _TIME, _TIME, _TEXT, _TEXT)
+_VALUE = st.builds(
+    lambda key, value, at, *rest: Measurement(key, Metric.RTT, value, at, at + 1, *rest),
+    *(_KEY, st.floats(0, allow_infinity=False), _TIME, _TEXT, _TEXT, _JSON),
+) | st.builds(
+    Observation,
+    *(_KEY, st.just("host.load"), st.floats(allow_nan=False, allow_infinity=False), _TIME),
+    *(_TEXT, _TEXT, _JSON),
 )
 
 
@@ -53,19 +49,19 @@ def test_every_value_comes_back_exactly(tmp_path_factory, suffix, values):
     assert [repr(row) for row in found] == [repr(record(value)) for value in values]  # -0.0 too
 
 
-VALUES = [measured(0.1 + 0.2, 1e9 + 1 / 3), measured(2, 20), observed(-0.5, 5), raw(7), raw(8, "http")]
+VALUES = [measured(0.1 + 0.2, 1e9 + 1 / 3), measured(2, 20), observed(-0.5, 5)]
 
 
 @FORMATS
 def test_an_archive_goes_out_and_into_another(archive, tmp_path, suffix):
     file, seen = tmp_path / f"values{suffix}", []
     archive.append(VALUES)
-    assert export_file(archive, file, lambda *told: seen.append(told)) == 5
-    assert seen[-1] == ("exporting", 5, 5)
+    assert export_file(archive, file, lambda *told: seen.append(told)) == 3
+    assert seen[-1] == ("exporting", 3, 3)
     with Archive(tmp_path / "other.db") as other:
-        assert import_file(other, file, lambda *told: seen.append(told)) == Appended(new=5)
+        assert import_file(other, file, lambda *told: seen.append(told)) == Appended(new=3)
         assert [value for batch in other.contents(2) for value in batch] == VALUES
-        assert import_file(other, file) == Appended(duplicates=5)
+        assert import_file(other, file) == Appended(duplicates=3)
     assert {what for what, *_ in seen} == {"exporting", "checking", "importing"}
     assert all(done <= of for _, done, of in seen)
     assert sorted(path.name for path in tmp_path.glob("*values*")) == [file.name]
@@ -77,7 +73,7 @@ def test_a_file_that_disagrees_with_the_archive_is_told(archive, tmp_path):
     export_file(archive, file)
     file.write_text(file.read_text().replace(",2.0,19.0,20.0", ",3.0,19.0,20.0"))
     found = import_file(archive, file)
-    assert (found.new, found.duplicates, len(found.disagreements)) == (0, 4, 1)
+    assert (found.new, found.duplicates, len(found.disagreements)) == (0, 2, 1)
     assert found.disagreements[0].offered == 3
 
 
@@ -95,7 +91,7 @@ def written(file, *rows, header=Record._fields):
 @pytest.mark.parametrize(
     ("row", "cause"),
     [
-        ({"kind": "event"}, "kind: 'event' is none of measurement, observation, raw"),
+        ({"kind": "event"}, "kind: 'event' is neither measurement nor observation"),
         ({"metric": "speed"}, "metric: 'speed' is none of throughput"),
         ({"value": ""}, "value: is missing"),
         ({"value": "NaN"}, "value: 'NaN' is not a number"),
@@ -109,7 +105,6 @@ def written(file, *rows, header=Record._fields):
         ({"parameters": "[1]"}, "parameters: is not a JSON object"),
         ({"parameters": '{"a": NaN}'}, "parameters: is not JSON: NaN is not a number"),
         ({"parameters": "[" * 100_000}, "parameters: is not JSON"),
-        ({"kind": "raw", "parameters": "{}"}, "parameters.spec: is not a JSON object"),
         ({"kind": "observation"}, "is not the name of a custom metric"),
         ({"tool": "bad \udcff byte"}, "tool: is not text"),
         ({"path": "p" * 300}, "key.path: 300 bytes"),
@@ -152,17 +147,6 @@ def test_a_mark_that_a_spreadsheet_puts_first_is_no_error(tmp_path):
     assert check_file(file).good == 1
 
 
-def test_a_raw_result_longer_than_the_csv_modules_limit(archive, tmp_path):
-    long = raw(1, answer="x" * 300_000)
-    archive.append([long])
-    before = csv.field_size_limit()
-    export_file(archive, tmp_path / "values.csv")
-    with Archive(tmp_path / "other.db") as other:
-        import_file(other, tmp_path / "values.csv")
-        assert other.raw() == [long]
-    assert csv.field_size_limit() == before
-
-
 @pytest.mark.parametrize(
     ("name", "content", "cause"),
     [
@@ -189,7 +173,7 @@ def test_parquet_of_other_columns_or_types_is_refused(tmp_path):
     from pyarrow import parquet
 
     file = tmp_path / "a.parquet"
-    parquet.write_table(pyarrow.table({"kind": ["raw"]}), file)
+    parquet.write_table(pyarrow.table({"kind": ["measurement"]}), file)
     with pytest.raises(ExchangeError, match="has no column path"):
         check_file(file)
     rows = {name: [value, value, None] for name, value in GOOD.items()}

@@ -19,7 +19,7 @@ def test_another_version_is_refused_and_left_alone(tmp_path, version):
         other.execute(f"PRAGMA user_version={version}")
     other.close()
     for readonly in (True, False):
-        with pytest.raises(ArchiveError, match=rf"m\.db: archive version {version}, this .* version 2"):
+        with pytest.raises(ArchiveError, match=rf"m\.db: archive version {version}, this .* version 3"):
             Archive(file, readonly=readonly)
     with sqlite3.connect(file) as other:
         assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("measurement",)]
@@ -32,9 +32,9 @@ def test_another_version_in_postgresql_is_refused(where):
         return
     engine = sqlalchemy.create_engine(where)
     with engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE mark SET value = 3 WHERE name = 'version'")
+        connection.exec_driver_sql("UPDATE mark SET value = 4 WHERE name = 'version'")
     engine.dispose()
-    with pytest.raises(ArchiveError, match="archive version 3"):
+    with pytest.raises(ArchiveError, match="archive version 4"):
         Archive(where)
 
 

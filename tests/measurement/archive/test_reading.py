@@ -8,7 +8,7 @@ import pytest
 from measurement.archive import Appended, Archive, Bucket, Retention
 from measurement.errors import ArchiveError
 from measurement.model import Metric, Series
-from tests.measurement.archive.values import L2, L3, LOAD, measured, observed, raw
+from tests.measurement.archive.values import L2, L3, LOAD, measured, observed
 
 S2 = Series(*L2, "throughput")
 
@@ -25,16 +25,15 @@ def test_what_is_kept_comes_back_equal_the_newest_first(where):
         assert archive.query(limit=1) == [kept[1]]
 
 
-def test_the_three_kinds_do_not_mix(archive):
-    value, load, result = measured(1, 10), observed(0.5, 11), raw(12)
-    assert archive.append([value, load, result]).new == 3
+def test_the_two_kinds_do_not_mix(archive):
+    value, load = measured(1, 10), observed(0.5, 11)
+    assert archive.append([value, load]).new == 2
     assert archive.query() == [value]
     assert archive.latest() == [value]
     assert archive.newest() == value.observed_at
     assert archive.observations() == [load]
-    assert archive.raw() == [result]
     assert archive.series() == sorted([S2, LOAD])
-    assert archive.size() == 3
+    assert archive.size() == 2
 
 
 def test_observations_by_host_metric_and_time(archive):
@@ -45,14 +44,6 @@ def test_observations_by_host_metric_and_time(archive):
     assert archive.observations(LOAD.key) == [kept[3], kept[1], kept[0]]
     assert archive.observations(LOAD.key, "host.load", since=2) == [kept[1]]
     assert archive.observations(metric="host.load", until=3, limit=1) == [kept[1]]
-
-
-def test_raw_results_by_test_and_time(archive):
-    kept = [raw(1), raw(2), raw(3, "http")]
-    archive.append(kept)
-    assert archive.raw("dns") == [kept[1], kept[0]]
-    assert archive.raw(since=2, until=3) == [kept[1]]
-    assert archive.raw(limit=1) == [kept[2]]
 
 
 def test_values_of_a_series_the_oldest_first(archive):

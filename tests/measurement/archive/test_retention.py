@@ -4,7 +4,7 @@ import pytest
 
 from measurement.archive import HOUR, MINUTE, Appended, Maintained, Retention, dropping
 from measurement.model import Series
-from tests.measurement.archive.values import L2, L3, measured, observed, raw
+from tests.measurement.archive.values import L2, L3, measured, observed
 
 DAY = 86_400.0
 KEEP = Retention(raw=DAY, minutes=2 * DAY, hours=4 * DAY)
@@ -54,9 +54,9 @@ def test_what_was_dropped_is_not_counted_again_when_it_comes_again(archive):
 
 def test_a_clock_that_is_years_ahead_drops_nothing(archive):
     now = 10 * DAY
-    archive.append([measured(1, now - 0.5 * DAY), measured(2, now), raw(now)])
+    archive.append([measured(1, now - 0.5 * DAY), measured(2, now)])
     assert archive.maintain(now + 30 * 365 * DAY, KEEP).dropped == 0
-    assert archive.size() == 3
+    assert archive.size() == 2
 
 
 def test_a_value_from_the_future_drops_nothing(archive):
@@ -70,11 +70,11 @@ def test_a_clock_that_steps_back_drops_nothing(archive):
     assert archive.maintain(0, KEEP).dropped == 0
 
 
-def test_raw_results_and_observations_go_too(archive):
+def test_observations_go_too(archive):
     now = 10 * DAY
-    archive.append([raw(now - 2 * DAY), raw(now), observed(1, now - 2 * DAY), observed(1, now)])
-    assert archive.maintain(now, KEEP).dropped == 2
-    assert (len(archive.raw()), len(archive.observations())) == (1, 1)
+    archive.append([observed(1, now - 2 * DAY), observed(1, now)])
+    assert archive.maintain(now, KEEP).dropped == 1
+    assert len(archive.observations()) == 1
 
 
 def test_a_series_is_named_as_long_as_roll_ups_are_kept(archive):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from measurement.model import Measurement, Metric, Observation, PathKey, RawResult, Series
+from measurement.model import Measurement, Metric, Observation, PathKey, Series
 
 L2 = PathKey("al2s", "mu", "osu")
 L3 = PathKey("internet", "mu", "osu")
@@ -33,9 +33,3 @@ def measured(
 def observed(value: float, at: float, series: Series = LOAD, source: str = "urn:host") -> Observation:
     """A value of a host."""
     return Observation(series.key, series.metric, value, at, source, "psutil", {"unit": "1"})
-
-
-def raw(at: float, test: str = "dns", source: str | None = None, answer: str = "192.0.2.1") -> RawResult:
-    """A result nobody reads."""
-    source = run_url() if source is None else source
-    return RawResult(test, {"host": "a"}, {"record": [answer], "time": 0.1}, at - 1, at, source, "dnspy")

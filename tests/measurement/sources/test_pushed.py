@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.model import Measurement, Metric, Observation, PathKey, RawResult
+from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.poller import PathTest, Point, Poller
 from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient
@@ -69,12 +69,10 @@ def test_the_direction_is_that_of_the_packets(test: str, spec: dict[str, Any], k
     assert {value.key for value in found.kept if isinstance(value, Measurement)} == {key}
 
 
-def test_a_test_that_nobody_reads_is_kept_as_it_came_without_the_tools_chatter() -> None:
-    result = {"succeeded": True, "time": "PT1S", "diags": "x" * 1000}
-    [found] = received(messages.message("http", result)).kept
-    assert isinstance(found, RawResult)
-    assert found.test == "http"
-    assert dict(found.document) == {"succeeded": True, "time": "PT1S"}
+def test_a_result_of_a_test_that_is_not_read_is_refused() -> None:
+    found = received(messages.message("http", {"succeeded": True, "time": "PT1S"}))
+    assert found.kept == ()
+    assert "no results of 'http' tests" in str(found.refused[0])
 
 
 @pytest.mark.parametrize(
