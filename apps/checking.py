@@ -5,18 +5,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from adon import yamlfile
 from adon.config import Configuration, load
+from adon.errors import InvalidInput, Problem
 from apps.collector import orders
 from apps.collector.orders import Plan
+from apps.collector.psconfig_file import read_template
 
 
 def checked(file: Path) -> tuple[Configuration, Plan]:
-    """The configuration, and the plan of its tests.
+    """The configuration, and the plan of its tests and of its pSConfig template.
 
     :raises InvalidInput: with every problem found, each with file, line and field; if its tests fit no
         schedule, which one and why.
     """
     configuration = load(file)
-    return configuration, orders.plan(configuration)
+    try:
+        return configuration, orders.plan(configuration, template=read_template(configuration, file.parent))
+    except InvalidInput as error:
+        raise InvalidInput(located(error.problems, file)) from error
+
+
+def located(problems: Iterable[Problem], file: Path) -> Iterator[Problem]:
+    """Problems of a configuration with its file, and the line of their field."""
+    _, lines = yamlfile.read_yaml(yamlfile.read_text(file), str(file))
+    for problem in problems:
+        line, column = lines.of(yamlfile.place_of(problem.field)) or (None, None)
+        yield replace(problem, file=str(file), line=line, column=column)

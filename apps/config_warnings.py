@@ -7,7 +7,8 @@ administrator's to judge.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from adon import yamlfile
@@ -19,50 +20,67 @@ from apps.config_files import NamedFile, Place, files_of
 GIVEN_AT_THE_START = Path("/run/credentials")
 """Where systemd puts secrets when it starts a service (LoadCredential=): not there before."""
 
-Found = tuple[Place, str]
+NOT_VERIFIED = "certificates are not verified, so another host can take its place; name a PEM file"
+Found = tuple[Place, Problem]
 
 
-def warnings(configuration: Configuration, file: Path) -> list[Problem]:
+def warnings(configuration: Configuration, file: Path, not_planned: Iterable[str] = ()) -> list[Problem]:
     """Everything worth a second look, each with file, line and field.
 
     :param file: what the configuration was read from.
+    :param not_planned: the notes of its measurement plan.
     :raises InvalidInput: if it cannot be read any more.
     """
     _, lines = yamlfile.read_yaml(file.read_text("utf-8-sig"), str(file))
-    found = [*_of_files(configuration, file.parent), *_of_the_web(configuration), *_of_sites(configuration)]
+    found: list[Found] = [
+        *_of_files(configuration, file.parent),
+        *_of_the_web(configuration),
+        *_of_sites(configuration),
+        *_of_measurements(configuration),
+        *(_problem(("measurements", "psconfig"), note, code="not-planned") for note in not_planned),
+    ]
     told = []
-    for place, cause in found:
+    for place, problem in found:
         line, column = lines.of(place) or (None, None)
-        told.append(Problem(".".join(map(str, place)), cause, str(file), line, column))
+        told.append(replace(problem, file=str(file), line=line, column=column))
     return sorted(told, key=lambda one: one.line or 0)
+
+
+def _problem(place: Place, cause: str, *, code: str) -> Found:
+    return place, Problem(".".join(map(str, place)), cause, code=code)
 
 
 def _of_files(configuration: Configuration, folder: Path) -> Iterator[Found]:
     for one in files_of(configuration):
         path = one.path(folder)
         if not one.beside_ours and not path.is_absolute():
-            yield one.place, f"{one.text} counts from where adon serve is started; write it from / on"
+            cause = f"{one.text} counts from where adon serve is started; write it from / on"
+            yield _problem(one.place, cause, code="relative-file")
         if path.is_relative_to(GIVEN_AT_THE_START):
             continue
-        yield from ((one.place, cause) for cause in _of_file(one, path))
+        yield from _of_file(one, path)
 
 
-def _of_file(one: NamedFile, path: Path) -> Iterator[str]:
+def _of_file(one: NamedFile, path: Path) -> Iterator[Found]:
     try:
         found = path.stat()
     except FileNotFoundError:
-        yield f"there is no file {path}"
+        yield _problem(one.place, f"there is no file {path}", code="unreadable")
         return
     except OSError as error:
-        yield f"{path} cannot be looked at: {error.strerror}; check as the user that adon serve runs as"
+        cause = f"{path} cannot be looked at: {error.strerror}; check as the user that adon serve runs as"
+        yield _problem(one.place, cause, code="unreadable")
         return
     mode = stat.S_IMODE(found.st_mode)
     if stat.S_ISDIR(found.st_mode):
-        yield f"{path} is a folder"
+        yield _problem(one.place, f"{path} is a folder", code="unreadable")
     elif one.secret and mode & stat.S_IROTH:
-        yield f"{path} is secret, and everybody can read it (mode {mode:04o}): chmod o= {path}"
+        cause = f"{path} is secret, and everybody can read it (mode {mode:04o}): chmod o= {path}"
+        yield _problem(one.place, cause, code="file-mode")
     elif mode & stat.S_IWOTH:
-        yield f"everybody can change {path} (mode {mode:04o}): chmod o-w {path}"
+        yield _problem(
+            one.place, f"everybody can change {path} (mode {mode:04o}): chmod o-w {path}", code="file-mode"
+        )
 
 
 def _of_the_web(configuration: Configuration) -> Iterator[Found]:
@@ -71,10 +89,11 @@ def _of_the_web(configuration: Configuration) -> Iterator[Found]:
         return
     if not is_loopback(controller.web_host):
         cause = "tokens and cookies cross the network unprotected: put a web server with TLS in front"
-        yield ("controller", "web_host"), f"{cause} (adon deploy nginx), and name it in web_proxies"
+        cause = f"{cause} (adon deploy nginx), and name it in web_proxies"
+        yield _problem(("controller", "web_host"), cause, code="unprotected")
     if access is not None and access.public_url is not None and access.public_url.startswith("https"):
         cause = "is https, but controller.web_proxies names no web server that ends TLS for us"
-        yield ("access", "public_url"), cause
+        yield _problem(("access", "public_url"), cause, code="unprotected")
 
 
 def _of_sites(configuration: Configuration) -> Iterator[Found]:
@@ -83,4 +102,26 @@ def _of_sites(configuration: Configuration) -> Iterator[Found]:
         return  # their paths are computed while ADON runs
     for name in configuration.sites:
         if name not in reached:
-            yield ("sites", name), "no path ends here: nothing can be moved from it, or to it"
+            yield _problem(
+                ("sites", name), "no path ends here: nothing can be moved from it, or to it", code="unreached"
+            )
+
+
+def _of_measurements(configuration: Configuration) -> Iterator[Found]:
+    measurements, health = configuration.measurements, configuration.health
+    for name, point in measurements.points.items():
+        if point.verify == "none":
+            yield _problem(("measurements", "points", name, "verify"), NOT_VERIFIED, code="unverified")
+    for number, archive in enumerate(measurements.archives):
+        if archive.verify == "none":
+            yield _problem(("measurements", "archives", number, "verify"), NOT_VERIFIED, code="unverified")
+    tested = {test.path for test in measurements.tests}
+    tested |= set() if health is None else {key.path for key in health.paths().values()}
+    untested = [name for name in configuration.paths if name not in tested]
+    if untested and not tested:
+        cause = "no test measures the paths, so their quality is not known; add points and tests"
+        yield _problem(("measurements",), cause, code="unmeasured")
+        return
+    for name in untested:
+        cause = "no test measures this path, so its quality is not known; add one to measurements.tests"
+        yield _problem(("paths", name), cause, code="unmeasured")

@@ -42,7 +42,7 @@ def check(
             raise
         print_json({"file": str(file), "problems": [_problem(one) for one in error.problems]})
         raise typer.Exit(EXIT_INPUT) from error
-    doubts = warnings(found, file)
+    doubts = warnings(found, file, plan.notes)
     _tell(file, found, plan, doubts, json_)
     if doubts and strict:
         raise typer.Exit(EXIT_INPUT)

@@ -31,6 +31,7 @@ from apps.collector.keeper import Keeper
 from apps.collector.links import WebSide, listen
 from apps.collector.orders import Plan
 from apps.collector.owners import Owners
+from apps.collector.psconfig_file import read_template
 from apps.collector.readers import Readers
 from apps.collector.sites import working
 from apps.collector.studies import Studies
@@ -46,10 +47,7 @@ from measurement.archive import Archive, Retention
 from measurement.errors import ArchiveError, Stopped
 from measurement.model import Metric
 from measurement.poller import Point, Poller
-from measurement.psconfig.errors import TemplateError
-from measurement.psconfig.expand import Expanded, expand
 from measurement.psconfig.mesh import Need
-from measurement.psconfig.template import read
 from measurement.scheduling import gantt
 
 LOG = logging.getLogger("apps.collector")
@@ -99,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path) -> int:
     configuration = config.load(file)
-    template = _template(configuration, folder)
+    template = read_template(configuration, folder)
 
     def plan_for(needs: Mapping[Metric, Need]) -> Plan:
         found = orders.plan(configuration, needs, template)
@@ -186,16 +184,6 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             _cancel(poller)
     LOG.info("event=stopped")
     return 0
-
-
-def _template(configuration: Configuration, folder: Path) -> list[Expanded]:
-    name = configuration.measurements.psconfig
-    if name is None:
-        return []
-    try:
-        return expand(read((folder / name).read_bytes()))
-    except (OSError, TemplateError) as error:
-        raise InvalidInput.of("measurements.psconfig", error) from None
 
 
 def _archive(configuration: Configuration, data: Path) -> Archive:

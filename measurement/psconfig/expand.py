@@ -92,19 +92,25 @@ class Expanded:
 def expand(template: Template) -> list[Expanded]:
     """Every task of the template, in its order.
 
-    :raises TemplateError: for a variable that is unknown or points beyond the list of addresses, or more
-        than :data:`MOST_TASKS` tasks.
+    :raises TemplateError: for a variable that is unknown or points beyond the list of addresses, with the
+        first such problem of each task; for more than :data:`MOST_TASKS` tasks.
     """
     found: list[Expanded] = []
+    problems: list[str] = []
     for name, task in template.tasks.items():
         if task.disabled:
             continue
-        for places in lists(template, template.groups[task.group]):
-            expanded = _task(template, name, task, places)
-            if expanded is not None:
-                found.append(expanded)
-            if len(found) > MOST_TASKS:
-                raise TemplateError.at(f"tasks.{name}", f"more than {MOST_TASKS} tasks")
+        try:
+            for places in lists(template, template.groups[task.group]):
+                expanded = _task(template, name, task, places)
+                if expanded is not None:
+                    found.append(expanded)
+                if len(found) > MOST_TASKS:
+                    raise TemplateError.at(f"tasks.{name}", f"more than {MOST_TASKS} tasks")
+        except TemplateError as error:
+            problems += error.problems
+    if problems:
+        raise TemplateError(problems)
     return found
 
 

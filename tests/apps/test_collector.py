@@ -223,7 +223,7 @@ def test_a_limited_test_offers_its_limit_and_shares_the_link(tmp_path: Path) -> 
 
 
 def test_a_certificate_file_is_found_beside_the_configuration(tmp_path: Path) -> None:
-    text = CONFIG.read_text().replace("verify: none", "verify: point.pem")
+    text = CONFIG.read_text().replace("verify: system", "verify: point.pem")
     file = tmp_path / "network.yaml"
     file.write_text(text)
     with pytest.raises(InvalidInput, match=r"measurements\.points\.\w+: .*certificate file"):
@@ -239,7 +239,7 @@ def test_a_certificate_file_is_found_beside_the_configuration(tmp_path: Path) ->
 
 def test_a_token_file_that_is_missing_is_named_and_its_folder_is_not(tmp_path: Path) -> None:
     file = tmp_path / "network.yaml"
-    file.write_text(CONFIG.read_text().replace("verify: none", "verify: none, token_file: mu.token"))
+    file.write_text(CONFIG.read_text().replace("verify: system", "verify: system, token_file: mu.token"))
     with pytest.raises(InvalidInput, match=r"measurements\.points\.mu\.token_file: mu\.token: No such file"):
         contacts.points(load(file), tmp_path, lambda _: None, ME)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from adon.config import Configuration
 from apps.cli.main import app
+from apps.collector.__main__ import main
 from apps.config_files import FILES
 from tests.apps.edge import NETWORK
 
@@ -36,7 +37,7 @@ WRONG = [
     ("", "polcy: {}", "polcy", "is not a known key here; did you mean policy?"),
     ("reserve_nodes: 1", "reserve_node: 1", "policy.reserve_node", "did you mean reserve_nodes?"),
     ("window: 7 d", "windows: 7 d", "measurements.windows", "did you mean window?"),
-    ("verify: none}", "verfy: none}", "measurements.points.mu.verfy", "did you mean verify?"),
+    ("verify: system}", "verfy: system}", "measurements.points.mu.verfy", "did you mean verify?"),
     ("worker_nodes: 4", "worker_nodez: 4", "compute.mu-hpc.worker_nodez", "did you mean worker_nodes?"),
     ("", "controller: {web_prot: 8080}", "controller.web_prot", "did you mean web_port?"),
     ("", "access: {pubic_url: x}", "access.pubic_url", "did you mean public_url?"),
@@ -105,7 +106,7 @@ def site(tmp_path: Path) -> Path:
         (tmp_path / name).write_text("x")
         (tmp_path / name).chmod(0o600)
     (tmp_path / "network.yaml").write_text(
-        PLAIN.replace("verify: none}", "verify: none, token_file: token}", 1)
+        PLAIN.replace("verify: system}", "verify: system, token_file: token}", 1)
         + "controller: {web_proxies: [127.0.0.1]}\n"
         + "access:\n"
         + "  public_url: https://adon.example.edu\n"
@@ -149,6 +150,7 @@ def test_a_secret_that_everybody_can_read(site: Path) -> None:
         ("{web_proxies: [127.0.0.1]}", "{}", "access.public_url", "names no web server that ends TLS"),
         ("{web_proxies: [127.0.0.1]}", "{web_host: 0.0.0.0}", "controller.web_host", "unprotected"),
         ("compute:", "{lonely}compute:", "sites.lonely", "no path ends here"),
+        ("verify: system, ", "verify: none, ", "measurements.points.mu.verify", "not verified"),
     ],
 )  # fmt: skip
 def test_what_is_worth_a_second_look(site: Path, old: str, new: str, field: str, cause: str) -> None:
@@ -164,6 +166,97 @@ def test_what_is_worth_a_second_look(site: Path, old: str, new: str, field: str,
     told = [one for one in warned(site) if one["field"] == field]
     assert any(cause in one["cause"] for one in told), warned(site)
     assert all(isinstance(one["line"], int) for one in told)
+
+
+UNMEASURED = PLAIN[: PLAIN.index("measurements:")] + PLAIN[PLAIN.index("compute:") :]
+HALF_MEASURED = PLAIN[: PLAIN.index("    - path: internet")] + PLAIN[PLAIN.index("compute:") :]
+ARCHIVE = "measurements:\n  archives: [{kind: opensearch, url: https://ps.example.edu/x, verify: none}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "code"),
+    [
+        (UNMEASURED, "measurements", "unmeasured"),
+        (HALF_MEASURED, "paths.internet", "unmeasured"),
+        (PLAIN.replace("verify: system", "verify: none", 1), "measurements.points.mu.verify", "unverified"),
+        (PLAIN.replace("measurements:\n", ARCHIVE), "measurements.archives.0.verify", "unverified"),
+    ],
+)
+def test_warning_of_measurements_counts_with_strict(text: str, field: str, code: str, tmp_path: Path) -> None:
+    file = tmp_path / "network.yaml"
+    file.write_text(text)
+    assert [(one["field"], one["code"]) for one in warned(file)] == [(field, code)]
+    assert check(file, "--strict").exit_code == 2
+
+
+def test_path_that_only_health_rounds_measure_is_measured(tmp_path: Path) -> None:
+    instances = [
+        f"{{name: {site}-a, address: 10.9.0.{n}, site: {site}, path: internet}}"
+        for n, site in enumerate(("mu", "osu"), 1)
+    ]
+    (tmp_path / "key").write_text("x" * 64)
+    (tmp_path / "key").chmod(0o600)
+    file = tmp_path / "network.yaml"
+    file.write_text(f"{HALF_MEASURED}health: {{key_file: key, instances: [{', '.join(instances)}]}}\n")
+    assert warned(file) == []
+
+
+# -- the pSConfig template -----------------------------------------------------------------------------------
+
+
+PAIR = ["10.1.0.11", "10.2.0.11"]
+
+
+def template(*, test: str = "t", spec: str = "{% address[1] %}", addresses: Sequence[str] = PAIR) -> str:
+    names = [f"a{number}" for number in range(len(addresses))]
+    document = {
+        "addresses": {name: {"address": address} for name, address in zip(names, addresses, strict=True)},
+        "groups": {"g": {"type": "mesh", "addresses": [{"name": name} for name in names]}},
+        "tests": {"t": {"type": "trace", "spec": {"source": "{% address[0] %}", "dest": spec}}},
+        "schedules": {"s": {"repeat": "PT2M"}},
+        "tasks": {name: {"group": "g", "test": test, "schedule": "s"} for name in ("one", "two")},
+    }
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "code"),
+    [
+        (None, 1, "unreadable"),
+        ("{", 1, "bad-template"),
+        ("[]", 1, "bad-template"),
+        ('{"groups": 7, "tasks": 7, "tests": 7, "addresses": 7}', 4, "bad-template"),
+        (template().replace("{", '{"includes": ["https://ps.example.edu/x"], ', 1), 1, "bad-template"),
+        (template(test="gone"), 2, "bad-template"),
+        (template(spec="{% nothing %}"), 2, "bad-template"),
+    ],
+    ids=["absent", "no-json", "no-object", "schema", "include", "undefined-test", "unknown-variable"],
+)
+def test_psconfig_template_that_the_collector_refuses_is_refused(
+    text: str | None, count: int, code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "network.yaml"
+    file.write_text(PLAIN.replace("measurements:\n", "measurements:\n  psconfig: ps.json\n"))
+    if text is not None:
+        (tmp_path / "ps.json").write_text(text)
+    found = check(file, "--json")
+    assert found.exit_code == 2, found.output
+    told = json.loads(found.stdout)["problems"]
+    assert [(one["field"], one["code"]) for one in told] == [("measurements.psconfig", code)] * count
+    assert {one["line"] for one in told} == {line_of("measurements:") + 1}
+    assert main(["--config", str(file), "--data", str(tmp_path)]) == 2
+    refused = capsys.readouterr().err.splitlines()
+    assert [line.partition(": ")[2] for line in refused] == [one["cause"] for one in told]
+
+
+def test_psconfig_task_that_is_not_planned_is_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "network.yaml"
+    file.write_text(PLAIN.replace("measurements:\n", "measurements:\n  psconfig: ps.json\n"))
+    (tmp_path / "ps.json").write_text(template(addresses=["10.1.0.11", "192.0.2.1"]))
+    told = warned(file)
+    assert {(one["field"], one["code"]) for one in told} == {("measurements.psconfig", "not-planned")}
+    assert len(told) == 4
+    assert check(file, "--strict").exit_code == 2
 
 
 def test_what_systemd_gives_at_the_start_is_not_missed(site: Path) -> None:
