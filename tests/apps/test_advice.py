@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from apps.cli.main import app
 from measurement.model import Measurement, Metric, Observation, PathKey, host_key
 from tests.apps.measured import NOW
 from tests.broker.tuning.values import DEFAULTS, MIB, PRINTED
@@ -90,9 +87,6 @@ class TestOfAFlow:
         found = advice(world, flow, "?path=internet&tool=rclone")
         assert (found["path"]["path"], found["path"]["rate_bps"]) == ("internet", 6.8e6)
         assert [tool["name"] for tool in found["tools"] if tool["chosen"]] == ["rclone"]
-
-    def test_a_flow_that_waits_is_advised_for_a_path_it_could_take(self, world: Any) -> None:
-        assert advice(world, world.submit())["path"]["path"] == "al2s"
 
     @pytest.mark.parametrize(
         ("query", "status"), [("?path=moon", 404), ("?tool=scp", 422), ("?colour=red", 422)]
@@ -179,60 +173,3 @@ class TestSupposed:
     def test_absurd_numbers_get_an_answer(self, world: Any, path: dict[str, Any]) -> None:
         answer = self.ask(world, path=path, sender={"text": PRINTED}, receiver={"text": PRINTED})
         assert answer.status_code == 200, answer.text
-
-
-class TestCommandLine:
-    def test_show_of_a_flow(self, adon: Any, world: Any, flow: str) -> None:
-        found = adon("advice", "show", flow)
-        assert found.exit_code == 0, found.stderr
-        for text in (
-            "buffers",
-            "receive 1 MiB",
-            "mu-dtn (sender): unknown",
-            "iput -N 1",
-            "not known: packet loss",
-        ):
-            assert text in found.stdout
-
-    def test_show_of_numbers(self, adon: Any) -> None:
-        found = adon(
-            "advice", "show", "--rate", "10 Gbps", "--rtt", "33 ms", "--loss", "0 %", "--tool", "rclone"
-        )
-        assert found.exit_code == 0, found.stderr
-        assert "receive 79 MiB, send 79 MiB" in found.stdout
-        assert "rclone copy FROM TO" in found.stdout
-        assert "predicted 10 Gbps" in found.stdout
-
-    def test_check_of_a_file(self, adon: Any, world: Any, flow: str, tmp_path: Any) -> None:
-        file = tmp_path / "mu-dtn.txt"
-        file.write_text(PRINTED)
-        found = adon("advice", "check", str(file), "--flow", flow, "--host", "mu-dtn")
-        assert found.exit_code == 3, found.stderr
-        assert "mu-dtn (sender): differs" in found.stdout
-        assert "net.core.rmem_max" in found.stdout
-        alone = adon("advice", "check", str(file), "--rate", "1 Mbps", "--rtt", "1 ms")
-        assert "sender (sender)" in alone.stdout
-
-    def test_standard_input(self, world: Any, served: str) -> None:
-        environment = {"ADON_URL": served, "ADON_TOKEN": world.tokens["admin"]}
-        arguments = ["advice", "check", "-", "--rate", "1 Gbps", "--rtt", "9 ms", "--host", "dtn"]
-        found = CliRunner().invoke(app, arguments, env=environment, input=PRINTED)
-        assert (found.exit_code, "dtn (sender): differs" in found.stdout) == (3, True)
-
-    def test_a_host_that_has_everything_is_applied(
-        self, adon: Any, world: Any, flow: str, tmp_path: Any
-    ) -> None:
-        far = json.loads(adon("advice", "show", flow, "--json").stdout)["hosts"][1]
-        sysctl = [one for one in far["settings"] if one["kind"] == "sysctl"]
-        settings = "".join(f"{one['key']} = {one['value']}\n" for one in sysctl)
-        file = tmp_path / "osu-dtn.txt"
-        file.write_text(settings + PRINTED[PRINTED.index("1: lo:") :])
-        found = adon("advice", "check", str(file), "--flow", flow, "--host", "osu-dtn")
-        assert (found.exit_code, "osu-dtn (receiver): applied" in found.stdout) == (0, True), found.stdout
-
-    @pytest.mark.parametrize(
-        "arguments",
-        [("show",), ("show", "--rtt", "33"), ("check", "/nowhere", "--rtt", "3 ms")],
-    )
-    def test_a_mistake_is_status_2(self, adon: Any, arguments: tuple[str, ...]) -> None:
-        assert adon("advice", *arguments).exit_code == 2

@@ -16,9 +16,7 @@ from typer.testing import CliRunner
 from adon import yamlfile
 from adon.broker.diary import Diary
 from adon.broker.outcomes import Stay
-from adon.errors import InvalidInput
 from adon.store.store import Store
-from apps.cli.backtesting import moment
 from apps.cli.main import app
 from measurement.archive import Archive
 from tests.apps.measured import put_alarm
@@ -92,10 +90,6 @@ def test_as_json_it_can_be_worked_with(folder: Path) -> None:
     assert found["model_off_by"] is not None
 
 
-def test_the_same_question_has_the_same_answer(folder: Path) -> None:
-    assert run(folder, "--json").stdout == run(folder, "--json").stdout
-
-
 @pytest.mark.parametrize(
     ("more", "field"),
     [
@@ -124,18 +118,3 @@ def test_without_databases_it_says_so(folder: Path) -> None:
     (folder / "state.db").unlink()
     assert run(folder).exit_code == 1
     assert not (folder / "state.db").exists()
-
-
-def test_no_request_in_that_time(folder: Path) -> None:
-    found = run(folder, "--since", text(UNTIL), "--until", text(UNTIL + 60))
-    assert (found.exit_code, found.stdout) == (0, "no flow was asked for in this time\n")
-
-
-@pytest.mark.parametrize(
-    ("written", "at"),
-    [("7 d", 1e9 - 7 * 86400), ("90 s", 1e9 - 90), ("2001-09-09T01:46:40Z", 1e9)],
-)
-def test_times(written: str, at: float) -> None:
-    assert moment(written, 1e9, "since") == at
-    with pytest.raises(InvalidInput, match="since"):
-        moment("2001-09-09", 1e9, "since")

@@ -13,13 +13,11 @@ import pytest
 
 from adon.access.identity import create_token
 from adon.config import load
-from adon.errors import NotFound
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
 from adon.store.access.upgrade import upgrade
-from apps.rest import backtests
 from apps.rest.app import create_app
-from apps.rest.backtests import Backtests, State
+from apps.rest.backtests import Backtests
 from apps.rest.services import open_services
 from tests.apps import test_backtesting
 from tests.apps.edge import eventually
@@ -126,16 +124,6 @@ def test_what_goes_wrong_is_told(
     assert found["cause"].startswith(cause)
 
 
-@pytest.mark.integration
-def test_too_many_results_are_refused(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backtests, "MOST_RESULTS", 3)
-    found = web.over(begun(web))
-    assert (found["state"], found["cause"]) == (
-        "failed",
-        "since: there are more than 3 measurements: replay a shorter time",
-    )
-
-
 @pytest.mark.parametrize(
     ("change", "status", "field"),
     [
@@ -156,18 +144,6 @@ def test_a_wrong_question_starts_nothing(
     if field is not None:
         assert answer.json["problems"][0]["field"].startswith(field)
     assert web.made.listed == ()
-
-
-def test_only_the_last_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Backtests, "_run", lambda self, one, _: self._put(one, State.DONE))
-    made = Backtests(folder / "network.yaml", folder, "", time.time)
-    ids = []
-    for _ in range(backtests.KEPT + 2):
-        ids.append(made.start(EAGER, START, UNTIL, "eve").id)
-        eventually(lambda: made.get(ids[-1]).state is State.DONE)
-    assert [one.id for one in made.listed] == ids[:1:-1]
-    with pytest.raises(NotFound):
-        made.get(ids[0])
 
 
 @pytest.mark.parametrize("role", ["researcher", "operator", "auditor"])

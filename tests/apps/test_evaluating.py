@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from adon.errors import Conflict, InvalidInput, NotFound
-from adon.evaluations import builtins, reading
-from apps.evaluation import logfile, surroundings
-from apps.evaluation.places import Place, places
+from adon.errors import Conflict
+from adon.evaluations import reading
+from apps.evaluation import logfile
+from apps.evaluation.places import Place
 from apps.evaluation.programs import Bench
 from apps.evaluation.report import page
 from apps.evaluation.running import carry_out, stopping
@@ -30,7 +30,6 @@ from measurement.instances import Instance
 from tests.evaluations.documents import INSTANCES as FILE
 from tests.evaluations.documents import TEXT
 
-DESIGN = Design(("a", "b"), 1, 1.0, clients=("u u",))
 INSTANCES = [Instance("a", "10.0.0.1"), Instance("b", "10.0.0.2"), Instance("laptop", "10.0.0.9")]
 HERE = {name: Place(name, Instance(name, "127.0.0.1")) for name in ("a", "b", "u")}
 TEST = Test(0, 0, 0, Way("a", "b"), 3)
@@ -43,34 +42,7 @@ def made(measure: Measure, where: Mapping[str, Place] = HERE, duration: float = 
 # -- places ---------------------------------------------------------------------------------------------
 
 
-def test_places_are_instances_and_are_reached() -> None:
-    found = places(DESIGN, INSTANCES, {"u u": "laptop"}, "ssh -p 22 'me@{address}' {name}", ["u u"])
-    assert found["a"].reach == ("ssh", "-p", "22", "me@10.0.0.1", "a")
-    assert found["u u"] == Place("u u", INSTANCES[2])
-
-
-def test_places_that_are_nowhere_are_all_told() -> None:
-    with pytest.raises(InvalidInput) as caught:
-        places(DESIGN, INSTANCES[:1], {"x": "a"}, "", ["y"])
-    assert [str(one) for one in caught.value.problems] == [
-        "--place: 'x' is no place of the design: a, b, u u",
-        "--here: 'y' is no place of the design: a, b, u u",
-        "--instances: no instance 'b' for the place 'b'; --place b=INSTANCE says which it is",
-        "--instances: no instance 'u u' for the place 'u u'; --place 'u u'=INSTANCE says which it is",
-    ]
-
-
-def test_a_way_that_cannot_be_read_is_told() -> None:
-    with pytest.raises(InvalidInput, match="--reach: cannot be read"):
-        places(DESIGN, INSTANCES, {"u u": "laptop"}, "ssh 'x")
-
-
 # -- one test -------------------------------------------------------------------------------------------
-
-
-def test_a_program_prints_the_value() -> None:
-    found = made(Measure(("printf", "%s%s", "{port}", "{duration}")))
-    assert (found.value, found.failure, found.number, found.path) == (50031.0, "", 0, Way("a", "b"))
 
 
 def test_the_client_runs_at_one_place_and_the_server_at_the_other(tmp_path: Path) -> None:
@@ -120,13 +92,6 @@ def test_a_server_is_gone_after_its_test_with_all_it_started(tmp_path: Path) -> 
     pytest.fail(f"process {pid} is still there")
 
 
-def test_a_server_that_prints_much_does_not_stop(tmp_path: Path) -> None:
-    much = "for i in $(seq 40); do head -c 10000 /dev/zero; done"
-    server = ("sh", "-c", f"echo ready; {much}; touch {tmp_path}/done; sleep 60")
-    client = ("sh", "-c", f"until [ -e {tmp_path}/done ]; do sleep 0.01; done; echo 1")
-    assert made(Measure(client, server=server, ready="ready")).value == 1
-
-
 # -- many tests -----------------------------------------------------------------------------------------
 
 
@@ -140,24 +105,6 @@ def test_each_test_is_made_once_and_recorded(at_once: AtOnce) -> None:
     found: list[Sample] = []
     assert carry_out(plan, number_of, found.append, (), threading.Event())
     assert sorted(one.number for one in found) == [*range(plan.tests)]
-
-
-def test_only_what_is_left_is_made() -> None:
-    plan = blueprint(Design(tuple("abc"), 3, 0.01))
-    found: list[Sample] = []
-    assert carry_out(plan, number_of, found.append, range(10), threading.Event())
-    assert sorted(one.number for one in found) == [*range(10, plan.tests)]
-
-
-def test_tests_of_a_turn_run_at_the_same_time() -> None:
-    plan = blueprint(Design(tuple("abc"), 2, 0.01, at_once=AtOnce.ALL))
-    together = threading.Barrier(plan.widest, timeout=60)
-
-    def meet(test: Test) -> Sample:
-        together.wait()
-        return number_of(test)
-
-    assert carry_out(plan, meet, lambda _: None, (), threading.Event())
 
 
 def test_a_stop_ends_the_turn_and_begins_no_other() -> None:
@@ -233,19 +180,6 @@ def test_a_run_is_not_written_over_nor_by_two(tmp_path: Path) -> None:
     assert len(logfile.read(tmp_path).samples) == 2
 
 
-def test_what_is_no_run_is_told(tmp_path: Path) -> None:
-    for ask in (logfile.read, lambda folder: logfile.resumed(folder).__enter__()):
-        with pytest.raises(NotFound):
-            ask(tmp_path)
-    (tmp_path / "log.jsonl").write_text("{}\n")
-    with pytest.raises(InvalidInput, match=r"log.jsonl: line 1: is no entry"):
-        logfile.read(tmp_path)
-    taken = tmp_path / "file"
-    taken.write_text("")
-    with pytest.raises(InvalidInput, match="--out"):
-        begin(taken)
-
-
 @pytest.mark.integration
 def test_what_was_recorded_survives_a_kill(tmp_path: Path) -> None:
     """Killed, then stopped by Ctrl-C: each result that was told is in the log, and it is gone on with."""
@@ -288,26 +222,6 @@ def until(argv: list[str], results: int = 0, number: int = 0) -> int:
 
 
 # -- surroundings and the report ------------------------------------------------------------------------
-
-
-def test_the_surroundings_are_told_and_who_does_not_answer_says_why() -> None:
-    where = {**HERE, "b": Place("b", Instance("b", "127.0.0.1"), ("/nonexistent/ssh",))}
-    found = surroundings.environment(where)
-    assert found["system of a, u"].startswith("Linux")
-    assert "not installed" in found["system of b"]
-    versions = surroundings.versions(HERE, [("echo", "3.12")])
-    assert versions["echo 3.12"] == "3.12"
-    assert versions["adon"]
-
-
-def test_the_page_is_the_same_each_time_and_needs_nothing_else() -> None:
-    file = builtins.document("nectar")
-    source = Source(file.value(), builtins.text("nectar"), file.digest())
-    told = page(source, builtins.reference("nectar"))
-    assert told == page(source, builtins.reference("nectar"))
-    assert 'src="http' not in told.replace("src=\\", "")
-    for words in ("2632.5 (160.4)", "MEB-qh2 - qld, at 206.5 times", "Excluded on purpose", "Ubuntu 12.10"):
-        assert words in told
 
 
 def test_what_people_wrote_cannot_become_a_part_of_the_page() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.apps.peopled import WINDOW
@@ -91,47 +89,3 @@ def test_every_single_failure_is_ranked(world):
 
 
 # -- the command line ----------------------------------------------------------------------------------
-
-
-def test_the_commands_of_maintenance(adon):
-    times = ("--from", WINDOW["begins"], "--until", WINDOW["ends"])
-    added = adon("maintenance", "add", "path", "al2s", *times, "--note", "splicing")
-    assert (added.exit_code, added.stdout.startswith("m-1 announced: path al2s, 2099-11-2")) == (0, True)
-    listed = adon("maintenance", "list").stdout
-    assert all(word in listed for word in ("m-1", "announced", "path al2s", "admin", "splicing"))
-    assert json.loads(adon("maintenance", "list", "--json").stdout)[0]["id"] == "m-1"
-    assert adon("maintenance", "cancel", "m-1").stdout == "m-1 is cancelled\n"
-    assert adon("maintenance", "list").stdout == "no maintenance is announced\n"
-    assert "cancelled" in adon("maintenance", "list", "--all").stdout
-    refused = adon("maintenance", "add", "path", "nowhere", *times)
-    assert (refused.exit_code, "NAME: there is no path 'nowhere'" in refused.stderr) == (2, True)
-    assert adon("maintenance", "cancel", "m-1").exit_code == 1
-
-
-def test_the_status_says_whether_a_qspec_would_break(adon):
-    broken = adon("what-if", "path-down", "al2s")
-    assert broken.exit_code == 3
-    assert broken.stdout.endswith(
-        "broken: path-down al2s would hit 3 flows; 2 find another path, the QSpec of 1 would break\n"
-    )
-    assert "7 Mbps find no room: internet" in broken.stdout
-    fine = adon("what-if", "path-down", "internet")
-    assert (fine.exit_code, "no flow would be hit" in fine.stdout) == (0, True)
-    assert adon("what-if", "path-down", "al2s", "--json").exit_code == 3
-    assert json.loads(adon("what-if", "path-down", "internet", "--json").stdout)[0]["verdict"] == "fine"
-
-
-def test_every_single_failure_is_a_line_the_worst_first(adon):
-    found = adon("what-if", "--all")
-    assert found.exit_code == 3
-    lines = [line for line in found.stdout.splitlines() if "down" in line]
-    assert len(lines) == 13
-    assert "broken" in lines[0]
-    assert "fine" in lines[-1]
-
-
-@pytest.mark.parametrize(
-    "words", [(), ("path-down",), ("rain", "al2s"), ("path-down", "al2s", "--all"), ("path-down", "nowhere")]
-)
-def test_a_wrong_question_is_an_input_error(adon, words):
-    assert adon("what-if", *words).exit_code == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -82,31 +81,3 @@ def test_a_researcher_sees_their_own_outcomes_only(world):
 @pytest.mark.parametrize("query", ["?limit=0", "?since=yesterday", "?templates=soykb"])
 def test_a_wrong_query_is_refused(world, query):
     assert world.ask("GET", f"/outcomes{query}").status_code == 422
-
-
-def test_the_command_line_tells_it(adon, world):
-    assert "no flow has ended yet" in adon("outcome", "list").stdout
-    name = leave(world)
-    listed = adon("outcome", "list").stdout
-    for text in (name, "finished", "soykb@1", "mu-dtn > osu-dtn", "80 Mbps", "90 Mbps", "+12 %", "broken"):
-        assert text in listed
-    shown = adon("flow", "outcome", name).stdout
-    for text in (
-        "achieved 80 Mbps (the transfer's report)",
-        "promised 90 Mbps: off by +12 %",
-        "QSpec broken: met 80 s, violated 10 s",
-        "rtt 33 ms",
-        "internet",
-    ):
-        assert text in shown
-    assert json.loads(adon("flow", "outcome", name, "--json").stdout)["flow"] == name
-    assert len(json.loads(adon("outcome", "list", "--json").stdout)) == 1
-    assert adon("outcome", "list", "--template", "rivvir").stdout == "no flow has ended yet\n"
-    assert adon("flow", "outcome", world.submit()).exit_code == 1
-
-
-def test_the_command_line_tells_of_one_that_never_had_a_path(adon, world):
-    name = leave(
-        world, admitted_at=None, stays=(), state="expired", throughput=None, promised=None, quality={}
-    )
-    assert "it never had a path" in adon("flow", "outcome", name).stdout

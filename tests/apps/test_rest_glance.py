@@ -6,80 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from adon.config import Configuration, load
-from adon.config.thresholds import Threshold
+from adon.config import Configuration
 from adon.errors import InvalidInput
-from adon.templates_catalog import comparing
-from adon.templates_catalog.model import Template
-from adon.yamlfile import check_model, dump, parse_model
-from apps.rest import mesh
-from apps.rest.mesh import Limits, Verdict
+from adon.yamlfile import parse_model
 from apps.rest.services import NAME
-from apps.rest.template_models import curves
-from apps.rest.workflows import BATCH, PEGASUS, STALE_S, subjects, told
+from apps.rest.workflows import STALE_S
 from measurement.model import Measurement, Metric, Observation, PathKey
 from tests.apps.measured import NETWORK, NOW
 from tests.apps.web import SOYKB
-
-KEY = PathKey("al2s", "mu", "osu")
-
-
-def limits(metric, *bounds, configured=None):
-    return Limits(configured, {f"t{n}@1": bound for n, bound in enumerate(bounds)})
-
-
-JUDGED = [
-    (Metric.RTT, 0.02, limits(Metric.RTT), Verdict.UNJUDGED),
-    (Metric.RTT, 0.02, limits(Metric.RTT, 0.05, 0.1), Verdict.GOOD),
-    (Metric.RTT, 0.05, limits(Metric.RTT, 0.05, 0.1), Verdict.GOOD),
-    (Metric.RTT, 0.07, limits(Metric.RTT, 0.05, 0.1), Verdict.WARNING),
-    (Metric.RTT, 0.2, limits(Metric.RTT, 0.05, 0.1), Verdict.CRITICAL),
-    (Metric.THROUGHPUT, 9e6, limits(Metric.THROUGHPUT, 7e6, 1e6), Verdict.GOOD),
-    (Metric.THROUGHPUT, 5e6, limits(Metric.THROUGHPUT, 7e6, 1e6), Verdict.WARNING),
-    (Metric.THROUGHPUT, 5e5, limits(Metric.THROUGHPUT, 7e6, 1e6), Verdict.CRITICAL),
-    # What is configured goes before what templates ask for.
-    (
-        Metric.RTT,
-        0.01,
-        limits(Metric.RTT, 0.001, configured=Threshold(warning=0.05, critical=0.1)),
-        Verdict.GOOD,
-    ),
-    (
-        Metric.RTT,
-        0.06,
-        limits(Metric.RTT, 1, configured=Threshold(warning=0.05, critical=0.1)),
-        Verdict.WARNING,
-    ),
-    (
-        Metric.THROUGHPUT,
-        4.0,
-        limits(Metric.RTT, configured=Threshold(warning=9, critical=5)),
-        Verdict.CRITICAL,
-    ),
-]
-
-
-@pytest.mark.parametrize(("metric", "value", "known", "verdict"), JUDGED)
-def test_a_value_is_judged(metric, value, known, verdict):
-    assert mesh.judged(metric, value, known)[0] is verdict
-
-
-@pytest.mark.parametrize(
-    ("age", "verdict"),
-    [(0, Verdict.GOOD), (180, Verdict.GOOD), (181, Verdict.STALE), (None, Verdict.NO_DATA)],
-)
-def test_no_value_and_an_old_one_are_no_verdict_on_the_network(age, verdict):
-    at = NOW - (age or 0)
-    value = None if age is None else Measurement(KEY, Metric.RTT, 0.01, at, at, "https://mu/r/1")
-    fresh = mesh.fresh_for(KEY, Metric.RTT, load(NETWORK))
-    assert fresh == 180  # three of its test's periods
-    found = mesh.cell(KEY, Metric.RTT, value, limits(Metric.RTT, 0.05), fresh, NOW)
-    assert found.verdict is verdict
-
-
-def test_the_best_path_is_the_pair_s_verdict():
-    assert mesh.best([Verdict.CRITICAL, Verdict.NO_DATA, Verdict.WARNING]) is Verdict.WARNING
-    assert mesh.best([]) is Verdict.NO_DATA
 
 
 def test_the_mesh_has_every_direction_of_every_path(world):
@@ -116,17 +50,6 @@ def test_the_mesh_hides_what_one_may_not_read(world):
 def configured(thresholds: str) -> Configuration:
     text = NETWORK.read_text().replace("policy:\n", f"policy:\n  thresholds: {thresholds}\n")
     return parse_model(text, Configuration)
-
-
-def test_thresholds_are_read_with_units_and_written_back():
-    text = (
-        "{throughput: {warning: 7 Mbps, critical: 1 Mbps}, "
-        "rtt: {warning: 50 ms, critical: 0.1 s}, loss: {warning: 1 %, critical: 2 %}}"
-    )
-    read = configured(text)
-    assert read.policy.thresholds[Metric.THROUGHPUT] == Threshold(warning=7e6, critical=1e6)
-    assert parse_model(dump(read), Configuration) == read
-    assert Limits.of(Metric.RTT, read, ()).configured == Threshold(warning=0.05, critical=0.1)
 
 
 WRONG = [
@@ -195,12 +118,6 @@ def test_workflows_are_told_as_their_host_told_them_last(world):
     assert world.ask("GET", "/workflows?host=nowhere").json["items"] == []
 
 
-def test_what_is_no_longer_kept_is_not_told():
-    assert told(("dtn", "x"), PEGASUS, []) is None
-    assert told(("dtn", "x"), BATCH, [seen("dtn", "x", "pegasus.state", 1)]) is None
-    assert subjects([]) == ([], [], [])
-
-
 # -- templates ------------------------------------------------------------------------------------------
 
 
@@ -234,12 +151,6 @@ def test_versions_and_how_they_differ(world):
     assert world.ask("GET", "/templates/none/versions").status_code == 404
 
 
-def test_a_template_does_not_differ_from_itself():
-    template = check_model(SOYKB, Template)
-    assert comparing.changes(template, template) == ()
-    assert comparing.text(template, template) == ""
-
-
 def test_a_check_names_line_and_column(world):
     text = "name: x\nweights: {rtt: 1}\nqspec:\n  rtt: {max: 5}\n  colour: blue\n"
     found = world.ask("POST", "/template-checks", "researcher", json={"text": text}).json
@@ -249,36 +160,6 @@ def test_a_check_names_line_and_column(world):
     found = world.ask("POST", "/template-checks", json={"text": json_text, "form": "json"}).json
     assert (found["problems"][0]["field"], found["problems"][0]["line"]) == ("weights.beauty", 2)
     assert world.controller.seen[-1][0] != "template.add"
-
-
-def test_a_check_shows_how_metrics_would_be_scored(world):
-    table = "tables: {rtt: {points: [[10 ms, 10], [50 ms, 1]], step: true}}\n"
-    bounds = "qspec: {throughput: {min: 7 Mbps, target: 50 Mbps}}\n"
-    text = f"name: soykb\nweights: {{rtt: 1, throughput: 3}}\n{bounds}{table}"
-    found = world.ask("POST", "/template-checks", json={"text": text}).json
-    assert (found["ok"], found["next_version"]) == (True, 2)
-    curve = {one["metric"]: one for one in found["curves"]}
-    assert curve["throughput"]["generated"]
-    assert curve["throughput"]["points"][1:3] == [[7e6, 1.0], [5e7, 10.0]]
-    # A step is drawn as one: the score before and after it, at the same value.
-    assert [0.05, 10.0] in curve["rtt"]["points"]
-    assert [0.05, 1.0] in curve["rtt"]["points"]
-    assert curve["throughput"]["weight"] == 0.75
-
-
-def test_curves_stay_where_values_can_be():
-    template = check_model(
-        {"name": "x", "weights": {"loss": 1}, "qspec": {"loss": {"max": "100 %"}}}, Template
-    )
-    (loss,) = curves(template)
-    assert all(0 <= value <= 1 for value, _ in loss.points)
-
-
-def test_an_rspec_is_read_in_its_parts(world):
-    rspec = world.ask("GET", "/templates/soykb", headers={"Accept": "application/rspec+xml"}).text
-    found = world.ask("POST", "/template-checks", json={"text": rspec, "form": "rspec"}).json
-    assert found["ok"]
-    assert found["parts"]["qspec"]["throughput"]["min"] == "7000000.0 bps"
 
 
 # -- slices, health -------------------------------------------------------------------------------------
@@ -329,14 +210,6 @@ def test_health_tells_each_part(world):
     whole, parts = states(world)
     assert (whole, parts["controller"]) == ("away", "away")
     assert "switches" not in parts
-
-
-def test_health_without_values_and_with_old_ones(world):
-    world.app.extensions[NAME] = replace(world.app.extensions[NAME], clock=lambda: NOW + 5000)
-    assert states(world)[1]["archive"] == "degraded"
-    for file in world.folder.glob("measurements.db*"):
-        file.unlink()
-    assert states(world)[1]["archive"] == "degraded"
 
 
 def test_boxes_of_hours_and_days(world):

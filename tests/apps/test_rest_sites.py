@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 
@@ -149,52 +148,6 @@ def test_the_metrics(world):
 
 
 # -- the command line --------------------------------------------------------------------------------------
-
-
-def test_the_commands_of_sites(adon):
-    listed = adon("site", "list").stdout
-    assert "silent since" in listed
-    assert "OpenStack: Unauthorized (HTTP 401)" in listed
-    assert "32 of 64 cores" in listed
-    shown = adon("site", "show", "osu-hpc").stdout
-    for words in (
-        "osu-hpc at osu: answers",
-        "2 of 8 GPUs",
-        "of the last it said 0 s, it was 9 min",
-        "per node",
-        "align",
-    ):
-        assert words in shown
-    assert "never" in shown
-    assert json.loads(adon("site", "list", "--json").stdout)[2]["state"] == "configured"
-    assert json.loads(adon("site", "show", "mu-hpc", "--json").stdout)["adapter"] is None
-    assert "its configured" not in adon("site", "show", "mu-hpc").stdout
-    assert adon("site", "show", "nowhere").exit_code == 1
-
-
-def test_the_commands_of_jobs(adon, world):
-    made = adon("job", "submit", "osu-hpc", "align", "chr1", "--size", "1 GB", "--template", "soykb")
-    assert made.stdout == "j-1 requested: is to be handed over to the site\n"
-    assert world.controller.seen[-1][1]["request"]["arguments"] == ["chr1"]
-    assert "j-1" in adon("job", "list").stdout
-    assert adon("job", "cancel", "j-1").stdout.startswith("j-1 requested")
-    finish(world)
-    shown = adon("job", "show", "j-1").stdout
-    for words in (
-        "j-1 succeeded",
-        "align chr1 at osu-hpc (its job 77)",
-        "0 s predicted, 9 min observed",
-        "8 Mbps",
-    ):
-        assert words in shown
-    assert json.loads(adon("job", "show", "j-1", "--json").stdout)["waited_seconds"] == 540.0
-    assert json.loads(adon("job", "list", "--site", "osu-hpc", "--json").stdout)[0]["id"] == "j-1"
-    assert adon("job", "list", "--site", "mu-hpc").stdout == "there is no job\n"
-    assert json.loads(adon("job", "submit", "osu-hpc", "align", "--json").stdout)["id"] == "j-2"
-    refused = adon("job", "submit", "nowhere", "align")
-    assert (refused.exit_code, "SITE: there is no compute site 'nowhere'" in refused.stderr) == (2, True)
-    assert adon("job", "submit", "osu-hpc", "align", "--size", "5").exit_code == 2
-    assert adon("job", "show", "j-9").exit_code == 1
 
 
 def test_a_flow_brings_its_job_along(adon, world):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from adon.client.studies import UNPACKED
-from adon.errors import InvalidInput, NotFound
+from adon.errors import InvalidInput
 from adon.placement.documents import placement_to_json
 from adon.placement.methods import Method
 from adon.studies.model import DOCUMENT, PACKED, StudyKind, short_of
@@ -16,7 +16,6 @@ from adon.studies.reading import study_of
 from apps.collector import studies as kept
 from apps.collector.studies import Studies
 from measurement.archive import Archive, Retention
-from tests.apps.test_cli_place import FILE, Files
 from tests.apps.test_rest import fields
 from tests.studies.documents import AT, a_placement, documents
 
@@ -139,26 +138,6 @@ def test_a_round_is_handed_in_without_its_samples(world, adon, tmp_path):
     assert [len(one.get("throughput", [])) for one in found["pairs"]] == values, "their variance counts"
 
 
-KIND_ONLY = {b'{"format": "other"}'}
-"""JSON objects, which only whoever reads their kind refuses."""
-
-
-@pytest.mark.parametrize("text", [b"", b"[]", b"[[1, 2]]", b"\xff\xfe", b'{"at": NaN}', *KIND_ONLY])
-@pytest.mark.parametrize("kind", ["health-round", "snapshot"])
-def test_a_file_that_is_none_is_refused_by_its_name(world, adon, tmp_path, kind, text):
-    file = tmp_path / "study.json"
-    file.write_bytes(text)
-    done = adon("study", "submit", kind, str(file))
-    assert done.exit_code == 2
-    assert done.stderr.startswith("file: ") == (text not in KIND_ONLY or kind == "health-round"), done.stderr
-    assert world.ask("GET", "/studies").json["items"] == []
-
-
-def test_a_file_that_is_not_there_is_named(world, adon, tmp_path):
-    done = adon("study", "submit", "snapshot", str(tmp_path / "none.json"))
-    assert (done.exit_code, "none.json: No such file" in done.stderr) == (2, True)
-
-
 # -- as the collector keeps them ------------------------------------------------------------------------
 
 
@@ -197,21 +176,3 @@ def test_what_people_handed_in_stays_and_the_collector_s_own_goes(archive):
     body = archive.document(DOCUMENT, staying[0].id)
     assert body is not None
     assert unpacked(body[PACKED])["application"] == "sort"
-
-
-def test_what_is_not_there_cannot_be_deleted(archive):
-    with pytest.raises(NotFound):
-        Studies(archive).delete("0123456789abcdef")
-
-
-def test_adon_place_hands_in_what_it_found(world, adon, tmp_path):
-    files = Files(tmp_path)
-    words = ("place", "tasks", FILE, "--instances", "instances.yaml", "--snapshot", "snapshot.json")
-    paths = [str(files.folder / word) if "." in word else word for word in words]
-    done = adon(*paths, "--compare", "--submit", "--json")
-    assert done.exit_code == 0, done.output
-    kept = world.ask("GET", "/studies?kind=placement").json["items"]
-    assert len(kept) == len(json.loads(done.stdout)) > 1
-    refused = adon(*paths, "--submit", as_="researcher")
-    assert refused.exit_code == 1
-    assert "may not do study.add" in refused.output

@@ -35,12 +35,6 @@ def test_the_api_has_them(world):
     assert world.ask("GET", "/decisions/d-1").json["trigger"] is None
 
 
-def test_the_terminal_has_them(world, adon):
-    text = adon("flow", "show", filled(world)).stdout
-    assert BURST in text
-    assert f"because of {LOOK}" in text
-
-
 def test_a_template_s_triggers_travel_as_they_are_written(world):
     trigger = {
         "name": "burst",

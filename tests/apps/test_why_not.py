@@ -11,7 +11,6 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from adon.code_version import code_version
-from adon.errors import Unavailable
 from adon.store.store import Store
 from apps.cli.main import app
 from apps.rest import why_nots
@@ -98,20 +97,6 @@ def test_a_decision_that_is_not_there_and_one_whose_snapshot_is_not(world):
     assert "snapshot" in answer.json["detail"]
 
 
-def test_a_process_that_fails_is_told_in_its_words(tmp_path):
-    with pytest.raises(Unavailable):
-        why_nots.WhyNots(f"sqlite:///{tmp_path / 'nothing.db'}").of("d-1.1")
-
-
-def test_only_the_last_are_kept(monkeypatch):
-    monkeypatch.setattr(why_nots, "_worked_out", lambda name, _: {"decision": name})
-    monkeypatch.setattr(why_nots, "KEPT", 2)
-    kept = why_nots.WhyNots("")
-    for name in ("d-1.1", "d-2.1", "d-1.1", "d-3.1"):
-        assert kept.of(name) == {"decision": name}
-    assert list(kept._kept) == ["d-1.1", "d-3.1"]
-
-
 def test_from_a_database_and_from_a_file(data: Path, tmp_path: Path) -> None:  # noqa: F811
     name = decisions(data)[0]
     first = run(name, "--data", data, "--json")
@@ -124,25 +109,3 @@ def test_from_a_database_and_from_a_file(data: Path, tmp_path: Path) -> None:  #
     assert "would have been taken if" in told.output
     assert run().exit_code == 2
     assert run(name, "--from", file).exit_code == 2
-
-
-def test_another_version_of_the_code_is_told(data: Path, tmp_path: Path) -> None:  # noqa: F811
-    name, file = decisions(data)[0], tmp_path / "d.json"
-    CliRunner().invoke(app, ["decision", "recompute", name, "--data", str(data), "--save", str(file)])
-    body = json.loads(file.read_text())
-    body["decision"]["reason"] = "another one"
-    file.write_text(json.dumps(body))
-    assert "decides otherwise" in run("--from", file).output
-
-
-def test_a_request_is_tried_and_a_decision_asked_about_from_the_command_line(adon, decided):
-    words = ("--from", "mu-dtn", "--to", "osu-dtn", "--size", "100 MB", "--template", "soykb")
-    tried = adon("flow", "submit", *words, "--at-least", "6 Mbps", "--preview")
-    assert "it would be admitted to al2s" in tried.output
-    assert "at about" in tried.output
-    waits = adon("flow", "submit", *words, "--at-least", "60 Mbps", "--preview")
-    assert "it would wait" in waits.output
-    assert json.loads(adon("flow", "submit", *words, "--preview", "--json").output)["decision"]["tables"]
-    told = adon("decision", "why-not", decided, as_="researcher")
-    assert "internet would have been taken if" in told.output
-    assert adon("decision", "why-not", "f-1", as_="researcher").output == told.output
