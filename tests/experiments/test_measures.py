@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.experiments.figures import Figure, Measure
-from adon.experiments.happened import time_of, turns
-from adon.experiments.measures import Observed, per_flow, samples, value
+from adon.experiments.happened import time_of
+from adon.experiments.measures import Observed, samples, value
 from adon.experiments.parts import Moment
 from adon.experiments.results import (
     DecisionRow,
@@ -210,11 +210,6 @@ def test_an_interruption_is_within_the_transfer(began, ended, expected):
     assert value(tables, figure(of="interruption", flow="a", during=CUT)) == expected
 
 
-def test_per_flow_are_the_values_behind_a_mean():
-    assert per_flow(TWO, figure(of="completion_time")) == [11.0, 7.0]
-    assert per_flow(TWO, figure(of="measured", path="al2s", metric="rtt")) == [0.02]
-
-
 def test_moments():
     assert time_of(TWO, moment("a", "asked")) == 1.0
     assert time_of(TWO, moment("a", "admitted")) == 1.5
@@ -224,14 +219,6 @@ def test_moments():
     assert time_of(TWO, moment("cut", "ends")) == 8.0
     assert time_of(TWO, moment("b", "admitted")) is None
     assert time_of(TWO, moment("storm", "begins")) is None
-
-
-def test_a_group_begins_with_its_first_and_ends_with_its_last():
-    rows = [flow("g-1", group="g", began=3.0, ended=4.0), flow("g-2", group="g", began=2.0, ended=9.0)]
-    assert time_of(Tables(flows=rows), moment("g", "begins")) == 2.0
-    assert time_of(Tables(flows=rows), moment("g", "ends")) == 9.0
-    running = [rows[0], rows[1]._replace(ended=None, state="running")]
-    assert time_of(Tables(flows=running), moment("g", "ends")) is None
 
 
 def test_an_event_that_failed_did_not_happen():
@@ -269,22 +256,6 @@ def test_a_group_is_tested_when_its_last_is():
         assert time_of(its, moment("g", "tested")) == tested
         assert time_of(its, moment("g", "retested")) == retested
     assert time_of(Tables(flows=rows, measurements=tests[:3]), moment("g", "retested")) is None
-
-
-def test_turns_leave_out_what_changes_nothing():
-    rows = [
-        decided(1.0, "queue", None),
-        decided(2.0, "queue", None),
-        decided(4.0, "stay", "al2s"),
-        decided(3.0, "admit", "al2s"),
-        decided(5.0, "move", "internet"),
-        decided(9.0, "end", "internet"),
-    ]
-    assert [(at, str(turn)) for at, turn in turns(Tables(decisions=rows), "a")] == [
-        (1.0, "queue"),
-        (3.0, "admit on al2s"),
-        (5.0, "move on internet"),
-    ]
 
 
 counts = st.lists(st.integers(0, 10_000), min_size=1, max_size=30)

@@ -108,37 +108,6 @@ def test_outcomes(check: str, times: Times, outcome: Outcome, found: str) -> Non
     assert verdict.found.startswith(found)
 
 
-def test_the_middle_counts_and_an_interval_beyond_the_bounds_is_told():
-    wide = judged("ratio", {**GOOD, 1: [6.0, 10.0, 14.0]})
-    assert wide.outcome is Outcome.HELD
-    assert wide.doubt == "the interval reaches beyond the bounds"
-    assert judged("ratio", GOOD).doubt == ""
-    assert judged("ratio", GOOD).paper == "2"
-
-
-def test_an_interval_that_reaches_into_the_bounds_is_told_as_well():
-    wide = judged("ratio", {**GOOD, 1: [12.0, 13.0, 20.0]})
-    assert (wide.outcome, wide.doubt) == (Outcome.NOT_HELD, "the interval reaches into the bounds")
-    sure = judged("ratio", {**GOOD, 1: [30.0, 30.1, 29.9]})
-    assert (sure.outcome, sure.doubt) == (Outcome.NOT_HELD, "")
-    above = "  - {check: c, ratio: [one, two], between: [3, null]}\n"
-    assert judged(above, {**GOOD, 1: [10.0, 14.0, 18.0]}).doubt == "the interval reaches into the bounds"
-
-
-@pytest.mark.parametrize(
-    ("times", "doubt"),
-    [
-        (GOOD, ""),
-        ({**GOOD, 2: [5.0, 9.0, 4.0]}, "intervals of neighbours overlap"),
-        ({1: [10.0], 2: [5.0], 4: [2.5]}, "of one repetition"),
-    ],
-)
-def test_an_order_within_what_deviates_is_doubtful(times: Times, doubt: str) -> None:
-    its = parse((FILE + CHECKS["falling"]).replace("repetitions: 3", f"repetitions: {len(times[1])}"))
-    (found,) = verdicts(its.experiment, Observed.of(run(times)))
-    assert (found.outcome, found.doubt) == (Outcome.HELD, doubt)
-
-
 POLICIES = """\
 experiment: made
 title: Made up
@@ -181,13 +150,6 @@ def test_a_trial_that_is_partial_counts_as_missing():
     )
     found = verdicts(its.experiment, Observed.of(replace(whole, about=replace(whole.about, trials=trials))))
     assert found[0].outcome is Outcome.CANNOT_SAY
-
-
-def test_a_discrepancy_stands_beside_its_outcome():
-    check = '  - {check: c, ratio: [one, two], between: [3, null], discrepancy: "windows are too large"}\n'
-    verdict = judged(check, GOOD)
-    assert (verdict.outcome, verdict.discrepancy) == (Outcome.NOT_HELD, "windows are too large")
-    assert verdict.asked == "one / two at least 3.0"
 
 
 def decided(number: int, *turns: str) -> list[DecisionRow]:
@@ -264,23 +226,6 @@ def test_decisions(turns: tuple[str, ...], outcome: Outcome, found: str) -> None
     verdict = verdicts(its.experiment, Observed.of(made))[0]
     assert verdict.outcome is outcome
     assert verdict.found.startswith(found)
-
-
-def test_one_repetition_that_decides_otherwise_is_named():
-    its = parse(FILE + CHECKS["ratio"])
-
-    def turns(done: TrialDone) -> list[DecisionRow]:
-        other = done.repetition == 3 and done.point["a.streams"] == 2
-        return decided(done.number, "admit internet" if other else "admit al2s")
-
-    same = verdicts(its.experiment, Observed.of(run(GOOD, turns)))[-1]
-    assert same.claim == "repetitions decide the same"
-    assert same.outcome is Outcome.NOT_HELD
-    assert same.found == (
-        "a: admit on al2s (a.streams=2 / ours / 1), but admit on internet (a.streams=2 / ours / 3)"
-    )
-    alike = verdicts(its.experiment, Observed.of(run(GOOD, lambda d: decided(d.number, "admit al2s"))))
-    assert alike[-1].outcome is Outcome.HELD
 
 
 def test_drawn_flows_are_not_held_against_other_repetitions():

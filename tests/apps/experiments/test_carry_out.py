@@ -146,46 +146,6 @@ def test_ctrl_c_while_a_trial_is_cleared_away_loses_nothing_of_it(tmp_path, beds
     assert about.why == "interrupted"
 
 
-def test_ctrl_c_while_the_decisions_are_read_loses_nothing_either(tmp_path, beds, monkeypatch):
-    real = run.Record.outcome
-
-    def press(self, *words):
-        os.kill(os.getpid(), signal.SIGINT)
-        return real(self, *words)
-
-    monkeypatch.setattr(run.Record, "outcome", press)
-    path, _, interruption = carried_out(tmp_path, file(f"[{FLOW}]"))
-    assert interruption.came
-    assert [row.state for row in folder.read(path).tables.flows] == [FlowState.FINISHED]
-
-
-def test_ctrl_c_while_the_results_are_put_together_changes_nothing(tmp_path, beds, monkeypatch):
-    real = folder.Folder.finish
-
-    def press(self, *words):
-        os.kill(os.getpid(), signal.SIGINT)
-        return real(self, *words)
-
-    monkeypatch.setattr(folder.Folder, "finish", press)
-    path, about, interruption = carried_out(tmp_path, file(f"[{FLOW}]"))
-    assert interruption.came
-    assert about.state is State.COMPLETE
-    assert (path / "flows.csv").is_file()
-
-
-def test_what_fails_while_a_trial_is_cleared_away_costs_the_network_and_no_rows(tmp_path, beds, monkeypatch):
-    def die(change) -> None:
-        if restored(change):
-            raise Unavailable("the test network has died")
-
-    monkeypatch.setattr(beds, "hook", staticmethod(die))
-    progress = Quiet()
-    path, about, _ = carried_out(tmp_path, file(f"[{FLOW}]", SLOWED), progress)
-    assert about.state is State.COMPLETE
-    assert [row.state for row in folder.read(path).tables.flows] == [FlowState.FINISHED]
-    assert "the test network is removed: the test network has died" in progress.lines
-
-
 def test_a_full_disk_is_said_and_what_was_written_stays(tmp_path, beds, monkeypatch):
     text = file(f"[{FLOW}]").replace("repetitions: 1", "repetitions: 3")
     real, left = csv_tables.write, [4]
@@ -230,20 +190,6 @@ def test_the_command_tells_its_run_as_json_and_its_progress_beside(tmp_path, bed
     assert "soykb sends" in done.stderr
 
 
-def test_what_cannot_be_told_is_not_fine(tmp_path, beds, monkeypatch):
-    """The flow never ends within its limit of time: no figure has a value, and no check held."""
-    late = FLOW.replace("size: 100 MB", "after: [soykb-0, moved], size: 100 MB")
-    first = FLOW.replace("soykb,", "soykb-0,", 1)
-    done = command(tmp_path, monkeypatch, file(f"[{first}, {late}]") + CHECKED, "--json")
-    assert json.loads(done.stdout)["standing"] == "cannot say"
-    assert done.exit_code == 1
-
-
-def test_without_checks_nothing_has_held(tmp_path, beds, monkeypatch):
-    done = command(tmp_path, monkeypatch, file(f"[{FLOW}]"), "--json")
-    assert (done.exit_code, json.loads(done.stdout)["standing"]) == (0, "nothing checked")
-
-
 def test_an_interrupted_run_is_told_and_ends_with_130(tmp_path, beds, monkeypatch):
     def press(_change) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -252,13 +198,3 @@ def test_an_interrupted_run_is_told_and_ends_with_130(tmp_path, beds, monkeypatc
     done = command(tmp_path, monkeypatch, file(f"[{FLOW}]", SLOWED) + CHECKED, "--json")
     assert done.exit_code == 130
     assert json.loads(done.stdout)["standing"] == "partial"
-
-
-def test_interrupted_before_anything_is_built_there_is_nothing(tmp_path, beds, monkeypatch):
-    def press(*_words, **_more):
-        os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr(around.measuring, "check", press)
-    done = command(tmp_path, monkeypatch, file(f"[{FLOW}]"))
-    assert (done.exit_code, done.stderr) == (130, "interrupted before anything was built\n")
-    assert not (tmp_path / "results").exists()

@@ -10,7 +10,7 @@ import pytest
 from adon.experiments.results import About, State
 from adon.experiments.standing import Standing, standing
 from adon.experiments.verdicts import Outcome, Verdict
-from apps.experiments.overview import Row, fine, page, row, told
+from apps.experiments.overview import Row, fine
 
 ABOUT = About(
     experiment="figure-21",
@@ -61,24 +61,3 @@ def test_discrepancies_that_were_told_before_are_fine(found: Standing, expected:
 @pytest.mark.parametrize("found", sorted(set(Standing) - {Standing.HELD, Standing.HELD_BUT}))
 def test_nothing_else_is(found: Standing) -> None:
     assert not fine([Row("w", "", "", Standing.HELD, 1.0), Row("x", "", "", found, 1.0)])
-
-
-def test_the_page_has_a_row_per_experiment_with_its_link_and_time() -> None:
-    one = row(ABOUT, [HELD, EXPECTED], 83.4, "figure-21/20261123T070328Z/report.html")
-    text = page([one, Row("queues", "Queues", "", Standing.FAILED, 3.0, why="no switch")], 5, 0.0, 600.0)
-    assert '<a href="figure-21/20261123T070328Z/report.html">figure-21</a>' in text
-    assert "A title with &lt;b&gt;" in text
-    assert "1 of 2" in text
-    assert "83 s" in text
-    assert "2 of 5" in text
-    assert "by its own numbers it cannot" in text
-    assert "No switch." in text
-    assert "Everything came out" not in text
-
-
-def test_the_page_says_when_everything_is_as_it_should_be() -> None:
-    assert "Everything came out" in page([row(ABOUT, [HELD], 1.0, "")], 1, 0.0, 1.0)
-
-
-def test_a_row_as_one_line() -> None:
-    assert told(row(ABOUT, [HELD, NOT], 83.4, "")) == "figure-21: not held, 1 of 2 checks held, 83 s"

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import io
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from rich.console import Console
 
-from adon.errors import InvalidInput, Unavailable
+from adon.errors import InvalidInput
 from adon.experiments.document import Measuring
 from adon.experiments.reading import parse
-from apps.experiments import around, edges, measuring, stage
+from apps.experiments import around, measuring
 from apps.experiments.loads import load_of_event, load_of_flow
 from apps.experiments.preparing import chosen
-from apps.experiments.progress import duration_text, left, progressing
 from mininet_topos import networks
-from mininet_topos.networks.configuration import DEFAULT_SCHEDULE, refused
+from mininet_topos.networks.configuration import refused
 from tests.apps.experiments.loopback import file, network, trials
 
 FLOW = "{flow: a, template: soykb, from: mu, to: osu, size: 100 MB, streams: 4}"
@@ -59,43 +54,6 @@ def test_what_only_cannot_mean_is_told_with_what_there_is(only, said):
     assert said in str(caught.value)
 
 
-def test_where_nothing_is_swept_only_takes_a_policy():
-    with pytest.raises(InvalidInput, match="no swept key 'x'; nothing is swept"):
-        chosen(trials(file(f"[{FLOW}]")), ("/x=1",))
-
-
-def test_what_is_left_is_expected_from_what_there_was():
-    assert left([], 5) is None
-    assert left([10.0, 20.0], 3) == 45.0
-    assert [duration_text(seconds) for seconds in (5, 65, 3_725)] == ["0:05", "1:05", "1:02:05"]
-
-
-@pytest.mark.parametrize("terminal", [False, True])
-def test_progress_is_told_in_a_terminal_and_without_one(terminal):
-    out = io.StringIO()
-    console = Console(file=out, force_terminal=terminal, width=150)
-    one, other, *_ = trials(SWEPT)
-    with progressing(console, quiet=False) as progress:
-        progress.begins(one, 1, 2)
-        progress.line("soykb [is] given al2s")
-        progress.ended(60.0)
-        progress.begins(other, 2, 2)
-        progress.ended(60.0)
-    text = out.getvalue()
-    assert one.key in text
-    assert "soykb [is] given al2s" in text
-    assert ("expected left" if terminal else "about 1:00 left") in text
-
-
-def test_quiet_tells_the_trials_only():
-    out = io.StringIO()
-    with progressing(Console(file=out), quiet=True) as progress:
-        progress.begins(trials(SWEPT)[0], 1, 4)
-        progress.line("soykb is given al2s")
-    assert "trial 1 of 4" in out.getvalue()
-    assert "given" not in out.getvalue()
-
-
 def test_the_window_of_a_flow_is_that_of_each_of_its_streams():
     (trial,) = trials(
         file("[{flow: a, template: soykb, from: mu, to: osu, size: 1 GB, window: 64 MB, streams: 4}]")
@@ -114,28 +72,6 @@ def test_a_load_goes_between_the_addresses_that_are_measured_on_its_path():
         "udp",
         2e6,
     )
-
-
-@pytest.mark.parametrize(
-    ("measuring", "policy", "events", "needed"),
-    [
-        ("{throughput: null, rtt: null, latency: null}", "always al2s", "[]", False),
-        ("{throughput: null, rtt: 4 s, latency: null}", "always al2s", "[]", True),
-        ("{}", "ecmp", "[]", True),
-        ("{throughput: null, rtt: null, latency: null}", "ours", "[]", True),
-        (
-            "{throughput: null, rtt: null, latency: null}",
-            "ecmp",
-            "[{event: x, at: 0 s, controller: kill}]",
-            True,
-        ),
-    ],
-)
-def test_adon_is_started_for_who_needs_it(measuring, policy, events, needed):
-    text = file(f"[{FLOW}]", events, f"[{policy}]")
-    text = text.replace("{throughput: null, rtt: null, latency: null}", measuring)
-    (trial,) = trials(text)
-    assert stage.needs_adon(trial) is needed
 
 
 MU_OSU = networks.named("mu_osu")
@@ -161,10 +97,6 @@ def test_the_plan_of_the_tests_is_the_testbed_s_with_what_the_file_says(said, pe
     assert refused(MU_OSU, plan) is None  # ADON takes it
 
 
-def test_the_plan_without_words_of_the_file_is_the_testbed_s():
-    assert measuring.schedule(MU_OSU, Measuring()) == DEFAULT_SCHEDULE
-
-
 @pytest.mark.parametrize(
     ("said", "cause"),
     [
@@ -185,14 +117,6 @@ def test_tests_that_do_not_fit_are_refused_before_anything_is_built(tmp_path, sa
         around.checked(source, MU_OSU, tmp_path)
     line = text.splitlines().index(f"measuring: {said}") + 1
     assert str(caught.value).startswith(f"e.yaml:{line}: {cause}")
-
-
-def test_a_swept_period_that_does_not_fit_is_refused_where_it_stands(tmp_path):
-    source = parse(f"{file(f'[{FLOW}]')}sweep: {{measuring.rtt: [20 s, 4 s]}}\n", "e.yaml")
-    with pytest.raises(
-        InvalidInput, match=r"sweep\.measuring\.rtt\.1: does not fit on mu_osu: 4 s: one test"
-    ):
-        around.checked(source, MU_OSU, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -220,51 +144,3 @@ def test_what_only_a_run_would_need_is_looked_at_before(tmp_path, line, said):
 def test_sections_of_the_configuration_that_adon_takes_are_valid(tmp_path):
     line = "configuration: {policy: {no_test_above_reserved: null}}\n"
     around.checked(parse(file(f"[{FLOW}]") + line, "e.yaml"), MU_OSU, tmp_path)
-
-
-def test_everything_wrong_that_only_a_run_would_need_is_told_together(tmp_path):
-    text = file(f"[{FLOW}]", measuring="{rtt: 20.5 s}")
-    with pytest.raises(InvalidInput) as caught:
-        around.checked(parse(f"{text}configuration: {{policcy: {{}}}}\n", "e.yaml"), MU_OSU, tmp_path)
-    fields = [problem.field for problem in caught.value.problems]
-    assert fields == ["configuration.policcy", "measuring.rtt"]
-
-
-def test_a_long_round_is_waited_for():
-    short, long = (replace(DEFAULT_SCHEDULE, throughput_period=seconds) for seconds in (20.0, 600.0))
-    assert measuring.patience(short) == measuring.FIRST_MEASUREMENTS_S
-    assert measuring.patience(long) >= 2 * 600
-
-
-class Edges:
-    """A bed whose edges have rules."""
-
-    def __init__(self, *rules: str) -> None:
-        self.network = network()
-        self.rules = list(rules)
-
-    def dump_flows(self, switch):
-        return "OFPST_FLOW reply (OF1.3) (xid=0x2):\n" + "\n".join(self.rules)
-
-    def ofctl(self, command, switch, cookie):
-        if command != "del-flows":
-            raise Unavailable(command)
-        wanted = cookie.removeprefix("cookie=")[:4]
-        self.rules = [rule for rule in self.rules if wanted not in rule]
-
-
-FIRST = " cookie=0x0, duration=5.1s, table=0, n_packets=7, n_bytes=9, priority=0 actions=NORMAL"
-LATER = FIRST.replace("5.1s", "99s").replace("n_packets=7", "n_packets=1234567")
-ADONS = " cookie=0xad00000000000001, duration=5s, table=0, n_packets=0, n_bytes=0, priority=5 actions=drop"
-OTHERS = " cookie=0x7, duration=5s, table=0, n_packets=0, n_bytes=0, priority=5 actions=drop"
-
-
-@pytest.mark.parametrize(("left_there", "clear"), [([], True), ([ADONS], True), ([OTHERS], False)])
-def test_a_network_is_used_again_if_its_edges_are_as_they_were(left_there, clear):
-    first = edges.rules_of(Edges(FIRST))
-    assert edges.cleared(Edges(LATER, *left_there), first) is clear
-
-
-def test_a_network_that_does_not_answer_is_not_used_again():
-    bed = SimpleNamespace(network=network(), ofctl=lambda *words: (_ for _ in ()).throw(Unavailable("dead")))
-    assert edges.cleared(bed, {}) is False
