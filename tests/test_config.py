@@ -318,7 +318,6 @@ def test_a_wrong_ha_section_is_refused(key: str, cause: str) -> None:
 
 
 def test_how_the_queue_is_served(tmp_path: Path) -> None:
-    """Spans have units; a weight is of a slice that there is, or of anybody where requesters share."""
     plain = EXAMPLE.read_text()
 
     def read(queue: str) -> config.QueuePolicy:
@@ -327,9 +326,8 @@ def test_how_the_queue_is_served(tmp_path: Path) -> None:
         return config.load(file).policy.queue
 
     assert read("{}") == config.QueuePolicy()
-    assert read("{overtaken_for: 5 min, groups: requester, weights: {ann: 2}}").overtaken_for == 300.0
+    assert read("{overtaken_for: 5 min}").overtaken_for == 300.0
     for wrong, cause in (
-        ("{weights: {nobody: 2}}", "there is no slice 'nobody'"),
         ("{overtaken_for: 300}", "has no unit"),
         ("{reservable: 1.5}", "less than or equal to 1"),
         ("{fair: true}", "queue.fair"),

@@ -175,7 +175,6 @@ class Broker:
         )
         for flow in heir.flows:
             self.world.flows.put(flow)
-        keeping.restored(self.world)
         self._placing = Placing(self.world)
         self._watch = Watch(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)

@@ -49,7 +49,7 @@ from adon.broker.network import Outcome as NetworkOutcome
 from adon.broker.optimisation.placement import NOWHERE, Placement
 from adon.broker.optimisation.plan import UNPLANNED, Arranged
 from adon.broker.outcomes import FlowOutcome
-from adon.broker.queueing import claims, keeping
+from adon.broker.queueing import claims
 from adon.broker.queueing.ground import token
 from adon.broker.queueing.refusal import Kept
 from adon.broker.queueing.serving import Serving
@@ -139,7 +139,6 @@ class Placing:
         world.ledger = sites.held(world.ledger, flow, event.at)
         room = [] if trial.holder is None else self._displace(trial.holder, flow, event)
         decision = self._decide(flow, need, choice, trial.ruled, event, sites)
-        keeping.charged(world, flow)
         flow = flow.step(
             FlowState.INSTALLING,
             event.at,
@@ -578,8 +577,6 @@ class Placing:
         if not held_rules:
             self._forget(flow.id)
             return ended, [*effects, *self._left_room(ended, before, event)]
-        if state is not FlowState.FINISHED:
-            keeping.refunded(self._world, flow)
         self._freed[self._world.flows.ends(ended)] = None
         effects += self._scored(ended, got, event)
         self._took(ended, reported=reported)
@@ -653,7 +650,6 @@ class Placing:
     def _without_path(self, flow: Flow, reason: str, event: Event) -> Flow:
         """A flow back in the queue, what it held of a site given back."""
         self._world.ledger = self._world.ledger.release(flow.number)
-        keeping.refunded(self._world, flow)
         self._world.flows.counters(flow).begin_anew()
         nothing = dict.fromkeys(("path", "path_since", "compute_site", "granted", "ends_by"))
         return flow.step(FlowState.QUEUED, event.at, reason, **nothing)

@@ -470,13 +470,9 @@ class WaitingView(TypedDict):
     """
     asleep, calm, hurried (its deadline is near) or due (reserved)
     """
-    group: str
-    """
-    with whom it shares: its slice, or its requester; empty for all
-    """
     before: int
     """
-    flows of its group that are before it
+    flows that are before it
     """
     waiting: int
     """
@@ -485,7 +481,7 @@ class WaitingView(TypedDict):
     expires_at: str | None
     not_overtaken_from: str | None
     """
-    no flow of its group that comes later than this is ever before it
+    no flow that comes later than this is ever before it
     """
     claims: bool
     """

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from adon.config.health import wrong_instances
 from adon.config.links import link_problems
-from adon.config.queueing import wrong_queue
 from adon.config.slices import wrong_slices
 from adon.errors import Problem
 from adon.nearest_key import absent
@@ -30,7 +29,6 @@ def problems(whole: Configuration) -> Iterator[str | Problem]:
         _unproven(whole),
         link_problems(whole),
         wrong_slices(whole),
-        wrong_queue(whole),
         wrong_instances(whole),
     )
 

@@ -124,7 +124,7 @@ def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
         print_json(found)
         return
     before, waiting = found["before"], found["waiting"]
-    place = f"{found['id']}: {before or 'none'} of its group {'is' if before == 1 else 'are'} before it"
+    place = f"{found['id']}: {before or 'none'} {'is' if before == 1 else 'are'} before it"
     place += f", {waiting} {'flow waits' if waiting == 1 else 'flows wait'}"
     ends = "it is cancelled" if found["expires_at"] is None else at(found["expires_at"])
     typer.echo(f"{place}; until {ends}")

@@ -17,12 +17,11 @@ class WaitingView(View):
     id: str
     at: Time
     phase: str = Field(description="asleep, calm, hurried (its deadline is near) or due (reserved)")
-    group: str = Field(description="with whom it shares: its slice, or its requester; empty for all")
-    before: int = Field(description="flows of its group that are before it")
+    before: int = Field(description="flows that are before it")
     waiting: int = Field(description="all flows that wait")
     expires_at: Time | None
     not_overtaken_from: Time | None = Field(
-        description="no flow of its group that comes later than this is ever before it"
+        description="no flow that comes later than this is ever before it"
     )
     claims: bool = Field(description="what it waits for is kept for it")
     waits_for: list[str]

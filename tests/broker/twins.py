@@ -14,6 +14,7 @@ from adon.broker.effects import Answer, Effect
 from adon.broker.events import Event
 from adon.broker.flow import Flow
 from adon.broker.memo import Memo
+from adon.broker.queueing.line import FIRST
 from adon.broker.queueing.refusal import Refusal
 from adon.broker.queueing.serving import Serving
 from adon.broker.queueing.trying import Turns
@@ -52,8 +53,8 @@ class Tireless(Serving):
     """Tries everybody in line."""
 
     def turns(self, event: Event) -> Turns:
-        cursors = {} if self._cursors is None else self._cursors
-        return EveryTurn(self._world, event, cursors, {})
+        cursor = FIRST if self._cursor is None else self._cursor
+        return EveryTurn(self._world, event, cursor, {})
 
 
 class Twins:

@@ -2,9 +2,8 @@
 
 The story, module by module (spec section 4; docs/scheduler.md):
 
-- :mod:`~adon.broker.queueing.turns`: the order within a group: priority, age, deadline; and its bound;
-- :mod:`~adon.broker.queueing.shares`: the order of the groups: a fair share of the bytes served;
-- :mod:`~adon.broker.queueing.line`: both, kept as flows come and go: no event sorts the queue;
+- :mod:`~adon.broker.queueing.turns`: the order: priority, age, deadline; and its bound;
+- :mod:`~adon.broker.queueing.line`: the order kept as flows come and go: no event sorts the queue;
 - :mod:`~adon.broker.queueing.keeping`: from a flow to its place in the line;
 - :mod:`~adon.broker.queueing.trial`: would this flow be admitted now?  The one function that says so;
 - :mod:`~adon.broker.queueing.ground`: what a refusal rests on, so that flows that are alike need not be

@@ -9,11 +9,10 @@ nodes of that site) any more.  This is the reservation for the head of the queue
 promises of transfers are not kept well enough.
 
 **The bound.**  Let a flow wait from its arrival s on, needing nothing but room on path P.  Whoever is
-admitted to P after s + ``overtaken_for`` and before it, is before it in the line.  In its own group that is
-nobody who arrives after :func:`~adon.broker.queueing.turns.safe_from`; of another group it is, by bytes and
-weights, no more than that group's fair share and one flow (:mod:`~adon.broker.queueing.shares`). Proof.  At
-each trial after that time either it claims P itself, or somebody claims P who is before it, and then the one
-who is tried is kept off P unless it is before both.  ∎
+admitted to P after s + ``overtaken_for`` and before it, is before it in the line: nobody who arrives
+after :func:`~adon.broker.queueing.turns.safe_from`.  Proof.  At each trial after that time either it claims P
+itself, or somebody claims P who is before it, and then the one who is tried is kept off P unless it is before
+both.  ∎
 
 Only room can be claimed.  A path that is down, unknown, or misses another bound is nobody's; nor is what a
 slice or a ladder refuses: there a smaller flow may go ahead as long as the limit stands.  And of a path, what
@@ -45,10 +44,10 @@ from measurement.model import Metric, PathKey
 class Claimant:
     """Who claims something.
 
-    :param place: its group's start tag and its position: whoever is behind is kept off.
+    :param place: its position in the line: whoever is behind is kept off.
     """
 
-    place: tuple[float, Position]
+    place: Position
     number: int
     resource: Resource
 
@@ -67,7 +66,7 @@ def claimants(world: World, ends: tuple[str, str], now: float) -> tuple[Claimant
     resources += world.ledger.sites
     for resource in resources:
         rivals = [
-            Claimant((world.line.shares.tag(those.group), those.positions[0]), number, resource)
+            Claimant(those.positions[0], number, resource)
             for those in world.line.wanting(resource)
             if (number := claims(world, those, now)) is not None
         ]
@@ -76,7 +75,7 @@ def claimants(world: World, ends: tuple[str, str], now: float) -> tuple[Claimant
     return tuple(found)
 
 
-def kept_from(found: Iterable[Claimant], own: tuple[float, Position]) -> Kept:
+def kept_from(found: Iterable[Claimant], own: Position) -> Kept:
     """What is kept for others from whoever has this place in the line."""
     before = [one for one in found if one.place < own]
     if not before:
@@ -95,8 +94,7 @@ def kept(world: World, flow: Flow, now: float) -> Kept:
     found = claimants(world, world.flows.ends(flow), now)
     if not found:
         return NONE
-    group, position = place_of(world, flow, now)
-    return kept_from(found, (world.line.shares.tag(group), position))
+    return kept_from(found, place_of(world, flow, now))
 
 
 def claims(world: World, those: Alike, now: float) -> int | None:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from adon.broker.flow import Flow, FlowState
 from adon.broker.queueing import claims
-from adon.broker.queueing.keeping import group_of
 from adon.broker.queueing.refusal import NONE
 from adon.broker.queueing.trial import Trial, tried
 from adon.broker.queueing.turns import Phase, safe_from
@@ -48,13 +47,11 @@ def asleep(flow: Flow) -> str:
 def _place(world: World, flow: Flow, now: float) -> dict[str, object]:
     """Where it stands in line, and how long that can last."""
     line, waiter = world.line, world.line.waiter(flow.number)
-    group = group_of(flow, world.configuration.policy)
     those = line.alike(flow.number)
     return {
         "id": flow.id,
         "at": now,
         "phase": line.phase(flow.number).value,
-        "group": group,
         "before": line.before(flow.number),
         "waiting": len(line),
         "expires_at": deadline(flow, world.flows.patience),

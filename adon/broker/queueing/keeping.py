@@ -18,14 +18,7 @@ from measurement.model import Metric, PathKey
 def line_of(policy: Policy) -> Line:
     """An empty line with the order that the policy wants."""
     queue = policy.queue
-    return Line(Rules(policy.aging, queue.hurry, queue.slack), queue.weights)
-
-
-def group_of(flow: Flow, policy: Policy) -> str:
-    """Who shares with the other groups: its slice, or its requester."""
-    if policy.queue.groups == "requester":
-        return flow.requester
-    return "" if flow.slice is None else flow.slice
+    return Line(Rules(policy.aging, queue.hurry, queue.slack))
 
 
 def listened(world: World, flow: Flow) -> None:
@@ -42,16 +35,6 @@ def listened(world: World, flow: Flow) -> None:
     world.line.put(waiter_of(world, flow), flow.state_since)
 
 
-def charged(world: World, flow: Flow) -> None:
-    """A flow is admitted: its group is charged for what it has to move still."""
-    world.line.shares.served(group_of(flow, world.configuration.policy), flow.left)
-
-
-def refunded(world: World, flow: Flow) -> None:
-    """A flow loses its path, or ends, before it has moved all: its group gets back what is left."""
-    world.line.shares.unserved(group_of(flow, world.configuration.policy), flow.left)
-
-
 def waiter_of(world: World, flow: Flow) -> Waiter:
     """What decides about a flow's place."""
     bound, bits = world.flows.bound(flow), flow.left * 8
@@ -59,10 +42,8 @@ def waiter_of(world: World, flow: Flow) -> Waiter:
     booking = flow.booking
     return Waiter(
         number=flow.number,
-        group=group_of(flow, world.configuration.policy),
         priority=world.flows.priority(flow),
         arrived=arrived(flow),
-        size=flow.left,
         lasts=bounded if bound > 0 else _expected(world, flow, bits),
         bounded=bounded,
         alike=alike(world, flow),
@@ -88,7 +69,7 @@ def _expected(world: World, flow: Flow, bits: float) -> float:
 def alike(world: World, flow: Flow) -> Hashable:
     """Flows that are equal in this are admitted or refused by the same facts, but for their :class:`Fate`.
 
-    What they need of which paths (the kind), with which rights (priority, group, slice), how many rules they
+    What they need of which paths (the kind), with which rights (priority, slice), how many rules they
     would get, and which paths they have given up.  Their sizes are not in it: what a site has free, and
     what a path carries, does not depend on how much is to be moved.
     """
@@ -97,7 +78,6 @@ def alike(world: World, flow: Flow) -> Hashable:
     return (
         world.flows.kind(flow),
         world.flows.priority(flow),
-        group_of(flow, world.configuration.policy),
         flow.slice,
         using.rights(world, flow),
         flow.tuples if by_port else len(flow.tuples),
@@ -109,14 +89,14 @@ def alike(world: World, flow: Flow) -> Hashable:
     )
 
 
-def place_of(world: World, flow: Flow, now: float) -> tuple[str, Position]:
-    """A flow's group and its position there, as if it waited."""
+def place_of(world: World, flow: Flow, now: float) -> Position:
+    """A flow's position in the line, as if it waited."""
     waiter = world.line.waiter(flow.number)
     if waiter is None:
         waiter = waiter_of(world, flow)
     rules = world.line.rules
     how = phase(waiter, now, rules)
-    return waiter.group, turn(waiter, Phase.CALM if how is Phase.DUE else how, rules)
+    return turn(waiter, Phase.CALM if how is Phase.DUE else how, rules)
 
 
 def before(world: World, flow: Flow, other: Flow) -> bool:
@@ -126,9 +106,3 @@ def before(world: World, flow: Flow, other: Flow) -> bool:
 
 def _aged(world: World, flow: Flow) -> float:
     return arrived(flow) - world.line.rules.aging * world.flows.priority(flow)
-
-
-def restored(world: World) -> None:
-    """After a restart: the flows that run are what their groups have been served."""
-    for flow in world.flows.running():
-        charged(world, flow)

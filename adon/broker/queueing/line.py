@@ -1,9 +1,8 @@
 """The line of those who wait, kept as they come and go: no event sorts it.
 
-Within a group flows are in the order of their turns (:mod:`adon.broker.queueing.turns`), which waiting does
-not change; groups are merged by their start tags (:mod:`adon.broker.queueing.shares`).  To come or to go
-costs a binary search and a shift of one array; a flow changes its turn at most twice, when its deadline comes
-near and when it is past, and those times are in a heap.
+Flows are in the order of their turns (:mod:`adon.broker.queueing.turns`), which waiting does not change.  To
+come or to go costs a binary search and a shift of one array; a flow changes its turn at most twice, when its
+deadline comes near and when it is past, and those times are in a heap.
 
 Flows that are alike (:attr:`~adon.broker.queueing.turns.Waiter.alike`) and wait in the same way stand
 together as :class:`Alike`: what is refused to the first of them need not be tried for the others.
@@ -16,13 +15,12 @@ from __future__ import annotations
 import heapq
 import math
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from types import MappingProxyType
 
 from adon.broker.queueing.refusal import Fate, Refusal
-from adon.broker.queueing.shares import Shares
 from adon.broker.queueing.turns import Phase, Position, Rules, Waiter, next_change, phase, turn
 from measurement.model import PathKey
 
@@ -45,7 +43,6 @@ class Alike:
     """
 
     key: Hashable
-    group: str
     ends: Ends
     positions: list[Position] = field(default_factory=list)
     held: dict[Fate, Refusal] = field(default_factory=dict)
@@ -58,17 +55,13 @@ class Alike:
 
 
 class Line:
-    """See the module's text.
+    """See the module's text."""
 
-    :ivar shares: what each group has been served.
-    """
-
-    def __init__(self, rules: Rules | None = None, weights: Mapping[str, float] | None = None) -> None:
+    def __init__(self, rules: Rules | None = None) -> None:
         self.rules = Rules() if rules is None else rules
-        self.shares = Shares(weights)
         self._waiters: dict[int, Waiter] = {}
         self._phases: dict[int, Phase] = {}
-        self._groups: dict[str, list[Position]] = {}
+        self._order: list[Position] = []
         self._alike: dict[Ends, dict[Hashable, Alike]] = {}
         self._wanting: dict[Resource, dict[Alike, None]] = {}
         self._asleep: list[tuple[float, int]] = []
@@ -134,7 +127,7 @@ class Line:
         return self._phases[number]
 
     def position(self, number: int) -> Position:
-        """Where a waiting flow is in its group."""
+        """Where a waiting flow is in the line."""
         return turn(self._waiters[number], self._phases[number], self.rules)
 
     def alike(self, number: int) -> Alike | None:
@@ -143,19 +136,14 @@ class Line:
         return self._alike.get(waiter.ends, NOBODY).get((waiter.alike, how))
 
     def before(self, number: int) -> int:
-        """How many of its group are before a waiting flow."""
-        waiter = self._waiters[number]
-        return bisect_left(self._groups.get(waiter.group, []), self.position(number))
+        """How many are before a waiting flow."""
+        return bisect_left(self._order, self.position(number))
 
     # -- all of them --------------------------------------------------------------------------------------
 
     def due(self) -> list[int]:
         """Those whose reserved time has begun, the earliest first."""
         return [number for _, number in self._due]
-
-    def groups(self) -> Mapping[str, list[Position]]:
-        """The lines of the groups that have one."""
-        return self._groups
 
     def directions(self) -> Mapping[Ends, Mapping[Hashable, Alike]]:
         """Those who stand together, by the sites that they go between."""
@@ -166,27 +154,12 @@ class Line:
         return self._came.get(ends, 0)
 
     def first(self, count: int | None = None) -> list[int]:
-        """The first in line, as they would be served one after the other; those asleep are the last."""
-        asleep = (number for _, number in self._asleep)
-        return list(islice(chain(self.due(), self._merged(), asleep), count))
+        """The first in line, those asleep the last."""
+        return [number for _, number in islice(chain(self._due, self._order, self._asleep), count)]
 
     def front(self, count: int) -> list[int]:
         """The first in line, without those that are asleep."""
-        return list(islice(chain(self.due(), self._merged()), count))
-
-    def _merged(self) -> Iterator[int]:
-        """The groups' lines as one: after each flow its group is charged for it."""
-        heads = [(self.shares.tag(group), line[0], group, 0) for group, line in self._groups.items()]
-        heapq.heapify(heads)
-        while heads:
-            tag, (_, number), group, index = heads[0]
-            yield number
-            line, after = self._groups[group], index + 1
-            if after == len(line):
-                heapq.heappop(heads)
-                continue
-            charged = tag + self._waiters[number].size / self.shares.weight(group)
-            heapq.heapreplace(heads, (charged, line[after], group, after))
+        return [number for _, number in islice(chain(self._due, self._order), count)]
 
     # -- what they wait for -------------------------------------------------------------------------------
 
@@ -239,13 +212,12 @@ class Line:
 
     def _line_up(self, waiter: Waiter, how: Phase) -> None:
         position = turn(waiter, how, self.rules)
-        insort(self._groups.setdefault(waiter.group, []), position)
-        self.shares.waits(waiter.group)
+        insort(self._order, position)
         self._came[waiter.ends] = self.came(waiter.ends) + 1
         together = self._alike.setdefault(waiter.ends, {})
         key = (waiter.alike, how)
         if key not in together:
-            together[key] = Alike(key, waiter.group, waiter.ends)
+            together[key] = Alike(key, waiter.ends)
         insort(together[key].positions, position)
 
     def _leave(self, waiter: Waiter) -> None:
@@ -258,11 +230,8 @@ class Line:
             self._step_out(waiter, how)
 
     def _step_out(self, waiter: Waiter, how: Phase) -> None:
-        position, group = turn(waiter, how, self.rules), self._groups[waiter.group]
-        _take_out(group, position)
-        if not group:
-            del self._groups[waiter.group]
-            self.shares.idle(waiter.group)
+        position = turn(waiter, how, self.rules)
+        _take_out(self._order, position)
         together = self._alike[waiter.ends]
         those = together[waiter.alike, how]
         _take_out(those.positions, position)

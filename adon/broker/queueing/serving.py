@@ -6,9 +6,7 @@ they would be refused for the same reasons.  When a flow is admitted, what rests
 tried again from there on.  So a result costs a trial for each *kind* of flow that waits between these two
 sites, and a few comparisons for every other direction, however many flows there are.
 
-The order of a round: flows whose reserved time has begun; then always the first of the group with the
-smallest start tag (:mod:`adon.broker.queueing.shares`) that has not had its turn.  A group is charged as its
-flows are admitted, so several groups take turns.
+The order of a round: flows whose reserved time has begun, then the others by their turns.
 
 :data:`AT_ONCE` trials are made per event; if there is more to try, the round goes on behind other events.
 What comes meanwhile leads to another round after it: nobody at the end of the line is passed over for ever.
@@ -33,7 +31,7 @@ from adon.broker.flow import Flow
 from adon.broker.optimisation import joint
 from adon.broker.optimisation.plan import UNPLANNED, Arranged
 from adon.broker.queueing.ground import token
-from adon.broker.queueing.line import Ends
+from adon.broker.queueing.line import FIRST, Ends
 from adon.broker.queueing.refusal import NONE, Kept
 from adon.broker.queueing.trial import Trial
 from adon.broker.queueing.trying import Quiet, Turns
@@ -65,7 +63,7 @@ class Serving:
         self._attempt = attempt
         self._look = look
         self._tell = tell
-        self._cursors: dict[str, Position] | None = None  # of the round under way: who had the last turn
+        self._cursor: Position | None = None  # of the round under way: who had the last turn
         self._again = False
         self._busy = False
         self._quiet: dict[Ends, Quiet] = {}
@@ -76,7 +74,7 @@ class Serving:
     @property
     def behind(self) -> bool:
         """Whether a round is under way."""
-        return self._cursors is not None
+        return self._cursor is not None
 
     def told(self, number: int, about: Hashable) -> None:
         """A flow's requester was told why it waits."""
@@ -91,15 +89,15 @@ class Serving:
 
     def serve(self, event: Event) -> list[Effect]:
         """Something may help somebody: begin a round, or another one after that which is under way."""
-        if self._cursors is None:
-            self._cursors = {}
+        if self._cursor is None:
+            self._cursor = FIRST
         else:
             self._again = True
         return self.go_on(event)
 
     def go_on(self, event: Event) -> list[Effect]:
         """Go on with the round that is under way, if one is."""
-        if self._cursors is None or self._busy:  # a flow that ends while one is tried: that round is not over
+        if self._cursor is None or self._busy:  # a flow that ends while one is tried: that round is not over
             return []
         self._busy = True
         try:
@@ -122,8 +120,8 @@ class Serving:
                 return effects
             if not self._again:
                 break
-            self._cursors, self._again = {}, False
-        self._cursors = None
+            self._cursor, self._again = FIRST, False
+        self._cursor = None
         return [*effects, *self._tell_first(event, turns)]
 
     def _first_again(self, event: Event, most: int) -> tuple[list[Effect], int]:
@@ -131,10 +129,10 @@ class Serving:
 
         :returns: also how many trials of the event that took.
         """
-        under_way, self._cursors = self._cursors, {}
+        under_way, self._cursor = self._cursor, FIRST
         left, effects, _ = self._go_through(event, most)
         if left == 0:
-            self._cursors = under_way
+            self._cursor = under_way
             return effects, most
         self._again = False  # everybody has been tried since: nothing of the old round is left
         return effects, 0
@@ -144,7 +142,6 @@ class Serving:
 
         :returns: also the turns as they stand at the end.
         """
-        cursors = {} if self._cursors is None else self._cursors
         effects: list[Effect] = []
         self._plan = UNPLANNED
         turns = self.turns(event)
@@ -158,7 +155,7 @@ class Serving:
             flow = self._world.flows.get(place.position[1])
             if flow is None:
                 raise LookupError(f"f-{place.position[1]} is in line and nowhere else")
-            cursors[place.those.group] = place.position
+            self._cursor = place.position
             done, trial = self._attempt(flow, place.kept, event, self._plan)
             effects += done
             if trial is None:
@@ -174,8 +171,8 @@ class Serving:
 
     def turns(self, event: Event) -> Turns:
         """Who is to be tried now."""
-        cursors = {} if self._cursors is None else self._cursors
-        return Turns(self._world, event, cursors, self._quiet, self._plan.places)
+        cursor = FIRST if self._cursor is None else self._cursor
+        return Turns(self._world, event, cursor, self._quiet, self._plan.places)
 
     def _serve_due(self, event: Event) -> list[Effect]:
         """Those whose reserved time has begun go before everybody; who cannot is told at once."""

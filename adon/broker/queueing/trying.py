@@ -52,7 +52,7 @@ class Quiet:
 class Turns:
     """See the module's text.
 
-    :param cursors: per group, who had the last turn: nobody before is named.
+    :param cursor: who had the last turn: nobody before is named.
     :param quiet: between which sites everybody was refused; kept up to date here.
     :param planned: the numbers of those that are planned together: each has a fate of its own.
     """
@@ -61,13 +61,13 @@ class Turns:
         self,
         world: World,
         event: Event,
-        cursors: Mapping[str, Position],
+        cursor: Position,
         quiet: dict[Ends, Quiet],
         planned: Iterable[int] = (),
     ) -> None:
         self._world = world
         self._now, self._event = event.at, event.id
-        self._cursors = cursors
+        self._cursor = cursor
         self._limited = limits.limited(world)
         self._differs = ground.reaching(world)
         self._planned = frozenset(number for number in planned if number in world.line)
@@ -80,7 +80,7 @@ class Turns:
         self._grounds: dict[Ends, Ground] = {}
         self._alongside: dict[Ends, Hashable] = {}
         self._claimants: dict[Ends, tuple[Claimant, ...]] = {}
-        self._heads: list[tuple[float, Position, Place]] = []
+        self._heads: list[tuple[Position, Place]] = []
         for ends, together in world.line.directions().items():
             if not self._is_quiet(ends, quiet.get(ends)):
                 self._line_up(ends, together, quiet)
@@ -92,7 +92,7 @@ class Turns:
 
     def next(self) -> Place | None:
         """The next to be tried; None if there is nobody."""
-        return heapq.heappop(self._heads)[2] if self._heads else None
+        return heapq.heappop(self._heads)[1] if self._heads else None
 
     def refused(self, place: Place, trial: Trial) -> bool:
         """It was refused: so would be those who are alike, as far as their fates are, if not for it alone.
@@ -172,9 +172,8 @@ class Turns:
         """Put the first of each that are alike into the order, if it is to be tried."""
         silent, relied = True, list[Refusal]()
         for those in together.values():
-            cursor = self._cursors.get(those.group, FIRST)
-            waits = self._push(those, those.after(cursor), relied)
-            if waits or (cursor != FIRST and self._open(those, those.after(FIRST), relied) is not None):
+            waits = self._push(those, those.after(self._cursor), relied)
+            if waits or (self._cursor != FIRST and self._open(those, those.after(FIRST), relied) is not None):
                 silent = False
         quiet.pop(ends, None)
         if silent and not self._differs and ends not in self._planned_for:
@@ -200,8 +199,7 @@ class Turns:
         place = self._open(those, first, relied)
         if place is None:
             return False
-        tag = self._world.line.shares.tag(those.group)
-        heapq.heappush(self._heads, (tag, place.position, place))
+        heapq.heappush(self._heads, (place.position, place))
         return True
 
     def _open(
@@ -232,16 +230,15 @@ class Turns:
         found = self._claims(those.ends)
         if not found:
             return Fate(reach), NONE
-        kept = kept_from(found, (self._world.line.shares.tag(those.group), position))
+        kept = kept_from(found, position)
         return Fate(reach, kept.by), kept
 
     def _beyond(self, those: Alike, position: Position) -> Position | None:
         """The next of them whose fate may be another one."""
         if self._differs or position[1] in self._planned:
             return those.after(position)
-        tag = self._world.line.shares.tag(those.group)
-        borders = (one.place[1] for one in self._claims(those.ends) if one.place[0] == tag)
-        border = min((one for one in borders if one >= position), default=None)
+        borders = (one.place for one in self._claims(those.ends) if one.place >= position)
+        border = min(borders, default=None)
         beyond = None if border is None else those.after(border)
         apart = (one for one in self._apart.get(those, ()) if one > position)
         return min((one for one in (beyond, *apart) if one is not None), default=None)

@@ -1,4 +1,4 @@
-"""Whose turn it is within a group: priority, then age; and a deadline that comes near.
+"""Whose turn it is: priority, then age; and a deadline that comes near.
 
 Each waiting flow has a *turn*, a time; the smallest is first::
 
@@ -15,8 +15,7 @@ the slack is gone the deadline cannot be met any more, whoever is overtaken for 
 ordinary turn again: only *feasible* deadlines count (the overload policy of Abbott and Garcia-Molina,
 *Scheduling Real-Time Transactions*, ACM TODS 17(3), 1992).
 
-**The bound.**  A flow of priority p that arrived at s is never preceded by a flow of its group that arrives
-after::
+**The bound.**  A flow of priority p that arrived at s is never preceded by a flow that arrives after::
 
     s + aging · (999 - p + hurry)                                       (:func:`safe_from`)
 
@@ -24,10 +23,10 @@ Proof.  Let g arrive at t beyond that, with any priority up to 999, in a hurry o
 t - aging·(999 + hurry) > s - aging·p, which is the other's turn, or later than it if that one hurries.  ∎
 A property test lets an adversary choose arrivals, priorities and deadlines.
 
-Between groups see :mod:`adon.broker.queueing.shares`; against flows that are behind in the line and are
-admitted because they need less, :mod:`adon.broker.queueing.claims`.
+Against flows that are behind in the line and are admitted because they need less, see
+:mod:`adon.broker.queueing.claims`.
 
-Times in seconds since the epoch, sizes in bytes.  Values and functions only.
+Times in seconds since the epoch.  Values and functions only.
 """
 
 from __future__ import annotations
@@ -69,9 +68,7 @@ class Phase(StrEnum):
 class Waiter:
     """A waiting flow, as far as its place in the line goes.
 
-    :param group: who shares with others (:mod:`adon.broker.queueing.shares`).
     :param arrived: when it came; not before it wants to start.
-    :param size: bytes that it has to move still.
     :param lasts: seconds that this is expected to take; infinite if nobody can say.
     :param bounded: seconds that it takes at most if its throughput bound is kept; infinite without one.
     :param alike: flows that are equal in this are admitted or refused by the same facts.
@@ -80,10 +77,8 @@ class Waiter:
     """
 
     number: int
-    group: str
     priority: int
     arrived: float
-    size: int
     lasts: float
     bounded: float
     alike: Hashable
@@ -118,11 +113,11 @@ def next_change(waiter: Waiter, now: float, rules: Rules) -> float:
 
 
 def turn(waiter: Waiter, now: Phase, rules: Rules) -> Position:
-    """Where a flow is in the line of its group."""
+    """Where a flow is in the line."""
     steps = waiter.priority + (rules.hurry if now is Phase.HURRIED else 0)
     return (waiter.arrived - rules.aging * steps, waiter.number)
 
 
 def safe_from(waiter: Waiter, rules: Rules) -> float:
-    """No flow of its group that arrives after this is ever before it (the bound of the module's text)."""
+    """No flow that arrives after this is ever before it (the bound of the module's text)."""
     return waiter.arrived + rules.aging * (HIGHEST - waiter.priority + rules.hurry)

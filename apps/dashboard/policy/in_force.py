@@ -53,8 +53,6 @@ NAMES = {
 }
 PARTS: Mapping[str, Mapping[str, str]] = {
     "queue": {
-        "groups": "Shared between",
-        "weights": "A group's share, where it is not 1",
         "overtaken_for": "Overtaken by others for at most",
         "hurry": "A near deadline counts as priorities",
         "slack": "A deadline is near with so much more time than needed",
@@ -80,8 +78,6 @@ SHARES = frozenset({"slack", "headroom", "reservable", "shares"})
 WORDS: Mapping[str, str] = {
     "default_path": "the template's default path is taken",
     "avoid": "none is taken",
-    "slice": "slices",
-    "requester": "requesters",
 }
 """Values that are names."""
 

@@ -119,7 +119,7 @@ def waiting_card(found: Document, here: Visit) -> Component:
         html.Span(["Why ", ui.link(found["id"], f"/flows/{found['id']}"), " waits"]),
         html.Ul([html.Li(one) for one in found["waits_for"]], className="plain-list"),
         ui.facts(
-            ("Before it", f"{found['before'] or 'none'} of its group; {found['waiting']} wait in all"),
+            ("Before it", f"{found['before'] or 'none'}; {found['waiting']} wait in all"),
             ("Gives up", ui.when(found["expires_at"], here)),
             ("Not overtaken by whoever comes after", ui.when(found["not_overtaken_from"], here)),
             (

@@ -168,7 +168,7 @@ def test_whoever_is_admitted_late_to_what_a_flow_waits_for_was_before_it(
             if flow.number in known or not flow.state.holds_rules or not kept or last is None:
                 continue
             if last == those.wants and flow.path == last.path:
-                _, position = place_of(world, flow, scene.now)
+                position = place_of(world, flow, scene.now)
                 assert position < world.line.position(large.number), f"{flow.id} overtook"
                 waiter = world.line.waiter(large.number)
                 assert waiter is not None

@@ -19,7 +19,7 @@ class Lines(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.line = Line(RULES, {"b": 2.0})
+        self.line = Line(RULES)
         self.there: dict[int, Waiter] = {}
         self.now = 0.0
 
@@ -43,10 +43,6 @@ class Lines(RuleBasedStateMachine):
         self.now = max(0.0, self.now - seconds)
         self.line.clock_set_back(self.now)
 
-    @rule(group=st.sampled_from("abc"), size=st.integers(1, 10**12))
-    def served(self, group: str, size: int) -> None:
-        self.line.shares.served(group, size)
-
     @invariant()
     def as_if_sorted(self) -> None:
         phases = {number: phase(one, self.now, RULES) for number, one in self.there.items()}
@@ -58,19 +54,10 @@ class Lines(RuleBasedStateMachine):
         due = sorted((one.begins, one.number) for one in those(Phase.DUE))
         asleep = sorted((one.not_before, one.number) for one in those(Phase.ASLEEP))
         waiting = [*those(Phase.CALM), *those(Phase.HURRIED)]
-        lines: dict[str, list[tuple[float, int]]] = {}
-        for one in waiting:
-            lines.setdefault(one.group, []).append(turn(one, phases[one.number], RULES))
-        lines = {group: sorted(line) for group, line in lines.items()}
-        assert {group: list(line) for group, line in self.line.groups().items()} == lines
+        middle = sorted(turn(one, phases[one.number], RULES) for one in waiting)
         found = self.line.first()
-        assert found[: len(due)] == [number for _, number in due]
-        assert found[len(found) - len(asleep) :] == [number for _, number in asleep]
-        middle = found[len(due) : len(found) - len(asleep)]
-        for group, line in lines.items():
-            mine = [number for number in middle if self.there[number].group == group]
-            assert mine == [number for _, number in line]
-        assert sorted(found) == sorted(self.there)
+        assert found == [number for _, number in (*due, *middle, *asleep)]
+        assert [self.line.before(number) for _, number in middle] == list(range(len(middle)))
         assert self.line.front(3) == [n for n in found if phases[n] is not Phase.ASLEEP][:3]
 
     @invariant()
@@ -92,16 +79,7 @@ TestLines = Lines.TestCase
 TestLines.settings = settings(max_examples=15 * DEPTH)
 
 
-def test_groups_take_turns_by_what_they_would_be_charged() -> None:
-    line = Line(RULES)
-    for number, group in enumerate("aaabbb", 1):
-        line.put(waiter(number, group=group, size=100), 0.0)
-    assert line.first() == [1, 4, 2, 5, 3, 6]
-    line.shares.served("a", 150)
-    assert line.first() == [4, 5, 1, 6, 2, 3]
-
-
-def test_with_one_group_priority_and_age_are_all() -> None:
+def test_priority_decides_among_flows_of_one_age() -> None:
     line = Line(RULES)
     for number in range(1, 6):
         line.put(waiter(number, priority=100 * number), 0.0)

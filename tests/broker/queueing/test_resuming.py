@@ -29,7 +29,6 @@ def test_it_waits_with_what_is_left_and_comes_back_with_it() -> None:
     assert low.left == 600_000_000
     waiter = stage.broker.world.line.waiter(low.number)
     assert waiter is not None
-    assert waiter.size == 600_000_000
     assert waiter.bounded == 600_000_000 * 8 / 6e6, "it is expected to take as long as the rest does"
     stage.report(high)
     stage.pass_time(5)
@@ -45,24 +44,10 @@ def test_it_keeps_its_place_among_those_of_its_priority() -> None:
     assert [flow.number for flow in stage.broker.world.queue()] == [low.number, later.number]
 
 
-def test_its_group_is_charged_for_what_was_moved_and_no_more() -> None:
-    stage = ready(internet=2.0)
-    shares = stage.broker.world.line.shares
-    low = stage.submit("neuroblastoma", priority=100, streams=12, size="1 GB", **BOUND)
-    assert shares._finish[""] == 1e9
-    stage.report(low, "progress", 400_000_000)
-    stage.pass_time(20)
-    know(stage, al2s=4.5, internet=2.0)
-    stage.submit("neuroblastoma", priority=900, size="1 MB", **SEVEN)
-    assert shares._finish[""] == 400e6 + 1e6
-
-
 def test_what_was_moved_before_a_restart_counts_after_it() -> None:
     stage, low, _ = displaced()
     stage.restart_controller()
-    waiter = stage.broker.world.line.waiter(low.number)
-    assert waiter is not None
-    assert waiter.size == 600_000_000
+    assert stage.flow(low).left == 600_000_000
 
 
 def test_who_has_been_there_long_enough_does_not_lose_its_place_any_more() -> None:

@@ -26,13 +26,12 @@ from adon.broker.maintenance import WindowRequest
 from adon.broker.queueing import serving
 from adon.broker.resources.amounts import Limits
 from adon.broker.resources.ledger import Ledger
-from adon.config.queueing import QueuePolicy
 from adon.errors import AdonError, InvalidInput
 from measurement.model import Metric
 from tests.broker import test_watch
 from tests.broker.queueing.scenes import why
 from tests.broker.scene import NAMES, TEMPLATES, Scene
-from tests.broker.stage import OSU_EDGE, configuration, know, ready
+from tests.broker.stage import OSU_EDGE, know, ready
 from tests.depth import DEPTH
 
 RATES = (1e9, 4e9, 8e9, 15e9, 40e9)
@@ -97,7 +96,7 @@ STEPS: dict[Any, int] = {
 }
 POLICIES: list[dict[str, Any]] = [
     {"queue": {"overtaken_for": "15 s", "hurry": 100}, "aging": "1 s"},
-    {"queue": {"overtaken_for": "1 h", "groups": "requester", "weights": {"bob": 3}}},
+    {"queue": {"overtaken_for": "1 h"}},
     {"queue": {"overtaken_for": "5 s"}, "preemption": False},
 ]
 
@@ -216,31 +215,3 @@ def test_sizes_and_rates_at_the_limits_of_a_double(size: str, bound: str, patien
 def test_a_rate_beyond_everything_is_refused_naming_the_best(bound: str) -> None:
     with pytest.raises(InvalidInput, match=r"al2s, has 60\.6 Mbps|RSpec's ceiling"):
         ready().submit("neuroblastoma", qspec={"throughput": {"min": bound}})
-
-
-# -- groups -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("policy", "expected"),
-    [
-        ({}, "aaabbb"),
-        ({"groups": "requester"}, "ababab"),
-        ({"groups": "requester", "weights": {"bob": 2}}, "abbaba"),
-    ],
-)
-def test_groups_are_served_in_turn_and_by_weight(policy: dict[str, Any], expected: str) -> None:
-    """Ann asked first, for all of hers; there is room for one at a time."""
-    stage = ready(configuration(queue=QueuePolicy.model_validate(policy)), al2s=1.0, internet=1.0)
-    flows = [
-        stage.submit("neuroblastoma", by=by, size="1 GB", qspec=SEVEN) for by in ("ann", "bob") for _ in "123"
-    ]
-    served = ""
-    for _ in flows:
-        stage.pass_time(5)
-        know(stage, al2s=10.0)
-        (running,) = (flow for flow in stage.flows.values() if flow.state.holds_rules)
-        served += running.requester[0]
-        know(stage, al2s=1.0)
-        stage.report(running, "finished", 10**9)
-    assert served == expected

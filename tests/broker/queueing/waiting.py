@@ -15,10 +15,8 @@ ENDS = ("mu", "osu")
 def waiter(number: int, **fields: Any) -> Waiter:
     """A flow that waits; what is not said does not matter."""
     plain: dict[str, Any] = {
-        "group": "",
         "priority": 500,
         "arrived": 0.0,
-        "size": 10**9,
         "lasts": 10.0,
         "bounded": 10.0,
         "alike": "a kind",
@@ -33,10 +31,8 @@ def waiters(draw: st.DrawFn, number: int = 1) -> Waiter:
     begins = draw(st.just(math.inf) | st.floats(0, 1e4))
     return waiter(
         number,
-        group=draw(st.sampled_from("abc")),
         priority=draw(st.integers(0, 999)),
         arrived=draw(st.floats(0, 1e4)),
-        size=draw(st.integers(1, 10**12)),
         lasts=draw(st.just(math.inf) | st.floats(0, 1e4)),
         alike=draw(st.sampled_from("xyz")),
         ends=draw(st.sampled_from([ENDS, ENDS[::-1]])),
