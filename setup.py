@@ -46,7 +46,6 @@ setup(
         "pint>=0.24,<1",
         "prometheus-client>=0.20,<1",
         "psutil>=5.9,<8",
-        "pyarrow>=15",
         "pydantic>=2.11,<3",
         "pyyaml>=6,<7",
         "referencing>=0.30",

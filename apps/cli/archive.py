@@ -32,7 +32,7 @@ Data = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder that 
 Url = Annotated[
     str | None, typer.Option(envvar="ADON_ARCHIVE_URL", help="The archive's database, if it is not a file.")
 ]
-File = Annotated[Path, typer.Argument(help="Ends in .csv or .parquet.")]
+File = Annotated[Path, typer.Argument(help="Ends in .csv.")]
 
 
 @app.command("import")

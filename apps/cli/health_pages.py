@@ -98,7 +98,7 @@ def _next(record: RoundRecord, rounds: Path) -> Diagnosis | None:
 
 def diagnose(
     table: Annotated[
-        Path | None, typer.Argument(metavar="[TABLE]", help="CSV or Parquet (default: the folder of rounds).")
+        Path | None, typer.Argument(metavar="[TABLE]", help="CSV (default: the folder of rounds).")
     ] = None,
     response: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="What was observed, such as a job's time.")

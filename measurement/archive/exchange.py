@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from measurement.archive import csvfile, parquetfile
+from measurement.archive import csvfile
 from measurement.archive.archive import Archive
 from measurement.archive.records import Record, record, value_of
 from measurement.archive.rows import Value
@@ -71,24 +71,13 @@ class Checked:
     bad_count: int
 
 
-class _Format(Protocol):
-    def write(self, file: Path, batches: Iterator[Sequence[Record]]) -> None: ...
-    def size(self, file: Path) -> int: ...
-    def read(
-        self, file: Path, position: Callable[[int], None]
-    ) -> Iterator[tuple[int, Record | ValueError]]: ...
-
-
 def _nothing(_what: str, _done: int, _of: int) -> None:
     """Nobody watches."""
 
 
-def _format(file: Path) -> _Format:
-    formats: dict[str, _Format] = {".csv": csvfile, ".parquet": parquetfile}
-    found = formats.get(file.suffix.lower())
-    if found is None:
-        raise ExchangeError(f"{file}: the name must end in .csv or .parquet")
-    return found
+def _check_name(file: Path) -> None:
+    if file.suffix.lower() != ".csv":
+        raise ExchangeError(f"{file}: the name must end in .csv")
 
 
 def export_file(archive: Archive, file: Path, progress: Progress = _nothing) -> int:
@@ -96,7 +85,8 @@ def export_file(archive: Archive, file: Path, progress: Progress = _nothing) -> 
 
     :raises ExchangeError: if the file cannot be written; then none is left there.
     """
-    chosen, part, total, done = _format(file), file.with_name(file.name + ".part"), archive.size(), 0
+    _check_name(file)
+    part, total, done = file.with_name(file.name + ".part"), archive.size(), 0
 
     def batches() -> Iterator[list[Record]]:
         nonlocal done
@@ -106,7 +96,7 @@ def export_file(archive: Archive, file: Path, progress: Progress = _nothing) -> 
             progress("exporting", done, max(done, total))
 
     try:
-        chosen.write(part, batches())
+        csvfile.write(part, batches())
         part.replace(file)
     except OSError as error:
         raise ExchangeError(f"{file}: {error.strerror or error}") from error
@@ -151,10 +141,10 @@ def import_file(
 
 
 def _values(file: Path, progress: Callable[[int, int], None]) -> Iterator[Value | BadRow]:
-    chosen = _format(file)
+    _check_name(file)
     try:
-        total = chosen.size(file)
-        for line, found in chosen.read(file, lambda done: progress(done, total)):
+        total = csvfile.size(file)
+        for line, found in csvfile.read(file, lambda done: progress(done, total)):
             yield _value(line, found)
     except OSError as error:
         raise ExchangeError(f"{file}: {error.strerror or error}") from error

@@ -1,4 +1,4 @@
-"""The flat form of a value, one row of a CSV or Parquet file; pure.
+"""The flat form of a value, one row of a CSV file; pure.
 
 One table holds both kinds.  An observation has no ``started_at``.  ``origin`` is the value's ``source`` (the
 run's URL), since ``source`` is where the path begins.

@@ -54,7 +54,7 @@ def of_rounds(rounds: Sequence[RoundRecord]) -> DataSet:
 
 
 def of_file(file: Path, response: str, metrics: Sequence[str] = ()) -> DataSet:
-    """A table: CSV with a row of names, or Parquet (``.parquet``).
+    """A table: CSV with a row of names.
 
     :param metrics: the columns that may predict; empty for all others that hold numbers alone.
     :raises ValueError: for a file, a column or a value that is none; it names them.
@@ -62,7 +62,7 @@ def of_file(file: Path, response: str, metrics: Sequence[str] = ()) -> DataSet:
     """
     if file.stat().st_size > MOST_BYTES:
         raise ValueError(f"{file}: is above {MOST_BYTES // 1_000_000} MB")
-    rows = _parquet(file) if file.suffix == ".parquet" else _csv(file)
+    rows = _csv(file)
     try:
         return _data_set(rows, response, metrics, str(file))
     except ValueError as error:
@@ -82,19 +82,6 @@ def _csv(file: Path) -> list[Mapping[str, Any]]:
         if len(row) > len(names):
             raise ValueError(f"{file}: row {number}: has {len(row)} values for {len(names)} columns")
     return [dict(zip_longest(names, row)) for row in rows]
-
-
-def _parquet(file: Path) -> list[Mapping[str, Any]]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ValueError(f"{file}: Parquet needs pyarrow (pip install pyarrow)") from error
-    try:
-        rows: list[Mapping[str, Any]] = parquet.read_table(file).to_pylist()
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{file}: is not Parquet: {error}") from error
-    return rows
 
 
 def _data_set(

@@ -44,7 +44,6 @@ FORBIDDEN = [
             "adon.store",
             "adon.access",
             "adon.flowvisor",
-            "pyarrow",
             "plotly",
             "time",
             "socket",

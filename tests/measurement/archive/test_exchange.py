@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import builtins
 import csv
 import json
 
@@ -8,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.archive import Appended, Archive, csvfile, parquetfile
+from measurement.archive import Appended, Archive, csvfile
 from measurement.archive.exchange import BadRow, BadRows, check_file, export_file, import_file
 from measurement.archive.records import Record, record, value_of
 from measurement.errors import ExchangeError
 from measurement.model import Measurement, Metric, Observation, PathKey
 from tests.measurement.archive.values import L2, measured, observed
 
-FORMATS = pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 _TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 _JSON = st.dictionaries(
     _TEXT,
@@ -38,13 +36,11 @@ _VALUE = st.builds(
 )
 
 
-@FORMATS
 @given(values=st.lists(_VALUE, max_size=8))
-def test_every_value_comes_back_exactly(tmp_path_factory, suffix, values):
-    file = tmp_path_factory.mktemp("exact") / f"values{suffix}"
-    form = csvfile if suffix == ".csv" else parquetfile
-    form.write(file, [[record(value) for value in values[i : i + 3]] for i in range(0, len(values), 3)])
-    found = [row for _, row in form.read(file, lambda _: None)]
+def test_every_value_comes_back_exactly(tmp_path_factory, values):
+    file = tmp_path_factory.mktemp("exact") / "values.csv"
+    csvfile.write(file, [[record(value) for value in values[i : i + 3]] for i in range(0, len(values), 3)])
+    found = [row for _, row in csvfile.read(file, lambda _: None)]
     assert [value_of(row) for row in found] == values
     assert [repr(row) for row in found] == [repr(record(value)) for value in values]  # -0.0 too
 
@@ -52,9 +48,8 @@ def test_every_value_comes_back_exactly(tmp_path_factory, suffix, values):
 VALUES = [measured(0.1 + 0.2, 1e9 + 1 / 3), measured(2, 20), observed(-0.5, 5)]
 
 
-@FORMATS
-def test_an_archive_goes_out_and_into_another(archive, tmp_path, suffix):
-    file, seen = tmp_path / f"values{suffix}", []
+def test_an_archive_goes_out_and_into_another(archive, tmp_path):
+    file, seen = tmp_path / "values.csv", []
     archive.append(VALUES)
     assert export_file(archive, file, lambda *told: seen.append(told)) == 3
     assert seen[-1] == ("exporting", 3, 3)
@@ -153,10 +148,7 @@ def test_a_mark_that_a_spreadsheet_puts_first_is_no_error(tmp_path):
         ("a.csv", b"", "line 1: the header is not kind,path"),
         ("a.csv", b"a,b\n1,2\n", "line 1: the header is not"),
         ("a.csv", None, "No such file"),
-        ("a.parquet", None, "No such file"),
-        ("a.parquet", b"", "a.parquet: "),
-        ("a.parquet", b"PAR1" + b"x" * 100 + b"PAR1", "a.parquet: "),
-        ("a.txt", b"", "must end in .csv or .parquet"),
+        ("a.parquet", b"", "must end in .csv"),
     ],
 )
 def test_what_is_no_such_file_is_refused(tmp_path, name, content, cause):
@@ -168,58 +160,16 @@ def test_what_is_no_such_file_is_refused(tmp_path, name, content, cause):
     assert "\n" not in str(refused.value)
 
 
-def test_parquet_of_other_columns_or_types_is_refused(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    file = tmp_path / "a.parquet"
-    parquet.write_table(pyarrow.table({"kind": ["measurement"]}), file)
-    with pytest.raises(ExchangeError, match="has no column path"):
-        check_file(file)
-    rows = {name: [value, value, None] for name, value in GOOD.items()}
-    rows["value"] = [1.0, None, 1.0]
-    parquet.write_table(pyarrow.table(rows), file)
-    assert [str(bad) for bad in check_file(file).bad] == [
-        "line 2: value: is missing",
-        "line 3: kind: 'None' is not text",
-    ]
-    parquet.write_table(pyarrow.table({**rows, "value": ["1", "2", "3"]}), file)
-    assert "value: '1' is not a number" in str(check_file(file).bad[0])
-
-
-def test_half_a_parquet_file_is_refused(archive, tmp_path):
-    file = tmp_path / "a.parquet"
-    archive.append(VALUES)
-    export_file(archive, file)
-    file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(ExchangeError):
-        import_file(archive, file)
-
-
-def test_without_pyarrow_the_cause_is_told(tmp_path, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest):
-        if name.startswith("pyarrow"):
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ExchangeError, match=r"pip install pyarrow"):
-        check_file(tmp_path / "a.parquet")
-
-
 def test_an_export_that_fails_leaves_nothing(archive, tmp_path):
     archive.append(VALUES)
 
     def stop(*_told):
         raise KeyboardInterrupt
 
-    for name in ("a.csv", "a.parquet"):
-        (tmp_path / name).write_text("what was there")
-        with pytest.raises(KeyboardInterrupt):
-            export_file(archive, tmp_path / name, stop)
-        assert (tmp_path / name).read_text() == "what was there"
+    (tmp_path / "a.csv").write_text("what was there")
+    with pytest.raises(KeyboardInterrupt):
+        export_file(archive, tmp_path / "a.csv", stop)
+    assert (tmp_path / "a.csv").read_text() == "what was there"
     assert not list(tmp_path.glob("*.part"))
     with pytest.raises(ExchangeError, match="No such file"):
         export_file(archive, tmp_path / "no" / "a.csv")

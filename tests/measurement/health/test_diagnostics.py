@@ -186,20 +186,6 @@ class TestDataSets:
         assert (len(data.observed), data.left_out) == (9, 1)
         assert list(of_file(table(tmp_path / "jobs.csv", self.ROWS), "time", ["tcp"]).metrics) == ["tcp"]
 
-    def test_parquet_is_the_same(self, tmp_path: Path) -> None:
-        pyarrow = pytest.importorskip("pyarrow")
-        from pyarrow import parquet
-
-        file = tmp_path / "jobs.parquet"
-        columns = {"time": [1.0, 2.0, None, 3.0, 5.0], "tcp": [1.0, 2.0, 4.0, 8.0, 0.0]}
-        parquet.write_table(pyarrow.table(columns), file)
-        assert of_file(file, "time") == DataSet(
-            "time", (1.0, 2.0, 3.0, 5.0), {"tcp": (1.0, 2.0, 8.0, 0.0)}, str(file), 1
-        )
-        file.write_bytes(b"none")
-        with pytest.raises(ValueError, match="is not Parquet"):
-            of_file(file, "time")
-
     @pytest.mark.parametrize(
         ("response", "metrics", "says"),
         [
