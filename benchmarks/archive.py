@@ -98,7 +98,7 @@ def _executemany(folder: Path, batches: Sequence[list[Measurement]]) -> list[flo
     database.executescript(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
         "CREATE TABLE IF NOT EXISTS sample (id INTEGER PRIMARY KEY, path, source, destination, metric, "
-        "observed_at, value, started_at, loose, identity, origin, tool, parameters);"
+        "observed_at, value, started_at, identity, origin, tool, parameters);"
         "CREATE INDEX IF NOT EXISTS a ON sample (path, source, destination, metric, identity);"
         "CREATE INDEX IF NOT EXISTS b ON sample (path, source, destination, metric, observed_at);"
         "CREATE INDEX IF NOT EXISTS c ON sample (observed_at)"
@@ -107,7 +107,7 @@ def _executemany(folder: Path, batches: Sequence[list[Measurement]]) -> list[flo
     def keep(rows: list[SampleRow]) -> None:
         with database:
             database.execute("BEGIN IMMEDIATE")
-            marks = ",".join("?" * 12)
+            marks = ",".join("?" * 11)
             database.executemany(
                 f"INSERT INTO sample VALUES (NULL,{marks})",  # noqa: S608
                 [(*row.series, *row[1:]) for row in rows],

@@ -31,8 +31,8 @@ from measurement.scheduling.execution import to_json as execution_to_json
 _AT_ONCE = 50_000
 _ADD = (
     "INSERT INTO sample "
-    "(series_id, observed_at, value, started_at, loose, identity, source, tool, parameters) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "(series_id, observed_at, value, started_at, identity, source, tool, parameters) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 LATENCY = (Metric.RTT, Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS)
 HOST_METRICS = ("cpu", "nic.receive", "nic.send", "disk.write")
@@ -54,7 +54,6 @@ def fill(file: Path, values: int, began: float, ended: float, chance: random.Ran
         connection.exec_driver_sql("PRAGMA cache_size=-262144")
         rows = [
             {"id": n, "path": s.path, "source": s.source, "destination": s.destination, "metric": s.metric}
-            | {"longest": 10.0, "loose": False}
             for n, s in enumerate(every, 1)
         ]
         connection.execute(insert(tables.series), rows)
@@ -115,7 +114,7 @@ def _samples(
         value = middle * plateau * wave * chance.uniform(0.92, 1.08)
         started = None if duration is None else at - duration
         source = f"{task}{uuid.UUID(int=run)}" if network else f"host-{series.source}"
-        yield number, at, value, started, False, run.to_bytes(16, "big"), source, tool, parameters
+        yield number, at, value, started, run.to_bytes(16, "big"), source, tool, parameters
 
 
 def _roll_up(connection: Connection, number: int) -> None:

@@ -37,7 +37,7 @@ class Archive:
     def __init__(self, where: Path | str, *, readonly: bool = False) -> None:
         self._engine, self.name = database.open_engine(where, readonly=readonly)
         self._readonly = readonly
-        self._known: dict[Series, writing.Known] = {}
+        self._known: dict[Series, int] = {}
         self._leases: dict[str, str] = {}
         database.prepare(self._engine, self.name, readonly=readonly)
 

@@ -33,7 +33,6 @@ class SampleRow(NamedTuple):
     observed_at: float
     value: float
     started_at: float | None
-    loose: bool
     identity: bytes
     source: str
     tool: str
@@ -50,14 +49,11 @@ def sample_row(value: Measurement | Observation) -> SampleRow:
     _check("source", value.source, TEXT_BYTES)
     _check("tool", value.tool, NAME_BYTES)
     started_at = value.started_at if isinstance(value, Measurement) else None
-    # A run's identity is its UUID; where the source itself is the identity, no run is named.
-    loose = started_at is not None and value.origin == value.source
     return SampleRow(
         value.series,
         value.observed_at,
         value.value,
         started_at,
-        loose,
         _digest(value.origin),
         value.source,
         value.tool,

@@ -47,14 +47,11 @@ series = Table(
     Column("source", Text, nullable=False),
     Column("destination", Text, nullable=False),
     Column("metric", Text, nullable=False),
-    Column("longest", Double, nullable=False),
-    Column("loose", Boolean, nullable=False),
     Column("raw_from", Double),
     Column("minutes_from", Double),
     UniqueConstraint("path", "source", "destination", "metric"),
 )
-"""``longest``: seconds that its longest test took; ``loose``: has values that name no run;
-``raw_from``, ``minutes_from``: where values, and roll-ups of minutes, older than this were dropped."""
+"""``raw_from``, ``minutes_from``: where values, and roll-ups of minutes, older than this were dropped."""
 
 sample = Table(
     "sample",
@@ -64,7 +61,6 @@ sample = Table(
     Column("observed_at", Double, nullable=False),
     Column("value", Double, nullable=False),
     Column("started_at", Double),
-    Column("loose", Boolean, nullable=False),
     Column("identity", LargeBinary(16), nullable=False),
     Column("source", Text, nullable=False),
     Column("tool", Text, nullable=False),
@@ -74,7 +70,7 @@ sample = Table(
     Index("sample_by_time", "observed_at"),
     sqlite_autoincrement=True,  # an id is never used again, else the mark ``rolled`` would lie
 )
-"""``started_at`` is empty for observations; ``loose``: a measurement that names no run."""
+"""``started_at`` is empty for observations."""
 
 rollup = Table(
     "rollup",

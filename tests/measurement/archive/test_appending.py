@@ -49,38 +49,10 @@ def test_observations_of_one_source_differ_by_their_time(archive):
     assert archive.append([observed(1, 10), observed(1, 11), observed(1, 10.0)]) == Appended(2, 1)
 
 
-def loose(value=5.0, at=100.0, took=0.0, source="https://esmond.example/values/1", key=L2):
-    return measured(value, at, key, source=source, took=took)
-
-
-def of_run(value=5.0, at=100.0, took=0.0, key=L2):
-    return measured(value, at, key, took=took)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "kept"),
-    [
-        (of_run(), loose(), 1),
-        (of_run(at=100), loose(at=101.9), 1),
-        (of_run(at=100), loose(at=98.1), 1),
-        (of_run(at=100), loose(at=102.1), 2),
-        (of_run(at=100), loose(at=97.9), 2),
-        (of_run(5), loose(5 * (1 + 1e-10)), 1),
-        (of_run(5), loose(5 * (1 + 1e-8)), 2),
-        (of_run(), loose(key=L3), 2),
-        (of_run(at=700, took=600), loose(at=100), 1),  # the archive tells only when it began
-        (loose(), loose(source="https://esmond.example/values/2"), 1),
-        (of_run(), of_run(), 2),  # two runs are two runs, however alike
-    ],
-)
-def test_a_value_of_no_run_is_recognised_by_value_and_start(archive, one, other, kept):
-    for number, pair in enumerate(((one, other), (other, one))):
-        # Twice the same, in both orders, apart and in one batch: each on paths of its own.
-        for batch in (True, False):
-            key = f"{number}{batch}"
-            a, b = (dataclasses.replace(v, key=v.key._replace(path=v.key.path + key)) for v in pair)
-            found = archive.append([a, b]) if batch else archive.append([a]) + archive.append([b])
-            assert found == Appended(new=kept, duplicates=2 - kept), (number, batch)
+def test_a_value_that_names_no_run_is_known_by_its_source(archive):
+    values = [measured(value, 10, source=f"https://archive.example/{value}") for value in (1, 2)]
+    assert archive.append(values) == Appended(new=2)
+    assert archive.append([*values, measured(1, 10)]) == Appended(new=1, duplicates=2)
 
 
 def test_what_cannot_be_kept_is_refused_and_the_rest_is_kept(archive):
@@ -129,7 +101,7 @@ _names = itertools.count()
 # Few runs, values and times, so that they meet; each of the two series may hold values of no run.
 _VALUES = st.builds(
     lambda key, value, at, run: measured(
-        value, at, key, source=f"https://esmond.example/{at}" if run is None else run_url(uuid.UUID(int=run))
+        value, at, key, source=f"https://archive.example/{at}" if run is None else run_url(uuid.UUID(int=run))
     ),
     st.sampled_from([L2, L3]),
     st.sampled_from([1.0, 2.0]),
@@ -145,12 +117,7 @@ def _plainly(values):
         mine = [old for old in kept if old.series == new.series]
         if twin := [old for old in mine if old.origin == new.origin]:
             disagree += twin[0].value != new.value
-        elif not any(
-            "esmond" in old.source + new.source
-            and abs(old.started_at - new.started_at) <= 2
-            and old.value == new.value
-            for old in mine
-        ):
+        else:
             kept.append(new)
     return kept, disagree
 
