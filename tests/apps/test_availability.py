@@ -195,7 +195,7 @@ def heard(switches: Switches) -> Iterator[Callable[[], str]]:
         switches.appctl("vlog/set", "vconn:console:warn")
 
 
-@pytest.mark.parametrize("how", ["killed", "stopped"])
+@pytest.mark.parametrize("how", ["killed", pytest.param("stopped", marks=pytest.mark.slow)])
 def test_the_standby_takes_over_and_sends_no_rule(
     both: tuple[Member, Member], switches: Switches, how: str
 ) -> None:
@@ -268,7 +268,9 @@ PROTECTED = {
 }
 
 
-@pytest.mark.parametrize("by", PROTECTED)
+@pytest.mark.parametrize(
+    "by", ["the store", *(pytest.param(by, marks=pytest.mark.slow) for by in PROTECTED if by != "the store")]
+)
 def test_who_slept_through_its_lease_writes_nothing_and_steps_down(
     both: tuple[Member, Member], switches: Switches, by: str
 ) -> None:
@@ -295,6 +297,7 @@ def test_who_slept_through_its_lease_writes_nothing_and_steps_down(
             assert store.flows() == ()
 
 
+@pytest.mark.slow
 def test_who_stepped_down_stands_by_again(both: tuple[Member, Member], switches: Switches) -> None:
     a, b = both
     begin(a, b, switches)

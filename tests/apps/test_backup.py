@@ -291,6 +291,7 @@ def schema(data: Path) -> str | None:
     return databases.schema_of("state.db", data / "state.db")
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_an_older_folder_is_kept_upgraded_and_served(tmp_path: Path) -> None:
     data = tmp_path / "data"

@@ -68,6 +68,7 @@ def test_beside_normal_forwarding_only_our_packets_leave_its_way(edges) -> None:
     assert normal == "priority=0 actions=NORMAL"
 
 
+@pytest.mark.slow
 def test_beside_faucet_each_keeps_its_own_and_ours_survive_its_wipe(edges, tmp_path: Path) -> None:
     """Faucet deletes every rule of a switch that connects to it, ours among them, and begins with its own."""
     controller, switches = edges

@@ -324,6 +324,7 @@ def _next_measurement(messages: SimpleQueue[tuple[str, Any]]) -> dict[str, Any]:
             return dict(payload)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_when_the_one_that_measures_is_killed_the_other_goes_on(tmp_path: Path) -> None:
     messages: SimpleQueue[tuple[str, Any]] = SimpleQueue()

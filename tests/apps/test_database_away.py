@@ -130,6 +130,7 @@ def cookies(lines: list[str]) -> list[str]:
     return [line.partition(",")[0] for line in lines]
 
 
+@pytest.mark.slow
 def test_a_postgresql_that_is_killed_ends_the_controller_which_goes_on_when_it_is_back(
     tmp_path: Path,
 ) -> None:

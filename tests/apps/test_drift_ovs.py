@@ -65,7 +65,9 @@ def different(controller: Controller) -> int:
         return sum(len(edge[kind]) for kind in ("missing", "wrong", "extra"))
 
 
-@pytest.mark.parametrize("done", BY_HAND)
+@pytest.mark.parametrize(
+    "done", ["changed", *(pytest.param(d, marks=pytest.mark.slow) for d in ("put", "removed"))]
+)
 def test_healed(tmp_path: Path, done: str) -> None:
     with edges(tmp_path, "heal") as (controller, switches):
         before = bare(switches)
@@ -76,7 +78,9 @@ def test_healed(tmp_path: Path, done: str) -> None:
         eventually(lambda: different(controller) == 0, "the controller does not know")
 
 
-@pytest.mark.parametrize("done", BY_HAND)
+@pytest.mark.parametrize(
+    "done", ["put", *(pytest.param(d, marks=pytest.mark.slow) for d in ("changed", "removed"))]
+)
 def test_told_and_left_until_somebody_asks(tmp_path: Path, done: str) -> None:
     with edges(tmp_path, "report") as (controller, switches):
         before = bare(switches)

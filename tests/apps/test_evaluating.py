@@ -180,6 +180,7 @@ def test_a_run_is_not_written_over_nor_by_two(tmp_path: Path) -> None:
     assert len(logfile.read(tmp_path).samples) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_what_was_recorded_survives_a_kill(tmp_path: Path) -> None:
     """Killed, then stopped by Ctrl-C: each result that was told is in the log, and it is gone on with."""

@@ -30,7 +30,10 @@ LASTING = {**TEMPLATE, "selection": {**TEMPLATE["selection"], "idle_timeout": "1
 """No packet is sent here."""
 
 
-@pytest.fixture(scope="module", params=["single", "staged", "mixed"])
+@pytest.fixture(
+    scope="module",
+    params=["single", *(pytest.param(form, marks=pytest.mark.slow) for form in ("staged", "mixed"))],
+)
 def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
     """The network with one flow between each pair of sites; each test leaves it whole."""
     built = Fabric(tmp_path_factory.mktemp("fabric"), request.param)

@@ -30,7 +30,7 @@ from tests.apps.edge import PATIENCE_S, eventually
 from tests.apps.test_schemathesis import CHECKS
 from tests.apps.whole import PREFIX, RUNNING, Whole, whole
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
 def _text(at: datetime) -> str:

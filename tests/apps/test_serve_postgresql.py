@@ -27,7 +27,7 @@ from tests.apps.edge import DIES_WITH_US, ROOT, end, eventually, write_configura
 from tests.apps.test_backup import OLD, old_database
 from tests.ports import free_port
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
 class Server:

@@ -111,6 +111,7 @@ def service(tmp_path: Path, slurm: tuple[Path, ExitStack]) -> Iterator[Service]:
     built.stop()
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_a_real_site_from_its_queue_to_what_its_jobs_teach(
     service: Service, slurm: tuple[Path, ExitStack]

@@ -113,7 +113,13 @@ def test_after_any_tampering_the_switch_holds_what_it_should(fabric: Fabric, see
     assert fabric.controller.alive
 
 
-@pytest.mark.parametrize("name", HANDS)
+LONG = ("replace", "delete all of ours")
+"""What takes until the next comparison to be healed."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in HANDS]
+)
 def test_each_kind_of_tampering_is_healed(fabric: Fabric, name: str) -> None:
     with fabric.controller.client() as link:
         eventually(lambda: right(link), "it was not right before", 60)

@@ -241,6 +241,7 @@ def test_loss_is_kept_of_what_measures_it_best(tmp_path: Path) -> None:
 # -- the process -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_collector(
     points: dict[str, RunningPoint], tmp_path: Path

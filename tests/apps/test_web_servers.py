@@ -158,6 +158,7 @@ def apache(folder: Path, printed: str, port: int) -> list[str]:
     return ["/usr/sbin/apache2", "-D", "FOREGROUND", "-f", str(folder / "apache.conf")]
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_somebody_signs_in_and_the_cookie_goes_over_tls_only(front: Front) -> None:
     with front.browser() as browser:
@@ -170,6 +171,7 @@ def test_somebody_signs_in_and_the_cookie_goes_over_tls_only(front: Front) -> No
         assert cookie.secure
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_what_a_browser_says_of_proxies_and_of_who_it_is_goes_no_further(front: Front) -> None:
     with front.browser() as browser:
@@ -185,6 +187,7 @@ def test_what_a_browser_says_of_proxies_and_of_who_it_is_goes_no_further(front: 
     assert [entry for entry in lines if entry.action == "identity.spoof"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_an_event_stream_is_passed_on_while_it_goes_on(front: Front) -> None:
     headers = {"Authorization": f"Bearer {front.world.tokens['operator']}"}
@@ -203,6 +206,7 @@ def test_an_event_stream_is_passed_on_while_it_goes_on(front: Front) -> None:
     eventually(lambda: put(alarm_to_json(alarms()[0])) or front.world.stream.listening == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_a_body_that_is_too_large_is_refused(front: Front) -> None:
     with front.browser() as browser:

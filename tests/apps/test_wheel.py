@@ -171,6 +171,7 @@ def said(venv: Path, folder: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_the_installed_code_is_the_wheel_s(venv: Path, tmp_path: Path) -> None:
     program = "import adon, apps, measurement; print(adon.__file__, apps.__file__, measurement.__file__)"
@@ -189,6 +190,7 @@ def test_the_installed_code_is_the_wheel_s(venv: Path, tmp_path: Path) -> None:
     subprocess.run(point, cwd=tmp_path, env=environment(), capture_output=True, check=True, timeout=60)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_it_serves_from_any_folder_and_ends_in_order(venv: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
@@ -222,6 +224,7 @@ def test_it_serves_from_any_folder_and_ends_in_order(venv: Path, tmp_path: Path)
     assert {"state.db", "access.db", "measurements.db"} <= {path.name for path in data.iterdir()}
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_foreign_package_on_the_search_path_is_refused_with_a_code(venv: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "foreign/apps"

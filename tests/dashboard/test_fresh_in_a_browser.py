@@ -41,11 +41,11 @@ def _each_look_is_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
     ("path", "ticker"),
     [
         ("/", "page"),
-        ("/flows", "page"),
-        ("/alarms", "alarms"),
+        pytest.param("/flows", "page", marks=pytest.mark.slow),
+        pytest.param("/alarms", "alarms", marks=pytest.mark.slow),
         ("/network", "map"),
-        ("/paths/al2s", "path"),
-        ("/series", "series"),
+        pytest.param("/paths/al2s", "path", marks=pytest.mark.slow),
+        pytest.param("/series", "series", marks=pytest.mark.slow),
     ],
 )
 def test_a_hidden_page_asks_nothing_and_a_shown_one_at_once(browse: Browse, path: str, ticker: str) -> None:

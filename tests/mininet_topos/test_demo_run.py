@@ -51,6 +51,7 @@ def interfaces() -> str:
     return subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.testbed
 def test_the_demo_tells_figure_18_with_real_switches_and_real_bytes_and_is_walked_through(tmp_path):
     """What stays after the story is walked through in a browser as each role; pictures are kept."""

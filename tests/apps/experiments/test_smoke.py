@@ -20,7 +20,7 @@ TIMEOUT_S = 300.0
 
 
 @pytest.mark.testbed
-@pytest.mark.parametrize("platform", ["host", "guest"])
+@pytest.mark.parametrize("platform", ["host", pytest.param("guest", marks=pytest.mark.slow)])
 def test_the_smoke_experiment(platform: str, tmp_path: Path) -> None:
     words = ["experiment", "run", "smoke", "--platform", platform, "--results", str(tmp_path)]
     with tempfile.TemporaryDirectory(prefix="adon-", dir="/tmp") as runtime:  # sockets' paths are short

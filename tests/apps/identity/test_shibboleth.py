@@ -25,7 +25,7 @@ from tests.apps.identity.site import Site, site
 from tests.apps.web import World
 from tests.ports import free_port
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 SECRET = "what only the web server knows"  # noqa: S105
 NAME = "urn:oid:2.16.840.1.113730.3.1.241"

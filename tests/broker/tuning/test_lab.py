@@ -21,6 +21,7 @@ from adon.broker.tuning.reading import read_host
 from mininet_topos.isolation import default_folder, run_folder, run_isolated
 from tests.broker.tuning.lab import FAR
 
+pytestmark = [pytest.mark.testbed, pytest.mark.slow]
 ROOT = Path(__file__).parents[3]
 PAYLOAD = 58e6
 KB = 1000
@@ -67,14 +68,12 @@ def rate(measured: dict[str, Any], window: int, streams: int = 1) -> float:
     )
 
 
-@pytest.mark.testbed
 def test_the_path_is_as_long_as_it_should_be(measured: dict[str, Any]) -> None:
     least = re.search(r"= ([0-9.]+)/", measured["ping"])
     assert least is not None
     assert 33 <= float(least[1]) < 40
 
 
-@pytest.mark.testbed
 @pytest.mark.parametrize(
     "case", CASES, ids=lambda case: f"{case['window'] // KB} kB, {case['streams']} streams"
 )
@@ -84,26 +83,22 @@ def test_the_model_foretells_what_tcp_reaches(measured: dict[str, Any], case: di
     assert 0.7 * foretold(case) <= found <= 1.3 * foretold(case), (found, foretold(case))
 
 
-@pytest.mark.testbed
 def test_figure_23_gains_from_the_second_size_only(measured: dict[str, Any]) -> None:
     small, middle, large = (rate(measured, window) for window in (160, 640, 2560))
     assert middle / small > 1.2
     assert large / middle == pytest.approx(1, abs=0.15)
 
 
-@pytest.mark.testbed
 def test_with_sixteen_streams_small_buffers_hold_nothing_back(measured: dict[str, Any]) -> None:
     """The discrepancy of spec section 11: what the thesis set, and what it cannot have been due to."""
     assert rate(measured, 160, 16) > 1.2 * rate(measured, 160)
 
 
-@pytest.mark.testbed
 def test_figure_22_rises_with_the_streams(measured: dict[str, Any]) -> None:
     one, two, four = (rate(measured, 60, streams) for streams in (1, 2, 4))
     assert one < two < four
 
 
-@pytest.mark.testbed
 def test_what_ss_shows_of_real_connections_is_read(measured: dict[str, Any]) -> None:
     found = read_host(measured["cases"][0]["printed"], "near", "near0")
     sending = [

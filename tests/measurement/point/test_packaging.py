@@ -116,6 +116,7 @@ def curl(url: str, *more: str) -> Any:
     return json.loads(subprocess.check_output(argv, text=True))
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_installed_alone_it_measures_with_curl_as_the_page_says(installed: Path, tmp_path: Path):
     argv = [str(installed / "bin/adon-measurement-point"), "--port", "0", "--data", str(tmp_path / "mp")]
