@@ -9,6 +9,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
+from adon.errors import Problem
+
 ALIKE = 0.7
 """How alike two words must be, by :func:`difflib.get_close_matches`: one letter of five may be wrong."""
 
@@ -21,7 +23,7 @@ def nearest_key(model: type[BaseModel], place: Sequence[str | int]) -> str:
     word = str(place[-1])
     known = {name for found in _at(model, place[:-1]) for name in _keys(found)}
     # The word itself may be a key of another kind that may stand there: whoever wrote it knows that one.
-    return _meant(word, sorted(known - {word}))
+    return suggest(word, sorted(known - {word}))
 
 
 def absent(kind: str, name: str, known: Iterable[str]) -> str:
@@ -29,10 +31,16 @@ def absent(kind: str, name: str, known: Iterable[str]) -> str:
 
     :param known: the names that there are.
     """
-    return f"there is no {kind} {name!r}{_meant(name, sorted(known))}"
+    return f"there is no {kind} {name!r}{suggest(name, sorted(known))}"
 
 
-def _meant(text: str, known: Sequence[str]) -> str:
+def unknown_name(field: str, kind: str, name: str, known: Iterable[str]) -> Problem:
+    """The problem of a field that names what there is not."""
+    return Problem(field, absent(kind, name, known), code="unknown-name")
+
+
+def suggest(text: str, known: Sequence[str]) -> str:
+    """``; did you mean policy?``, or nothing if no known word is much like the text."""
     near = difflib.get_close_matches(text, known, n=1, cutoff=ALIKE)
     return f"; did you mean {near[0]}?" if near else ""
 

@@ -30,7 +30,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from adon.errors import INVALID, InvalidInput, Problem, problems_of
-from adon.nearest_key import nearest_key
+from adon.nearest_key import nearest_key, suggest
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
@@ -358,6 +358,9 @@ def causes(detail: ErrorDetails) -> Sequence[Problem]:
             cause = "is required"
         case "extra_forbidden":
             cause = "is not a known key here"
+        case "literal_error" | "enum" if isinstance(detail["input"], str):
+            known = re.findall(r"'([^']*)'", detail["ctx"]["expected"])
+            cause = detail["msg"] + suggest(detail["input"], known)
         case _:
             cause = detail["msg"]
     return [Problem("", cause, code=_code(detail["type"]))]

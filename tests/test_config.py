@@ -36,6 +36,29 @@ def test_ambiguous_unit_is_refused() -> None:
         yamlfile.parse_model(changed("capacity: 60.6 Mbps", "capacity: 60.6 mbps"), config.Configuration)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "code", "field", "suggestion"),
+    [
+        ("reserve_nodes: 1", "reserve_node: 1", "unknown-key", "policy.reserve_node", "reserve_nodes"),
+        ("edge: mu-edge", "edge: mu-egde", "unknown-name", "sites.mu.edge", "mu-edge"),
+        ("- path: al2s", "- path: al3s", "unknown-name", "measurements.tests.0.path", "al2s"),
+        (
+            '"0000000000000a01"}',
+            '"0000000000000a01", drift: heel}',
+            "unknown-value",
+            "switches.mu-edge.drift",
+            "heal",
+        ),
+    ],
+)
+def test_unknown_word_is_refused_with_the_closest(
+    old: str, new: str, code: str, field: str, suggestion: str
+) -> None:
+    with refused(code, field) as refusal:
+        yamlfile.parse_model(changed(old, new), config.Configuration)
+    assert f"did you mean {suggestion}?" in str(refusal.error)
+
+
 def test_capacity_in_bytes_is_held_in_bits() -> None:
     found = yamlfile.parse_model(changed("capacity: 60.6 Mbps", "capacity: 80 MB/s"), config.Configuration)
     assert found.paths["al2s"].capacity == 640e6

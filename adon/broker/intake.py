@@ -17,12 +17,12 @@ from adon.broker.resources.offer import Offer, configured_offers, demand_of
 from adon.broker.sites.offers import offered_at
 from adon.broker.tenancy import priority_of, slice_for
 from adon.broker.use_access import Use, barred_path, refusal
-from adon.errors import AdonError, Conflict, Forbidden, InvalidInput, NotFound, Problem
+from adon.errors import AdonError, Conflict, Forbidden, InvalidInput, NotFound
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.slices import Who
 from adon.flowvisor.topology import Topology
 from adon.moments import minutes_text
-from adon.nearest_key import absent
+from adon.nearest_key import unknown_name
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from adon.units import format_duration, format_rate, format_size
@@ -84,7 +84,7 @@ def _template(request: FlowRequest, catalog: Catalog) -> Template:
     except NotFound as error:
         if request.template is None:
             raise InvalidInput.of("application", error) from error
-        raise InvalidInput.of("template", absent("template", error.name, catalog.names)) from error
+        raise InvalidInput(unknown_name("template", "template", error.name, catalog.names)) from error
 
 
 def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None:
@@ -93,7 +93,7 @@ def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None
         try:
             sites[field] = topology.site_of(getattr(request, field))
         except NotFound as error:
-            problems.append(Problem(field, absent("host", error.name, topology.hosts)))
+            problems.append(unknown_name(field, "host", error.name, topology.hosts))
     if problems:
         raise InvalidInput(problems)
     if not topology.joins(request.source, request.destination):

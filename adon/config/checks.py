@@ -11,7 +11,7 @@ from adon.config.health import wrong_instances
 from adon.config.links import link_problems
 from adon.config.slices import wrong_slices
 from adon.errors import Problem
-from adon.nearest_key import absent
+from adon.nearest_key import unknown_name
 
 if TYPE_CHECKING:
     from adon.config.configuration import Configuration
@@ -67,19 +67,19 @@ def _shared_ports(whole: Configuration) -> Iterator[Problem]:
                 yield Problem(f"sites.{site}.hosts.{name}.port", cause, code="shared-port")
 
 
-def _dangling(whole: Configuration) -> Iterator[str]:
+def _dangling(whole: Configuration) -> Iterator[str | Problem]:
     # Names that refer to nothing.
     for name, site in whole.sites.items():
         if site.edge not in whole.switches:
-            yield f"sites.{name}.edge: {absent('switch', site.edge, whole.switches)}"
+            yield unknown_name(f"sites.{name}.edge", "switch", site.edge, whole.switches)
     known = set(whole.paths) | {link for path in whole.paths.values() for link in path.links}
     for name in whole.measurements.agreement:
         if name not in known:
-            yield f"measurements.agreement.{name}: {absent('path or link', name, known)}"
+            yield unknown_name(f"measurements.agreement.{name}", "path or link", name, known)
     points = whole.measurements.points
     for name in whole.measurements.host_metrics:
         if name not in points:
-            yield f"measurements.host_metrics.{name}: {absent('measurement point', name, points)}"
+            yield unknown_name(f"measurements.host_metrics.{name}", "measurement point", name, points)
     tested = {(test.path, test.from_, test.to) for test in whole.measurements.tests}
     for number, each in enumerate(whole.measurements.background):
         if (each.path, each.from_, each.to) not in tested:
@@ -94,10 +94,10 @@ def _dangling(whole: Configuration) -> Iterator[str]:
     ]
     for field, name in named:
         if name not in whole.sites:
-            yield f"{field}: {absent('site', name, whole.sites)}"
+            yield unknown_name(field, "site", name, whole.sites)
 
 
-def _doubled(whole: Configuration) -> Iterator[str]:
+def _doubled(whole: Configuration) -> Iterator[str | Problem]:
     # What identifies something must not identify two.
     hosts = [
         (f"sites.{site}.hosts.{name}", name, host)
@@ -125,7 +125,7 @@ def _doubled(whole: Configuration) -> Iterator[str]:
     )
 
 
-def _unproven(whole: Configuration) -> Iterator[str]:
+def _unproven(whole: Configuration) -> Iterator[str | Problem]:
     # A name that no certificate can prove, and a name that two switches would share.
     bound = [(f"switches.{n}.certificate", s.certificate) for n, s in whole.switches.items() if s.certificate]
     if whole.controller.tls is None:
@@ -134,16 +134,16 @@ def _unproven(whole: Configuration) -> Iterator[str]:
     yield from _repeated("certificate name", bound)
 
 
-def _repeated(what: str, values: Sequence[tuple[str, Hashable]]) -> Iterator[str]:
+def _repeated(what: str, values: Sequence[tuple[str, Hashable]]) -> Iterator[Problem]:
     seen: dict[Hashable, str] = {}
     for field, value in values:
         if value in seen:
-            yield f"{field}: {seen[value]} has the same {what}"
+            yield Problem(field, f"{seen[value]} has the same {what}", code="duplicate")
         else:
             seen[value] = field
 
 
-def _wrong_tests(whole: Configuration) -> Iterator[str]:
+def _wrong_tests(whole: Configuration) -> Iterator[str | Problem]:
     taken = {
         str(address): name
         for site in whole.sites.values()
@@ -165,14 +165,14 @@ def _wrong_tests(whole: Configuration) -> Iterator[str]:
             yield f"{where}.source: these addresses already measure path {path!r}"
 
 
-def _wrong_ends(whole: Configuration, test: MeasurementTest, where: str) -> Iterator[str]:
+def _wrong_ends(whole: Configuration, test: MeasurementTest, where: str) -> Iterator[str | Problem]:
     path = whole.paths.get(test.path)
     if path is None:
-        yield f"{where}.path: {absent('path', test.path, whole.paths)}"
+        yield unknown_name(f"{where}.path", "path", test.path, whole.paths)
     elif {test.from_, test.to} != set(path.ends):
         yield f"{where}.path: path {test.path!r} does not lead from {test.from_!r} to {test.to!r}"
     for end, field in ((test.from_, "from"), (test.to, "to")):
         if end not in whole.sites:
-            yield f"{where}.{field}: {absent('site', end, whole.sites)}"
+            yield unknown_name(f"{where}.{field}", "site", end, whole.sites)
         elif end not in whole.measurements.points:
             yield f"{where}.{field}: site {end!r} has no measurement point"

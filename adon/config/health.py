@@ -11,7 +11,8 @@ from pydantic import Field, model_validator
 
 from adon.config.instances import MOST, Instances, ListedInstance
 from adon.config.parts import Span
-from adon.nearest_key import absent
+from adon.errors import Problem
+from adon.nearest_key import unknown_name
 from adon.templates_catalog.model import Name
 from measurement.health.model import Pair
 from measurement.model import PathKey
@@ -70,16 +71,16 @@ class HealthRounds(Instances):
         }
 
 
-def wrong_instances(whole: Configuration) -> Iterator[str]:
+def wrong_instances(whole: Configuration) -> Iterator[str | Problem]:
     """What does not agree with the rest, as ``field: text``."""
     if whole.health is None:
         return
     for number, one in enumerate(whole.health.instances):
         field = f"health.instances.{number}"
         if one.site is not None and one.site not in whole.sites:
-            yield f"{field}.site: {absent('site', one.site, whole.sites)}"
+            yield unknown_name(f"{field}.site", "site", one.site, whole.sites)
         elif one.path is not None and one.path not in whole.paths:
-            yield f"{field}.path: {absent('path', one.path, whole.paths)}"
+            yield unknown_name(f"{field}.path", "path", one.path, whole.paths)
         elif one.path is not None and one.site is not None and one.site not in whole.paths[one.path].ends:
             yield f"{field}.path: {one.path} does not end at {one.site}"
 

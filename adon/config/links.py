@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 from adon.config.parts import Families, PositiveRate, Section, raise_all
 from adon.errors import Problem
 from adon.frozenmap import Frozen
-from adon.nearest_key import absent
+from adon.nearest_key import unknown_name
 from adon.templates_catalog.model import Name
 from adon.units import Duration, Ratio
 
@@ -114,11 +114,11 @@ def link_problems(whole: Configuration) -> Iterator[str | Problem]:
     yield from _shared_vlans(whole)
 
 
-def _dangling(whole: Configuration) -> Iterator[str]:
+def _dangling(whole: Configuration) -> Iterator[str | Problem]:
     for name, link in whole.links.items():
         for switch in link.ends:
             if switch not in whole.switches:
-                yield f"links.{name}.ends.{switch}: {absent('switch', switch, whole.switches)}"
+                yield unknown_name(f"links.{name}.ends.{switch}", "switch", switch, whole.switches)
     for name, overlay in whole.overlays.items():
         for path in whole.paths:
             # Computed paths are named OVERLAY.N.
@@ -126,7 +126,7 @@ def _dangling(whole: Configuration) -> Iterator[str]:
                 yield f"overlays.{name}: there is a path {path!r}: its own paths could have this name"
         for number, link_name in enumerate(overlay.links or ()):
             if link_name not in whole.links:
-                yield f"overlays.{name}.links.{number}: {absent('link', link_name, whole.links)}"
+                yield unknown_name(f"overlays.{name}.links.{number}", "link", link_name, whole.links)
 
 
 def _doubled_ports(whole: Configuration) -> Iterator[Problem]:
@@ -147,7 +147,7 @@ def _doubled_ports(whole: Configuration) -> Iterator[Problem]:
                 taken[switch, port] = field
 
 
-def _undeclared_delays(whole: Configuration) -> Iterator[str]:
+def _undeclared_delays(whole: Configuration) -> Iterator[str | Problem]:
     for name, overlay in whole.overlays.items():
         if overlay.cost is not Cost.DELAY:
             continue
@@ -156,7 +156,7 @@ def _undeclared_delays(whole: Configuration) -> Iterator[str]:
                 yield f"overlays.{name}.cost: link {link_name!r} declares no delay"
 
 
-def _vlans_in_use(whole: Configuration) -> Iterator[str]:
+def _vlans_in_use(whole: Configuration) -> Iterator[str | Problem]:
     ports = {(switch, port): name for name, link in whole.links.items() for switch, port in link.ends.items()}
     for name, path in whole.paths.items():
         for site, end in path.ends.items():
@@ -170,7 +170,7 @@ def _vlans_in_use(whole: Configuration) -> Iterator[str]:
                     )
 
 
-def _shared_vlans(whole: Configuration) -> Iterator[str]:
+def _shared_vlans(whole: Configuration) -> Iterator[str | Problem]:
     for (name, overlay), (other_name, other) in combinations(whole.overlays.items(), 2):
         shared = [link for link in whole.links if overlay.may_use(link) and other.may_use(link)]
         both = overlay.vlans & other.vlans

@@ -16,10 +16,11 @@ from pydantic import Field, field_validator, model_validator
 
 from adon.access.policy import Role
 from adon.config.parts import Port, Section, Span, raise_all
+from adon.errors import Problem
 from adon.flowvisor.flowspace import ANY_PORT, Box, boxes, overlap
 from adon.frozenmap import Frozen
 from adon.marking import FIREFLY_PORT, Dscp, dscp_text
-from adon.nearest_key import absent
+from adon.nearest_key import unknown_name
 from adon.templates_catalog.model import Name, port_range
 from adon.units import Size, format_ratio
 
@@ -205,7 +206,7 @@ class LadderPolicy(Section):
         return self
 
 
-def wrong_slices(whole: Configuration) -> Iterator[str]:
+def wrong_slices(whole: Configuration) -> Iterator[str | Problem]:
     """What slices get wrong about the network, and about each other, as ``field: text``."""
     yield from _wrong_entries(whole)
     numbers: dict[int, str] = {}
@@ -225,27 +226,27 @@ def wrong_slices(whole: Configuration) -> Iterator[str]:
             yield f"slices.{last}.share: path {path!r} is given away more than once: {listed}"
 
 
-def _wrong_entries(whole: Configuration) -> Iterator[str]:
+def _wrong_entries(whole: Configuration) -> Iterator[str | Problem]:
     for row, entry in enumerate(whole.policy.reactive):
         of = None if entry.slice is None else whole.slices.get(entry.slice)
         if entry.slice is not None and of is None:
-            yield f"policy.reactive.{row}.slice: {absent('slice', entry.slice, whole.slices)}"
+            yield unknown_name(f"policy.reactive.{row}.slice", "slice", entry.slice, whole.slices)
         elif of is not None and not of.members.hold(entry.requester, (), ()):
             who = f"{entry.requester!r} is no member of slice {entry.slice!r}"
             yield f"policy.reactive.{row}.requester: {who}"
 
 
-def _dangling(whole: Configuration, name: str, one: Slice) -> Iterator[str]:
+def _dangling(whole: Configuration, name: str, one: Slice) -> Iterator[str | Problem]:
     for row, space in enumerate(one.flowspace):
         for field, named, known in (("paths", space.paths, whole.paths), ("sites", space.sites, whole.sites)):
             for missing in (each for each in named if each not in known):
-                yield f"slices.{name}.flowspace.{row}.{field}: {absent(field[:-1], missing, known)}"
+                yield unknown_name(f"slices.{name}.flowspace.{row}.{field}", field[:-1], missing, known)
     if isinstance(one.share, Mapping):
         for missing in (path for path in one.share if path not in whole.paths):
-            yield f"slices.{name}.share.{missing}: {absent('path', missing, whole.paths)}"
+            yield unknown_name(f"slices.{name}.share.{missing}", "path", missing, whole.paths)
 
 
-def _overlapping(first: str, one: Slice, second: str, other: Slice) -> Iterator[str]:
+def _overlapping(first: str, one: Slice, second: str, other: Slice) -> Iterator[str | Problem]:
     """The first connection that two slices both have; one is enough to say so."""
     for row, space in enumerate(other.flowspace):
         for mine in one.flowspace:

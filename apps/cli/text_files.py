@@ -25,7 +25,7 @@ def nothing_is(argument: str, name: str, forms: str, kind: str, known: Sequence[
 
     if Path(name).suffix or len(Path(name).parts) > 1:
         return InvalidInput.of(argument, f"{name}: there is no such file")
-    return InvalidInput.of(argument, f"{name} is no {forms}, and {absent(kind, name, known)}")
+    return InvalidInput.of(argument, f"{name} is no {forms}, and {absent(kind, name, known)}", "unknown-name")
 
 
 def check_all(

@@ -36,7 +36,9 @@ def text(name: str) -> str:
     :raises InvalidInput: if there is none of this name.
     """
     if name not in (known := names()):
-        raise InvalidInput.of("network", f"{absent('network', name, known)} (there are {', '.join(known)})")
+        raise InvalidInput.of(
+            "network", f"{absent('network', name, known)} (there are {', '.join(known)})", "unknown-name"
+        )
     return resources.files(__package__).joinpath(f"{name}{ENDING}").read_text("utf-8")
 
 
@@ -95,7 +97,7 @@ def _changed(data: Any, changes: Changes) -> Any:
     links = dict(written)
     for name, attributes in changes.items():
         if name not in links:
-            raise InvalidInput.of(f"links.{name}", absent("link", name, links))
+            raise InvalidInput.of(f"links.{name}", absent("link", name, links), "unknown-name")
         if not isinstance(links[name], dict):
             return data
         replaced = {"rate", "goodput"} if {"rate", "goodput"} & set(attributes) else set()

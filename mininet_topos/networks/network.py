@@ -207,4 +207,6 @@ class Network:
     def _one(self, kind: str, name: str, known: dict[str, V]) -> V:
         if name in known:
             return known[name]
-        raise InvalidInput.of(kind.lower(), f"{absent(kind, name, known)} (network {self.name})")
+        raise InvalidInput.of(
+            kind.lower(), f"{absent(kind, name, known)} (network {self.name})", "unknown-name"
+        )
