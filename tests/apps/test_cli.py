@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,19 +10,11 @@ import requests
 from typer.testing import CliRunner
 
 from adon import yamlfile
-from adon.broker.effects import SendBatch
-from adon.client.client import Client, changes
+from adon.client.client import Client
 from adon.client.repeating import IMPATIENT
 from adon.errors import AdonError, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.rule import Change, Op, Rule
 from adon.templates_catalog.model import Template
-from apps.cli.bars import picture
 from apps.cli.main import app
-from apps.journal import Journal
-from apps.rest.services import NAME
-from measurement.model import Metric
 from tests.apps.measured import FELL
 from tests.apps.web import SOYKB
 
@@ -114,39 +104,6 @@ def test_a_wrong_use_is_an_input_error():
     assert alone("nothing").exit_code == 2
 
 
-def test_a_table_is_drawn():
-    template = Template.model_validate(
-        {**SOYKB, "tables": {"throughput": {"points": [["7 Mbps", 1], ["50 Mbps", 10]]}}}
-    )
-    low, high = picture(Metric.THROUGHPUT, template.tables[Metric.THROUGHPUT])
-    assert low == "      7 Mbps   1.00 ████"
-    assert high == "     50 Mbps  10.00 " + "█" * 40
-
-
-def test_help_and_completion_load_neither_models_nor_http():
-    code = (
-        "import sys; sys.argv = ['adon', '--help']\n"
-        "import apps.cli.main\n"
-        "heavy = {'pydantic', 'requests', 'sqlalchemy', 'flask', 'os_ken', 'numpy', 'plotly', 'dpkt'}\n"
-        "heavy &= set(sys.modules)\n"
-        "assert not heavy, heavy\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
-
-
-@pytest.mark.integration
-def test_the_shell_completes_commands():
-    environment = {
-        **os.environ,
-        "_ADON_COMPLETE": "complete_bash",
-        "COMP_WORDS": "adon fl",
-        "COMP_CWORD": "1",
-    }
-    command = [sys.executable, "-m", "apps.cli.main"]
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert found.stdout.split() == ["flow"]
-
-
 @pytest.mark.integration
 def test_an_input_error_is_one_line_and_no_trace(tmp_path):
     command = [sys.executable, "-m", "apps.cli.main", "config", "check", str(tmp_path / "none.yaml")]
@@ -217,24 +174,6 @@ def test_flows_are_listed_shown_and_cancelled(adon, world):
     assert (again.exit_code, again.stderr) == (1, "state: flow f-1 is already cancelled\n")
 
 
-def test_why_a_flow_waits(adon, world):
-    name = world.submit()
-    found = adon("flow", "why", name)
-    assert found.exit_code == 0
-    for text in ("waits for  al2s: throughput 5 Mbps",):
-        assert text in found.stdout
-    assert '"waits_for"' in adon("flow", "why", name, "--json").stdout
-
-
-def test_a_time_by_which_a_flow_is_to_be_done(adon, world):
-    times = ("--not-before", "2099-11-20T22:00:00Z", "--deadline", "2099-11-21T06:00:00Z")
-    assert adon(*SUBMIT, "--size", "25 GB", *times).exit_code == 0
-    request = world.store.flow(1).request
-    assert request.deadline.at - request.not_before.at == 8 * 3600
-    wrong = adon(*SUBMIT, "--size", "25 GB", "--deadline", "tomorrow")
-    assert (wrong.exit_code, wrong.stderr.startswith("--deadline: ")) == (2, True)
-
-
 def test_a_flow_is_watched_until_it_ends(adon, world):
     done, stopped = world.submit(), world.submit()
     report = adon("flow", "report", done, "finished", "--bytes", "25 GB")
@@ -244,19 +183,6 @@ def test_a_flow_is_watched_until_it_ends(adon, world):
     assert (found.exit_code, found.stdout.startswith("f-1 finished")) == (0, True)
     adon("flow", "cancel", stopped)
     assert adon("flow", "watch", stopped).exit_code == 1
-
-
-def test_changes_are_told_once_each():
-    states = iter(["queued", "queued", "active", "active", "finished"])
-    pauses = []
-
-    def fetch():
-        state = next(states)
-        return {"state": state, "final": state == "finished"}
-
-    told = [flow["state"] for flow in changes(fetch, lambda: pauses.append(1), lambda flow: flow["state"])]
-    assert told == ["queued", "active", "finished"]
-    assert len(pauses) == 4
 
 
 def test_more_flows_than_a_page(adon, world):
@@ -322,65 +248,6 @@ def test_a_difference_is_told_and_repaired_on_request(adon, world):
     assert "osu-edge 0000000000000a02: not connected" in text  # never "as it should be": it was not asked
     assert adon("rules", "sync").stdout == "comparing and repairing mu-edge\n"
     assert "rules.sync" in [kind for kind, _ in world.controller.seen]
-
-
-def test_rules_are_explained_by_flow_and_by_cookie(adon, world):
-    world.fill(world.submit())
-    by_flow, by_cookie = (
-        adon("rules", "explain", "f-1").stdout,
-        adon("rules", "explain", "0xad10000000000001"),
-    )
-    assert "puts this flow's packets onto its path" in by_flow
-    assert by_cookie.stdout == by_flow
-    assert adon("rules", "explain", "0x5adc15c0").exit_code == 2
-    assert adon("rules", "explain", "whatever").exit_code == 2
-    assert adon("rules", "explain", "path-7").exit_code == 1
-
-
-def test_what_was_sent_is_listed(adon, world, tmp_path):
-    assert adon("rules", "sent").stdout == "nothing was sent\n"
-    journal = Journal(world.socket.parent)
-    rule = Rule(0xA01, 30_500, Match(), (), cookie(Kind.FLOW_INGRESS, 1))
-    journal.sent(SendBatch("e-7", 0xA01, "f-1/1", (Change(Op.ADD, rule),)))
-    journal.close()
-    text = adon("rules", "sent", "--flow", "f-1").stdout
-    assert "0000000000000a01 add f-1 by e-7: cookie=0xad10000000000001, table=0, priority=30500" in text
-    assert adon("rules", "sent", "--flow", "f-2").stdout == "nothing was sent\n"
-
-
-def test_which_controller_is_active(adon, world):
-    assert adon("controllers").stdout == "no controller has run on this database\n"
-    lease = world.controller.store.take_lease("controller", "mu-1", 60.0)
-    world.app.extensions[NAME] = replace(world.app.extensions[NAME], leased=True)
-    text = adon("controllers").stdout
-    assert f"mu-1: active, generation {lease.generation}, lease runs for " in text
-    world.controller.store.give_lease_back(lease)
-    assert "mu-1: not active" in adon("controllers").stdout
-
-
-def test_the_only_controller_has_no_lease_to_show(adon, world):
-    lease = world.controller.store.take_lease("controller", "mu-1", 0.0)
-    assert adon("controllers").stdout == f"mu-1: active, generation {lease.generation}, no lease\n"
-
-
-def test_templates_are_added_and_shown(adon, world, soykb_file):
-    text = soykb_file.read_text().replace("version: 1\n", "")
-    soykb_file.write_text(text.replace("priority: 500", "priority: 600"))
-    assert adon("template", "add", str(soykb_file)).stdout == "soykb@2 is in the catalog\n"
-    text = adon("template", "show", "soykb").stdout
-    assert yamlfile.parse_model(text, Template) == world.store.template("soykb", 2).template
-    soykb_file.write_text(text.replace("version: 2", "version: 1").replace("600", "700"))
-    taken = adon("template", "add", str(soykb_file))
-    assert (taken.exit_code, "soykb@1 exists with other content" in taken.stderr) == (1, True)
-    soykb_file.write_text("name: soykb\n")
-    refused = adon("template", "add", str(soykb_file))
-    assert (refused.exit_code, f"{soykb_file}:1: weights: is required" in refused.stderr) == (2, True)
-
-
-def test_paths_show_value_and_age(adon):
-    shown = adon("path", "list").stdout
-    for text in ("al2s", "mu > osu", "58 Mbps (42 s ago)", "6.8 Mbps", "critical: throughput", "+12 %"):
-        assert text in shown
 
 
 # -- failures ------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -56,10 +55,3 @@ def test_coverage_of_flows_that_ran_at_once_and_that_had_waited(forecast):
 
 def test_without_a_forecast_it_says_so(world):
     assert world.ask("GET", "/forecasts/calibration").json["items"] == []
-
-
-def test_the_command(forecast, adon):
-    shown = adon("forecast", "calibration")
-    assert shown.exit_code == 0
-    assert all(word in shown.stdout for word in ("after a wait", "90 %", "67 % (", "33 %"))
-    assert len(json.loads(adon("forecast", "calibration", "--json").stdout)) == 3

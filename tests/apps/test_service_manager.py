@@ -13,7 +13,7 @@ from adon.broker.events import Event, SnapshotAsked
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
 from apps.link import REACHED
 from apps.parts import Part
-from apps.readiness import Readiness, status
+from apps.readiness import Readiness
 from apps.service_manager import ServiceManager, environment_of_parts
 
 
@@ -49,23 +49,6 @@ def test_nothing_is_said_where_nobody_listens(caplog: pytest.LogCaptureFixture, 
     assert "event=notify.lost" in caplog.text
 
 
-def test_an_abstract_socket() -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
-        listener.bind("")  # the kernel chooses an abstract name (unix(7), autobind)
-        name = listener.getsockname()
-        ServiceManager({"NOTIFY_SOCKET": "@" + name[1:].decode()}).ready()
-        assert listener.recv(100) == b"READY=1"
-
-
-def test_states_are_said_once_and_on_one_line(systemd: socket.socket) -> None:
-    manager = ServiceManager(environment(systemd))
-    manager.status("starting")
-    manager.status("starting")
-    manager.status("serving\nREADY=1")
-    manager.stopping()
-    assert heard(systemd) == ["STATUS=starting", "STATUS=serving READY=1", "STOPPING=1\nSTATUS=stopping"]
-
-
 def test_pulses_come_often_enough_and_no_oftener(systemd: socket.socket) -> None:
     now = [100.0]
     manager = ServiceManager(environment(systemd, WATCHDOG_USEC="3000000"), lambda: now[0])
@@ -74,11 +57,6 @@ def test_pulses_come_often_enough_and_no_oftener(systemd: socket.socket) -> None
         manager.pulse()
         now[0] += 0.25
     assert heard(systemd) == ["WATCHDOG=1"] * 6
-
-
-@pytest.mark.parametrize("waits", ["", "0", "-1", "soon", "²"])
-def test_a_watchdog_that_does_not_watch(systemd: socket.socket, waits: str) -> None:
-    assert ServiceManager(environment(systemd, WATCHDOG_USEC=waits)).pulse_every is None
 
 
 def test_one_process_is_told_where_systemd_listens_and_none_which_sockets_were_passed() -> None:
@@ -129,14 +107,6 @@ def test_the_supervisor_pulses_for_a_controller_that_is_not_there_and_for_no_oth
         known[0] = Part("controller", ("a",), watched=True, **{"process": Runs(), **change})  # type: ignore[arg-type]
         Readiness(known, readiness._manager).look(102.0)
         assert heard(systemd).count("WATCHDOG=1") == 1, change
-
-
-def test_the_status_names_what_is_away() -> None:
-    known = parts()
-    known[1].process = None
-    assert status(known) == "web ended, starts again"
-    known[1].failures, known[0].stop_by = 3, 9.0
-    assert status(known) == "controller is being restarted; web died 3 times in a row, starts again"
 
 
 # -- alive ---------------------------------------------------------------------------------------------------

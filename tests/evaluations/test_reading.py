@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import jsonschema
 import pytest
 import yaml
 
 from adon.errors import InvalidInput
-from adon.evaluations import builtins, reading
+from adon.evaluations import reading
 from measurement.evaluation.document import STEPS, Analysing, Design, Measure, Pilot
 from tests.evaluations.documents import TEXT
 
@@ -118,11 +117,6 @@ def test_a_mistake_is_told_with_its_line(old: str, new: str, says: str) -> None:
     assert any(says in one for one in problems(TEXT.replace(old, new))), problems(TEXT.replace(old, new))
 
 
-def test_all_mistakes_between_steps_are_told_at_once() -> None:
-    text = TEXT.replace("because: It is there.", "because: ''").replace("of: u", "of: v")
-    assert len(problems(text)) == 2
-
-
 def test_a_document_may_add_to_the_catalogue() -> None:
     more = """\
 supplement:
@@ -145,18 +139,6 @@ def test_the_digest_is_of_what_it_says_and_not_of_how() -> None:
     assert reading.parse(TEXT.replace("duration: 1 s", "duration: 2 s")).digest() != first.digest()
 
 
-@pytest.mark.parametrize("text", [TEXT, *map(builtins.text, builtins.names())])
-def test_the_schema_takes_what_is_right(text: str) -> None:
-    jsonschema.validate(yaml.safe_load(text), reading.schema())
-
-
-def test_the_schema_refuses_what_is_wrong() -> None:
-    data = yaml.safe_load(TEXT)
-    del data["design"]["nodes"]
-    with pytest.raises(jsonschema.ValidationError, match="nodes"):
-        jsonschema.validate(data, reading.schema())
-
-
 PROBE = TEXT.replace(
     'measure:\n    command: [printf, "7000000"]', "probe: {kind: throughput, connections: 4}"
 )
@@ -165,25 +147,3 @@ PROBE = TEXT.replace(
 def test_a_test_may_be_made_by_probe_agents() -> None:
     found = reading.parse(PROBE).value()
     assert found.implementation.how == "probe agent, throughput, 4 connections"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        (
-            "probe: {kind: throughput, connections: 4}",
-            "versions: []",
-            "implementation.measure: either this or",
-        ),
-        ("kind: throughput", "kind: round-trip", "implementation.probe.kind: it is in s, 'tcp-transfer-bit"),
-        ("connections: 4", "connections: 0", "implementation.probe.connections: 0 is not 1 or more"),
-        ("connections: 4", "connections: 99", "design.duration: no probe agent does that: connections: 99"),
-        (
-            "duration: 1 s",
-            "duration: 5 min",
-            "design.duration: no probe agent does that: probe: it would take",
-        ),
-    ],
-)
-def test_what_no_agent_does_is_told(old: str, new: str, says: str) -> None:
-    assert any(says in one for one in problems(PROBE.replace(old, new))), problems(PROBE.replace(old, new))

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from adon.errors import InvalidInput, NotFound
-from adon.flowvisor.graph import Graph, Link, LinkState
+from adon.flowvisor.graph import Graph, LinkState
 from tests.flowvisor.graphs import (
     configuration,
     connected,
@@ -55,12 +54,6 @@ def test_a_dead_port_at_the_other_end_says_more_than_a_switch_that_is_away() -> 
     assert states(graph)["l1"] == {LinkState.DOWN}
 
 
-def test_a_port_that_is_gone() -> None:
-    graph = connected(LINE).port_changed(1, "to-l0", None).graph
-    assert states(graph)["l0"] == {LinkState.DOWN}
-    assert "has reported no port 'to-l0'" in graph.links[0].reason
-
-
 @pytest.mark.parametrize(
     ("seen", "state", "strangers"),
     [
@@ -100,30 +93,3 @@ def test_the_component_is_what_edges_lead_to(drawn: tuple[dict[tuple[int, int], 
     for one, other in both:
         assert graph.reachable(one, other)
     assert all(graph.component(node) == part for part in parts for node in part)
-
-
-def test_penalties_make_links_dearer_and_nothing_else() -> None:
-    graph = connected(LINE).graph
-    dearer = graph.penalised({"l0": 0.5})
-    assert {link.name: link.penalty for link in dearer.links} == {"l0": 0.5, "l1": 0.0}
-    assert dearer.penalised({}) == graph
-
-
-@pytest.mark.parametrize(
-    ("links", "told"),
-    [
-        ([Link("x", 1, 9, 1, 1, 1e9)], "^links.x: there is no switch 0000000000000009$"),
-        ([Link("x", 1, 1, 1, 2, 1e9)], "^links.x: joins switch 0000000000000001 to itself$"),
-        ([Link("x", 1, 2, 1, 1, 1e9)] * 2, "^links.x: begins twice at switch 0000000000000001$"),
-    ],
-)
-def test_what_is_no_graph(links: list[Link], told: str) -> None:
-    with pytest.raises(InvalidInput, match=told):
-        Graph(frozenset({1, 2}), tuple(links))
-
-
-def test_a_switch_that_is_not_there() -> None:
-    graph = connected(LINE).graph
-    for ask in (graph.out, graph.component, lambda node: graph.reachable(1, node)):
-        with pytest.raises(NotFound, match="there is no switch '0000000000000063'"):
-            ask(99)

@@ -14,8 +14,8 @@ from adon import yamlfile
 from adon.errors import InvalidInput
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.model import Template, normalised
-from adon.templates_catalog.questionnaire.answers import Answers, rounded_up
-from adon.templates_catalog.questionnaire.asking import QUESTIONS, Question, objection, typed
+from adon.templates_catalog.questionnaire.answers import Answers
+from adon.templates_catalog.questionnaire.asking import QUESTIONS, Question, objection
 from adon.templates_catalog.questionnaire.drafting import draft, weights
 from adon.templates_catalog.questionnaire.text import as_yaml
 from adon.templates_catalog.questionnaire.words import VOCABULARIES
@@ -109,21 +109,6 @@ def test_the_file_reads_back_as_the_draft_and_every_number_says_why(name: str) -
         assert reason.because in found.template.notes
     fields = {reason.field for reason in found.reasons}
     assert {"qspec.throughput", "weights", "priority"} <= fields
-
-
-def test_amount_and_time_become_a_rate() -> None:
-    found = draft(answers(rate=None, amount="25 GB", within="5 min"))
-    assert found.template.qspec.bound(Metric.THROUGHPUT) == 700e6
-    (why,) = [reason.because for reason in found.reasons if reason.field == "qspec.throughput"]
-    assert why.startswith("25 GB within 5 min are 666.7 Mbps; 5 % more")
-
-
-@pytest.mark.parametrize(
-    ("rate", "up"),
-    [(667e6, 670e6), (700e6, 700e6), (700000000.01, 700e6), (71, 71), (9.5e9, 9.5e9), (0.2, 1)],
-)
-def test_rates_are_rounded_up_to_two_digits(rate: float, up: float) -> None:
-    assert rounded_up(rate) == up
 
 
 @pytest.mark.parametrize(
@@ -220,34 +205,6 @@ def test_every_example_is_an_answer(one: Question) -> None:
 )
 def test_a_wrong_answer_is_told_at_once(key: str, text: str, told: str) -> None:
     assert told in objection(question(key), text)
-
-
-def test_what_was_typed_is_the_same_survey() -> None:
-    said = {
-        "application": "soykb",
-        "title": "SoyKB sequencing data transfer",
-        "kind": "transfer",
-        "amount": "25 GB",
-        "within": "5 min",
-        "fastest": "10 Gbps",
-        "loss": "little or no packet loss",
-        "counts": "time until the result, no loss",
-        "analysed": "yes",
-        "nodes": "1",
-        "cores": "8",
-        "memory": "16 GB",
-        "saves": "time",
-        "result_share": "10 %",
-        "software": "irods, pegasus, htcondor",
-        "ports": "1247, 20000-20199",
-    }
-    known = survey("soykb").model_copy(update={"purpose": ""})
-    assert draft(typed(said)).template == draft(known).template
-
-
-def test_what_is_not_asked_is_not_answered() -> None:
-    found = typed({"application": "x", "rate": "1 Mbps", "kind": "session", "nodes": "4", "amount": "1 GB"})
-    assert (found.nodes, found.amount) == (None, None)
 
 
 # -- whatever is answered ------------------------------------------------------------------------------

@@ -35,7 +35,6 @@ from tests.broker.stage import OSU_EDGE, know, ready
 from tests.depth import DEPTH
 
 RATES = (1e9, 4e9, 8e9, 15e9, 40e9)
-SEVEN = {"throughput": {"min": "7 Mbps"}}
 
 
 def submit(scene: Scene, chance: random.Random) -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import fcntl
-import itertools
 import os
 import pty
-import queue
 import re
 import select
 import signal
@@ -25,7 +21,6 @@ from pathlib import Path
 import pytest
 
 from mininet_topos.guest import client, programs
-from mininet_topos.guest.messages import Start
 from mininet_topos.waiting import wait_until
 
 pytestmark = pytest.mark.integration
@@ -79,22 +74,10 @@ def test_output_and_status(folder: Path, script: str, expected: tuple[int, bytes
     assert shell(folder, script) == expected
 
 
-def test_where_the_switches_are_is_no_host(folder: Path) -> None:
-    assert run(folder, "sh", "-c", 'echo "$WHERE"', host="") == (0, b"\n", b"")
-
-
-def test_it_runs_where_we_are(folder: Path) -> None:
-    assert shell(folder, "pwd")[1].decode().strip() == str(Path.cwd())
-
-
 @pytest.mark.parametrize("length", [1, 70_000, 2_000_000])
 def test_what_it_is_given_comes_back(folder: Path, length: int) -> None:
     whole = os.urandom(length)
     assert run(folder, "cat", given=whole) == (0, whole, b"")
-
-
-def test_more_than_it_reads(folder: Path) -> None:
-    assert run(folder, "head", "-c", "3", given=b"abc" * 500_000) == (0, b"abc", b"")
 
 
 def test_what_cannot_be_run(folder: Path, tmp_path: Path) -> None:
@@ -147,37 +130,6 @@ def test_no_signal_waits_behind_input_that_is_not_read(folder: Path, number: sig
 
 
 # It waits until no more of its input fits into its pipe, and closes that.
-CLOSES_WHEN_FULL = """
-import fcntl, os, termios, time
-while int.from_bytes(fcntl.ioctl(0, termios.FIONREAD, bytes(4)), "little") < 1 << 16: time.sleep(0.02)
-os.close(0)
-print("closed", flush=True)
-time.sleep(60)
-"""
-
-
-def test_who_closes_its_full_input_gets_no_more_of_it(folder: Path) -> None:
-    """And the rest is taken from whoever gives it, as if it were read."""
-    with subprocess.Popen(
-        argv(folder, sys.executable, "-c", CLOSES_WHEN_FULL), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        stdin, stdout = process.stdin, process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        given = threading.Event()
-
-        def give() -> None:
-            stdin.write(bytes(3_000_000))
-            given.set()
-
-        giving = threading.Thread(target=give, daemon=True)
-        giving.start()
-        try:
-            assert stdout.readline() == b"closed\n"
-            assert given.wait(PATIENCE)
-        finally:
-            process.kill()
-            giving.join(PATIENCE)
 
 
 def test_who_reads_late_gets_all(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,14 +144,6 @@ def test_who_reads_late_gets_all(folder: Path, tmp_path: Path, monkeypatch: pyte
             process.wait(0.5)
         assert len(process.stdout.read()) == 300_000
         assert process.wait(PATIENCE) == 0
-
-
-def test_nobody_who_reads_its_output(folder: Path) -> None:
-    with subprocess.Popen(argv(folder, "yes"), stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.read(10)
-        process.stdout.close()
-        assert process.wait(PATIENCE) == -signal.SIGPIPE
 
 
 def test_a_terminal_has_our_size_and_keys(folder: Path) -> None:
@@ -220,49 +164,6 @@ def test_a_terminal_has_our_size_and_keys(folder: Path) -> None:
     os.close(ours)
 
 
-class Listener:
-    """Has these, one after the other, for whoever accepts."""
-
-    def __init__(self, *accepted: OSError | str) -> None:
-        self._accepted = list(accepted)
-
-    def accept(self) -> tuple[str, None]:
-        first = self._accepted.pop(0)
-        if isinstance(first, OSError):
-            raise first
-        return first, None
-
-
-def test_a_want_of_descriptors_is_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = queue.SimpleQueue[str]()
-    monkeypatch.setattr(programs, "_PAUSE", 0.0)
-    monkeypatch.setattr(programs, "_run", lambda sock, command: taken.put(sock))
-    programs.serve(Listener(OSError(errno.EMFILE, ""), "one", OSError(errno.EBADF, "")), command)
-    assert taken.get(timeout=PATIENCE) == "one"
-
-
-@pytest.mark.parametrize("size", [None, (24, 80)], ids=["pipes", "terminal"])
-@pytest.mark.parametrize(("call", "which"), [("pipe", 1), ("pipe", 2), ("pipe", 3), ("pidfd_open", 1)])
-def test_what_cannot_be_started_leaves_nothing_open(
-    monkeypatch: pytest.MonkeyPatch, call: str, which: int, size: tuple[int, int] | None
-) -> None:
-    real, calls = getattr(os, call), itertools.count(1)
-
-    def scarce(*arguments: int) -> object:
-        if next(calls) >= which:
-            raise OSError(errno.EMFILE, "Too many open files")
-        return real(*arguments)
-
-    before = {*Path("/proc/self/fd").iterdir()}
-    monkeypatch.setattr(programs.os, call, scarce)
-    with contextlib.suppress(OSError):
-        program = programs._Program.started(Start(["sleep", "60"], None, "/", {}, size), ["sleep", "60"])
-        program.close()
-    assert {*Path("/proc/self/fd").iterdir()} <= before
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    assert not [pid for pid in children if b"sleep" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-
-
 def _until(descriptor: int, wanted: bytes) -> None:
     """Read until something like this has come."""
     said, deadline = b"", time.monotonic() + PATIENCE
@@ -270,11 +171,3 @@ def _until(descriptor: int, wanted: bytes) -> None:
         assert time.monotonic() < deadline, said
         if select.select([descriptor], [], [], 1.0)[0]:
             said += os.read(descriptor, 4096)
-
-
-@pytest.mark.parametrize(
-    "words", [[], ["--folder"], ["--folder", "x", "--"], ["--folder", "a", "b", "c", "--", "d"]]
-)
-def test_a_command_line_that_is_none(words: list[str]) -> None:
-    with pytest.raises(SystemExit):
-        client.main(words)

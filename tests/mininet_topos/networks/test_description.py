@@ -101,13 +101,6 @@ def test_what_is_wrong_is_told_with_its_line(old, new, message):
     assert all(problem.line is not None for problem in refused.value.problems)
 
 
-def test_a_tree_whose_names_are_too_long_is_refused_in_words():
-    with pytest.raises(
-        InvalidInput, match=r"pair.yaml:4: sites.onetwo.edge: 'onetwo-edge' is longer than 10"
-    ):
-        described(changed("  one:\n", "  onetwo: {tree: [1, 1, 1, 1]}\n"), "pair.yaml")
-
-
 OTHER = "paths:\n  other: {layer: 2, vlan: 1701, over: [one, tr1, tr2, two]}\n"
 
 
@@ -115,58 +108,6 @@ def test_two_paths_of_one_vlan_on_a_link_are_refused():
     text = changed("paths:\n", OTHER).replace("al2s: {layer: 2,", "al2s: {layer: 2, vlan: 1701,")
     with pytest.raises(InvalidInput, match=r"16: paths.al2s.vlan: 1701 is the VLAN of path 'other' on link"):
         described(text, "pair.yaml")
-
-
-def test_a_vlan_that_nobody_wrote_is_the_first_that_is_free():
-    assert [path.vlan for path in described(changed("paths:\n", OTHER)).paths] == [1701, 1702, None]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "place"),
-    [
-        ("[core]", "[core, mgmt-d1]", "7: routers"),
-        ("[core]", "[core, d1-mgmt]", "7: routers"),
-        ("two-core:", "mgmt-d1:", "13: links.mgmt-d1"),
-    ],
-)
-def test_a_node_is_not_called_as_an_interface_of_the_management_network(old, new, place):
-    text = changed("  one:\n", "  one: {dtns: {d1: , d2: }}\n").replace(old, new)
-    with pytest.raises(InvalidInput, match=f"{place}: '.*' is the name of an interface of the management"):
-        described(text, "pair.yaml")
-    assert described(text.replace("-d1", "-d2").replace("d1-", "d2-"))  # it has no measurement point
-
-
-def test_a_name_that_is_chosen_is_not_taken_from_another():
-    text = changed("[one-edge, tr1]", "{one-edge: al, tr1: one}").replace("[core]", "[core, tr1-one]")
-    with pytest.raises(
-        InvalidInput, match=r"9: links.one-tr.between.tr1: 'tr1-one' is the name of something"
-    ):
-        described(text, "pair.yaml")
-
-
-def test_a_name_that_nobody_chose_gives_way():
-    network = described(changed("[one-edge, tr1]", "{one-edge: dtn, tr1: one}"))
-    assert network.path("al2s").ends["one"].port == "one-edge-dtn"
-    assert network.dtn("one-dtn").port == "one-edge-1"
-
-
-def test_an_interface_is_not_called_as_a_node_is():
-    network = described(changed("[core]", "[core, tr1-line]"))
-    assert network.link("line").ends == ("tr1-1", "tr2-line")
-
-
-def test_two_paths_of_one_vlan_at_an_edge_are_refused_though_they_share_no_link():
-    """The edges would bridge both, and flood round and round."""
-    apart = changed("switches: [tr1, tr2]", "switches: [tr1, tr2, tr3]").replace(
-        "paths:\n",
-        "  one-b: {between: [one-edge, tr3], rate: 1 Mbps}\n  two-b: {between: [two-edge, tr3]}\npaths:\n"
-        "  b: {layer: 2, vlan: 1701, over: [one, tr3, two]}\n",
-    )
-    with pytest.raises(
-        InvalidInput, match=r"18: paths.al2s.vlan: 1701 is the VLAN of path 'b' at 'one-edge'$"
-    ):
-        described(apart.replace("al2s: {layer: 2,", "al2s: {layer: 2, vlan: 1701,"), "pair.yaml")
-    assert [path.vlan for path in described(apart).paths] == [1701, 1702, None]
 
 
 def test_the_same_vlan_is_for_paths_that_share_neither_link_nor_edge():
@@ -179,58 +120,11 @@ def test_the_same_vlan_is_for_paths_that_share_neither_link_nor_edge():
     assert [path.vlan for path in network.paths] == [1701, 1701, None]
 
 
-@pytest.mark.parametrize("over", ["[one, one-r1, one-r2, core, two]", "[two, core, one-r2, one-r1, one]"])
-def test_a_path_over_two_routers_of_a_campus_is_refused(over):
-    text = changed("  one:\n", "  one: {routers: [one-r1, one-r2]}\n").replace(
-        "[one-rtr, core]", "[one-r2, core]"
-    )
-    text = text.replace("paths:\n", "  rr: {between: [one-r1, one-r2]}\npaths:\n")
-    assert described(text).path("internet").links == ("one-core", "two-core")
-    with pytest.raises(
-        InvalidInput, match=r"17: paths.internet.over: leads over one-r. and one-r.: a path has one"
-    ):
-        described(text.replace("[one, core, two]", over), "pair.yaml")
-
-
 def test_everything_that_is_wrong_is_told_at_once():
     text = changed("rate: 100 Mbps", "rate: 2 Gbps").replace("loss: 1 %", "mtu: 100")
     with pytest.raises(InvalidInput) as refused:
         described(text, "pair.yaml")
     assert [problem.line for problem in refused.value.problems] == [10, 12]
-
-
-def test_a_router_has_one_way_to_a_site():
-    text = changed("routers: [core]", "routers: [core, far]").replace(
-        "paths:\n",
-        "  one-far: {between: [one-rtr, far], rate: 1 Mbps}\n  two-far: {between: [two-rtr, far]}\npaths:\n"
-        "  b: {layer: 3, over: [one, far, two]}\n",
-    )
-    with pytest.raises(InvalidInput) as refused:
-        described(text)
-    assert "at 'one-rtr' path 'b' leads over link 'one-far' to site 'two', this one over 'one-core'" in str(
-        refused.value
-    )
-
-
-def test_of_parallel_links_a_path_names_the_one_it_means():
-    parallel = changed("paths:\n", "  line2: {between: [tr1, tr2], rate: 7 Mbps}\npaths:\n")
-    with pytest.raises(InvalidInput, match="line and line2 join 'tr1' and 'tr2': name the one that is meant"):
-        described(parallel)
-    network = described(parallel.replace("[one, tr1, tr2, two]", "[one, tr1, line2, tr2, two]"))
-    assert network.path("al2s").capacity == 7e6
-    assert network.path("al2s").links == ("one-tr", "line2", "two-tr")
-
-
-def test_of_several_routers_a_path_takes_that_which_is_joined_or_named():
-    two = changed("  one:\n", "  one: {routers: [one-rtr, one-rtr2]}\n")
-    assert described(two).path("internet").ends["one"].next_hop_mac == "02:00:00:00:0a:01"
-    both = two.replace("paths:\n", "  one-b: {between: [one-rtr2, core], rate: 1 Mbps}\npaths:\n")
-    with pytest.raises(InvalidInput, match="more than one of the routers of 'one' is joined to core: name"):
-        described(both)
-    for meant in ("one-rtr2", "one-b"):
-        path = described(both.replace("[one, core, two]", f"[one, {meant}, core, two]")).path("internet")
-        assert path.ends["one"].next_hop_mac == "02:00:00:00:0a:02"
-        assert path.links == ("one-b", "two-core")
 
 
 def test_what_a_path_gives_follows_from_its_links():
@@ -256,25 +150,6 @@ def test_a_scale_divides_rates_and_nothing_else():
             assert small.shape.rate == pytest.approx(large.shape.rate / 10)
             assert (small.shape.delay, small.shape.loss) == (large.shape.delay, large.shape.loss)
             assert (small.shape.queue, small.shape.mtu) == (large.shape.queue, large.shape.mtu)
-
-
-def test_a_description_has_a_scale_of_its_own_that_who_asks_may_replace():
-    text = changed("sites:\n", "scale: 5\nsites:\n")
-    assert described(text).path("al2s").capacity == 20e6
-    assert described(text, scale=1).path("al2s").capacity == 100e6
-
-
-def test_a_rate_that_is_out_of_range_at_a_scale_names_the_link():
-    with pytest.raises(InvalidInput, match=r"pair.yaml:10: links.line.rate: at 1:10000, 10 kbps is not in"):
-        described(PAIR, "pair.yaml", scale=10_000)
-
-
-def test_a_change_takes_the_place_of_what_is_written():
-    network = described(PAIR, changes={"line": {"goodput": "50 Mbps", "loss": "3 %"}})
-    path = network.path("al2s")
-    assert (path.goodput, path.loss, path.delay) == (50e6, pytest.approx(0.03), 0.005)
-    with pytest.raises(InvalidInput, match=r"links.line.lost: is not a known key here"):
-        described(PAIR, changes={"line": {"lost": "3 %"}})
 
 
 @pytest.mark.parametrize(
@@ -311,12 +186,3 @@ def test_networks_are_found_by_name_or_file(tmp_path: Path):
         found("mu_oso")
     with pytest.raises(InvalidInput, match=r"nowhere.yaml: cannot be read: there is no such file"):
         found(str(tmp_path / "nowhere.yaml"))
-
-
-@pytest.mark.parametrize("name", names())
-def test_a_built_in_network_says_what_it_is(name):
-    network = named(name)
-    assert network.name == name
-    assert network.title
-    assert network.about
-    assert network.paths
