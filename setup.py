@@ -63,7 +63,6 @@ setup(
         "report": ["plotly>=6,<8", "kaleido>=1,<2", "statsmodels>=0.14,<1"],
         "bench": ["networkx>=3.2,<4", "ortools>=9.10,<10", "plotly>=6,<8"],
         "postgresql": ["psycopg[binary]>=3.1,<4"],
-        "openstack": ["openstacksdk>=4,<5"],
         "dev": [
             "axe-playwright-python>=0.1,<1",
             "datamodel-code-generator>=0.89,<0.90",
@@ -71,7 +70,6 @@ setup(
             "mypy>=1.10,<3",
             "networkx>=3.2,<4",
             "openapi-spec-validator>=0.7,<1",
-            "openstacksdk>=4,<5",
             "playwright>=1.40,<2",
             "ortools>=9.10,<10",
             "pandas>=2,<4",

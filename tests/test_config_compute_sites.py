@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adon.config import Configuration, HTCondorAdapter, OpenStackAdapter, SlurmAdapter, StaticAdapter
+from adon.config import Configuration, HTCondorAdapter, SlurmAdapter, StaticAdapter
 from adon.errors import InvalidInput
 from adon.yamlfile import dump, parse_model
 from tests.broker.stage import NETWORK
@@ -33,9 +33,6 @@ def test_each_kind_is_read_into_its_own_type() -> None:
     condor = adapter_of("{kind: htcondor, condor_config: /etc/condor/c}")
     assert isinstance(condor, HTCondorAdapter)
     assert condor.condor_config == "/etc/condor/c"
-    cloud = adapter_of("{kind: openstack, cloud: science, image: 70a599e0, start_time: 90 s}")
-    assert isinstance(cloud, OpenStackAdapter)
-    assert (cloud.cloud, cloud.start_time, cloud.network) == ("science", 90.0, None)
     assert isinstance(adapter_of("{kind: static}"), StaticAdapter)
     assert read("null").compute["osu-hpc"].adapter is None
 
@@ -59,8 +56,8 @@ def test_what_is_written_is_read_back_the_same() -> None:
 @pytest.mark.parametrize(
     ("adapter", "field", "cause"),
     [
-        ("{}", "", "kind: must be static, slurm, htcondor or openstack"),
-        ("{kind: pbs}", "", "kind: must be static, slurm, htcondor or openstack"),
+        ("{}", "", "kind: must be static, slurm or htcondor"),
+        ("{kind: pbs}", "", "kind: must be static, slurm or htcondor"),
         ("{kind: slurm, partitoin: x}", "partitoin", "not a known key"),
         ("{kind: static, partition: x}", "partition", "not a known key"),
         ("{kind: slurm, period: 30}", "period", "no unit"),
@@ -70,8 +67,7 @@ def test_what_is_written_is_read_back_the_same() -> None:
         ("{kind: slurm, through: ['']}", "through.0", "word"),
         ('{kind: slurm, through: ["a\\nb"]}', "through.0", "word"),
         ("{kind: slurm, slurm_conf: slurm.conf}", "slurm_conf", "absolute"),
-        ("{kind: openstack, cloud: science}", "image", "required"),
-        ("{kind: openstack, cloud: 'a/b', image: i}", "cloud", "pattern"),
+        ("{kind: openstack}", "", "kind: must be static, slurm or htcondor"),
         ("{kind: slurm, jobs: {align: {}}}", "jobs.align.run", "required"),
         ("{kind: slurm, jobs: {align: {run: []}}}", "jobs.align.run", "at least 1"),
         ("{kind: slurm, jobs: {align: {run: [align]}}}", "jobs.align.run.0", "absolute"),

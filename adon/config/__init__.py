@@ -13,7 +13,6 @@ from adon.config.compute_sites import (
     AnyAdapter,
     ConfiguredJob,
     HTCondorAdapter,
-    OpenStackAdapter,
     SlurmAdapter,
     StaticAdapter,
 )
@@ -87,7 +86,6 @@ __all__ = [
     "NetworkLink",
     "Notify",
     "OpenIdProvider",
-    "OpenStackAdapter",
     "Overlay",
     "PathEndpoint",
     "Policy",

@@ -1,7 +1,7 @@
 """How a compute site is asked: the ``adapter`` section of ``compute.NAME`` (docs/sites.md).
 
 No credentials are written here.  Slurm and HTCondor run their own commands, where need be through a program
-such as ``ssh`` that finds its key itself; OpenStack's are in a ``clouds.yaml``.  What may run at a site are
+such as ``ssh`` that finds its key itself.  What may run at a site are
 the programs that stand here, and nothing else.
 """
 
@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from adon.config.parts import Section, Span
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
-from adon.units import Duration, Size
+from adon.units import Size
 
 _ARGUMENT = re.compile(r"[A-Za-z0-9_./:@%+,=][A-Za-z0-9_./:@%+,=-]{0,199}")
 """What a requester may add to a program's words: no white space, nothing that begins like an option."""
@@ -144,24 +144,6 @@ class HTCondorAdapter(Adapter):
     condor_config: Absolute | None = None
 
 
-class OpenStackAdapter(Adapter):
-    """OpenStack's compute API; a job is a server that powers itself off.
-
-    :param cloud: its name in ``clouds.yaml``.
-    :param clouds_file: that file, relative to ours; None: where openstacksdk looks for it.
-    :param image: id of the image that jobs boot; it must have cloud-init.
-    :param network: id of the network they are attached to; None: the project's only one.
-    :param start_time: from asking for a server to its script's first line: T_q where there is room.
-    """
-
-    kind: Literal["openstack"]
-    cloud: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
-    clouds_file: str | None = None
-    image: Word
-    network: Word | None = None
-    start_time: Duration = 60.0
-
-
 def _kind(value: object) -> str:
     found = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
     return str(found)
@@ -170,12 +152,11 @@ def _kind(value: object) -> str:
 AnyAdapter = Annotated[
     Annotated[StaticAdapter, Tag("static")]
     | Annotated[SlurmAdapter, Tag("slurm")]
-    | Annotated[HTCondorAdapter, Tag("htcondor")]
-    | Annotated[OpenStackAdapter, Tag("openstack")],
+    | Annotated[HTCondorAdapter, Tag("htcondor")],
     Discriminator(
         _kind,
         custom_error_type="adapter_kind",
-        custom_error_message="kind: must be static, slurm, htcondor or openstack",
+        custom_error_message="kind: must be static, slurm or htcondor",
     ),
 ]
 """An adapter of the kind that its ``kind`` names."""

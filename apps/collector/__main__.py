@@ -169,7 +169,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
         link.on(
             "standing", lambda told: inbox.call(lambda: collector.follow(active=told.get("active") is True))
         )
-        ends.enter_context(working(configuration, folder, link, leads))
+        ends.enter_context(working(configuration, link, leads))
         ends.enter_context(watching(*reads))
         ends.enter_context(rounds.running(configuration, folder, data, inbox, Studies(archive), leads))
         deployed.start()  # what was wanted meanwhile has waited

@@ -1,7 +1,7 @@
 """The adapter of each compute site, as it is configured.
 
 Commands get a small environment; of ours only what names a configuration or finds a key.  No secret is an
-argument of a command, and none is read here: ``ssh`` finds its key, openstacksdk its ``clouds.yaml``.
+argument of a command, and none is read here: ``ssh`` finds its key.
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from adon.config import (
     Adapter,
     ComputeSite,
     ConfiguredJob,
     HTCondorAdapter,
-    OpenStackAdapter,
     SlurmAdapter,
 )
 from measurement.custom.batch.commands import ANSWER_LIMITS, Commands
@@ -25,7 +23,7 @@ from measurement.custom.batch.htcondor import HTCondor
 from measurement.custom.batch.model import Job
 from measurement.custom.batch.slurm import Slurm
 from measurement.custom.errors import BatchFailed
-from measurement.sites import model, openstack
+from measurement.sites import model
 from measurement.sites.batch import BatchSite
 from measurement.sites.model import JobOrder
 from measurement.sites.static import StaticSite
@@ -34,12 +32,8 @@ PASSED = ("HOME", "PATH", "SSH_AUTH_SOCK", "SLURM_CONF", "CONDOR_CONFIG")
 _PLACE = re.compile(r"\{(job|flow|bytes)\}")
 
 
-def build(site: ComputeSite, adapter: Adapter, folder: Path) -> model.ComputeSite:
-    """What asks this site.
-
-    :param folder: where the configuration file is; a ``clouds_file`` is named relative to it.
-    :raises BatchFailed: if it cannot be made (no openstacksdk, no such cloud).
-    """
+def build(site: ComputeSite, adapter: Adapter) -> model.ComputeSite:
+    """What asks this site."""
     match adapter:
         case SlurmAdapter():
             commands = _commands(
@@ -55,10 +49,6 @@ def build(site: ComputeSite, adapter: Adapter, folder: Path) -> model.ComputeSit
             return BatchSite(
                 condor if not adapter.through else replace(condor, clock=lambda: far_clock(commands))
             )
-        case OpenStackAdapter():
-            clouds = None if adapter.clouds_file is None else folder / adapter.clouds_file
-            launch = openstack.Launch(adapter.image, adapter.network, adapter.start_time)
-            return openstack.OpenStackSite(openstack.connect(adapter.cloud, clouds, adapter.timeout), launch)
         case _:
             return StaticSite(site.worker_nodes, 0 if site.cores is None else site.cores, site.queue_wait)
 

@@ -244,7 +244,7 @@ class Desk:
             self._let_go(job_id)
 
     def _let_go(self, job_id: str) -> None:
-        # A cloud keeps the server of a job that is over, HTCondor one that it holds for its time.
+        # HTCondor keeps a job that it holds for its time.
         try:
             self._there().cancel(job_id)
         except BatchFailed as error:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from adon.config import Configuration
@@ -76,12 +75,10 @@ class Desks:
 
 
 @contextmanager
-def working(
-    configuration: Configuration, folder: Path, link: LinkClient, leads: Callable[[], bool]
-) -> Iterator[None]:
+def working(configuration: Configuration, link: LinkClient, leads: Callable[[], bool]) -> Iterator[None]:
     """Ask every compute site that has an adapter, and work on its jobs, until the end of the context."""
     desks = {
-        name: Desk(name, site.adapter, partial(adapters.build, site, site.adapter, folder), link, leads)
+        name: Desk(name, site.adapter, partial(adapters.build, site, site.adapter), link, leads)
         for name, site in configuration.compute.items()
         if site.adapter is not None
     }

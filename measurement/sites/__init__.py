@@ -2,9 +2,8 @@
 
 One small protocol (:class:`~measurement.sites.model.ComputeSite`: ``state``, ``submit``, ``find``,
 ``follow``, ``cancel``) and an adapter for each kind of site: :mod:`.static` tells configured numbers,
-:mod:`.batch` puts a batch system of :mod:`measurement.custom.batch` behind it (Slurm, HTCondor),
-:mod:`.openstack` a cloud.  Reports, orders and news are plain values (:mod:`.model`) with a form that travels
-(:mod:`.codec`).
+:mod:`.batch` puts a batch system of :mod:`measurement.custom.batch` behind it (Slurm, HTCondor).  Reports,
+orders and news are plain values (:mod:`.model`) with a form that travels (:mod:`.codec`).
 
 Whoever decides never speaks to a site: the collector asks, and tells.  [ADON] 4.3 (T_q, Γ_c); docs/sites.md.
 """

@@ -29,7 +29,7 @@ BESIDE = frozenset({"measurement/pyproject.toml"})
 """Files in the packages' folders that are not theirs: of the measurement point's own wheel."""
 OF_THE_SYSTEM = frozenset({"mininet"})
 """What Debian's packages bring and no index has."""
-INSEPARABLE = {"pydantic_core": "pydantic", "keystoneauth1": "openstacksdk"}
+INSEPARABLE = {"pydantic_core": "pydantic"}
 """Modules of distributions that others pin exactly, or whose types are those others' interface."""
 
 

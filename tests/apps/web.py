@@ -576,7 +576,7 @@ def compute() -> list[dict[str, Any]]:
     """Sites as the controller reads them out: one answers and was late once, one is silent, one not asked."""
     sites = {
         "osu-hpc": compute_site(),
-        "cloud": compute_site({"kind": "openstack", "cloud": "science", "image": "i"}),
+        "cloud": compute_site({"kind": "htcondor"}),
         "mu-hpc": compute_site(None),
     }
     late = job(predicted=0.0, queued_at=100.0, started_at=640.0)
@@ -586,7 +586,7 @@ def compute() -> list[dict[str, Any]]:
     known = Standings(sites, (late, done))
     waits = (wait(120.0), wait(None, 8, why="it says that it would never start such a job"))
     known.reported(report("osu-hpc", *waits), NOW - 5)
-    known.reported(silent("cloud", "OpenStack: Unauthorized (HTTP 401)"), NOW - 300)
+    known.reported(silent("cloud", "condor_status ended with status 1"), NOW - 300)
     return known.reading(NOW)
 
 

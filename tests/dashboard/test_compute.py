@@ -11,7 +11,7 @@ from tests.dashboard.reading import parts, text
 def test_sites_tell_their_state_and_what_their_word_was_worth(visiting: Visiting) -> None:
     said = text(sites.live(visiting("researcher")))
     assert "does not answer" in said
-    assert "OpenStack: Unauthorized" in said
+    assert "condor_status ended" in said
     assert "times as long as it said, by 1 job" in said
 
 
