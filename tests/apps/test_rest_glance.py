@@ -69,13 +69,6 @@ def test_thresholds_that_mean_nothing_are_refused(text, field):
     assert [problem.field for problem in caught.value.problems] == [field]
 
 
-def test_the_policy_is_told_setting_by_setting(world):
-    items = {one["name"]: one for one in world.ask("GET", "/policy").json["items"]}
-    assert (items["reserve_nodes"]["value"], items["reserve_nodes"]["configured"]) == (1, True)
-    assert (items["settle"]["value"], items["settle"]["configured"]) == ("2.0 s", False)
-    assert items["aging"]["meaning"]
-
-
 # -- workflows ------------------------------------------------------------------------------------------
 
 
@@ -186,30 +179,6 @@ def test_a_researcher_sees_the_slices_they_belong_to(world):
     assert world.ask("GET", "/slices", "rival").json["items"] == []
     (staff,) = world.ask("GET", "/slices", "operator").json["items"]
     assert staff["members"]["who"] == ["researcher"]
-
-
-def states(world):
-    found = world.ask("GET", "/health").json
-    return found["state"], {one["name"]: one["state"] for one in found["parts"]}
-
-
-def test_health_tells_each_part(world):
-    whole, parts = states(world)
-    assert whole == "degraded"  # one of the two switches is not connected
-    assert parts == {
-        "web": "ok",
-        "store": "ok",
-        "controller": "ok",
-        "switches": "degraded",
-        "collector": "ok",
-        "archive": "ok",
-    }
-    world.stop_collector()
-    assert states(world)[1]["collector"] == "away"
-    world.stop_controller()
-    whole, parts = states(world)
-    assert (whole, parts["controller"]) == ("away", "away")
-    assert "switches" not in parts
 
 
 def test_boxes_of_hours_and_days(world):

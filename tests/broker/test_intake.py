@@ -28,28 +28,6 @@ def flow(*others: Flow, templates: Catalog = CATALOG, topology: Topology = TOPOL
     return new_flow(len(others) + 1, event, templates, topology, others)
 
 
-def test_a_request_becomes_a_flow_of_a_template_version() -> None:
-    found = flow(ports=[5002, 5001, 5001])
-    assert (found.id, found.template, found.submitted_at) == ("f-1", "soykb@1", 5.0)
-    assert found.tuples == (FiveTuple(6, 5001), FiveTuple(6, 5002))
-
-
-@pytest.mark.parametrize(
-    ("fields", "field", "cause"),
-    [
-        ({"template": "soykb@9"}, "template", "soykb@9"),
-        ({"template": None, "application": "unheard-of"}, "application", "unheard-of"),
-        ({"source": "x", "destination": "y"}, "source", "no host 'x'"),
-        ({"destination": "mu-dtn"}, "destination", "same site"),
-    ],
-)
-def test_a_refusal_names_field_and_cause(fields: dict[str, Any], field: str, cause: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        flow(**fields)
-    assert caught.value.problems[0].field == field
-    assert cause in str(caught.value.problems[0])
-
-
 def computing(asked: dict[str, Any], **rspec: Any) -> Template:
     body = {
         "name": "computes",
@@ -102,12 +80,6 @@ def test_a_bound_that_no_path_can_meet_is_told_with_whose_it_is() -> None:
     mine = QSpec.model_validate({"throughput": {"min": "2 Gbps"}})
     with pytest.raises(InvalidInput, match=f"2 Gbps {best}$"):
         flow(template="fast", templates=Catalog.of([fast]), qspec=mine)
-
-
-def test_both_unknown_hosts_are_named() -> None:
-    with pytest.raises(InvalidInput) as caught:
-        flow(source="x", destination="y")
-    assert [problem.field for problem in caught.value.problems] == ["source", "destination"]
 
 
 def test_a_destination_that_the_rspec_does_not_allow() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from adon.flowvisor.bursts import at_its_start, of_its_part, throttling_of
+from adon.flowvisor.bursts import at_its_start, throttling_of
 from measurement.model import Measurement, Metric, PathKey
 from measurement.throttling import Allowance
 
@@ -80,19 +79,6 @@ class TestByHand:
     def test_a_test_that_had_a_pace_of_its_own_tells_nothing(self, more: dict[str, object]) -> None:
         assert throttling_of(a_test(through(MICRO, 1.0, 10), **more)) is None
 
-    def test_the_length_of_intervals_is_as_told_or_else_by_their_number(self) -> None:
-        rates = through(MICRO, 0.5, 20)
-        counted, told = throttling_of(a_test(rates)), throttling_of(a_test(rates, None, interval_seconds=1.0))
-        assert counted is not None
-        assert told is not None
-        assert (counted.lasts, told.lasts) == pytest.approx((4.0, 8.0))
-        assert throttling_of(a_test(rates, None)) is None
-
-    def test_of_omitted_seconds_nothing_is_promised(self) -> None:
-        found = throttling_of(a_test(through(MICRO, 1.0, 11)[1:]))
-        assert found is not None
-        assert found.lasts == pytest.approx(3.0)
-
     def test_what_arrived_counts_not_what_was_handed_over(self) -> None:
         found = throttling_of(a_test([260e6, *through(MICRO, 1.0, 10)[1:]], value=128e6))
         assert found is not None
@@ -122,46 +108,11 @@ class TestByHand:
         assert found.sustained == pytest.approx(truth.sustained, rel=0.05)
         assert found.lasts == pytest.approx(truth.lasts, rel=0.1)
 
-    def test_intervals_that_are_not_all_of_the_test_tell_nothing(self) -> None:
-        assert throttling_of(a_test(through(MICRO, 1.0, 10), value=80e6)) is None
-
-    def test_many_intervals_are_taken_together(self) -> None:
-        found = throttling_of(a_test(through(MICRO, 0.01, 1000)))
-        assert found is not None
-        assert (found.burst, found.sustained, found.lasts) == pytest.approx((200e6, 80e6, 4.0))
-
-    @pytest.mark.parametrize(
-        "told",
-        [
-            None,
-            "12345678",
-            7,
-            {"a": 1},
-            [[1.0]] * 10,
-            ["1"] * 10,
-            [math.nan] * 10,
-            [-1.0] * 10,
-            [math.inf, *[1e6] * 9],
-            [10**400] * 10,
-        ],
-    )
-    def test_what_is_no_list_of_rates_tells_nothing(self, told: object) -> None:
-        assert throttling_of(a_test(told, value=1e6)) is None
-
-    @pytest.mark.parametrize("seconds", [0, -1, "10", None, math.nan, math.inf, 10**400])
-    def test_what_is_no_time_tells_nothing(self, seconds: object) -> None:
-        assert throttling_of(a_test(through(MICRO, 1.0, 10), seconds)) is None
-
     @pytest.mark.parametrize(("idle", "lasts"), [(0, 0.0), (-3, 0.0), (3, 2.0), (6, 4.0), (600, 4.0)])
     def test_a_bucket_fills_at_the_sustained_rate(self, idle: float, lasts: float) -> None:
         """480 Mbit at 80 Mbps are six seconds."""
         found = at_its_start(MICRO, idle)
         assert (found.burst, found.sustained, found.lasts) == pytest.approx((200e6, 80e6, lasts))
-
-    def test_a_part_of_it_is_a_part_of_both_rates(self) -> None:
-        assert of_its_part(MICRO, 0.5, math.inf) == Allowance(100e6, 40e6, 4.0)
-        assert of_its_part(MICRO, 1.0, 150e6) == Allowance(150e6, 80e6, 4.0)
-        assert of_its_part(MICRO, 1.0, 50e6) == Allowance(50e6, 50e6, 0.0)
 
 
 buckets = st.builds(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adon.config import Configuration
-from adon.errors import InvalidInput, NotFound, Unavailable
+from adon.errors import InvalidInput
 from adon.flowvisor.path import Attachment, Layer, PathEnd
 from adon.flowvisor.port import PortState
 from adon.flowvisor.topology import Topology
@@ -146,25 +146,6 @@ def test_port_numbers_are_remembered_while_a_switch_is_away() -> None:
     assert away.switch_up(MU, MU_PORTS) == up()
 
 
-def test_events_make_new_topologies_and_leave_the_old_one_alone() -> None:
-    before = up()
-    after = before.port_changed(MU, "mu-l2", PortState(2, False))
-    assert before.candidates("mu-dtn", "osu-dtn")[0].usable
-    assert not after.candidates("mu-dtn", "osu-dtn")[0].usable
-    assert after.port_changed(MU, "mu-l2", PortState(2, True)) == before
-
-
-@pytest.mark.parametrize("event", ["switch_up", "switch_down", "port_changed"])
-def test_an_unknown_switch_is_refused_by_its_datapath_id(event: str) -> None:
-    arguments: dict[str, tuple[Any, ...]] = {
-        "switch_up": ({},),
-        "switch_down": (),
-        "port_changed": ("x", None),
-    }
-    with pytest.raises(InvalidInput, match=r"^dpid: no switch 00000000000000ff is configured$"):
-        getattr(up(), event)(0xFF, *arguments[event])
-
-
 def test_an_attachment_joins_configuration_and_report() -> None:
     assert up().attachment("osu-dtn") == Attachment(
         host="osu-dtn",
@@ -178,27 +159,6 @@ def test_an_attachment_joins_configuration_and_report() -> None:
     assert up().site_of("osu-dtn") == "osu"
 
 
-def test_hosts_that_cannot_be_found() -> None:
-    with pytest.raises(NotFound, match="host 'nobody'"):
-        up().attachment("nobody")
-    with pytest.raises(NotFound, match="host 'nobody'"):
-        up().candidates("mu-dtn", "nobody")
-    with pytest.raises(Unavailable, match="has reported no port 'mu-dtn'"):
-        Topology(CONFIGURATION).attachment("mu-dtn")
-    with pytest.raises(NotFound, match="path 'al2s:mu>isu'"):
-        up().candidate(PathKey("al2s", "mu", "isu"))
-
-
 def test_no_transit_path_is_chosen_within_a_site() -> None:
     with pytest.raises(InvalidInput, match=r"^destination: .*same site \('mu'\)"):
         up().candidates("mu-dtn", "mu-dtn")
-
-
-def test_measurement_addresses_live_on_the_dtns_ports() -> None:
-    (test,) = CONFIGURATION.measurements.tests
-    sender, receiver = up().test_ends(test)
-    assert (sender.host, sender.address, sender.port) == ("osu-dtn", "10.2.0.21", 11)
-    assert (receiver.host, receiver.address, receiver.port) == ("mu-dtn", "10.1.0.21", 1)
-    nowhere = test.model_copy(update={"from_": "isu"})
-    with pytest.raises(NotFound, match="host at site 'isu'"):
-        up().test_ends(nowhere)

@@ -100,13 +100,6 @@ def test_what_is_stored_is_written_to_the_disk_and_gone_afterwards(tmp_path):
     assert "No such file or directory" in row.trouble
 
 
-def test_what_is_decided_at_once_begins_at_once(tmp_path):
-    """By our clock only waiting takes time: none of the time between two looks is in it."""
-    run = RunByOurClock(tmp_path, file(f"[{{{SOYKB}, lasts: 1 s}}]"))
-    (row,) = run.outcome().tables.flows
-    assert (row.decided - row.asked, row.began - row.asked) == (0, pytest.approx(0.1))
-
-
 def test_a_flow_was_decided_on_when_its_decision_was_made_not_when_it_was_seen(tmp_path):
     run = RunByOurClock(tmp_path, file(f"[{{{SOYKB}, at: 2 s, lasts: 1 s}}]"))
     run.decider = Late(run.record)
@@ -121,11 +114,6 @@ def test_what_comes_after_comes_after(tmp_path):
     first, then = outcome.tables.flows
     assert then.asked >= first.ended + 0.2
     assert then.state == "finished"
-
-
-def test_the_same_seed_makes_the_same_ports(tmp_path):
-    one, other = (Run(tmp_path, file(f"[{SMALL}]")).record.ports for _ in range(2))
-    assert one == other
 
 
 UNTIL = "{flow: b, template: soykb, from: mu, to: osu, rate: 8 Gbps, until: [a, ends]}"
@@ -203,16 +191,6 @@ def test_a_load_that_ends_by_itself_breaks_the_trial_off(tmp_path):
     outcome = run.outcome()
     assert outcome.why == "others ended by itself: no route"
     assert outcome.tables.flows[0].state == FlowState.RUNNING
-
-
-def test_a_medium_is_told_with_its_jitter_and_loss(tmp_path):
-    text = file(
-        "[{flow: video, template: soykb, from: mu, to: osu, protocol: udp, rate: 40 Mbps, lasts: 1 s}]"
-    )
-    (row,) = Run(tmp_path, text).outcome().tables.flows
-    assert (row.state, row.packets_lost) == ("finished", 0)
-    assert row.packets_sent > 10
-    assert row.jitter is not None
 
 
 def test_loads_and_links_come_and_go(tmp_path):
@@ -367,26 +345,6 @@ def test_who_decides_and_does_not_answer_is_not_asked_again_when_a_trial_is_brok
     assert run.decider.told == asked
     assert [row.received for row in outcome.tables.flows] == [1, 1, 1]
     assert [row.outcome for row in outcome.tables.decisions] == ["remembered"]
-
-
-def test_ctrl_c_while_the_cause_of_a_failure_is_looked_for_keeps_what_there_is(tmp_path):
-    looked: list[str] = []
-
-    def healthy() -> None:
-        looked.append("once")
-        if len(looked) == 2:
-            raise KeyboardInterrupt
-
-    run = RunByOurClock(tmp_path, file(f"[{SMALL}]"), healthy=healthy)
-
-    def fail():
-        raise Unavailable("a switch does not answer")
-
-    run.decider.look = fail
-    outcome = run.outcome()
-    assert outcome.why == "a switch does not answer"
-    assert len(outcome.tables.flows) == 1
-    assert [row.trouble for row in outcome.tables.events] == ["a switch does not answer"]
 
 
 def throughput_test(path: str, started: float) -> dict[str, object]:

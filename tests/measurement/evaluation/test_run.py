@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from measurement.evaluation import run_json
 from measurement.evaluation.results import Measured, Path
-from measurement.evaluation.run import Reference, Run, Sample, summarised
+from measurement.evaluation.run import Reference, Run, Sample
 from tests.measurement.evaluation.nectar import TABLE_V
 
 NODES, CLIENTS = ("a", "b"), ("u",)
@@ -91,18 +91,6 @@ def test_runs_that_contradict_themselves_are_refused(
         run(*samples, **more)
 
 
-@pytest.mark.parametrize("wrong", [(None, ""), (1.0, "refused"), (-1.0, ""), (float("inf"), "")])
-def test_a_test_came_to_a_value_or_failed(wrong: tuple[float | None, str]) -> None:
-    with pytest.raises(ValueError, match=r"^test 7: "):
-        Sample(7, PATHS[0], 0.0, *wrong)
-
-
-def test_no_values_amount_to_nothing() -> None:
-    with pytest.raises(ValueError, match="values"):
-        summarised([])
-    assert summarised([5.0]) == Measured(5.0, 0.0, 1)
-
-
 @st.composite
 def runs(draw: st.DrawFn) -> Run:
     count = draw(st.integers(0, 12))
@@ -154,14 +142,3 @@ def test_files_that_are_none_are_refused_by_field(change: dict[str, Any], says: 
 def test_a_series_is_in_the_order_of_time_whatever_the_log_s() -> None:
     found = run(Sample(0, PATHS[1], 9.0, 1.0), Sample(1, PATHS[1], 3.0, 2.0), Sample(2, PATHS[1], 6.0, 3.0))
     assert found.series() == {PATHS[1]: (2.0, 3.0, 1.0)}
-
-
-def test_of_many_problems_the_first_are_named() -> None:
-    """Not one for each of thousands of samples."""
-    data = run_json.to_json(run(*(sample(number, PATHS[1], 1.0) for number in range(20))))
-    for one in data["samples"]:
-        one["value"] = -1.0
-    with pytest.raises(ValueError, match=r"^samples\.0\.value: .*samples\.4\.value: .*; and 15 more$"):
-        run_json.from_json(data)
-    with pytest.raises(ValueError, match=r"^run: Input should be"):
-        run_json.from_json([])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.errors import InvalidInput, Unavailable
+from adon.errors import Unavailable
 from mininet_topos.platforms.choosing import AUTO, HOST, Machine, choose
 from mininet_topos.platforms.names import Platform
 
@@ -39,32 +39,6 @@ def test_the_best_that_can_be_had(
     asked: str | None, machine: Machine, needs_delay: bool, taken: Platform
 ) -> None:
     assert choose(asked, machine, needs_delay=needs_delay).platform is taken
-
-
-@pytest.mark.parametrize(
-    ("asked", "machine", "needs_delay", "said"),
-    [
-        ("host", ORDINARY, False, "^host-user: .*need root"),
-        ("host-kernel", BARE, False, "^host-kernel: .*no Open vSwitch datapath"),
-        ("host", BARE, True, "host-kernel: .*; host-user: .*no netem"),
-        ("guest", Machine(root=True, kernel_datapath=True, netem=True, guest=False), False, "setup.sh guest"),
-        (
-            None,
-            Machine(root=False, kernel_datapath=True, netem=True, guest=False),
-            False,
-            "root.*setup.sh guest",
-        ),
-        (None, Machine(True, True, True, True, missing=("mnexec", "tc")), False, "needs mnexec, tc: run"),
-    ],
-)
-def test_why_none_can_be_had(asked: str | None, machine: Machine, needs_delay: bool, said: str) -> None:
-    with pytest.raises(Unavailable, match=said):
-        choose(asked, machine, needs_delay=needs_delay)
-
-
-def test_a_name_that_is_none() -> None:
-    with pytest.raises(InvalidInput, match="platform: 'moon' is none of auto, host, host-kernel"):
-        choose("moon", WHOLE)
 
 
 def able(platform: Platform, machine: Machine, needs_delay: bool) -> bool:
