@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from measurement.custom.answer import Schema, check_schema, read_answer
+from measurement.custom.answer import read_answer
 from measurement.custom.errors import MetricFailed
 from measurement.custom.execute import Aborted, Limits, ending, environment, execute
 from measurement.custom.model import PERIOD, Endless, Origin
@@ -18,17 +18,15 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*")
 class MetricCommand:
     """A program whose output is a metric.
 
-    :param name: of the series; with a JSON document, what all its series begin with.
+    :param name: of the series; with a JSON object, what all its series begin with.
     :param argv: the program and its arguments; no shell reads them.
-    :param schema: the JSON Schema of its output; None: it prints one number.
     :param unit: of its values, "" if there is none or they differ.
     :param passed: names of the variables of our environment that it gets.
-    :raises ValueError: for a name that is none, no program, a schema that is none.
+    :raises ValueError: for a name that is none, or no program.
     """
 
     name: str
     argv: tuple[str, ...]
-    schema: Schema | None = None
     unit: str = ""
     limits: Limits = field(default_factory=Limits)
     passed: tuple[str, ...] = ()
@@ -38,8 +36,6 @@ class MetricCommand:
             raise ValueError(f"name: {self.name[:60]!r} is not lower-case words with dots between, or taken")
         if not self.argv or not self.argv[0] or any("\0" in word for word in self.argv):
             raise ValueError("argv: must be a program and its arguments")
-        if self.schema is not None:
-            check_schema(self.schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ def run(command: MetricCommand, host: str, now: float) -> list[Observation] | Co
         return CommandFailed(f"it {ending(found, command.limits)}", found.stderr)
     origin = Origin(host, command.name, now, "command")
     try:
-        values = read_answer(found.stdout, command.schema)
+        values = read_answer(found.stdout)
         return [
             origin.value(f"{command.name}.{name}" if name else command.name, value, command.unit)
             for name, value in values.items()

@@ -17,7 +17,6 @@
     memory = 268435456                  # bytes
     cpu = 2                             # seconds
     environment = ["HOME"]              # variables that it gets, beside PATH, LC_ALL and TZ
-    # schema = { type = "object", required = ["used"], properties = { used = { type = "number" } } }
 
     [[pegasus]]
     name = "soykb"
@@ -38,7 +37,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -68,7 +67,6 @@ class Command(_Section):
 
     name: _Name
     argv: Annotated[tuple[str, ...], Field(min_length=1)]
-    answer: Annotated[Literal["number"] | dict[str, Any], Field(alias="schema")] = "number"
     unit: str = ""
     period: _Positive = PERIOD
     timeout: _Positive = 3.0
@@ -84,7 +82,6 @@ class Pegasus(_Section):
     name: _Label
     folder: _Absolute | None = None
     database: _Absolute | None = None
-    output: Literal["json", "table"] = "json"
     period: _Positive = PERIOD
     timeout: _Positive = 60.0
     environment: tuple[str, ...] = ("HOME",)

@@ -74,16 +74,15 @@ def _system(section: System, host: str) -> Iterator[CustomMetric]:
 
 def _command(section: Command) -> MetricCommand:
     limits = Limits(section.timeout, section.memory, section.cpu, section.output)
-    schema = None if isinstance(section.answer, str) else section.answer
     try:
-        return MetricCommand(section.name, section.argv, schema, section.unit, limits, section.environment)
+        return MetricCommand(section.name, section.argv, section.unit, limits, section.environment)
     except ValueError as error:
         raise ValueError(f"command {section.name}: {error}") from None
 
 
 def _pegasus(section: Pegasus, host: str) -> CustomMetric:
     limits = replace(TOOL_LIMITS, seconds=section.timeout)
-    tools = Tools(section.output, section.environment, limits)
+    tools = Tools(section.environment, limits)
     if section.folder is not None:
         return WorkflowMetric(section.name, host, Path(section.folder), tools, section.period)
     return UserMetric(section.name, host, Path(str(section.database)), tools, section.period)

@@ -8,6 +8,7 @@ a workflow that is done has no more values.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,13 +16,19 @@ from typing import Any
 
 from measurement.codec import observation_to_json
 from measurement.custom.model import CustomMetric
-from measurement.custom.sampler import next_time
 from measurement.errors import MeasurementError
 from measurement.model import Observation
 from measurement.point.children import ToolFailed
 from measurement.point.specs import MetricSpec
 
 LOG = logging.getLogger(__name__)
+
+
+def next_time(due: float, period: float, now: float) -> float:
+    """The first time after ``now`` of a series that ``due`` belongs to: late samples do not pile up."""
+    if now < due:
+        return due
+    return due + period * (math.floor((now - due) / period) + 1)
 
 
 def result(observations: Sequence[Observation]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from measurement.custom.errors import MetricFailed
 from measurement.custom.execute import Aborted, Limits, environment, execute
@@ -35,11 +35,9 @@ _Read = TypeVar("_Read")
 class Tools:
     """The command line tools of Pegasus.
 
-    :param output: ``json`` asks ``pegasus-status`` with ``-j`` (Pegasus 5), ``table`` with ``-l``.
     :param passed: variables of our environment that they get.
     """
 
-    output: Literal["json", "table"] = "json"
     passed: tuple[str, ...] = ("HOME",)
     limits: Limits = TOOL_LIMITS
 
@@ -48,8 +46,7 @@ class Tools:
 
         :raises MetricFailed: when the tool is missing, takes too long, or says something else.
         """
-        option = "-j" if self.output == "json" else "-l"
-        return self._ask(read_status, "pegasus-status", option, folder)
+        return self._ask(read_status, "pegasus-status", "-j", folder)
 
     def ended(self, origin: Origin, name: str, folder: str) -> list[Observation]:
         """What is known of a workflow once it is done or failed: its statistics and its analysis.

@@ -61,7 +61,7 @@ def test_a_workflow_that_runs(pegasus: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "state"), [("status-5.1.3-failure.json", 2), ("status-5.1.3-success.txt", 1)]
+    ("status", "state"), [("status-5.1.3-failure.json", 2), ("status-5.1.3-success.json", 1)]
 )
 def test_a_workflow_that_ended_has_its_statistics_and_analysis(
     pegasus: Path, status: str, state: int
@@ -95,14 +95,6 @@ def test_statistics_are_not_written_into_the_submit_directory(pegasus: Path) -> 
     scratch = Path((folder / "scratch").read_text().strip())
     assert not scratch.is_relative_to(folder)
     assert not scratch.exists()
-
-
-def test_pegasus_4_is_asked_for_its_table(pegasus: Path) -> None:
-    folder = workflow(pegasus, "run", "status-4-long.txt")
-    tools = Tools("table", ("PATH",))
-    values = WorkflowMetric("soykb", "isi", folder, tools).sample(1000.0)
-    assert of(values, "soykb")["pegasus.percent_done"] == 53.2
-    assert (folder / "asked").read_text() == "-l\n"
 
 
 def test_an_end_without_statistics_is_told_after_some_attempts(pegasus: Path) -> None:

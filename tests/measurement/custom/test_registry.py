@@ -30,12 +30,10 @@ unit = "jobs"
 timeout = 2
 memory = 1000000000
 cpu = 1
-schema = { type = "number" }
 
 [[command]]
 name = "answer"
 argv = ["echo", "42"]
-schema = "number"
 
 [[pegasus]]
 name = "soykb"
@@ -44,7 +42,6 @@ database = "/home/soykb/.pegasus/workflow.db"
 [[pegasus]]
 name = "run"
 folder = "/home/soykb/run0001"
-output = "table"
 
 [[batch]]
 name = "hpc"
@@ -77,7 +74,6 @@ def test_a_whole_file(tmp_path: Path) -> None:
     assert command.command.limits == Limits(2, 1_000_000_000, 1)
     assert isinstance(found["soykb"], UserMetric)
     assert isinstance(found["run"], WorkflowMetric)
-    assert found["run"].tools.output == "table"
     slurm, pool = found["hpc"], found["pool"]
     assert isinstance(slurm, BatchMetric)
     assert isinstance(pool, BatchMetric)
@@ -121,7 +117,6 @@ COMMAND = '[[command]]\nname = "a"\nargv = ["true"]\n'
         (COMMAND + "timeout = -1", "command.0.timeout: "),
         (COMMAND + 'shell = "yes"', "command.0.shell: "),
         (COMMAND + 'schema = "text"', "command.0.schema"),
-        (COMMAND + "schema = { type = 3 }", "command a: schema: "),
         ('[[command]]\nname = "a"\nargv = []', "command.0.argv: "),
         ('[[command]]\nname = "a"\nargv = "true"', "command.0.argv: "),
         ('[[command]]\nname = "rtt"\nargv = ["true"]', "command rtt: name: "),

@@ -10,7 +10,7 @@ from measurement.codec import observation_from_json
 from measurement.custom.errors import MetricFailed
 from measurement.model import Observation, host_key
 from measurement.point.children import RunCanceled, ToolFailed
-from measurement.point.metrics import Metrics
+from measurement.point.metrics import Metrics, next_time
 from measurement.point.specs import MetricSpec, parse_spec
 
 
@@ -115,3 +115,11 @@ def test_one_that_is_not_there_names_those_that_are():
 def test_a_bad_specification_names_its_field(fields, cause):
     with pytest.raises(ValueError, match=cause):
         spec(**fields)
+
+
+@pytest.mark.parametrize(
+    ("due", "period", "now", "following"),
+    [(10.0, 5.0, 9.0, 10.0), (10.0, 5.0, 10.0, 15.0), (10.0, 5.0, 14.9, 15.0), (10.0, 5.0, 31.0, 35.0)],
+)
+def test_late_samples_do_not_pile_up(due: float, period: float, now: float, following: float) -> None:
+    assert next_time(due, period, now) == following
