@@ -19,8 +19,8 @@ from adon.broker.forecasting.sharing import (
     present,
     whole,
 )
-from adon.simulation.forecast import Job, finish
 from measurement.throttling import Allowance
+from tests.reference.shared_path import Job, finish
 
 PATH = Whole(10.0)
 OTHERS = st.lists(st.tuples(st.floats(10.0, 1e4), st.integers(1, 16)), max_size=12)

@@ -1,8 +1,6 @@
-"""When transfers that share one path will be over, if nobody else comes: what can be said at admission.
+"""End times of transfers that share one path, by the shares of :mod:`adon.simulation.fairness`.
 
-The time that a new transfer takes is not its size over its share of now: those beside it end, and leave it
-their part.  Their sizes and what they have sent are known, so that can be worked out, by the same shares as
-everywhere (:mod:`adon.simulation.fairness`) on one link.  Who comes later is not known and makes it later.
+The reference for the fluid model of completion forecasts.  No other transfer comes.
 """
 
 from __future__ import annotations

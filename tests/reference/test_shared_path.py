@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.simulation.forecast import Job, finish
 from adon.simulation.policy import Always
+from tests.reference.shared_path import Job, finish
 from tests.simulation.small import ended, network, run, transfer, workload
 
 
