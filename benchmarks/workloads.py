@@ -59,7 +59,7 @@ def run(folder: Path, seed: int, only: str | None = None) -> dict[str, Any]:  # 
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(measure, chosen, [seed] * len(chosen)))
     return {
-        "versions": {name: version(name) for name in ("numpy", "scipy", "adon")},
+        "versions": {name: version(name) for name in ("numpy", "scipy", "adon-sdn")},
         "tries": TRIES,
         "seconds": time.monotonic() - began,
         "workloads": dict(zip(chosen, found, strict=True)),
