@@ -260,7 +260,7 @@ def test_which_schema_is_newer(found: str, known: str, expected: bool) -> None:
 
 def old_folder(folder: Path) -> str:
     """A data folder as an earlier version left it; the text of the administrator's token in it."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     return old_database(f"sqlite:///{folder / 'state.db'}", time.time())
 
 
