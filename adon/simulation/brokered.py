@@ -9,43 +9,22 @@ less those on the paths that the core wants quiet, plus those that it asks for.
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from functools import partial
 from typing import Any
 
-from adon.broker.broker import Broker
-from adon.broker.counters import by_flows
 from adon.broker.decision import Decision, Outcome
-from adon.broker.effects import (
-    Answer,
-    Effect,
-    QuietPaths,
-    ReadCounters,
-    ReadRules,
-    RequestMeasurement,
-    SaveDecision,
-    SaveFlow,
-    SendBatch,
-    WakeAt,
-)
-from adon.broker.events import (
-    BatchConfirmed,
-    CountersReported,
-    Event,
-    FlowSubmitted,
-    MeasurementArrived,
-    PortChanged,
-    RulesReported,
-    SwitchUp,
-    Tick,
-    TransferReported,
-)
+from adon.broker.effects import Answer, Effect, QuietPaths, RequestMeasurement, SaveFlow, SendBatch
+from adon.broker.events import Event, FlowSubmitted, MeasurementArrived, PortChanged, TransferReported
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.config import Configuration
 from adon.errors import AdonError
+from adon.explain.event_player import EventPlayer
+from adon.flowvisor.cookie import Kind, cookie_owner
 from adon.flowvisor.port import PortState
+from adon.flowvisor.rule import Rule
 from adon.simulation.network import Network
 from adon.simulation.policy import (
     Finished,
@@ -61,7 +40,7 @@ from adon.simulation.policy import (
     View,
     Woken,
 )
-from adon.simulation.switches import Carried, Switches, Wiring
+from adon.simulation.switches import Carried, CountingSwitch, Wiring
 from adon.simulation.workload import Transfer, Workload
 from adon.templates_catalog.catalog import Catalog
 from measurement.model import Measurement
@@ -72,17 +51,16 @@ EPOCH = 1_000_000.0
 BARRIER_S = 0.01
 """From a batch to the barrier reply behind it (docs/benchmarks.md: a few milliseconds)."""
 
-AT_ONCE = 100
-"""So many flows' counters are reported at a time, as the controller's switchboard does."""
-
 FIRST_PORT = 1024
 
 
-class Brokered:
+class Brokered(EventPlayer):
     """The broker as a :class:`~adon.simulation.policy.Policy`; for one run.
 
     :param policy: settings of the configuration's policy that are not the defaults.
     """
+
+    switches: Mapping[int, CountingSwitch]
 
     def __init__(
         self,
@@ -92,151 +70,110 @@ class Brokered:
     ) -> None:
         self.name = name
         self.quiet: frozenset[str] = frozenset()
-        self.decisions: list[Decision] = []
         self._wiring = Wiring.of(workload.network)
-        self._switches = Switches(self._wiring)
-        self.broker = Broker(
-            configuration(workload.network, policy or {}), Catalog.of(workload.templates.values())
-        )
-        self._ids = count(1)
-        self._due: list[tuple[float, int, SendBatch]] = []
-        self._wake: float | None = 0.0
-        self._greeted = False
-        self._asked: dict[int, Transfer] = {}
+        self._carried: dict[int, Carried] = {}  # by flow number
         self._flows: dict[int, Flow] = {}  # by the transfer's number
-        self._numbers: dict[int, int] = {}  # flow number to transfer number
-        self._waiting: list[Order] = []
+        self._asked: dict[int, Transfer] = {}
+        self._orders: list[Order] = []
+        super().__init__(
+            configuration(workload.network, policy or {}),
+            Catalog.of(workload.templates.values()),
+            now=EPOCH,
+            switches=lambda dpid: CountingSwitch(dpid, self._wiring, self._carried),
+        )
+        self.connect()
 
     @property
     def wake(self) -> float | None:
         """As :attr:`Policy.wake`."""
-        times = [at for at in (self._wake, self._due[0][0] if self._due else None) if at is not None]
-        return min(times, default=None)
+        at = self.next_time()
+        return None if math.isinf(at) else _ours(at)
+
+    @property
+    def decisions(self) -> list[Decision]:
+        """The decisions that gave a flow a path, in their order."""
+        return [one for one in self.saved.decisions if one.outcome in (Outcome.ADMIT, Outcome.MOVE)]
 
     def happened(self, what: Happening, view: View) -> Sequence[Order]:
         """As :meth:`Policy.happened`."""
-        self._waiting = []
-        self._count(view)
-        for event in self._events(what, view):
-            self._feed(event, view)
-        return self._waiting
+        self.now = EPOCH + view.now
+        for carried in self._carried.values():
+            carried.note(view.sent(carried.transfer.number), view.stalled(carried.transfer.number))
+        if isinstance(what, Woken):
+            self.advance(self.now)
+        for event in self._events(what):
+            self.feed(event)
+        orders, self._orders = self._orders, []
+        return orders
 
-    # -- events ---------------------------------------------------------------------------------------
-
-    def _stamp(self, view: View) -> tuple[str, float]:
-        return f"e{next(self._ids)}", EPOCH + view.now
-
-    def _events(self, what: Happening, view: View) -> Iterator[Event]:
-        if not self._greeted:
-            self._greeted = True
-            self._wake = None
-            yield from self._greetings(view)
+    def _events(self, what: Happening) -> Iterator[Event]:
         match what:
             case Submitted(transfer):
                 self._asked[transfer.number] = transfer
-                asked = request(transfer)
-                yield FlowSubmitted(*self._stamp(view), str(transfer.number), asked, "somebody")
+                yield FlowSubmitted(*self.stamp(), str(transfer.number), request(transfer), "somebody")
             case Finished(transfer):
-                flow = self._flows[transfer.number]
-                stamp = self._stamp(view)
-                yield TransferReported(
-                    *stamp, f"end-{transfer.number}", flow.number, "finished", transfer.size
-                )
+                command, flow = f"end-{transfer.number}", self._flows[transfer.number]
+                yield TransferReported(*self.stamp(), command, flow.number, "finished", transfer.size)
             case Measured(measurement):
-                yield MeasurementArrived(*self._stamp(view), _shifted(measurement))
+                yield MeasurementArrived(*self.stamp(), _shifted(measurement))
             case PortsSeen(path, live):
                 for site in path.ends:
-                    number = self._wiring.ports[site][path.name]
-                    dpid, state = self._wiring.dpids[site], PortState(number, live)
-                    yield PortChanged(*self._stamp(view), dpid, _port(site, path.name), state)
-            case Woken():
-                yield from self._woken(view)
-
-    def _greetings(self, view: View) -> Iterator[Event]:
-        for site, dpid in self._wiring.dpids.items():
-            ports = {_port(site, path): PortState(n, True) for path, n in self._wiring.ports[site].items()}
-            yield SwitchUp(*self._stamp(view), dpid, {_port(site, "dtn"): PortState(1, True), **ports})
-
-    def _woken(self, view: View) -> Iterator[Event]:
-        while self._due and self._due[0][0] <= view.now:
-            batch = heapq.heappop(self._due)[2]
-            touched = self._switches.apply(batch.changes)
-            yield BatchConfirmed(*self._stamp(view), batch.dpid, batch.batch)
-            for number in sorted(touched):
-                self._steer(number)
-        if self._wake is not None and self._wake <= view.now:
-            self._wake = None
-            yield Tick(*self._stamp(view))
+                    state = PortState(self._wiring.ports[site][path.name], live)
+                    dpid = self._wiring.dpids[site]
+                    yield PortChanged(*self.stamp(), dpid, _port(site, path.name), state)
 
     # -- effects --------------------------------------------------------------------------------------
 
-    def _feed(self, event: Event, view: View) -> None:
-        """Feed one event, and what switches answer at once."""
-        waiting = [event]
-        while waiting:
-            for effect in self.broker.handle(waiting.pop(0)):
-                waiting += self._carry_out(effect, view)
+    def send(self, batch: SendBatch) -> Iterable[Event]:
+        """Send a batch to its switch; the answer comes later."""
+        self.schedule(self.now + BARRIER_S, partial(self._answer, batch))
+        return ()
 
-    def _carry_out(self, effect: Effect, view: View) -> Sequence[Event]:
+    def _answer(self, batch: SendBatch) -> None:
+        self.feed(self.apply(batch))
+        rules = (change.rule for change in batch.changes)
+        owners = [cookie_owner(rule.cookie) for rule in rules if isinstance(rule, Rule)]
+        for number in sorted({number for kind, number in owners if kind is Kind.FLOW_INGRESS}):
+            self._steer(number)
+
+    def carry_out(self, effect: Effect) -> Iterable[Event]:
+        """Carry out one effect; what concerns transfers and tests becomes an order."""
         match effect:
-            case SendBatch():
-                heapq.heappush(self._due, (view.now + BARRIER_S, next(self._ids), effect))
-            case WakeAt(at=at):
-                self._wake = _ours(at) if self._wake is None else min(self._wake, _ours(at))
-            case ReadRules(dpid=dpid):
-                return (RulesReported(*self._stamp(view), dpid, self._switches.rules(dpid)),)
-            case ReadCounters(dpid=dpid):
-                parts = by_flows(self._switches.flow_rules(dpid), AT_ONCE)
-                return [CountersReported(*self._stamp(view), dpid, part) for part in parts]
             case QuietPaths(paths=paths):
                 self.quiet = paths
             case RequestMeasurement(key=key, metric=metric):
-                self._waiting.append(Measure(key, metric))
+                self._orders.append(Measure(key, metric))
             case SaveFlow(flow=flow):
-                self._saved(flow)
-            case SaveDecision(decision=decision):
-                if decision.outcome in (Outcome.ADMIT, Outcome.MOVE):
-                    self.decisions.append(decision)
+                self._follow(flow)
             case Answer(command=command, value=value) if isinstance(value, AdonError):
                 if not command.isdecimal():
                     raise value
-                self._waiting.append(Refuse(int(command), str(value)))
-            case _:
-                pass  # what is saved or said changes nothing here
-        return ()
+                self._orders.append(Refuse(int(command), str(value)))
+        return super().carry_out(effect)
 
-    def _saved(self, flow: Flow) -> None:
+    def _follow(self, flow: Flow) -> None:
         """A flow's new state: who waits again stops, who is given up never ends."""
         number = int(flow.request.label)
-        if number not in self._flows:
-            self._numbers[flow.number] = number
-            self._switches.carried[flow.number] = Carried(self._asked[number])
         self._flows[number] = flow
-        carried = self._switches.carried[flow.number]
+        carried = self._carried.setdefault(flow.number, Carried(self._asked[number]))
         if flow.state.final:
-            self._waiting.append(Refuse(number, flow.reason))
+            self._orders.append(Refuse(number, flow.reason))
         elif not flow.state.holds_rules and carried.path is not None:
             carried.path = None
-            self._waiting.append(Pause(number))
+            self._orders.append(Pause(number))
         elif flow.state.holds_rules:
             self._steer(flow.number)
 
     def _steer(self, flow_number: int) -> None:
         """Let a transfer take the path that its rules say, once it may."""
-        number = self._numbers.get(flow_number)
-        flow = None if number is None else self._flows[number]
-        path = self._switches.path_of(flow_number)
-        if number is None or flow is None or flow.state is not FlowState.ACTIVE or path is None:
+        carried = self._carried[flow_number]
+        transfer = carried.transfer
+        if self._flows[transfer.number].state is not FlowState.ACTIVE:
             return
-        carried = self._switches.carried[flow_number]
-        if carried.path != path:
+        path = self.switches[self._wiring.dpids[transfer.source]].path_of(flow_number)
+        if path is not None and path != carried.path:
             carried.path = path
-            self._waiting.append(Take(number, path))
-
-    def _count(self, view: View) -> None:
-        for number, carried in self._switches.carried.items():
-            transfer = self._numbers[number]
-            carried.note(view.sent(transfer), view.stalled(transfer))
+            self._orders.append(Take(transfer.number, path))
 
 
 def _ours(at: float) -> float:

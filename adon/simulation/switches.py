@@ -10,12 +10,13 @@ Group entries and meters are not used by what the core asks of such switches.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from adon.explain.event_player import IdealSwitch
 from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import FLOWS_MASK, FLOWS_PREFIX, Kind, cookie_owner
-from adon.flowvisor.rule import Change, Op, ReportedRule, Rule, Slot
+from adon.flowvisor.cookie import Kind, cookie_owner
+from adon.flowvisor.rule import Change, Op, Rule, Slot
 from adon.simulation.network import Network, Path
 from adon.simulation.tcp import FRAME, TCP_PAYLOAD
 from adon.simulation.workload import Transfer
@@ -82,74 +83,61 @@ class Carried:
         return 0 if path is None else round(self.by_path.get(path, 0.0) * FRAME / TCP_PAYLOAD)
 
 
-class Switches:
-    """See the module's text.
+class CountingSwitch(IdealSwitch):
+    """An edge that counts the frames of transfers; see the module's text.
 
-    :ivar carried: by flow number.
+    :param carried: by flow number.
     """
 
-    def __init__(self, wiring: Wiring) -> None:
+    def __init__(self, dpid: int, wiring: Wiring, carried: Mapping[int, Carried]) -> None:
+        super().__init__(dpid)
         self._wiring = wiring
-        self._tables: dict[int, dict[Slot, tuple[Rule, int]]] = {dpid: {} for dpid in wiring.dpids.values()}
+        self._carried = carried
         self._ingress: dict[int, Rule] = {}
-        self.carried: dict[int, Carried] = {}
+        self._bases: dict[Slot, int] = {}
 
-    def apply(self, changes: Iterable[Change]) -> set[int]:
-        """Carry out a batch; the numbers of the flows whose ingress rule is another one now."""
-        touched: set[int] = set()
-        for change in changes:
-            rule = change.rule
-            if not isinstance(rule, Rule):
-                raise TypeError(f"simulated switches have rules only, no {type(rule).__name__}")
-            table = self._tables[rule.dpid]
-            held = table.pop(rule.slot, None)
-            if change.op is not Op.DELETE:
-                kept = held is not None and change.op is Op.MODIFY
-                table[rule.slot] = (rule, held[1] if held is not None and kept else self._total(rule))
-            touched |= self._steered(rule, gone=change.op is Op.DELETE)
-        return touched
+    def apply(self, change: Change, now: float) -> str:
+        """Carry out a change."""
+        rule = change.rule
+        if not isinstance(rule, Rule):
+            raise TypeError(f"simulated switches have rules only, no {type(rule).__name__}")
+        if change.op is not Op.MODIFY or rule.slot not in self.table:
+            self._bases[rule.slot] = self._total(rule)
+        self._steer(rule, gone=change.op is Op.DELETE)
+        return super().apply(change, now)
 
-    def _steered(self, rule: Rule, *, gone: bool) -> set[int]:
+    def _steer(self, rule: Rule, *, gone: bool) -> None:
         kind, number = cookie_owner(rule.cookie)
-        carried = self.carried.get(number)
+        carried = self._carried.get(number)
         if kind is not Kind.FLOW_INGRESS or carried is None or not self._forward(rule, carried.transfer):
-            return set()
+            return
         if gone:
             self._ingress.pop(number, None)
         else:
             self._ingress[number] = rule
-        return {number}
 
     def _forward(self, rule: Rule, transfer: Transfer) -> bool:
         return rule.match.ip_src == self._wiring.addresses[transfer.source]
 
     def path_of(self, number: int) -> str | None:
         """The path that a flow's packets take by the rules; None without a rule."""
-        rule, carried = self._ingress.get(number), self.carried.get(number)
+        rule, carried = self._ingress.get(number), self._carried.get(number)
         if rule is None or carried is None:
             return None
         port = next(action.port for action in rule.actions if isinstance(action, Output))
         return self._wiring.onto(carried.transfer.source, port)
 
-    def rules(self, dpid: int) -> tuple[ReportedRule, ...]:
-        """All rules in one switch with their counters."""
-        return tuple(self._counted(rule, base) for rule, base in self._tables[dpid].values())
-
-    def flow_rules(self, dpid: int) -> tuple[ReportedRule, ...]:
-        """Those of flows only."""
-        held = self._tables[dpid].values()
-        return tuple(
-            self._counted(rule, base) for rule, base in held if rule.cookie & FLOWS_MASK == FLOWS_PREFIX
-        )
-
-    def _counted(self, rule: Rule, base: int) -> ReportedRule:
-        octets = max(0, self._total(rule) - base)
-        return ReportedRule(rule, -(-octets // FRAME), octets, 1.0)
+    def count(self) -> None:
+        """Count what has passed each rule since it was added."""
+        for slot, held in self.table.items():
+            if isinstance(held.rule, Rule):
+                held.bytes = max(0, self._total(held.rule) - self._bases[slot])
+                held.packets = -(-held.bytes // FRAME)
 
     def _total(self, rule: Rule) -> int:
         """What a rule in this place would have counted from the beginning."""
         kind, number = cookie_owner(rule.cookie)
-        carried = self.carried.get(number)
+        carried = self._carried.get(number)
         if carried is None or kind not in (Kind.FLOW_INGRESS, Kind.FLOW_DELIVERY):
             return 0
         if not self._forward(rule, carried.transfer):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from adon.broker.backtest.comparison import Backtest, Compared, ways, ways_then
-from adon.broker.backtest.past import Past, alarms_between
-from adon.broker.backtest.run import Run
 from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.errors import InvalidInput, Unavailable
+from adon.explain.backtest.comparison import Backtest, Compared, ways, ways_then
+from adon.explain.backtest.past import Past, alarms_between
+from adon.explain.backtest.run import Run
 from adon.units import format_duration, format_size, parse_duration
 from apps.cli.common import print_table
 from measurement.archive import Archive

@@ -166,8 +166,8 @@ def backtest(
     """
     import time
 
-    from adon.broker.backtest.comparison import backtest as played
     from adon.config import load
+    from adon.explain.backtest.comparison import backtest as played
     from adon.templates_catalog.catalog import Catalog
     from adon.templates_catalog.model import Template
     from adon.yamlfile import load_model

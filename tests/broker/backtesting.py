@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from adon.broker.backtest.past import Past
 from adon.broker.flow import Flow, FlowRequest, FlowState
+from adon.explain.backtest.past import Past
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from measurement.model import Measurement, Metric, PathKey

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.broker.backtest.carriage import Carriage, Transfer
-from adon.broker.backtest.comparison import Backtest, backtest, ways
-from adon.broker.backtest.past import Beside, Past, stays_of
-from adon.broker.backtest.replay import Replay
-from adon.broker.backtest.run import Run
 from adon.broker.diary import Diary
 from adon.broker.flow import Flow, FlowState
 from adon.broker.outcomes import Stay
 from adon.errors import NotFound
+from adon.explain.backtest.carriage import Carriage, Transfer
+from adon.explain.backtest.comparison import Backtest, backtest, ways
+from adon.explain.backtest.past import Beside, Past, stays_of
+from adon.explain.backtest.replay import Replay
+from adon.explain.backtest.run import Run
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, PathKey
 from tests.broker import alarming

@@ -36,7 +36,9 @@ FORBIDDEN = [
         "adon/simulation",
         ("adon.store", "adon.access", "os_ken", "sqlalchemy", "requests", "time", "threading"),
     ),
-    ("adon/broker", ("adon.simulation",)),
+    ("adon/explain", ("adon.store", "adon.access", "os_ken", "sqlalchemy", "requests", "time", "random")),
+    ("adon/explain", ("adon.simulation", "socket", "threading", "logging")),
+    ("adon/broker", ("adon.explain", "adon.simulation")),
     (
         "adon/experiments",
         (

@@ -2,47 +2,32 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from adon.broker.backtest.carriage import Carriage, Transfer
-from adon.broker.backtest.past import Beside, Past
-from adon.broker.backtest.run import Moment, Run
-from adon.broker.backtest.switches import Passing, Switches, ports_of
-from adon.broker.broker import Broker
-from adon.broker.effects import (
-    Answer,
-    Effect,
-    ReadCounters,
-    ReadRules,
-    SaveFlow,
-    SaveOutcome,
-    SendBatch,
-    WakeAt,
-)
+from adon.broker.effects import Effect, SaveFlow
 from adon.broker.events import (
     AlarmCleared,
     AlarmRaised,
-    BatchConfirmed,
-    CountersReported,
     Event,
     FlowCancelled,
     FlowSubmitted,
     MeasurementArrived,
-    RulesReported,
-    SwitchUp,
-    Tick,
     TransferReported,
 )
 from adon.broker.flow import Flow, FlowState
 from adon.broker.outcomes import FlowOutcome
 from adon.config import Configuration, LinkDiscovery
 from adon.errors import AdonError
+from adon.explain.backtest.carriage import Carriage, Transfer
+from adon.explain.backtest.past import Beside, Past
+from adon.explain.backtest.run import Moment, Run
+from adon.explain.backtest.switches import CountingSwitch, Passing
+from adon.explain.event_player import EventPlayer, SavedState
 from adon.flowvisor.overlay import OverlayPaths
+from adon.flowvisor.topology import Topology
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
 from measurement.anomaly.alarm import Alarm
@@ -62,20 +47,19 @@ class _Story:
     number: int | None = None
     begun: bool = False
     moments: list[Moment] = field(default_factory=list)
-    outcome: FlowOutcome | None = None
 
-    def told(self) -> Run:
+    def told(self, outcomes: Mapping[int, FlowOutcome]) -> Run:
         return Run(
             self.then.number,
             self.template,
             self.then.submitted_at,
             self.refused,
             tuple(self.moments),
-            self.outcome,
+            None if self.number is None else outcomes.get(self.number),
         )
 
 
-class Replay:
+class Replay(EventPlayer):
     """See the package's text.
 
     :param catalog: the templates; requests of that template's name are served by ``reference``.
@@ -92,30 +76,25 @@ class Replay:
         circuits: OverlayPaths | None = None,
     ) -> None:
         self._past, self._reference = past, reference
-        self._configuration = _as_replayed(configuration)
-        self._broker = Broker(
-            self._configuration, catalog, circuits=OverlayPaths() if circuits is None else circuits
+        super().__init__(
+            _as_replayed(configuration),
+            catalog,
+            now=-math.inf,
+            switches=lambda dpid: CountingSwitch(dpid, self._passing),
+            saved=None if circuits is None else SavedState(circuits=circuits),
         )
-        self._topology = self._broker.world.network.topology
         beside = Beside(past.flows, past.until, self._ends, lambda flow: _streams(flow, catalog))
-        self._carriage = Carriage(beside, self._capacity)
-        self._switches = Switches(self._passing)
+        self._carriage = Carriage(beside, lambda path: self._topology.capacity_of(path))
         self._stories = {flow.number: _Story(flow, self._template(flow)) for flow in past.requests}
         self._by_number: dict[int, _Story] = {}
         self._asking: _Story | None = None
-        self._flows: dict[int, Flow] = {}
-        self._now, self._wake, self._ids = -math.inf, math.inf, itertools.count(1)
-        self._agenda: list[tuple[float, int, int, Callable[[], None]]] = []
 
     def run(self) -> tuple[Run, ...]:
         """Play it; what became of each request, in the order in which they came."""
         self._plan()
-        while (at := self._next()) < self._past.until:
-            self._now = max(self._now, at)
-            self._carriage.advance(self._now)
-            self._turn()
+        self.advance(math.nextafter(self._past.until, -math.inf))
         self._carriage.advance(self._past.until)
-        return tuple(story.told() for story in self._stories.values())
+        return tuple(story.told(self.saved.outcomes) for story in self._stories.values())
 
     # -- what happens when ------------------------------------------------------------------------------
 
@@ -123,113 +102,76 @@ class Replay:
         past = self._past
         for measured in past.measurements:
             if measured.metric is Metric.THROUGHPUT:
-                self._at(measured.started_at, 0, partial(self._carriage.test_begins, measured))
-            self._at(measured.observed_at, 1, partial(self._measured, measured))
+                self.schedule(measured.started_at, partial(self._carriage.test_begins, measured), 0)
+            self.schedule(measured.observed_at, partial(self._measured, measured), 1)
         for alarm in past.alarms:
-            self._at(alarm.raised_at, 2, partial(self._alarm, AlarmRaised, replace(alarm, cleared_at=None)))
+            raised = replace(alarm, cleared_at=None)
+            self.schedule(alarm.raised_at, partial(self._alarm, AlarmRaised, raised), 2)
             if alarm.cleared_at is not None:
-                self._at(alarm.cleared_at, 2, partial(self._alarm, AlarmCleared, alarm))
+                self.schedule(alarm.cleared_at, partial(self._alarm, AlarmCleared, alarm), 2)
         for story in self._stories.values():
-            self._at(story.then.submitted_at, 3, partial(self._submit, story))
+            self.schedule(story.then.submitted_at, partial(self._submit, story), 3)
             if story.then.state is FlowState.CANCELLED and story.then.ended_at is not None:
-                self._at(story.then.ended_at, 4, partial(self._cancel, story))
-        heapq.heapify(self._agenda)
-        first = min(self._agenda[0][0] if self._agenda else past.since, past.since)
-        self._now = first
-        self._carriage.advance(first)
-        for dpid, ports in ports_of(self._configuration).items():
-            self._happen(SwitchUp(*self._stamp(), dpid, ports))
+                self.schedule(story.then.ended_at, partial(self._cancel, story), 4)
+        self.now = min(past.since, self.next_time())
+        self._carriage.advance(self.now)
+        self.connect()
 
-    def _at(self, at: float, rank: int, do: Callable[[], None]) -> None:
-        self._agenda.append((at, rank, len(self._agenda), do))
-
-    def _next(self) -> float:
+    def next_time(self) -> float:
+        """Return when the next thing is due: of the past, of a transfer or of the broker."""
         end = self._carriage.next_end()
-        due = self._agenda[0][0] if self._agenda else math.inf
-        return min(due, math.inf if end is None else end[0], self._wake)
+        return min(super().next_time(), math.inf if end is None else end[0])
 
-    def _turn(self) -> None:
-        """One thing that is due: what happened then, else a transfer that is done, else the clock."""
-        if self._agenda and self._agenda[0][0] <= self._now:
-            heapq.heappop(self._agenda)[3]()
-            return
+    def act(self) -> None:
+        """Do one thing that is due: what happened then, else a transfer that is done, else the tick."""
+        self._carriage.advance(self.now)
         end = self._carriage.next_end()
-        if end is not None and end[0] <= self._now:
+        scheduled = bool(self._due) and self._due[0][0] <= self.now
+        if not scheduled and end is not None and end[0] <= self.now:
             self._finish(end[1])
-        elif self._wake <= self._now:
-            self._wake = math.inf
-            self._happen(Tick(*self._stamp()))
+        else:
+            super().act()
 
     def _measured(self, measured: Measurement) -> None:
         if measured.metric is Metric.THROUGHPUT:
             measured = self._carriage.test_ended(measured)
-        self._happen(MeasurementArrived(*self._stamp(), measured))
+        self.feed(MeasurementArrived(*self.stamp(), measured))
 
     def _alarm(self, kind: type[AlarmRaised] | type[AlarmCleared], alarm: Alarm) -> None:
-        self._happen(kind(*self._stamp(), alarm))
+        self.feed(kind(*self.stamp(), alarm))
 
     def _submit(self, story: _Story) -> None:
         asked = story.then.request.model_copy(update={"template": story.template, "slice": None})
-        stamp = self._stamp()
+        command = str(story.then.number)
         self._asking = story
-        self._happen(FlowSubmitted(*stamp, str(story.then.number), asked, story.then.requester))
+        self.feed(FlowSubmitted(*self.stamp(), command, asked, story.then.requester))
         self._asking = None
+        answer = self.answers.pop(command)
+        if isinstance(answer, AdonError):
+            story.refused = str(answer)
 
     def _cancel(self, story: _Story) -> None:
-        flow = None if story.number is None else self._flows[story.number]
+        flow = None if story.number is None else self.saved.flows[story.number]
         if flow is not None and not flow.state.final:
-            self._happen(FlowCancelled(*self._stamp(), "", flow.number, flow.requester))
+            self.feed(FlowCancelled(*self.stamp(), "", flow.number, flow.requester))
 
     def _finish(self, number: int) -> None:
         octets = round(self._carriage.transfers[number].size)
-        self._happen(TransferReported(*self._stamp(), "", number, "finished", octets))
+        self.feed(TransferReported(*self.stamp(), "", number, "finished", octets))
         self._carriage.transfers.pop(number, None)
 
     # -- what follows -----------------------------------------------------------------------------------
 
-    def _stamp(self) -> tuple[str, float]:
-        return f"b{next(self._ids)}", self._now
+    def carry_out(self, effect: Effect) -> Iterable[Event]:
+        """Carry out one effect; the bytes of a flow follow its state."""
+        following = super().carry_out(effect)
+        return self._follow(effect.flow) if isinstance(effect, SaveFlow) else following
 
-    def _happen(self, event: Event) -> None:
-        waiting = [event]
-        while waiting:
-            for effect in self._broker.handle(waiting.pop(0)):
-                waiting += self._carry_out(effect)
-
-    def _carry_out(self, effect: Effect) -> Iterable[Event]:
-        match effect:
-            case SendBatch(dpid=dpid, batch=batch):
-                self._switches.apply(effect)
-                return (BatchConfirmed(*self._stamp(), dpid, batch),)
-            case ReadRules(dpid=dpid):
-                rules, equipment = self._switches.rules(dpid), self._switches.equipment(dpid)
-                return (RulesReported(*self._stamp(), dpid, rules, frozenset(), equipment),)
-            case ReadCounters(dpid=dpid):
-                return [
-                    CountersReported(*self._stamp(), dpid, part) for part in self._switches.of_flows(dpid)
-                ]
-            case Answer(command=command, value=value) if command:
-                self._answered(self._stories[int(command)], value)
-            case SaveFlow(flow=flow):
-                return self._saved(flow)
-            case SaveOutcome(outcome=outcome):
-                self._story(outcome.flow).outcome = outcome
-            case WakeAt(at=at):
-                self._wake = min(self._wake, at)
-            case _:
-                pass  # what else it wants is of a world that is not there: databases, people, collectors
-        return ()
-
-    def _answered(self, story: _Story, value: object) -> None:
-        if isinstance(value, AdonError):
-            story.refused = str(value)
-
-    def _saved(self, flow: Flow) -> Iterable[Event]:
+    def _follow(self, flow: Flow) -> Iterable[Event]:
         story = self._story(flow.number)
-        self._flows[flow.number] = flow
         path = flow.path if flow.state.holds_rules else None
-        moment = Moment(self._now, flow.state.value, path, flow.quality.value)
-        if story.moments and story.moments[-1].at == self._now:
+        moment = Moment(self.now, flow.state.value, path, flow.quality.value)
+        if story.moments and story.moments[-1].at == self.now:
             story.moments.pop()  # what lasted no time was not
         if not story.moments or not story.moments[-1].same(moment):
             story.moments.append(moment)
@@ -253,29 +195,29 @@ class Replay:
                 one.key = None
             return ()
         if one is None:
-            streams = self._broker.flows.need(flow).streams
+            streams = self.broker.flows.need(flow).streams
             one = self._carriage.transfers[flow.number] = Transfer(float(flow.transfer_size), streams)
         ends = self._ends(flow)
         key = None if ends is None else PathKey(flow.path, *ends)
         if key != one.key:
-            one.key, one.since = key, self._now
+            one.key, one.since = key, self.now
         if story.begun:
             return ()
         story.begun = True
-        return (TransferReported(*self._stamp(), "", flow.number, "started", 0),)
+        return (TransferReported(*self.stamp(), "", flow.number, "started", 0),)
 
     # -- what the stand-ins ask -------------------------------------------------------------------------
+
+    @property
+    def _topology(self) -> Topology:
+        return self.broker.world.network.topology
 
     def _passing(self, owner: str) -> Passing | None:
         one = self._carriage.transfers.get(int(owner[2:])) if owner.startswith("f-") else None
         if one is None:
             return None
-        source = self._flows[int(owner[2:])].request.source
-        topology = self._broker.world.network.topology
-        return Passing(int(one.moved), topology.attachment(source).address)
-
-    def _capacity(self, path: str) -> float | None:
-        return self._broker.world.network.topology.capacity_of(path)
+        source = self.saved.flows[int(owner[2:])].request.source
+        return Passing(int(one.moved), self._topology.attachment(source).address)
 
     def _ends(self, flow: Flow) -> tuple[str, str] | None:
         try:

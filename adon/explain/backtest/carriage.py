@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from adon.broker.backtest.past import Beside, streams_tested
+from adon.explain.backtest.past import Beside, streams_tested
 from adon.flowvisor.performance import carried
 from measurement.model import Measurement, PathKey
 

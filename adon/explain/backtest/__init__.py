@@ -2,14 +2,14 @@
 
 The story, in the order of the modules:
 
-- :mod:`~adon.broker.backtest.past`: what happened, as values: requests, measurements, alarms; and how much
+- :mod:`~adon.explain.backtest.past`: what happened, as values: requests, measurements, alarms; and how much
   of a path each test of then shared with the flows of then.
-- :mod:`~adon.broker.backtest.switches`: switches that do as they are told, at once, and count.
-- :mod:`~adon.broker.backtest.carriage`: how fast transfers go on a path (the model, stated below).
-- :mod:`~adon.broker.backtest.replay`: one run: events in their order into a broker
+- :mod:`~adon.explain.backtest.switches`: switches that do as they are told, at once, and count.
+- :mod:`~adon.explain.backtest.carriage`: how fast transfers go on a path (the model, stated below).
+- :mod:`~adon.explain.backtest.replay`: one run: events in their order into a broker
   (:class:`~adon.broker.broker.Broker`), its effects carried out on the stand-ins;
-- :mod:`~adon.broker.backtest.run`: what became of each flow.
-- :mod:`~adon.broker.backtest.comparison`: two runs, flow by flow.
+- :mod:`~adon.explain.backtest.run`: what became of each flow.
+- :mod:`~adon.explain.backtest.comparison`: two runs, flow by flow.
 
 **The model.**  A throughput test with n streams that measured T beside the k streams of the flows of then had
 B = T·(k+n)/n altogether, at most the path's capacity (:func:`adon.flowvisor.performance.carried`).  Until the

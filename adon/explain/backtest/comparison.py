@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adon.broker.backtest.past import Past, stays_of
-from adon.broker.backtest.replay import Replay
-from adon.broker.backtest.run import Run
 from adon.broker.flow import Flow, FlowState
 from adon.config import Configuration
+from adon.explain.backtest.past import Past, stays_of
+from adon.explain.backtest.replay import Replay
+from adon.explain.backtest.run import Run
 from adon.flowvisor.overlay import OverlayPaths
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
