@@ -1,4 +1,4 @@
-"""``adon evaluate``: evaluations as documents, run, reported and compared; needs no server."""
+"""``adon evaluate``: evaluations as documents, run and reported; needs no server."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from apps.evaluation.source import Source
     from measurement.evaluation.run import Run
 
-app = typer.Typer(
-    help="Evaluations of networks as documents of ten steps, run and compared.", no_args_is_help=True
-)
+app = typer.Typer(help="Evaluations of networks as documents of ten steps.", no_args_is_help=True)
 app.command()(evaluation_run.run)
 
 DocumentArgument = Annotated[
@@ -115,54 +113,6 @@ def report(
         print_json(findings_json(source.document, found))
     else:
         typer.echo("\n".join(findings(source.document, found)))
-
-
-@app.command()
-def compare(
-    before: RunArgument,
-    after: RunArgument,
-    document: Annotated[
-        str | None, typer.Option("--document", metavar="DOCUMENT", help="Says what is alike, and how sure.")
-    ] = None,
-    assume_count: Annotated[
-        int | None,
-        typer.Option(
-            "--assume-count", metavar="N", min=2, help="Values per path, where a report does not say; marked."
-        ),
-    ] = None,
-    out: OutOption = None,
-    json_: JsonFlag = False,
-) -> None:
-    """Two runs, path by path: which became higher or lower, which are alike, what else is different.
-
-    With --out as a page (HTML).
-
-    Exit status 3 if a path became higher or lower.
-    """
-    from adon.errors import InvalidInput
-    from apps.cli.common import EXIT_DIFFERS
-    from apps.cli.evaluation_told import changes, comparison_json, verdict
-    from measurement.evaluation.comparison import Verdict
-    from measurement.evaluation.comparison import compare as compared
-
-    one, other = evaluation_files.run_of(before), evaluation_files.run_of(after)
-    its = evaluation_files.document_for(after, other, document)[1].value()
-    try:
-        found = compared(one, other, its.analysis, assume_count)
-    except ValueError as error:
-        raise InvalidInput.of("RUN", f"they cannot be compared: {error}") from error
-    if out is not None:
-        from apps.evaluation.compared import page
-
-        write(out, page(its, one, other, found), "--out")
-    if json_:
-        print_json(comparison_json(found) if out is None else {"file": str(out), "verdict": found.verdict})
-    elif out is not None:
-        typer.echo(f"{out}: written\n{verdict(found)}")
-    else:
-        changes(found, one, other)
-    if found.count(Verdict.HIGHER) or found.count(Verdict.LOWER):
-        raise typer.Exit(EXIT_DIFFERS)
 
 
 @app.command()

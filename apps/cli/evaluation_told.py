@@ -1,23 +1,19 @@
-"""Documents, plans, results and comparisons of ``adon evaluate``, as lines for people and as JSON."""
+"""Documents, plans and results of ``adon evaluate``, as lines for people and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import typer
-
 from adon.units import format_count, format_duration
-from apps.cli.common import print_table
 from apps.cli.tables import laid_out
 from measurement.evaluation.answers import answers
 from measurement.evaluation.blueprint import Blueprint
-from measurement.evaluation.comparison import Comparison
 from measurement.evaluation.consistency import catalogue_of
 from measurement.evaluation.document import AtOnce, Design, Document
 from measurement.evaluation.run import Run
 from measurement.evaluation.run_json import to_json
-from measurement.evaluation.wording import change_columns, change_row, name, shown_unit, table
+from measurement.evaluation.wording import name, shown_unit, table
 
 SHOWN_TURNS = 3
 
@@ -156,53 +152,3 @@ def findings_json(document: Document, run: Run) -> dict[str, Any]:
 def _finite(value: float) -> float | None:
     # JSON has no infinity: nothing came through.
     return None if value == float("inf") else value
-
-
-# -- comparison -----------------------------------------------------------------------------------------
-
-
-def changes(found: Comparison, before: Run, after: Run) -> None:
-    """A row for each path, the verdict, and what else is different."""
-    rows = (change_row(one, after.unit) for one in found.changes)
-    print_table(change_columns(before, after), rows, "no path is common")
-    for path, which in found.only.items():
-        typer.echo(f"{name(path)}: only in {which}")
-    for mark in found.marks:
-        typer.echo(f"different: {mark}")
-    typer.echo(verdict(found))
-
-
-def verdict(found: Comparison) -> str:
-    """On all paths together."""
-    overall = "" if found.overall is None else f"; geometric mean of the ratios {found.overall:.3f}"
-    return f"{found.verdict}{overall}"
-
-
-def comparison_json(found: Comparison) -> dict[str, Any]:
-    """The same as plain JSON values, in the run's unit."""
-    return {
-        "verdict": found.verdict,
-        "geometric_mean_ratio": found.overall,
-        "marks": found.marks,
-        "only": [{"one": path.one, "other": path.other, "run": run} for path, run in found.only.items()],
-        "paths": [
-            {
-                "one": one.path.one,
-                "other": one.path.other,
-                "before": {
-                    "mean": one.before.mean,
-                    "deviation": one.before.deviation,
-                    "count": one.before.count,
-                },
-                "after": {"mean": one.after.mean, "deviation": one.after.deviation, "count": one.after.count},
-                "ratio": one.ratio,
-                "difference": None if one.apart is None else [one.apart.low, one.apart.high],
-                "method": one.method or None,
-                "p": one.p,
-                "effect": one.effect,
-                "verdict": one.verdict.value,
-                "why": one.why or None,
-            }
-            for one in found.changes
-        ],
-    }

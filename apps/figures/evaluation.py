@@ -1,30 +1,21 @@
 """The pictures of [CEEM]: the variation of each path (figure 11), distances and diameters (figure 12).
 
-And two runs beside each other.  Runs and comparisons to plotly figures.
+Results of runs to plotly figures.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from apps.figures.looks import INK, SERIES, figure, quiet_axes
-from measurement.evaluation.comparison import Change, Comparison, Verdict
+from apps.figures.looks import INK, SERIES, quiet_axes
 from measurement.evaluation.layout import Drawing, drawn
 from measurement.evaluation.results import Path, Results
-from measurement.evaluation.wording import SHOWN, name
+from measurement.evaluation.wording import name
 
 CALM, VARIED, CLIENT, *_ = SERIES
 LINE, FILL = "#999999", "rgba(47, 111, 208, 0.22)"
-VERDICTS = {
-    Verdict.HIGHER: SERIES[2],
-    Verdict.LOWER: SERIES[4],
-    Verdict.ALIKE: SERIES[0],
-    Verdict.NOT_SHOWN: SERIES[5],
-    Verdict.NOT_TESTED: "#8a94a3",
-}
 SHARE = 0.55
 """Of the shortest drawn distance the widest circle takes so much."""
 OFF = 0.2
@@ -144,72 +135,3 @@ def _side(drawing: Drawing, place: str) -> str:
     low, high = min(across), max(across)
     at = (drawing.places[place][0] - low) / (high - low or 1.0)
     return "top right" if at < 0.15 else "top left" if at > 0.85 else "top center"
-
-
-def means(comparison: Comparison, before: str, after: str, unit: str) -> go.Figure:
-    """Both runs' means by path, with their standard deviations; logarithmic, as paths differ by magnitudes.
-
-    :param before, after: what the runs are called.
-    :param unit: of the values.
-    """
-    by, shown = SHOWN.get(unit, (1.0, unit))
-    traces = [
-        go.Scatter(
-            x=[its.mean / by for _, its in sides],
-            y=[name(path) for path, _ in sides],
-            mode="markers",
-            name=called,
-            marker={"color": colour, "symbol": symbol, "size": size},
-            error_x={"type": "data", "array": [its.deviation / by for _, its in sides], "thickness": 1},
-            hovertemplate="%{y}: %{x:.4g}<extra></extra>",
-        )
-        for called, colour, symbol, size, sides in (
-            (before, CLIENT, "circle-open", 13, [(one.path, one.before) for one in comparison.changes]),
-            (after, CALM, "diamond", 8, [(one.path, one.after) for one in comparison.changes]),
-        )
-    ]
-    chart = _by_path(figure(traces, x=shown), comparison)
-    chart.update_xaxes(type="log", nticks=4)  # more would lie on each other on a phone
-    return chart
-
-
-def changes(comparison: Comparison) -> go.Figure:
-    """The second mean over the first, by path, coloured and named by its verdict."""
-    traces = []
-    for verdict, colour in VERDICTS.items():
-        its = [one for one in comparison.changes if one.verdict is verdict and one.ratio is not None]
-        if its:
-            traces.append(
-                go.Scatter(
-                    x=[one.ratio for one in its],
-                    y=[name(one.path) for one in its],
-                    mode="markers",
-                    name=verdict.value,
-                    marker={"color": colour, "size": 11},
-                    error_x=_spans(its),
-                    hovertemplate="%{y}: %{x:.3f}<extra></extra>",
-                )
-            )
-    chart = _by_path(figure(traces, x="now / before"), comparison)
-    chart.add_vline(x=1.0, line={"color": INK, "dash": "dot", "width": 1})
-    return chart
-
-
-def _by_path(chart: go.Figure, comparison: Comparison) -> go.Figure:
-    """A path per line, in the order of the comparison, the first at the top."""
-    names = [name(one.path) for one in comparison.changes]
-    chart.update_layout(hovermode="closest", margin={"l": 10})
-    chart.update_yaxes(type="category", autorange="reversed", automargin=True)
-    chart.update_yaxes(categoryorder="array", categoryarray=names)
-    return chart
-
-
-def _spans(its: list[Change]) -> Mapping[str, object]:
-    """The interval of each difference, as a share of the first mean."""
-    plus = [0.0 if one.apart is None else (one.apart.high - _apart(one)) / one.before.mean for one in its]
-    minus = [0.0 if one.apart is None else (_apart(one) - one.apart.low) / one.before.mean for one in its]
-    return {"type": "data", "symmetric": False, "array": plus, "arrayminus": minus, "thickness": 1}
-
-
-def _apart(one: Change) -> float:
-    return one.after.mean - one.before.mean

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from measurement.evaluation.comparison import welch
 from measurement.evaluation.document import Analysing, Analysis, Answering, Document
-from measurement.evaluation.intervals import interval, worth
+from measurement.evaluation.intervals import interval, welch, worth
 from measurement.evaluation.results import Measured, Path, Results
 from measurement.evaluation.run import Run
 from measurement.evaluation.wording import amount, cell, name, quantity, shown_unit

@@ -398,7 +398,7 @@ class Analysing:
     """Step 9.
 
     :param varies_from: the COV from which a path is called variable.
-    :param alike_within: two paths, or two runs of one, whose means differ by less than this share are alike.
+    :param alike_within: two paths whose means differ by less than this share are alike.
     :param confidence: of intervals.
     :param ratio: of equations 2 and 3.
     """

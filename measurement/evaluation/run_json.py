@@ -1,4 +1,4 @@
-"""A run as JSON: the file that is kept, sent and compared.
+"""A run as JSON: the file that is kept and sent.
 
 ``paths`` repeats what the samples amount to, for readers that want no more; of paths without samples it is
 all there is.  Times are RFC 3339 in UTC, to the microsecond.

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from measurement.evaluation.results import Measured, Path, Results
-
-if TYPE_CHECKING:
-    from measurement.evaluation.comparison import Change
-    from measurement.evaluation.run import Run
 
 SHOWN = {"bit/s": (1e6, "Mbit/s"), "s": (1e-3, "ms")}
 """What a unit is divided by for people, and how the quotient's unit is called."""
@@ -66,34 +60,3 @@ def table(results: Results, unit: str) -> list[list[str]]:
         ]
         found.append([one, *row])
     return found
-
-
-def change_columns(before: Run, after: Run) -> tuple[str, ...]:
-    """What stands in :func:`change_row`."""
-    means = (f"{before.name}, {shown_unit(before.unit)}", after.name)
-    return ("Path", *means, "Ratio", "Difference", "p (Holm)", "Effect", "Test", "Verdict")
-
-
-def change_row(change: Change, unit: str) -> tuple[str, ...]:
-    """A path of two runs compared; ``-`` where nothing is known.
-
-    Means (standard deviations), the ratio, the difference's interval in the unit of :func:`amount`, the
-    corrected p, the effect size, the test, the verdict with what makes it doubtful.
-    """
-    apart = change.apart
-    return (
-        name(change.path),
-        cell(change.before, unit),
-        cell(change.after, unit),
-        "-" if change.ratio is None else f"{change.ratio:.3f}",
-        "-" if apart is None else f"{amount(apart.low, unit)} to {amount(apart.high, unit)}",
-        "-" if change.p is None else probability(change.p),
-        "-" if change.effect is None else f"{change.effect:+.2f}",
-        change.method or "-",
-        change.verdict.value + (f": {change.why}" if change.why else ""),
-    )
-
-
-def probability(p: float) -> str:
-    """A p-value; what is below the fourth decimal is told as that."""
-    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"

@@ -108,7 +108,6 @@ def test_tests_that_fail_are_told_and_kept(document: Path, tmp_path: Path) -> No
         (("show", "startr"), 2, "there is no built-in evaluation 'startr'; did you mean starter?"),
         (("report", "none"), 2, "RUN: none is no file or run's folder, and there is no evaluation"),
         (("report", "none.json"), 2, "RUN: none.json: there is no such file"),
-        (("compare", "nectar", "none/run"), 2, "RUN: none/run: there is no such file"),
         (("note", "/nonexistent", " "), 2, "TEXT: is empty"),
         (("report", "starter", "--reference"), 2, "there is no evaluation with a reference 'starter'"),
         (("note", "/nonexistent", "x"), 1, "there is no run '/nonexistent'"),

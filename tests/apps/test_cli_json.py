@@ -44,7 +44,6 @@ LOCAL: dict[str, tuple[str, ...]] = {
     "evaluate check": ("{evaluation}",),
     "evaluate run": ("{evaluation}", "--dry-run"),
     "evaluate report": ("nectar", "--reference"),
-    "evaluate compare": ("nectar", "nectar"),
     "experiment list": (),
     "experiment show": ("{experiment}",),
     "experiment check": ("{experiment}",),

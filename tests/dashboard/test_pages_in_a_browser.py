@@ -61,7 +61,7 @@ PATHS = (
     "/what-if?failure=path-down&name=al2s",
     "/instances?source=a1&destination=b1&k=3",
     "/placements",
-    f"/evaluations?with={RUN}",
+    f"/evaluations?study={RUN}",
 )
 """As a new page comes, its address, in a line of its own."""
 LOOKS = {"desk": (1440, False), "phone": (390, True)}

@@ -1,8 +1,8 @@
-"""``/evaluations``: what a run of an evaluation found, and what became of it since another ([CEEM])."""
+"""``/evaluations``: what a run of an evaluation found ([CEEM])."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from dash import Dash, html
@@ -15,39 +15,27 @@ from apps.dashboard import ui
 from apps.dashboard.instances.opened import Opened, opened, options
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
-from apps.dashboard.ui.blocks import Column, Tone
+from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 from apps.figures import evaluation as figures
 from measurement.evaluation.answers import Answer, answers
-from measurement.evaluation.comparison import Change, Comparison, Verdict, compare
 from measurement.evaluation.document import Analysing, Document
 from measurement.evaluation.run import Run
 from measurement.evaluation.run_json import from_json
-from measurement.evaluation.wording import change_columns, change_row, name, shown_unit, table
+from measurement.evaluation.wording import name, shown_unit, table
 
 PATH = "/evaluations"
 PREFIX = "evaluations"
-WITH = "with"
-TONES: Mapping[Verdict, Tone] = {
-    Verdict.HIGHER: "good",
-    Verdict.LOWER: "bad",
-    Verdict.ALIKE: "plain",
-    Verdict.NOT_SHOWN: "plain",
-    Verdict.NOT_TESTED: "wait",
-}
 
 
 def show(here: Visit) -> Component:
-    """The heading, which run, and which to compare it with."""
+    """The heading, and which run."""
     lead = "Repeatable evaluations of a network: what was measured between places, and how steady it was."
     head = ui.head("Evaluations", lead, ui.link("Health of instances", "/instances"))
     known = options(here, StudyKind.EVALUATION, "the latest, as it comes")
     if len(known) == 1:
         return html.Div([head])
-    fields = [
-        filters.choice(PREFIX, "study", "Run", here, known),
-        filters.choice(PREFIX, WITH, "Since the run", here, [("", "none"), *known[1:]]),
-    ]
+    fields = [filters.choice(PREFIX, "study", "Run", here, known)]
     return html.Div([head, filters.form(PREFIX, fields, PATH)])
 
 
@@ -66,7 +54,6 @@ def live(here: Visit) -> Component:
     return html.Div(
         [
             _summary(found, here),
-            *_since(run, analysing, here),
             ui.card(f"Mean (standard deviation) in {shown_unit(run.unit)}", _table(run)),
             ui.columns(_steadiness(run, analysing), _distances(run, analysing)),
             _answers(run, document),
@@ -181,67 +168,6 @@ def _answer(one: Answer) -> Component:
     )
 
 
-def _since(run: Run, analysing: Analysing, here: Visit) -> list[Component]:
-    asked = here.query.get(WITH, "")
-    if not asked:
-        return []
-    other = here.client.study(asked)
-    if other["kind"] != StudyKind.EVALUATION.value:
-        return [ui.notice("That study is no run of an evaluation.", "wait")]
-    before = from_json(other["document"])
-    try:
-        found = compare(before, run, analysing)
-    except ValueError as error:
-        return [ui.notice(f"The two cannot be compared: {error}", "wait")]
-    return [_compared(before, run, found)]
-
-
-def _compared(before: Run, run: Run, found: Comparison) -> Component:
-    marks = [html.Li(one) for one in found.marks]
-    marks += [html.Li(f"{name(path)}: only in {whose}") for path, whose in found.only.items()]
-    says = (
-        "The mean of this run over that of the other, with the confidence interval of their difference; 1 is "
-        "no change."
-    )
-    height = 140 + 26 * len(found.changes)
-    return ui.card(
-        f"Since {before.name}",
-        html.P(html.Strong(f"{found.verdict[:1].upper()}{found.verdict[1:]}.")),
-        *(
-            []
-            if found.overall is None
-            else [html.P(f"Means are {found.overall:.3f} times those before, on (geometric) average.")]
-        ),
-        *([html.Ul(marks)] if marks else []),
-        ui.chart("evaluation-changes", figures.changes(found), says, height),
-        ui.chart(
-            "evaluation-means",
-            figures.means(found, before.name, run.name, run.unit),
-            "Means of both runs, with their standard deviations; the scale is logarithmic.",
-            height,
-        ),
-        ui.table(_changed(before, run), found.changes, "", f"Changes since {before.name}"),
-    )
-
-
-def _changed(before: Run, run: Run) -> Sequence[Column]:
-    """As `adon evaluate compare` has them; the verdict first, as a narrow window cuts the last."""
-    names = change_columns(before, run)
-
-    def cell_of(place: int) -> Callable[[Change], str]:
-        return lambda one: change_row(one, run.unit)[place]
-
-    def verdict(one: Change) -> Component:
-        badge = ui.badge(one.verdict.value, TONES[one.verdict])
-        return html.Span([badge, html.Small(f" {one.why}")]) if one.why else badge
-
-    return [
-        Column(names[0], cell_of(0)),
-        Column(names[-1], verdict),
-        *(Column(names[place], cell_of(place), numeric=True) for place in range(1, len(names) - 1)),
-    ]
-
-
 def _listed(found: Opened[Run], here: Visit) -> Component:
     def way(one: Mapping[str, Any]) -> Component:
         return ui.link(one["title"], filters.address(PATH, {}, study=one["id"]))
@@ -258,7 +184,7 @@ def _listed(found: Opened[Run], here: Visit) -> Component:
 
 def callbacks(app: Dash) -> None:
     """The choices into the address."""
-    filters.install(app, PREFIX, ("study", WITH))
+    filters.install(app, PREFIX, ("study",))
 
 
 PAGE = Page(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from measurement.evaluation.intervals import correlated, correlation, interval, worth
+from measurement.evaluation.intervals import correlated, correlation, interval, welch, worth
 from measurement.evaluation.results import Measured
 from measurement.evaluation.run import summarised
 
@@ -85,3 +85,36 @@ def test_what_a_short_series_is_worth_by_hand() -> None:
 def test_a_step_is_worth_two_values() -> None:
     """No fewer: of fewer there would be no interval at all."""
     assert worth([0.0] * 8 + [1.0] * 8) == 2.0
+
+
+@given(
+    st.lists(st.floats(1, 1e3), min_size=2, max_size=30), st.lists(st.floats(1, 1e3), min_size=2, max_size=30)
+)
+def test_welch_is_scipys(first: list[float], second: list[float]) -> None:
+    one, other = summarised(first), summarised(second)
+    # Of values that are all but the same scipy's own moments are no measure: it says so by a warning.
+    assume(min(one.deviation, other.deviation) > 1e-6)
+    p, apart = welch(one, other, (len(first), len(second)), 0.95)
+    oracle = stats.ttest_ind(second, first, equal_var=False)
+    assert p == pytest.approx(oracle.pvalue, rel=1e-6, abs=1e-12)
+    low, high = oracle.confidence_interval(0.95)
+    assert (apart.low, apart.high) == (
+        pytest.approx(low, rel=1e-6, abs=1e-6),
+        pytest.approx(high, rel=1e-6, abs=1e-6),
+    )
+
+
+@pytest.mark.parametrize("step", [2.0**-10, 1.0])
+def test_what_is_all_but_the_same_is_tested_as_well_as_anything(step: float) -> None:
+    """Means and deviations are summed exactly (fsum, statistics.stdev): an offset takes nothing from them."""
+    series = ([0.0, step, 2 * step], [step, 2 * step, 4 * step])
+    plain, far = ([summarised([by + value for value in its]) for its in series] for by in (0.0, 2.0**30))
+    assert [its.deviation for its in far] == [its.deviation for its in plain]
+    expected, actual = (welch(one, other, (3, 3), 0.95) for one, other in (plain, far))
+    assert actual[0] == pytest.approx(expected[0], rel=1e-3)
+    assert actual[1].low == pytest.approx(expected[1].low, rel=1e-3)
+
+
+def test_where_nothing_deviates_only_equal_means_are_equal() -> None:
+    assert welch(Measured(1, 0, 5), Measured(1, 0, 5), (5, 5), 0.95)[0] == 1
+    assert welch(Measured(1, 0, 5), Measured(2, 0, 5), (5, 5), 0.95)[0] == 0
