@@ -30,12 +30,11 @@ import yaml
 
 from apps.link import LinkClient
 from benchmarks import moves_analysis, packets
+from benchmarks.edges import TEMPLATE, Controller, eventually
 from benchmarks.lab import EDGES, NETWORK, Lab, configuration, lab
 from benchmarks.reaction import Observed, observed
 from measurement.codec import to_json
 from measurement.model import Measurement, Metric, PathKey
-from tests.apps.edge import NETWORK as EXAMPLE
-from tests.apps.edge import TEMPLATE, Controller, eventually
 
 FLOWS = 100
 RATE = 20
@@ -249,7 +248,7 @@ def _end_all(link: LinkClient, network: Lab) -> None:
 
 
 def _configure(controller: Controller, form: Mapping[str, Any]) -> None:
-    configuration(controller.folder, EXAMPLE, **form["policy"])
+    configuration(controller.folder, **form["policy"])
     document = yaml.safe_load(controller.config.read_text())
     for switch in document["switches"].values():
         for key in ("pipeline", "failover"):

@@ -44,9 +44,10 @@ from apps.campus_edge.gate import Gate, Terms
 from apps.campus_edge.loop import Stamps
 from apps.campus_edge.switchboard import Switchboard
 from apps.campus_edge.tls import Identity
+from benchmarks.edges import DIES_WITH_US, add_bridge, end
 from benchmarks.rulesets import DPID, RULES, delivery_rules
 from benchmarks.summary import Summary, table
-from tests.apps.edge import DIES_WITH_US, Switches, end
+from mininet_topos.openvswitch import OpenVSwitch, open_vswitch
 
 ROUNDS = 7
 BRIDGE = "mu-edge"
@@ -77,7 +78,8 @@ class Board(Switchboard):
 class World:
     """One switch, connected to a switchboard in this process and to an os-ken controller in another."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, switch: OpenVSwitch) -> None:
+        self.switch = switch
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         connections.configure()
         manager = AppManager.get_instance()
@@ -94,11 +96,10 @@ class World:
         terms = Terms(Connections(), frozenset({V13}), Identity({}, None), {})
         gate = Gate(terms, None, self.board.tally)
         threading.Thread(target=listening.accept, args=(listener, gate), daemon=True).start()
-        self.switches = Switches(folder)
 
     def ofctl(self, command: str, *words: str) -> None:
         """Run ``ovs-ofctl`` on the bridge."""
-        self.switches.ofctl(command, BRIDGE, *words)
+        self.switch.ofctl(command, BRIDGE, *words)
 
     def until(self, kind: type[Event]) -> None:
         """Wait for an event; what else comes is not of interest."""
@@ -131,20 +132,18 @@ class Yardstick:
 @contextmanager
 def world(folder: Path, seed: int) -> Iterator[tuple[World, Yardstick]]:
     """A private Open vSwitch with one bridge that has found both its controllers."""
-    inside = folder / "ovs"
-    inside.mkdir()
-    made = World(inside)
     command = [*DIES_WITH_US, sys.executable, "-m", "benchmarks.osken_install", str(seed)]
-    with (folder / "os-ken.log").open("w") as log, made.switches.running():
+    with (folder / "os-ken.log").open("w") as log, open_vswitch(folder / "ovs", dummy=True) as switch:
+        made = World(switch)
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
         )
         try:
             yardstick = Yardstick(process)
-            made.switches.add_bridge(BRIDGE, f"{DPID:016x}", made.port, ("dtn", "al2s", "rtr"))
+            add_bridge(switch, BRIDGE, f"{DPID:016x}", made.port, ("dtn", "al2s", "rtr"))
             made.until(SwitchUp)
             both = (f"tcp:127.0.0.1:{port}" for port in (made.port, yardstick.port))
-            made.switches.vsctl("set-controller", BRIDGE, *both)
+            switch.vsctl("set-controller", BRIDGE, *both)
             yardstick.line()
             yield made, yardstick
         finally:
@@ -188,7 +187,7 @@ def _round(
 
 
 def _installed(made: World) -> int:
-    said = made.switches.ofctl("dump-aggregate", BRIDGE)
+    said = made.switch.ofctl("dump-aggregate", BRIDGE)
     return int(said.rsplit("flow_count=", 1)[1])
 
 

@@ -8,7 +8,7 @@ router of the layer-3 path are network namespaces, joined to the edges by veth p
                   \______ router (Linux, layer 3) ______/
 
 No rates and no delays are emulated: what is measured is loss and time by the change of rules, not by queues.
-The configuration is that of the tests' example network, with a second layer-2 path.
+The configuration is that of :mod:`benchmarks.edges`, with a second layer-2 path.
 """
 
 from __future__ import annotations
@@ -136,10 +136,10 @@ def lab(folder: Path) -> Iterator[Lab]:
         yield made
 
 
-def configuration(folder: Path, example: Path, **policy: object) -> None:
-    """Add the second layer-2 path to the tests' example configuration in this folder, and a policy."""
+def configuration(folder: Path, **policy: object) -> None:
+    """Add the second layer-2 path to the configuration in this folder, and a policy."""
     path = folder / "network.yaml"
-    document = yaml.safe_load(path.read_text() if path.exists() else example.read_text())
+    document = yaml.safe_load(path.read_text())
     second = {name: {"port": f"{name}-edge-al2s-b"} for name in NETWORK}
     document["paths"]["al2s-b"] = {"layer": 2, "vlan": 1702, "capacity": "60.6 Mbps", "ends": second}
     document["policy"] |= policy

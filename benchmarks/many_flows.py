@@ -44,17 +44,47 @@ from adon.config import Configuration, load
 from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Op, ReportedRule, Rule
 from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.model import Template
+from benchmarks.edges import NETWORK
 from benchmarks.summary import Summary, table
 from measurement.model import Measurement, Metric, PathKey
-from tests.broker.many import EDGES, network, ports, template
 
 ROUNDS = 5
 SAMPLES = 20
 SIZES = (100, 1_000, 10_000)
 PATHS = 16
+EDGES = {"mu": 0xA01, "osu": 0xA02}
 BASE_BPS, BETTER_BPS = 40e9, 60e9
 STEADY = {"patience": 100, "min_dwell": "1 h", "switch_margin": 9, "max_age": "1 h"}
 NIMBLE = {"patience": 1, "min_dwell": "0 s", "switch_margin": 0, "max_age": "1 h"}
+
+
+def network() -> dict[str, Any]:
+    """The configuration of a network with :data:`PATHS` layer-2 paths between its two sites."""
+    document: dict[str, Any] = yaml.safe_load(NETWORK.read_text())
+    document["paths"] = {
+        f"path-{index:02}": {
+            "layer": 2,
+            "vlan": 1000 + index,
+            "capacity": "100 Gbps",
+            "ends": {site: {"port": f"{site}-edge-{index}"} for site in EDGES},
+        }
+        for index in range(PATHS)
+    }
+    return document
+
+
+def template(name: str, selection: Mapping[str, Any], **fields: Any) -> Template:
+    """A bulk transfer; ``selection`` says how eager it is to move."""
+    body = {
+        "name": name,
+        "title": name,
+        "qspec": {"throughput": {"min": "1 bps"}},
+        "weights": {"throughput": 1.0},
+        "tables": {"throughput": {"points": [["1 bps", 1], ["100 Gbps", 10]]}},
+        "selection": selection,
+    }
+    return Template.model_validate({**body, **fields})
 
 
 def catalog() -> Catalog:
@@ -179,7 +209,7 @@ class Stage:
 
     def _connect(self) -> None:
         for site, dpid in EDGES.items():
-            names = ports(site, len(self.paths))
+            names = [f"{site}-edge-dtn", *(f"{site}-edge-{index}" for index in range(len(self.paths)))]
             found = {name: PortState(number, True) for number, name in enumerate(names, 1)}
             self.happen(SwitchUp(*self.stamp(), dpid, found))
             self.happen(RulesReported(*self.stamp(), dpid, ()))
@@ -212,7 +242,7 @@ KINDS: Mapping[str, Callable[[Stage], float]] = {
 def run(folder: Path, seed: int, sizes: Iterable[int] = SIZES) -> dict[str, Any]:
     """The benchmark: milliseconds, by what happens and how many flows there are."""
     path = folder / "network.yaml"
-    path.write_text(yaml.safe_dump(network(PATHS)))
+    path.write_text(yaml.safe_dump(network()))
     chance = random.Random(seed)
     stages = {size: Stage(load(path), size, chance) for size in sizes}
     found: dict[str, dict[int, list[list[float]]]] = {}

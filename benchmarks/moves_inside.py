@@ -21,10 +21,9 @@ from typing import Any
 
 from apps.link import LinkClient
 from benchmarks import moves_analysis, packets
+from benchmarks.edges import TEMPLATE, Controller, end, eventually, measured
 from benchmarks.lab import EDGES, NETWORK, PORTS, VLANS, Lab, configuration, lab
 from benchmarks.moves_controller import HAND_PORT, HAND_PRIORITY
-from tests.apps.edge import NETWORK as EXAMPLE
-from tests.apps.edge import TEMPLATE, Controller, end, eventually, measured
 
 RATES = (1_000, 5_000)
 MOVES = 20
@@ -73,7 +72,7 @@ class Driver:
 @contextmanager
 def controlled(network: Lab, controller: Controller, standby: int | None, drain_ms: int) -> Iterator[Driver]:
     """The controller with so many standby paths, both edges connected and right."""
-    configuration(controller.folder, EXAMPLE, standby_paths=standby, drain=f"{drain_ms} ms")
+    configuration(controller.folder, standby_paths=standby, drain=f"{drain_ms} ms")
     before = controller.said("is connected")
     command = [sys.executable, "-m", "benchmarks.moves_controller"]
     command += ["--config", str(controller.config), "--data", str(controller.folder)]

@@ -51,9 +51,9 @@ from adon.config import Configuration, load
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.port import PortState
 from adon.templates_catalog.catalog import Catalog
+from benchmarks.many_flows import template
 from benchmarks.summary import Summary, table
 from measurement.model import Measurement, Metric, PathKey
-from tests.broker.many import template
 
 SIZES = (1_000, 10_000, 100_000)
 ROUNDS, SAMPLES = 3, 20

@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from apps.link import LinkClient
+from benchmarks.edges import DIES_WITH_US, TEMPLATE, Controller, both_edges, end, eventually, measured
 from benchmarks.summary import Summary, table
-from tests.apps.edge import TEMPLATE, Controller, both_edges, end, eventually, measured
 
 ROUNDS = 5
 SAMPLES = 50
@@ -88,7 +88,7 @@ def observed(controller: Controller) -> Iterator[Observed]:
     command += ["--config", str(controller.config), "--data", str(controller.folder)]
     with controller.log.open("ab") as log:
         process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", *command], stdin=subprocess.PIPE, stderr=log, pass_fds=(tells,)
+            [*DIES_WITH_US, *command], stdin=subprocess.PIPE, stderr=log, pass_fds=(tells,)
         )
     os.close(tells)
     try:

@@ -27,9 +27,9 @@ from typing import Any
 
 import yaml
 
+from benchmarks.edges import TEMPLATE, Controller, free_port
+from benchmarks.edges import measured as result
 from mininet_topos.openvswitch import OpenVSwitch, open_vswitch
-from tests.apps.edge import TEMPLATE, Controller
-from tests.apps.edge import measured as result
 
 WINDOW = 64
 """Set-ups under way at once: enough to keep a controller busy, too few to fill a queue."""
@@ -231,13 +231,6 @@ def connected(switch: OpenVSwitch, port: int) -> None:
     time.sleep(0.5)
 
 
-def free_port() -> int:
-    """A TCP port of loopback that nobody has."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @contextmanager
 def testcontroller(folder: Path) -> Iterator[int]:
     """Open vSwitch's own example controller, in C."""
@@ -288,7 +281,9 @@ def configured(folder: Path) -> Iterator[Controller]:
         document |= NETWORK
         document["policy"] = POLICY
         document["controller"]["connections"] = UNLIMITED
-        del document["measurements"]
+        document["controller"]["web_limits"] = {
+            kind: {"requests": 10 * POLLERS, "per": "5 s"} for kind in ("reads", "addresses")
+        }
         controller.config.write_text(yaml.safe_dump(document))
         yield controller
 
@@ -296,15 +291,11 @@ def configured(folder: Path) -> Iterator[Controller]:
 @contextmanager
 def served(controller: Controller, program: tuple[str, ...]) -> Iterator[None]:
     """The running controller, which knows a template and a result of the path."""
-    controller.start(program=program)
-    try:
-        with controller.client("collector") as link:
-            template = {**TEMPLATE, "protocol": "udp"}
-            link.call("template.add", {"template": template, "author": "benchmark"})
-            link.send("measurement", result("internet", 5))
-            yield
-    finally:
-        controller.stop()
+    with controller.running(*program), controller.client("collector") as link:
+        template = {**TEMPLATE, "protocol": "udp"}
+        link.call("template.add", {"template": template, "author": "benchmark"})
+        link.send("measurement", result("internet", 5))
+        yield
 
 
 def opted_in(switch: OpenVSwitch) -> None:

@@ -23,13 +23,14 @@ import requests
 import yaml
 
 from apps.link import LinkClient
+from benchmarks.edges import DIES_WITH_US, ROOT, Controller, add_bridge, end, eventually, free_port
 from benchmarks.filled import campus
 from benchmarks.filled.filling import Filled
 from benchmarks.filled.lives import KINDS, REQUESTERS
 from benchmarks.reaction import Observed, observed
 from measurement.codec import to_json
 from measurement.model import Measurement, Metric, PathKey
-from tests.apps.edge import DIES_WITH_US, ROOT, Controller, Switches, end, eventually, free_port
+from mininet_topos.openvswitch import open_vswitch
 
 RUNNING, WAITING = 200, 20
 STEADY_BPS, WORSE_BPS, BETTER_BPS = 5e9, 1e9, 9e9
@@ -83,13 +84,11 @@ def scene(folder: Path, seed: int, make: Callable[[Path, Path], Filled]) -> Iter
     web_port = free_port()
     controller.config.write_text(yaml.safe_dump(campus.document(controller.port, web_port)))
     filled = make(folder, controller.config)
-    (folder / "ovs").mkdir()
-    switches = Switches(folder / "ovs")
-    with switches.running(), observed(controller) as process:
+    with open_vswitch(folder / "ovs", dummy=True) as switch, observed(controller) as process:
         for name, (dpid, ports) in campus.bridges().items():
-            switches.add_bridge(name, dpid, controller.port, tuple(ports))
+            add_bridge(switch, name, dpid, controller.port, tuple(ports))
         eventually(lambda: controller.said("is connected") == len(campus.SITES), "no switch connected")
-        assert switches.daemon is not None
+        daemon = int((switch.folder / "ovs-vswitchd.pid").read_text())
         with (
             controller.client("collector") as link,
             _python(folder, controller.config, "apps.collector") as collector,
@@ -103,7 +102,7 @@ def scene(folder: Path, seed: int, make: Callable[[Path, Path], Filled]) -> Iter
                 "controller": psutil.Process(process.pid),
                 "web": web,
                 "collector": collector,
-                "Open vSwitch": psutil.Process(switches.daemon.pid),
+                "Open vSwitch": psutil.Process(daemon),
             }
             yield Scene(url, filled, folder, link, process, processes)
 

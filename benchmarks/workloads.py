@@ -31,6 +31,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from adon.code_version import code_version
 from adon.simulation import bound, offline
 from adon.simulation.brokered import Brokered
 from adon.simulation.engine import Record, simulate
@@ -59,7 +60,7 @@ def run(folder: Path, seed: int, only: str | None = None) -> dict[str, Any]:  # 
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(measure, chosen, [seed] * len(chosen)))
     return {
-        "versions": {name: version(name) for name in ("numpy", "scipy", "adon-sdn")},
+        "versions": {"adon": code_version(), **{name: version(name) for name in ("numpy", "scipy")}},
         "tries": TRIES,
         "seconds": time.monotonic() - began,
         "workloads": dict(zip(chosen, found, strict=True)),

@@ -80,9 +80,10 @@ class OpenVSwitch:
 
 
 @contextmanager
-def open_vswitch(folder: Path) -> Iterator[OpenVSwitch]:
+def open_vswitch(folder: Path, *, dummy: bool = False) -> Iterator[OpenVSwitch]:
     """Start an instance in a new folder; both its daemons end with the context.
 
+    :param dummy: with ports and datapaths of type ``dummy`` and without those of the system: needs no root.
     :raises Unavailable: if Open vSwitch is not installed or does not start.
     """
     if not SCHEMA.exists():
@@ -96,7 +97,8 @@ def open_vswitch(folder: Path) -> Iterator[OpenVSwitch]:
             _daemon(instance, "ovsdb-server", f"--remote=punix:{socket_path}", str(database))
         )
         _await(instance, "ovsdb-server", server, partial(_listens, socket_path))
-        daemons.enter_context(_daemon(instance, "ovs-vswitchd", f"unix:{socket_path}"))
+        options = ("--enable-dummy", "--disable-system") if dummy else ()
+        daemons.enter_context(_daemon(instance, "ovs-vswitchd", *options, f"unix:{socket_path}"))
         _await_first_answer(instance)
         yield instance
 

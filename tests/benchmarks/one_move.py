@@ -9,8 +9,8 @@ from itertools import groupby
 from pathlib import Path
 
 from benchmarks import moves_inside
+from benchmarks.edges import Controller
 from benchmarks.lab import lab
-from tests.apps.edge import Controller
 
 
 def main() -> None:
