@@ -25,7 +25,7 @@ from measurement.pscheduler.document import Document
 from measurement.pscheduler.iso8601 import format_timestamp
 from measurement.pscheduler.specs import PostedTask, TestRequest
 from measurement.pscheduler.states import RunState
-from measurement.pscheduler.tasks import NO_OPTIONS, Options, Schedule, body, new_key
+from measurement.pscheduler.tasks import Schedule, body, new_key
 from measurement.pscheduler.transport import (
     CONCURRENT,
     DEFAULT_TIMEOUTS,
@@ -37,7 +37,7 @@ from measurement.pscheduler.transport import (
     Verify,
 )
 
-__all__ = ["Options", "PSchedulerClient", "Run", "Schedule", "ScheduledRun", "ServerClock"]
+__all__ = ["PSchedulerClient", "Run", "Schedule", "ScheduledRun", "ServerClock"]
 
 FIRST_RUN_WAIT = 5
 RUN_WAIT = 5
@@ -183,11 +183,11 @@ class PSchedulerClient:
             raise BadAnswer(self.host, "participants: names no lead")
         return names[0]
 
-    def post(self, test: TestRequest, schedule: Schedule, options: Options = NO_OPTIONS) -> PostedTask:
+    def post(self, test: TestRequest, schedule: Schedule) -> PostedTask:
         """Post a task; it exists once when this returns, and also when a first answer got lost."""
         reference = {"owner": self._owner, "id": uuid.uuid4().hex}
         key = new_key(self._secret, reference["id"])
-        document = body(test, schedule, options, reference, key)
+        document = body(test, schedule, reference, key)
         try:
             return self._posted(self._http.post("/tasks", document), key)
         except PointError as error:
@@ -200,11 +200,18 @@ class PSchedulerClient:
 
     def first_run(self, task: PostedTask) -> Run:
         """The task's first run, once the participants have agreed on it."""
-        return self._awaited(task, "first")
-
-    def next_run(self, task: PostedTask) -> Run:
-        """The first run of a repeating task that does not start before now."""
-        return self._awaited(task, "next")
+        give_up = self._clock() + VISIBLE_WITHIN
+        path, params = f"/tasks/{task.uuid}/runs/first", {"wait": str(FIRST_RUN_WAIT)}
+        while True:
+            try:
+                # A real server holds this one for twice the wait.
+                return self._read_run(task, self._http.get(path, params, wait=2 * FIRST_RUN_WAIT))
+            except Rejected as error:
+                if error.status != 404:
+                    raise
+            if self._clock() >= give_up:
+                raise PointTimeout(self.host, f"no run was scheduled in {VISIBLE_WITHIN:.0f} s")
+            self._pause(1.0)
 
     def run(self, task: PostedTask, run: str, *, wait: int = 0) -> Run:
         """A run by its identifier; with ``wait`` the server holds the answer for up to so many seconds."""
@@ -318,20 +325,6 @@ class PSchedulerClient:
     def _task(self, url: str, key: str) -> PostedTask:
         name = self._last_part(url)
         return PostedTask(name, f"{self._http.url}/tasks/{name}", key)
-
-    def _awaited(self, task: PostedTask, which: str) -> Run:
-        give_up = self._clock() + VISIBLE_WITHIN
-        path, params = f"/tasks/{task.uuid}/runs/{which}", {"wait": str(FIRST_RUN_WAIT)}
-        while True:
-            try:
-                # A real server holds this one for twice the wait.
-                return self._read_run(task, self._http.get(path, params, wait=2 * FIRST_RUN_WAIT))
-            except Rejected as error:
-                if error.status != 404:
-                    raise
-            if self._clock() >= give_up:
-                raise PointTimeout(self.host, f"no run was scheduled in {VISIBLE_WITHIN:.0f} s")
-            self._pause(1.0)
 
     def _read_run(self, task: PostedTask, answer: Answer, asked: str | None = None) -> Run:
         document = Document.of(self.host, "run", answer.json())

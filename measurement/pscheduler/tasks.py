@@ -1,6 +1,5 @@
-"""A task as it is posted: test, schedule, options, reference, key; pure.
+"""A task as it is posted: test, schedule, reference, key; pure.
 
-The smallest task schema that carries the fields is declared, because older servers know fewer.
 ``schedule`` is always there: without it a server answers 500.
 """
 
@@ -59,41 +58,10 @@ class Schedule:
         return fields
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a task may have besides its test and schedule.
-
-    :param tools: acceptable tools in order of preference; none means the best that all have in common.
-    :param priority: rank among runs that conflict; higher may push lower off its slot.
-    :param lead_bind: the local address that the lead uses towards the others.
-    """
-
-    tools: tuple[str, ...] = ()
-    priority: int | None = None
-    lead_bind: str | None = None
-
-    @property
-    def fields(self) -> dict[str, object]:
-        """As fields of a task, with the task schema that they need."""
-        fields: dict[str, object] = {"schema": 1}
-        if self.tools:
-            fields["tools"] = list(self.tools)
-        if self.lead_bind is not None:
-            fields["lead-bind"] = self.lead_bind
-        if self.priority is not None:
-            fields |= {"schema": 3, "priority": self.priority}
-        return fields
-
-
-NO_OPTIONS = Options()
-
-
-def body(
-    test: TestRequest, schedule: Schedule, options: Options, reference: Mapping[str, str], key: str
-) -> dict[str, object]:
+def body(test: TestRequest, schedule: Schedule, reference: Mapping[str, str], key: str) -> dict[str, object]:
     """What is posted."""
     return {
-        **options.fields,
+        "schema": 1,
         "test": test.document,
         "schedule": schedule.document,
         "reference": dict(reference),
