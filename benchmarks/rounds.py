@@ -1,6 +1,6 @@
 """A full round of 100 instances, 9 900 directed pairs, beside slow rounds of the same ([HEALTH] 4.2).
 
-An emulated cloud of three zones in namespaces (docs/cloud-testbed.md), a probe agent of its own in each
+An emulated cloud of three zones in namespaces (docs/testbed.md), a probe agent of its own in each
 instance.  The *quick* round has every indicator of every pair, throughput by one packet train each, and by a
 transfer on a stated sample.  *Slow* rounds have five requests of each kind and a transfer for every pair
 compared; two of them say how well a slow round foretells the next (test-retest).  Scores are those of H-ALL,

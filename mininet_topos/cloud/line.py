@@ -11,7 +11,7 @@ A process of its own::
     python -m mininet_topos.cloud.line TABLE SEED [--single] DEVICE...
 
 prints ``ready`` when the devices are there, and runs until it is ended.  What it carries was measured:
-docs/cloud-testbed.md.
+docs/testbed.md.
 """
 
 from __future__ import annotations
