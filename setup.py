@@ -59,7 +59,7 @@ setup(
     ],
     extras_require={
         "report": ["plotly>=6,<8", "kaleido>=1,<2", "statsmodels>=0.14,<1"],
-        "bench": ["networkx>=3.2,<4", "ortools>=9.10,<10", "plotly>=6,<8"],
+        "bench": ["networkx>=3.2,<4", "ortools>=9.10,<10"],
         "postgresql": ["psycopg[binary]>=3.1,<4"],
         "dev": [
             "axe-playwright-python>=0.1,<1",
