@@ -11,7 +11,7 @@ from benchmarks.lab import isolated
 
 
 @pytest.mark.testbed
-@pytest.mark.parametrize("protocol", ["udp", "tcp"])
+@pytest.mark.parametrize("protocol", ["udp", pytest.param("tcp", marks=pytest.mark.slow)])
 def test_an_ipv6_flow_crosses_both_layers_and_survives_its_moves_without_loss(
     tmp_path: Path, protocol: str
 ) -> None:

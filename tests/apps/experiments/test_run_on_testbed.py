@@ -112,6 +112,7 @@ def test_interrupted_at_any_moment_everything_goes_and_what_was_found_stays(tmp_
         assert [row.state for row in done.tables.flows] == [FlowState.RUNNING]
 
 
+@pytest.mark.slow
 @pytest.mark.testbed
 def test_when_adon_dies_in_the_middle_that_is_said_and_the_rest_is_kept(tmp_path):
     file = written(tmp_path, TRANSFER + "lasts: 1 min}", "{throughput: null, rtt: 20 s, latency: null}")
