@@ -36,10 +36,11 @@ test: setup-test lint ## linters, type check, then all tests but the slow ones
 test-all: setup-test lint ## the same with the slow tests
 	@scripts/test.sh all
 
-lint: setup ## ruff and mypy alone
+lint: setup ## ruff, mypy and import-linter alone
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
+	$(VENV)/lint-imports --no-cache
 
 bench: setup-test ## measured speeds, printed
 	$(SUDO) $(VENV)/python -m benchmarks

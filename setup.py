@@ -65,6 +65,7 @@ setup(
             "axe-playwright-python>=0.1,<1",
             "datamodel-code-generator>=0.89,<0.90",
             "hypothesis>=6.100,<7",
+            "import-linter>=2.4,<3",
             "jsonschema>=4.20,<5",
             "mypy>=1.10,<3",
             "networkx>=3.2,<4",

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -144,8 +145,6 @@ def contention(bed: Bed) -> Iterator[None]:
 
 def environment(bed: Bed) -> dict[str, str]:
     """Versions and circumstances for the report."""
-    import os_ken
-
     import adon
 
     def first_line(*argv: str) -> str:
@@ -157,7 +156,7 @@ def environment(bed: Bed) -> dict[str, str]:
         "follows": "the thesis (QSpecs 700/600/700 Mbps), loss bound widened to 5 % at this scale",
         "emulation": bed.emulation,
         "Open vSwitch": first_line("ovs-vswitchd", "--version"),
-        "os-ken": os_ken.__version__,
+        "os-ken": version("os-ken"),
         "iperf3": first_line("iperf3", "--version"),
         "kernel": f"{os.uname().sysname} {os.uname().release}",
         "Python": sys.version.split()[0],
