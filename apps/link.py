@@ -437,7 +437,7 @@ class LinkClient:
                 self._urgent = True  # the pause between two attempts may be longer than a call waits
                 self._changed.notify_all()
             if not self._changed.wait_for(lambda: self.connected or self._closed, min(CONNECT_WAIT, timeout)):
-                raise Unavailable(f"{self._far} is not running")
+                raise Unavailable(f"{self._far} is not running", code="not-running")
             if self._closed:
                 raise Unavailable(f"the link to {self._far} is closed")
             self._pending[command] = waiting
@@ -446,7 +446,7 @@ class LinkClient:
         try:
             return waiting.result(timeout)
         except FutureTimeout:
-            raise Unavailable(f"{self._far} did not answer within {timeout:g} s") from None
+            raise Unavailable(f"{self._far} did not answer within {timeout:g} s", code="timeout") from None
         finally:
             with self._changed:
                 self._pending.pop(command, None)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from adon.marking import Marking, Reported, Scitags, dscp_text, firefly, parse_dscp, scitags_of
+from tests.support.refusals import refused
 
 CONNECTION = Reported("10.1.0.10", "10.2.0.10", "tcp", 40_000, 5_001, started=1_000_000.0)
 TAGS = st.builds(Scitags, experiment=st.integers(1, 511), activity=st.integers(0, 63))
@@ -39,7 +40,7 @@ def test_a_dscp_by_number_or_name(written: object, bits: int) -> None:
 
 @pytest.mark.parametrize("wrong", [64, -1, True, 1.0, None, "AF44", "CS8", "46"])
 def test_what_is_no_dscp(wrong: object) -> None:
-    with pytest.raises(ValueError, match="is no DSCP"):
+    with refused(ValueError):
         parse_dscp(wrong)
 
 
@@ -62,7 +63,7 @@ def test_the_bits_of_a_flow_label() -> None:
 
 
 def test_entropy_that_does_not_fit() -> None:
-    with pytest.raises(ValueError, match="five bits"):
+    with refused(ValueError):
         Scitags(experiment=1).flow_label(32)
 
 

@@ -425,7 +425,7 @@ class Store:
     def _transaction(self, *, durable: bool = True) -> Iterator[tuple[Connection, bool]]:
         """The transaction of this thread, and whether it begins here."""
         if self._read_only:
-            raise Unavailable("this process opened the store for reading only")
+            raise Unavailable("this process opened the store for reading only", code="read-only")
         current: Connection | None = getattr(self._thread, "connection", None)
         if current is not None:
             with translated():

@@ -174,7 +174,7 @@ class Commands:
             if any(asked.key and (o.actor, o.key) == (asked.actor, asked.key) for o in self._asked.values()):
                 raise Conflict("Idempotency-Key", "a request with this key is being carried out")
             if len(self._asked) >= MOST_UNDER_WAY:
-                raise Unavailable("too many commands are under way; ask again in a moment")
+                raise Unavailable("too many commands are under way; ask again in a moment", code="too-busy")
             self._asked[command] = asked
         if kind in QUESTIONS:
             self._in_turn(kind, command, event)
@@ -184,7 +184,9 @@ class Commands:
     def _in_turn(self, kind: str, command: str, event: Event) -> None:
         if not self._turns.ask(kind, event):
             self._forget(command)
-            raise Unavailable(f"{MOST_ASKED} such questions are waiting already; ask again in a moment")
+            raise Unavailable(
+                f"{MOST_ASKED} such questions are waiting already; ask again in a moment", code="too-busy"
+            )
 
     def _fresh_snapshot(self, peer: Peer, command: str) -> bool:
         known = self._snapshot

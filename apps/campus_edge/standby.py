@@ -25,6 +25,6 @@ def refusing(socket: Path, active: Callable[[], str]) -> LinkServer:
         if kind == "hello" and peer.role == "collector":
             peer.send("standing", {"active": False})
         if "command" in payload:
-            raise Unavailable(f"this controller stands by; the active one is {active()}")
+            raise Unavailable(f"this controller stands by; the active one is {active()}", code="standby")
 
     return LinkServer(socket, receive)

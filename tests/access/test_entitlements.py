@@ -82,7 +82,7 @@ def test_which_condition_holds(when: dict[str, Any], holds: bool) -> None:
     if holds:
         assert admitted(rule(when)) == Admitted(NAMED, frozenset({Role.RESEARCHER}), frozenset(), (0,))
     else:
-        with pytest.raises(Forbidden, match=r"ann@missouri\.edu is known now, but no rule"):
+        with pytest.raises(Forbidden):
             admitted(rule(when))
 
 

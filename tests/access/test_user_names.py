@@ -60,7 +60,7 @@ def test_whom_nobody_can_be_sure_of(principal: str | None, subject: str, says: s
 def test_a_hub_cannot_assert_names_at_the_address_of_another_party() -> None:
     asserted = Assertion(HUB, "1", "1@login.missouri.edu")
     assert user_name(asserted, ("*",)).name == "1@login.missouri.edu"
-    with pytest.raises(Forbidden, match="may not assert"):
+    with pytest.raises(Forbidden):
         user_name(asserted, ("*",), {CAMPUS, HUB})
 
 

@@ -34,6 +34,7 @@ from apps.backup.restoring import restore
 from apps.backup.upgrading import before_upgrade
 from tests.apps.edge import ROOT
 from tests.apps.test_serve import Service
+from tests.support.refusals import refused
 
 NOW = 1_790_000_000.0
 OLD = "0007"
@@ -139,7 +140,7 @@ def test_what_is_not_a_whole_backup_of_ours_leaves_nothing(case: str, kept: Path
 
 def test_a_link_in_a_backup_is_refused(kept: Path, tmp_path: Path) -> None:
     changed(kept, lambda _: None, type=tarfile.SYMTYPE, linkname="/etc/passwd", size=0)
-    with pytest.raises(InvalidInput, match="is not of the size"):
+    with refused(InvalidInput, field="accepted.yaml"):
         restore(kept, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -178,11 +179,11 @@ def test_what_is_in_it_and_who_can_read_it(data: Path, tmp_path: Path) -> None:
 
 def test_nothing_is_replaced(data: Path, kept: Path, tmp_path: Path) -> None:
     content = kept.read_bytes()
-    with pytest.raises(Conflict, match="is there already"):
+    with refused(Conflict, field="target"):
         make(sources(data, measurements=True, config=None), kept, NOW)
     assert kept.read_bytes() == content
     before = listing(data)
-    with pytest.raises(Conflict, match="is not empty"):
+    with refused(Conflict, field="data"):
         restore(kept, data)
     assert listing(data) == before
     (tmp_path / "empty").mkdir()
@@ -334,7 +335,7 @@ def test_a_newer_folder_is_refused_and_left_alone(data: Path, tmp_path: Path) ->
     with closing(sqlite3.connect(data / "state.db")) as newer:
         newer.execute("UPDATE alembic_version SET version_num = '0999'")
         newer.commit()
-    with pytest.raises(Unavailable, match=rf"newer version of ADON.*schema 0999.*knows {SCHEMA_REVISION}"):
+    with pytest.raises(Unavailable):
         before_upgrade(data, f"sqlite:///{data / 'state.db'}", access_url(data, None), NOW)
     assert not (data / "backups").exists()
 

@@ -29,6 +29,7 @@ from measurement.evaluation.run import Sample
 from measurement.instances import Instance
 from tests.evaluations.documents import INSTANCES as FILE
 from tests.evaluations.documents import TEXT
+from tests.support.refusals import refused
 
 INSTANCES = [Instance("a", "10.0.0.1"), Instance("b", "10.0.0.2"), Instance("laptop", "10.0.0.9")]
 HERE = {name: Place(name, Instance(name, "127.0.0.1")) for name in ("a", "b", "u")}
@@ -169,11 +170,11 @@ def samples_of(samples: Mapping[int, Sample]):
 
 def test_a_run_is_not_written_over_nor_by_two(tmp_path: Path) -> None:
     begin(tmp_path)
-    with pytest.raises(Conflict, match="--resume goes on with it"):
+    with refused(Conflict, field="--out"):
         begin(tmp_path)
     with (
         logfile.resumed(tmp_path),
-        pytest.raises(Conflict, match="is going on"),
+        refused(Conflict, field="--out"),
         logfile.resumed(tmp_path),
     ):
         pass

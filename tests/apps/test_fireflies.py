@@ -33,5 +33,5 @@ def test_what_cannot_be_sent_is_said_once_and_dropped(caplog: pytest.LogCaptureF
 
 
 def test_without_a_collector_nothing_may_be_sent() -> None:
-    with pytest.raises(RuntimeError, match="no collector"):
+    with pytest.raises(RuntimeError):
         fireflies.nowhere(b"x")

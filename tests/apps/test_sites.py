@@ -478,7 +478,7 @@ def test_t_q_of_a_far_site_is_counted_from_its_own_clock(install: Install) -> No
     assert isinstance(far, BatchSite)
     assert far.system.queue_wait(1, 1, 60) == 600.0
     install("date", "echo today")
-    with pytest.raises(BatchFailed, match="date did not print the time"):
+    with pytest.raises(BatchFailed):
         far.system.queue_wait(1, 1, 60)
 
 

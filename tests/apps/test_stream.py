@@ -6,6 +6,7 @@ from adon.access.identity import Actor
 from apps.rest.stream import KEPT, OWNERS_KNOWN, Stream
 from measurement.anomaly.alarm import to_json
 from tests.apps.measured import FELL
+from tests.support.refusals import refused
 
 SAID = {"at": 1.0, "cause": "e-1", "level": "info", "text": "moved", "flow": None}
 ANN, BOB = (Actor(name, frozenset({"researcher"})) for name in ("ann", "bob"))
@@ -86,7 +87,7 @@ def test_a_flow_that_nobody_knows_is_for_staff():
 
 def test_what_is_no_message_of_ours_is_refused_and_takes_no_number():
     stream = Stream()
-    with pytest.raises(ValueError, match="no kind"):
+    with refused(ValueError):
         stream.add("nonsense", {})
     with pytest.raises(KeyError):
         stream.add("path", {"path": "al2s"})
@@ -106,7 +107,7 @@ def test_a_name_is_good_for_one_process():
 
 @pytest.mark.parametrize("name", ["", "3", "-", "x-", "x-1-2", "x-\u0663", "x--1", f"x-{10**15}"])
 def test_what_is_no_name_is_refused(name):
-    with pytest.raises(ValueError, match="no name of an event"):
+    with refused(ValueError):
         Stream().seen(name)
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks import moves, moves_analysis, packets
 from benchmarks.lab import isolated
+from tests.support.refusals import refused
 
 MS = 1_000_000
 
@@ -105,9 +106,9 @@ def test_where_the_time_of_a_move_went() -> None:
 
 
 def test_a_move_that_was_not_made_is_noticed() -> None:
-    with pytest.raises(ValueError, match="1 moves were decided, 2 were meant"):
+    with refused(ValueError):
         moves_analysis.moves(a_move(1, "e-1", "f-1/1"), {"al2s": [9 * MS]}, ["al2s", "al2s"])
-    with pytest.raises(ValueError, match="no packet"):
+    with refused(ValueError):
         moves_analysis.moves(a_move(1, "e-1", "f-1/1"), {"al2s": [1 * MS]}, ["al2s"])
 
 

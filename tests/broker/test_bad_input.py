@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import yaml
 
 from adon import yamlfile
@@ -17,6 +16,7 @@ from adon.templates_catalog.model import Template
 from tests.apps.fabric import BRIDGES, DTN_PORT, EDGES, SITES, configuration, dtn_port, plan
 from tests.broker.stage import MU_EDGE, Stage, know, ready
 from tests.broker.test_overlay import LOWER, PORTS, TEMPLATE, UPPER, diamond
+from tests.support.refusals import refused
 
 FULL = "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL"
 
@@ -80,10 +80,10 @@ def test_every_pair_of_sites_in_a_network_full_of_loops_has_two_ways_that_do_not
 def test_flows_that_the_same_packets_would_match_are_refused() -> None:
     stage = ready()
     stage.submit(ports=[5001, 5002])
-    with pytest.raises(Conflict, match="port 5002 is in use by flow f-1"):
+    with refused(Conflict, field="ports"):
         stage.submit(ports=[5002, 5003])
     stage.submit(ports=[])
-    with pytest.raises(Conflict, match="no ports either"):
+    with refused(Conflict, field="ports"):
         stage.submit(ports=[], source="osu-dtn", destination="mu-dtn")
 
 

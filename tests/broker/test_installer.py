@@ -8,6 +8,7 @@ from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.reconcile import Phase
 from adon.flowvisor.rule import Change, Op, Rule
+from tests.support.refusals import refused
 
 NEAR, FAR = 1, 2
 
@@ -96,7 +97,7 @@ def test_plans_of_several_owners_do_not_meet() -> None:
 def test_one_plan_per_owner() -> None:
     installer = Installer(0.2)
     installer.start("f-1", [phase(NEAR)], "e1", 0.0)
-    with pytest.raises(ValueError, match="under way"):
+    with refused(ValueError):
         installer.start("f-1", [phase(NEAR)], "e1", 0.0)
 
 

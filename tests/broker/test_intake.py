@@ -16,6 +16,7 @@ from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import QSpec, RSpec, Template
 from tests.broker.stage import catalog, configuration
+from tests.support.refusals import refused
 
 TOPOLOGY = Topology(configuration())
 CATALOG = catalog()
@@ -66,25 +67,24 @@ def test_sites_of_a_third_campus_are_no_help() -> None:
     read = TOPOLOGY.configuration
     far = {"far": read.compute["mu-hpc"].model_copy(update={"site": "chicago"})}
     topology = Topology(read.model_copy(update={"compute": far}))
-    with pytest.raises(InvalidInput, match="no compute site is at mu or osu"):
+    with refused(InvalidInput, field="template"):
         flow(template="computes", templates=Catalog.of([computing({})]), topology=topology)
 
 
 def test_a_bound_that_no_path_can_meet_is_told_with_whose_it_is() -> None:
-    best = "can never be met: the best path, al2s, has 60.6 Mbps"
     fast = Template.model_validate(
         {"name": "fast", "weights": {"throughput": 1}, "qspec": {"throughput": {"min": "1 Gbps"}}}
     )
-    with pytest.raises(InvalidInput, match=f"1 Gbps, which fast@1 asks for, {best}; ask for less"):
+    with refused(InvalidInput, field="qspec.throughput.min"):
         flow(template="fast", templates=Catalog.of([fast]))
     mine = QSpec.model_validate({"throughput": {"min": "2 Gbps"}})
-    with pytest.raises(InvalidInput, match=f"2 Gbps {best}$"):
+    with refused(InvalidInput, field="qspec.throughput.min"):
         flow(template="fast", templates=Catalog.of([fast]), qspec=mine)
 
 
 def test_a_destination_that_the_rspec_does_not_allow() -> None:
     here_only = Template(name="here-only", weights={"throughput": 1}, rspec=RSpec(sites=("mu",)))  # type: ignore[dict-item]
-    with pytest.raises(InvalidInput, match="allows the sites mu, not osu"):
+    with refused(InvalidInput, field="destination"):
         flow(templates=Catalog.of([here_only]), template="here-only")
 
 
@@ -120,7 +120,7 @@ def test_flows_that_a_switch_could_not_tell_apart(
 
 def test_a_port_that_another_flow_has_learnt_is_taken() -> None:
     learning = replace(flow(ports=[]), tuples=(FiveTuple(6, 20_001, 40_000),))
-    with pytest.raises(Conflict, match="port 20001 is in use by flow f-1"):
+    with refused(Conflict, field="ports"):
         flow(learning, ports=[20_001])
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.cookie import Kind, cookie, cookie_owner, cookie_tenant, is_ours, owner_name
+from tests.support.refusals import refused
 
 
 @given(st.sampled_from(Kind), st.integers(0, (1 << 36) - 1), st.integers(0, 4095))
@@ -34,12 +35,12 @@ def test_the_kind_says_what_sort_of_owner(kind: Kind, owner: str) -> None:
 
 @pytest.mark.parametrize(("number", "tenant"), [(1 << 36, 0), (-1, 0), (0, 4096), (0, -1)])
 def test_what_does_not_fit_is_refused(number: int, tenant: int) -> None:
-    with pytest.raises(ValueError, match="does not fit"):
+    with refused(ValueError):
         cookie(Kind.FLOW_INGRESS, number, tenant)
 
 
 def test_a_foreign_cookie_and_an_unknown_kind() -> None:
     assert not is_ours(0x5ADC15C0)
-    with pytest.raises(ValueError, match="not ours"):
+    with refused(ValueError):
         cookie_owner(0x5ADC15C0)
     assert owner_name(0xAD77 << 48).startswith("unknown-")

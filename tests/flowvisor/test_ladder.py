@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.ladder import Claim, Ladder, Means, enforced_by
+from tests.support.refusals import refused
 
 SHARES = (0.6, 0.3, 0.1)
 GBPS = 1e9
@@ -103,7 +104,7 @@ def test_a_flow_without_a_bound_is_on_the_lowest_rung() -> None:
 def test_a_refusal_says_what_is_in_the_way(claim: Claim, words: str) -> None:
     ladder = EMPTY.admit(Claim(1, 500, 400e6))
     assert words in ladder.refusal(claim)
-    with pytest.raises(ValueError, match="queue ladder"):
+    with refused(ValueError):
         ladder.admit(claim)
 
 

@@ -28,6 +28,7 @@ from tests.flowvisor.reports import (
     meter_configurations,
     report,
 )
+from tests.support.refusals import refused
 
 DPID = values.DPID
 RULE = Rule(DPID, 30_500, Match(in_port=1), (Output(2),), cookie(Kind.FLOW_INGRESS, 17))
@@ -168,7 +169,7 @@ def test_what_our_rules_never_do_makes_a_rule_wrong_and_it_is_put_right(instruct
         found = reported(ReportedRule(rule, 0, 0, 0.0), instructions=written(instructions))
         assert isinstance(found.rule.actions[0], Unknown)
         assert [wanted for wanted, _ in difference([rule], [found]).wrong] == [rule]
-        with pytest.raises(ValueError, match="never asked for"):
+        with refused(ValueError):
             encode.change(Change(Op.ADD, found.rule), V13)
 
 
@@ -273,12 +274,12 @@ def test_bytes_that_make_no_sense_are_a_value_error_and_nothing_else(
 @pytest.mark.parametrize("kind", [ofp.OFPMP_FLOW, ofp.OFPMP_GROUP_DESC, ofp.OFPMP_METER_CONFIG])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_entry_of_length_zero_is_refused(kind: int, version: int) -> None:
-    with pytest.raises(ValueError, match="an entry of length 0"):
+    with refused(ValueError):
         decode.part(DPID, report(kind, bytes(64), version=version))
 
 
 def test_another_message_is_no_report() -> None:
-    with pytest.raises(ValueError, match="type 4 is no report"):
+    with refused(ValueError):
         decode.part(DPID, report(ofp.OFPMP_PORT_STATS, b""))
-    with pytest.raises(ValueError, match="of 8 bytes"):
+    with refused(ValueError):
         decode.part(DPID, message(V13, 19, b""))

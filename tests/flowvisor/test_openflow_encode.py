@@ -18,6 +18,7 @@ from adon.flowvisor.pipeline import METER_FIRST
 from adon.flowvisor.rule import Change, GroupEntry, MeterEntry, Op, Rule
 from tests.flowvisor import values
 from tests.flowvisor.osken import DATAPATHS, VERSIONS, action, mod, oxm, packed, request
+from tests.support.refusals import refused
 
 RULE = Rule(1, 30_500, Match(in_port=1), (Output(2),), cookie(Kind.FLOW_INGRESS, 17))
 REQUESTS = [
@@ -73,7 +74,7 @@ def test_a_rule_that_cannot_be_said_stops_its_piece() -> None:
     wanted = [Change(Op.ADD, RULE)] * encode.PIECE + [Change(Op.ADD, replace(RULE, priority=70_000))]
     pieces = encode.batch(wanted, V13, range(len(wanted) + 1))
     assert next(pieces)
-    with pytest.raises(ValueError, match="does not fit"):
+    with refused(ValueError):
         next(pieces)
 
 
@@ -166,7 +167,7 @@ def test_a_group_or_meter_that_cannot_be_is_refused(entry: GroupEntry | MeterEnt
 
 
 def test_a_packet_longer_than_a_message_is_refused() -> None:
-    with pytest.raises(ValueError, match="longer than OpenFlow allows"):
+    with refused(ValueError):
         encode.packet_out((), bytes(65_530), V13)
 
 

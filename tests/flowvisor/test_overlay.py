@@ -25,6 +25,7 @@ from tests.flowvisor.graphs import (
     random_regular,
     ring_of_rings,
 )
+from tests.support.refusals import refused
 
 SQUARE = configuration([(0, 1), (1, 2), (0, 3), (3, 2), (1, 3)], [0, 2], paths=2)
 """Sites at 0 and 2; l0 l1 by switch 1, l2 l3 by switch 3, l4 across."""
@@ -159,13 +160,13 @@ def test_vlans_exhausted_refuses_one_path_and_keeps_the_others() -> None:
     whole = configuration([(0, 1), (1, 2), (2, 0), (0, 3), (3, 2)], [0, 2], paths=4, vlans="100")
     topology, found = planned(connected(configuration([(0, 1), (1, 2), (1, 3), (3, 2)], [0, 2], vlans="7")))
     assert list(routes(topology)) == ["core.1"]
-    (refused,) = found.refused
-    assert refused.startswith(
+    (unplaced,) = found.refused
+    assert unplaced.startswith(
         "site0 to site1: overlays.core.vlans: no VLAN of 7 is free on every link of l0 "
     )
-    assert refused.endswith("link 'l0' has 1 of 1 in use")
+    assert unplaced.endswith("link 'l0' has 1 of 1 in use")
     assert_sound(planned(connected(whole))[0])
-    with pytest.raises(Conflict, match=r"^overlays\.core\.vlans: "):
+    with refused(Conflict, field="overlays.core.vlans"):
         topology.overlay_paths.with_path("core", frozenset({7}), "site0", "site1", ("l0",))
 
 

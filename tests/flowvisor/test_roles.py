@@ -36,6 +36,7 @@ from adon.flowvisor.roles import (
     Use,
     step,
 )
+from tests.support.refusals import refused
 
 OURS, SHARED = 1, 2
 CONTROL: dict[int, Control] = {OURS: "exclusive", SHARED: "shared"}
@@ -185,11 +186,11 @@ class TestAlone:
 
 
 def test_what_is_not_in_the_table_is_a_mistake() -> None:
-    with pytest.raises(ValueError, match="standby does not become active"):
+    with refused(ValueError):
         run(StateLoaded())
-    with pytest.raises(ValueError, match="active does not become candidate"):
+    with refused(ValueError):
         run(*ACTIVE, LeaseGot(9, 200.0))
-    with pytest.raises(ValueError, match="no lease"):
+    with refused(ValueError):
         run(LeaseLost("what?"))
     assert set(STEPS) == set(Standing)
 

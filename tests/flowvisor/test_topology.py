@@ -12,6 +12,7 @@ from adon.flowvisor.path import Attachment, Layer, PathEnd
 from adon.flowvisor.port import PortState
 from adon.flowvisor.topology import Topology
 from measurement.model import PathKey
+from tests.support.refusals import refused
 
 MU, OSU = 0xA, 0xB
 MU_PORTS = {"mu-dtn": PortState(1, True), "mu-l2": PortState(2, True), "mu-l3": PortState(3, True)}
@@ -160,5 +161,5 @@ def test_an_attachment_joins_configuration_and_report() -> None:
 
 
 def test_no_transit_path_is_chosen_within_a_site() -> None:
-    with pytest.raises(InvalidInput, match=r"^destination: .*same site \('mu'\)"):
+    with refused(InvalidInput, field="destination"):
         up().candidates("mu-dtn", "mu-dtn")

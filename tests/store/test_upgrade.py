@@ -73,7 +73,7 @@ def test_a_database_without_schema_is_refused(empty_url: str) -> None:
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE something (id INTEGER)")
     engine.dispose()
-    with pytest.raises(Unavailable, match="has no schema yet"):
+    with pytest.raises(Unavailable):
         Store.open(empty_url)
 
 

@@ -17,6 +17,7 @@ from adon.studies.model import StudyKind, from_json, is_id, to_json
 from adon.studies.packing import packed, unpacked, written
 from adon.studies.reading import study_of, told_of
 from tests.studies.documents import AT, documents
+from tests.support.refusals import refused
 
 JSON = st.recursive(
     st.none()
@@ -41,7 +42,7 @@ def test_what_is_packed_comes_back(document: dict[str, Any]) -> None:
 def test_what_would_grow_too_large_is_refused_before_it_does() -> None:
     bomb = base64.b64encode(gzip.compress(b'{"a":"' + b"0" * 10_000_000 + b'"}')).decode()
     assert len(bomb) < 20_000
-    with pytest.raises(ValueError, match="more than 1000 bytes"):
+    with refused(ValueError):
         unpacked(bomb, 1000)
 
 
@@ -71,16 +72,16 @@ def test_what_is_not_packed_like_this_is_refused(text: str, why: str) -> None:
 def test_a_document_of_one_kind_is_none_of_another(kind: StudyKind) -> None:
     for other, document in documents().items():
         if other is not kind:
-            with pytest.raises(InvalidInput) as refused:
+            with pytest.raises(InvalidInput) as refusal:
                 told_of(kind, document)
-            assert all(one.field.startswith("document") for one in refused.value.problems)
+            assert all(one.field.startswith("document") for one in refusal.value.problems)
 
 
 def test_the_field_that_is_wrong_is_named() -> None:
     document = documents()[StudyKind.PLACEMENT]
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as refusal:
         told_of(StudyKind.PLACEMENT, {**document, "completion_time_s": -1.0})
-    assert [one.field for one in refused.value.problems] == ["document.completion_time_s"]
+    assert [one.field for one in refusal.value.problems] == ["document.completion_time_s"]
 
 
 def test_the_same_study_is_one_whoever_hands_it_in_and_whatever_the_order_of_its_keys() -> None:

@@ -131,7 +131,7 @@ def test_a_request_that_fits_none_or_several(request_like: dict[str, Any], cause
 
 @pytest.mark.parametrize("stated", [{"application": "nothing"}, {"application": "soykb", "protocol": "udp"}])
 def test_an_application_without_template_is_not_found(stated: dict[str, str]) -> None:
-    with pytest.raises(NotFound, match="template for application"):
+    with pytest.raises(NotFound):
         SHELF.match(**stated)  # type: ignore[arg-type]
 
 

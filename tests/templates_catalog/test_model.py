@@ -188,7 +188,7 @@ def test_a_template_cannot_change_and_has_a_hash() -> None:
         lambda: template.weights.__setitem__(Metric.RTT, 1.0),  # type: ignore[attr-defined]
     ]
     for change in changes:
-        with pytest.raises(TypeError, match="cannot be changed"):
+        with pytest.raises(TypeError):
             change()
     assert {template, yamlfile.parse_model(GOOD, Template)} == {template}
 

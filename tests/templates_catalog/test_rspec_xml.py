@@ -75,7 +75,7 @@ def external(target: Path) -> str:
 def test_external_entities_are_refused_and_nothing_is_read(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("do not tell")
-    with pytest.raises(InvalidInput, match="rspec: DTDs and entities are not accepted") as caught:
+    with pytest.raises(InvalidInput) as caught:
         import_rspec(external(secret))
     assert "do not tell" not in str(caught.value)
 

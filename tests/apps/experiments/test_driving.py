@@ -128,5 +128,5 @@ def test_what_the_network_cannot_do_is_not_the_policy_s():
 
     kept = KeptPaths(dead, NETWORK, lambda: 77.0)
     decider = Driven(Told([[Take(1, "al2s")]]), NETWORK, kept, Sight(), lambda flow: flow.size, None)
-    with pytest.raises(Unavailable, match=r"^a switch cannot be told$"):
+    with pytest.raises(Unavailable):
         decider.ask(A, 5001)

@@ -60,9 +60,9 @@ def test_the_assertion() -> None:
     assert found.principal == "a@b.edu"
     assert found.entitlements == {"urn:a", "urn:mäce"}
     assert found.groups == {"soy"}
-    with pytest.raises(NotAuthenticated, match="in front of ADON only"):
+    with pytest.raises(NotAuthenticated):
         proxy.assertion(told("10.0.0.9"))
-    with pytest.raises(NotAuthenticated, match="passed on no Shibboleth session"):
+    with pytest.raises(NotAuthenticated):
         proxy.assertion(told(HTTP_SHIB_IDENTITY_PROVIDER=""))
 
 

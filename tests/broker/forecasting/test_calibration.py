@@ -18,6 +18,7 @@ from adon.broker.forecasting.calibration import (
     wilson,
 )
 from adon.broker.outcomes import FlowOutcome, Forecast
+from tests.support.refusals import refused
 
 NORMAL = statistics.NormalDist()
 
@@ -64,7 +65,7 @@ def test_by_hand() -> None:
 def test_wilson_s_interval_is_that_of_the_textbook() -> None:
     assert wilson(9, 10) == (pytest.approx(0.5958, abs=1e-4), pytest.approx(0.9821, abs=1e-4))
     assert wilson(0, 5)[0] == pytest.approx(0.0)
-    with pytest.raises(ValueError, match="share of nothing"):
+    with refused(ValueError):
         wilson(0, 0)
 
 

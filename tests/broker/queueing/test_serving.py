@@ -33,6 +33,7 @@ from tests.broker.queueing.scenes import why
 from tests.broker.scene import NAMES, TEMPLATES, Scene
 from tests.broker.stage import OSU_EDGE, know, ready
 from tests.depth import DEPTH
+from tests.support.refusals import refused
 
 RATES = (1e9, 4e9, 8e9, 15e9, 40e9)
 
@@ -212,5 +213,5 @@ def test_sizes_and_rates_at_the_limits_of_a_double(size: str, bound: str, patien
 
 @pytest.mark.parametrize("bound", ["1e308 bps", "1.7976931348623157e308 bps"])
 def test_a_rate_beyond_everything_is_refused_naming_the_best(bound: str) -> None:
-    with pytest.raises(InvalidInput, match=r"al2s, has 60\.6 Mbps|RSpec's ceiling"):
+    with refused(InvalidInput, field="qspec.throughput.min"):
         ready().submit("neuroblastoma", qspec={"throughput": {"min": bound}})

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from adon.broker.resources.amounts import NOTHING, Amounts, Limits, Place, whole_rate
 from measurement.model import PathKey
+from tests.support.refusals import refused
 
 numbers = st.integers(0, 10**19)
 amounts = st.builds(Amounts, *[numbers] * 6)
@@ -31,9 +32,9 @@ def test_limits(limit: Limits, asked: Amounts, other: Amounts) -> None:
 
 
 def test_nonsense() -> None:
-    with pytest.raises(ValueError, match="cores: there is no -1"):
+    with refused(ValueError):
         Amounts(cores=1) - Amounts(cores=2)
-    with pytest.raises(ValueError, match="gpus: there cannot be -1"):
+    with refused(ValueError):
         Limits(gpus=-1)
     with pytest.raises(ValueError, match="bandwidth"):
         whole_rate(float("inf"))

@@ -8,6 +8,7 @@ from adon.broker.resources.ledger import Ledger
 from adon.broker.resources.reservation import Reservation
 from adon.errors import Conflict, NotFound
 from measurement.model import PathKey
+from tests.support.refusals import refused
 
 SITES = {"mu-hpc": Limits(nodes=4), "osu-hpc": Limits(nodes=16)}
 ALONG = Place.along(PathKey("al2s", "mu", "osu"))
@@ -24,7 +25,7 @@ def a_reservation(number: int, place: Place, ends: float = 200.0) -> Reservation
 def test_a_flow_holds_of_one_site_only() -> None:
     ledger = Ledger.of(SITES, (), 0).hold(1, "mu-hpc", a_hold(2), 0)
     assert ledger.holders == {1: "mu-hpc"}
-    with pytest.raises(Conflict, match="f-1 holds resources of mu-hpc already"):
+    with refused(Conflict, field="flow"):
         ledger.hold(1, "osu-hpc", a_hold(1), 0)
     assert ledger.release(1) == Ledger.of(SITES, (), 0)
     assert ledger.release(9) is ledger
@@ -43,7 +44,7 @@ def test_reservations_of_sites_paths_and_of_what_is_gone() -> None:
     assert ledger.book("mu-hpc").reserved == (made[0],)
     assert ledger.along(ALONG) == (made[1],)
     assert ledger.reservation(3) is made[2]
-    with pytest.raises(Conflict, match="r-9 is over"):
+    with refused(Conflict, field="state"):
         ledger.reservation(9)
     with pytest.raises(NotFound, match="r-10"):
         ledger.reservation(10)

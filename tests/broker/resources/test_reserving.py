@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from adon.broker.events import ReservationAsked, ReservationReleased
 from adon.broker.flow import FlowState
 from adon.broker.resources.reservation import ReservationRequest
@@ -14,6 +12,7 @@ from adon.broker.resources.reserving import MOST_EACH
 from adon.errors import Conflict, InvalidInput
 from tests.broker.queueing.test_reserving import night
 from tests.broker.stage import Stage, configuration, know, ready
+from tests.support.refusals import refused
 
 SIX = {"qspec": {"throughput": {"min": "6 Mbps"}}}
 
@@ -50,7 +49,7 @@ def test_a_release_lets_others_in_at_once() -> None:
     stage.command(ReservationReleased, 1, "ann")
     assert stage.flow(waits).state is FlowState.ACTIVE
     assert stage.reservations[1].released_at == stage.now
-    with pytest.raises(Conflict, match="r-1 is over, or was released"):
+    with refused(Conflict, field="state"):
         stage.command(ReservationReleased, 1, "ann")
 
 
@@ -101,7 +100,7 @@ def test_flows_that_run_are_in_the_way_of_a_reservation() -> None:
     stage = ready()
     flow = stage.submit(by="bob", qspec={"throughput": {"min": "50 Mbps"}})
     assert flow.path == "al2s"
-    with pytest.raises(Conflict, match=r"10\.6 Mbps of bandwidth free, 20 Mbps needed; it would from"):
+    with refused(Conflict, field="reservation"):
         reserve(stage, path="al2s", source="mu", destination="osu", bandwidth="20 Mbps")
     stage.report(flow)
     reserve(stage, path="al2s", source="mu", destination="osu", bandwidth="20 Mbps")
@@ -141,7 +140,7 @@ def test_a_reservation_for_one_flow() -> None:
     along = {"path": "al2s", "source": "mu", "destination": "osu", "bandwidth": "50 Mbps"}
     soon = float(first.ends_by or 0)
     reserve(stage, **along, begins=soon, lasts=soon + 600 - stage.now, flow=second.number)
-    with pytest.raises(InvalidInput, match="no flow f-2 of bob"):
+    with refused(InvalidInput, field="flow"):
         reserve(stage, "bob", **along, flow=second.number)
     assert stage.reservations[1].for_whom == "f-2 of ann"
 
@@ -151,7 +150,7 @@ def test_one_person_may_not_have_them_without_end() -> None:
     for day in range(MOST_EACH):
         begins = stage.now + day * 3000
         reserve(stage, compute="osu-hpc", cores=1, begins=begins, lasts=begins + 2000 - stage.now)
-    with pytest.raises(Conflict, match="ann has 100 already; release some"):
+    with refused(Conflict, field="reservation"):
         reserve(stage, compute="osu-hpc", cores=1)
     reserve(stage, "bob", compute="osu-hpc", cores=1)
 
@@ -167,13 +166,13 @@ def test_bandwidth_that_a_flow_has_booked_cannot_be_reserved_as_well() -> None:
         if fits:
             assert reserve(stage, **wish) == "r-1"
         else:
-            with pytest.raises(Conflict, match="does not fit"):
+            with refused(Conflict, field="reservation"):
                 reserve(stage, **wish)
 
 
 def test_bandwidth_that_somebody_has_reserved_cannot_be_booked_as_well() -> None:
     stage = ready()
     reserve(stage, by="bob", lasts=4 * 3600.0, bandwidth="50 Mbps", **AL2S)
-    with pytest.raises(InvalidInput, match="cannot be reserved"):
+    with refused(InvalidInput, field="deadline"):
         night(stage)
     assert night(stage, deadline="9 h").booking.begins >= stage.now + 4 * 3600

@@ -18,6 +18,7 @@ from measurement.custom.batch.model import JobState as Word
 from measurement.sites.model import JobNews, Shape, SiteReport
 from tests.broker.sites.values import SLURM, news, report, silent, wait, with_adapter
 from tests.broker.stage import Stage, configuration, know, ready
+from tests.support.refusals import refused
 
 
 def stage(**adapters: dict[str, Any]) -> Stage:
@@ -202,7 +203,7 @@ def test_a_flow_whose_job_nobody_would_run_is_refused(job: dict[str, Any], cause
 
 def test_a_campus_without_compute_sites_runs_nothing() -> None:
     on = ready(configuration().model_copy(update={"compute": {}}))
-    with pytest.raises(InvalidInput, match="nothing at osu would run it: there is no compute site"):
+    with refused(InvalidInput, field="job"):
         with_job(on)
 
 
@@ -304,7 +305,7 @@ def test_a_job_that_is_not_offered_is_refused_by_field_and_cause(
 
 
 def test_a_static_site_takes_no_jobs() -> None:
-    with pytest.raises(InvalidInput, match="takes no jobs"):
+    with refused(InvalidInput, field="site"):
         ask(stage(osu_hpc={"kind": "static"}))
 
 
@@ -313,7 +314,7 @@ def test_too_many_open_jobs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
     on = stage()
     ask(on)
     ask(on)
-    with pytest.raises(Conflict, match="2 jobs are not over"):
+    with refused(Conflict, field="jobs"):
         ask(on)
 
 
@@ -328,7 +329,7 @@ def test_a_job_is_over_when_its_site_says_so(before: str) -> None:
     assert on.orders[-1].cancel
     tell(on, news(1, Word.CANCELED, submitted=1.0, ended=5.0))
     assert on.jobs[1].state is JobState.CANCELLED
-    with pytest.raises(Conflict, match="j-1 is over"):
+    with refused(Conflict, field="state"):
         on.command(JobCancelled, 1, "bob")
     with pytest.raises(NotFound):
         on.command(JobCancelled, 9, "bob")
