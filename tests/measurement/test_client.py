@@ -17,12 +17,13 @@ from measurement.errors import (
     Stopped,
     shorten,
 )
-from measurement.pscheduler import specs, transport
+from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient, Run, Schedule, ServerClock
 from measurement.pscheduler.document import Document
 from measurement.pscheduler.states import RunState
 from measurement.pscheduler.transport import Timeouts
 from tests.measurement.standin import RUN, TASK, Misbehave, StandIn, reply, stand_in
+from tests.support.refusals import refused
 
 TEST = specs.rtt(specs.Ends("127.0.0.1", "127.0.0.2", "a", "b"), 3)
 QUICK = Timeouts(connect=1.0, read=0.3, post=0.3)
@@ -153,7 +154,7 @@ def test_a_point_that_trickles_forever_is_a_timeout(server: StandIn) -> None:
             handler.wfile.write(b" ")
 
     server.misbehave["GET /api"] = trickle
-    with pytest.raises(PointTimeout, match="does not end"):
+    with refused("point-timeout"):
         PSchedulerClient(server.url, timeouts=Timeouts(0.2, 0.3, 0.3), attempts=1).api()
 
 
@@ -177,7 +178,7 @@ def test_a_huge_answer_is_not_read_to_its_end(server: StandIn) -> None:
             handler.wfile.write(b" " * 2**20)
 
     server.misbehave["GET /api"] = flood
-    with pytest.raises(BadAnswer, match=f"larger than {transport.LARGEST_ANSWER}"):
+    with refused("answer-too-large"):
         PSchedulerClient(server.url, attempts=1).api()
 
 
@@ -191,7 +192,7 @@ def test_a_redirect_to_another_host_is_not_followed(server: StandIn, target: str
         handler.end_headers()
 
     server.misbehave["GET /api"] = redirect
-    with pytest.raises(BadAnswer, match="redirects to"):
+    with refused("bad-answer"):
         client(server).api()
 
 
@@ -202,10 +203,10 @@ def test_a_redirect_on_the_same_host_is_followed_but_not_for_ever(server: StandI
         handler.end_headers()
 
     server.misbehave["GET /clock"] = redirect
-    with pytest.raises(BadAnswer, match="clock: expected an object, not text"):
+    with refused("bad-answer"):
         client(server).server_clock()
     server.misbehave["GET /hostname"] = redirect
-    with pytest.raises(BadAnswer, match="redirects without end"):
+    with refused("bad-answer"):
         client(server).hostname()
 
 
@@ -214,7 +215,7 @@ def test_nobody_there_is_refused_and_says_so() -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     asked = PSchedulerClient(f"http://127.0.0.1:{port}", attempts=1)
-    with pytest.raises(PointRefused, match="connection refused"):
+    with refused("point-refused"):
         asked.api()
 
 
@@ -238,10 +239,10 @@ def test_an_error_never_shows_a_key(server: StandIn) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         gone = PSchedulerClient(f"http://127.0.0.1:{closed.getsockname()[1]}", pause=lambda _: None)
-        with pytest.raises(PointRefused) as refused:
+        with pytest.raises(PointRefused) as caught:
             gone.cancel(task)
-    assert task.key not in str(refused.value)
-    assert refused.value.__cause__ is None
+    assert task.key not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
 def test_cancelling_what_is_forgotten_is_no_error(server: StandIn) -> None:
@@ -253,11 +254,11 @@ def test_cancelling_what_is_forgotten_is_no_error(server: StandIn) -> None:
 @pytest.mark.parametrize(
     ("change", "cause"),
     [
-        ({"state": "dreaming"}, "run.state: is unknown"),
-        ({"end-time": "2001-01-01T00:00:00Z"}, "run.end-time: is before start-time"),
-        ({"start-time": "soon"}, "run.start-time"),
-        ({"href": "https://x/pscheduler/tasks"}, "does not end in an identifier"),
-        ({"href": None}, "run.href: is missing"),
+        ({"state": "dreaming"}, "run.state:"),
+        ({"end-time": "2001-01-01T00:00:00Z"}, "run.end-time:"),
+        ({"start-time": "soon"}, "run.start-time:"),
+        ({"href": "https://x/pscheduler/tasks"}, "pscheduler/tasks"),
+        ({"href": None}, "run.href:"),
     ],
 )
 def test_a_run_that_makes_no_sense_is_refused(server: StandIn, change: dict[str, Any], cause: str) -> None:
@@ -271,7 +272,7 @@ def test_no_run_ever_is_a_timeout(server: StandIn) -> None:
     server.misbehave[f"GET /tasks/{TASK}/runs/first"] = text(404, "No run yet.")
     now = iter(range(0, 10_000, 10))
     asked = PSchedulerClient(server.url, pause=lambda _: None, clock=lambda: float(next(now)))
-    with pytest.raises(PointTimeout, match="no run was scheduled"):
+    with refused("point-timeout"):
         asked.first_run(asked.post(TEST, Schedule()))
 
 
@@ -285,7 +286,7 @@ def test_a_run_that_never_ends_is_given_up_by_patience_whatever_it_plans(server:
     asked = PSchedulerClient(server.url, pause=pause, clock=lambda: now[0])
     task = asked.post(TEST, Schedule())
     run = Run(RUN, "u", RunState.RUNNING, now[0] + 1, now[0] + 1e9, Document("h", "run", {}))
-    with pytest.raises(PointTimeout, match="still running"):
+    with refused("point-timeout"):
         asked.ended(task, run, ServerClock(0.0, True), lasts=1e9, patience=100)
     assert now[0] == pytest.approx(2_000_000_100, abs=2)
 
@@ -319,10 +320,10 @@ def test_a_zero_repeat_cannot_even_be_written(repeat: float) -> None:
     "url", ["", "ftp://a/", "https://", "a.example.net", "https://user:pw@a.example.net"]
 )
 def test_what_is_no_base_url_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match="not a URL"):
+    with refused(ValueError):
         PSchedulerClient(url)
 
 
 def test_a_certificate_file_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ValueError, match="no certificate file"):
+    with refused(ValueError, "verify"):
         PSchedulerClient("https://a.example.net", verify="/nonexistent.pem")

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from measurement.errors import BadAnswer, PointError, PointUntrusted, shorten
+from measurement.errors import PointError, PointUntrusted, shorten
 from measurement.point.certificate import ensure
 from measurement.pscheduler.client import PSchedulerClient
 from measurement.pscheduler.transport import Credentials, Pinned, Timeouts
 from tests.measurement.standin import StandIn, reply, stand_in
+from tests.support.refusals import refused
 
 TOKEN = "-".join(["a", "token", "that", "nobody", "should", "see"])
 
@@ -64,7 +65,7 @@ def test_a_certificate_that_changes_between_two_requests_is_not_trusted(tmp_path
         assert asked.api() == 6
         server.context = context(second)
         before = server.connections
-        with pytest.raises(PointUntrusted, match="not the one pinned" if pinned else "certificate") as caught:
+        with pytest.raises(PointUntrusted) as caught:
             asked.api()
         assert server.connections == before + 1  # not tried again
         assert "\n" not in str(caught.value)
@@ -95,7 +96,7 @@ def test_a_token_is_sent_and_never_shown() -> None:
 
 
 def test_a_token_does_not_go_in_the_clear_nor_to_another_host() -> None:
-    with pytest.raises(ValueError, match="without TLS"):
+    with refused(ValueError, "credentials"):
         PSchedulerClient("http://a.example.net", credentials=Credentials(TOKEN))
     with stand_in() as server, stand_in() as other:
 
@@ -105,6 +106,6 @@ def test_a_token_does_not_go_in_the_clear_nor_to_another_host() -> None:
             handler.end_headers()
 
         server.misbehave["GET /api"] = redirect
-        with pytest.raises(BadAnswer, match="not followed"):
+        with refused("bad-answer"):
             client(server, credentials=Credentials(TOKEN)).api()
         assert other.asked == []

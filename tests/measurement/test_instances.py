@@ -46,12 +46,12 @@ def test_names(name: str) -> None:
     ],
 )
 def test_what_is_none_is_refused_by_field(field: str, values: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=f"^{field}: "):
+    with pytest.raises(ValueError, match=f"^{field}:"):
         Instance(**({"name": "a", "address": "10.0.0.1"} | values))
 
 
 def test_a_long_name_does_not_fill_the_log() -> None:
-    with pytest.raises(ValueError, match=r"^name: ") as caught:
+    with pytest.raises(ValueError, match=r"^name:") as caught:
         Instance("x" * 10_000, "10.0.0.1")
     assert len(str(caught.value)) < 200
 

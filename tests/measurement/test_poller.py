@@ -17,6 +17,7 @@ from measurement.pscheduler.client import PSchedulerClient
 from measurement.pscheduler.iso8601 import format_timestamp, parse_timestamp
 from measurement.pscheduler.transport import Timeouts
 from tests.measurement.standin import RTT, TASK, StandIn, reply, stand_in
+from tests.support.refusals import refused
 
 KEY = PathKey("al2s", "mu", "osu")
 TEST = PathTest(
@@ -257,7 +258,7 @@ def test_a_specification_that_is_wrong_is_not_sent(server: StandIn) -> None:
 
 def test_a_test_without_an_end_of_its_own_is_not_for_the_poller(server: StandIn) -> None:
     endless = specs.latency_in_background(specs.Ends("a", "b", "c", "d"), 600, 0.1, 86_400)
-    with pytest.raises(ValueError, match="many results"):
+    with refused(ValueError):
         poller(server).run(PathTest(KEY, endless, (Metric.LOSS,)))
 
 
@@ -267,7 +268,7 @@ def test_a_test_without_an_end_of_its_own_is_not_for_the_poller(server: StandIn)
         ({"metric": "mood"}, "mood"),
         ({"value": -1}, "measurable"),
         ({"key": {}}, "path"),
-        ({"value": None}, "not a measurement"),
+        ({"value": None}, "measurement"),
     ],
 )
 def test_a_message_that_is_no_measurement_is_refused(change: dict[str, Any], cause: str) -> None:
@@ -275,5 +276,5 @@ def test_a_message_that_is_no_measurement_is_refused(change: dict[str, Any], cau
     with pytest.raises(ValueError, match=cause):
         codec.from_json({**good, **change})
     del good["source"]
-    with pytest.raises(ValueError, match="source: is missing"):
+    with refused(ValueError, "source"):
         codec.from_json(good)

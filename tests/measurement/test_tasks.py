@@ -12,6 +12,7 @@ from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.iso8601 import parse_timestamp
 from measurement.pscheduler.leftovers import sweep
 from tests.measurement.standin import StandIn, reply, stand_in
+from tests.support.refusals import refused
 
 TEST = specs.rtt(specs.Ends("127.0.0.1", "127.0.0.2", "a", "b"), 3)
 SECRET = b"0123456789abcdef"
@@ -32,7 +33,7 @@ def test_a_planned_start_is_absolute_and_on_the_nearest_second(server: StandIn) 
     schedule = server.posted[0]["schedule"]
     assert parse_timestamp(schedule["start"]) == 2_000_000_001
     assert schedule["slip"] == "PT1S"
-    with pytest.raises(ValueError, match="given twice"):
+    with refused(ValueError, "start"):
         Schedule(start=1, start_at=2)
 
 

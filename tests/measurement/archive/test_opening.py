@@ -9,6 +9,7 @@ import sqlalchemy
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
 from tests.measurement.archive.values import measured
+from tests.support.refusals import refused
 
 
 @pytest.mark.parametrize("version", [1, 99])
@@ -19,7 +20,7 @@ def test_another_version_is_refused_and_left_alone(tmp_path, version):
         other.execute(f"PRAGMA user_version={version}")
     other.close()
     for readonly in (True, False):
-        with pytest.raises(ArchiveError, match=rf"m\.db: archive version {version}, this .* version 3"):
+        with refused("archive-error"):
             Archive(file, readonly=readonly)
     with sqlite3.connect(file) as other:
         assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("measurement",)]
@@ -34,48 +35,48 @@ def test_another_version_in_postgresql_is_refused(where):
     with engine.begin() as connection:
         connection.exec_driver_sql("UPDATE mark SET value = 4 WHERE name = 'version'")
     engine.dispose()
-    with pytest.raises(ArchiveError, match="archive version 4"):
+    with refused("archive-error"):
         Archive(where)
 
 
 def test_an_empty_database_is_no_archive_to_a_reader(tmp_path):
     (tmp_path / "m.db").touch()
-    with pytest.raises(ArchiveError, match="no archive in it yet"):
+    with refused("archive-error"):
         Archive(tmp_path / "m.db", readonly=True)
 
 
 def test_what_is_no_archive_is_refused(tmp_path):
     file = tmp_path / "m.db"
-    with pytest.raises(ArchiveError, match=r"m\.db: .*unable to open"):
+    with refused("archive-error"):
         Archive(file, readonly=True)
     assert not file.exists()
     file.write_bytes(b"not a database" * 100)
-    with pytest.raises(ArchiveError, match="not a database"):
+    with refused("archive-error"):
         Archive(file)
-    with pytest.raises(ArchiveError, match="unable to open"):
+    with refused("archive-error"):
         Archive(tmp_path / "no" / "m.db")
 
 
 @pytest.mark.parametrize(
-    ("url", "cause"),
+    "url",
     [
-        ("measurements.db", "not a database URL"),
-        ("mysql://host/name", "neither SQLite nor"),
-        ("sqlite://", "in memory"),
-        ("sqlite:///:memory:", "in memory"),
+        "measurements.db",
+        "mysql://host/name",
+        "sqlite://",
+        "sqlite:///:memory:",
     ],
 )
-def test_other_databases_are_refused(url, cause):
-    with pytest.raises(ArchiveError, match=cause):
+def test_other_databases_are_refused(url):
+    with refused("archive-error"):
         Archive(url)
 
 
 def test_a_database_that_is_away_is_told_without_its_password(tmp_path):
     pytest.importorskip("psycopg")
-    with pytest.raises(ArchiveError, match="adon:") as refused:
+    with pytest.raises(ArchiveError, match="adon:") as caught:
         Archive(f"postgresql://adon:s3cret@/name?host={tmp_path}")
-    assert "s3cret" not in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert "s3cret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_file_by_url(tmp_path):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from measurement.custom.answer import MOST_VALUES, read_answer
 from measurement.custom.command import CommandFailed, CommandMetric, MetricCommand, run
-from measurement.custom.errors import MetricFailed
 from measurement.custom.execute import Limits
 from measurement.model import host_key
+from tests.support.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -34,30 +34,30 @@ def test_numbers(text: str, values: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cause"),
+    "text",
     [
-        ("", "neither a number nor a JSON object"),
-        ("12 MB", "neither a number nor a JSON object"),
-        ("[1]", "neither a number nor a JSON object"),
-        ("nan", "not finite"),
-        ("inf", "not finite"),
-        ("1e999", "not finite"),
-        ("1" * 5000, "not finite"),
-        ("{", "did not print JSON"),
-        ('{"secret": ', "did not print JSON"),
-        ('{"a":' * 100_000, "did not print JSON"),
-        ('{"a":' * 400 + "1" + "}" * 400, "no number"),
-        ('{"a": NaN}', "not finite"),
-        ('{"a": 1' + "0" * 400 + "}", "not finite"),
-        ('{"a": "secret"}', "no number"),
-        ('{"a b": 1, "a_b": 2}', "both named 'a_b'"),
-        (json.dumps({f"k{n}": n for n in range(MOST_VALUES + 1)}), "more than 100"),
+        "",
+        "12 MB",
+        "[1]",
+        "nan",
+        "inf",
+        "1e999",
+        "1" * 5000,
+        "{",
+        '{"secret": ',
+        '{"a":' * 100_000,
+        '{"a":' * 400 + "1" + "}" * 400,
+        '{"a": NaN}',
+        '{"a": 1' + "0" * 400 + "}",
+        '{"a": "secret"}',
+        '{"a b": 1, "a_b": 2}',
+        json.dumps({f"k{n}": n for n in range(MOST_VALUES + 1)}),
     ],
 )
-def test_what_is_no_answer(text: str, cause: str) -> None:
-    with pytest.raises(ValueError, match=cause) as caught:
+def test_what_is_no_answer(text: str) -> None:
+    with refused(ValueError) as caught:
         read_answer(text)
-    assert "secret" not in str(caught.value)
+    assert "secret" not in str(caught.error)
 
 
 @given(st.text(max_size=200))
@@ -110,7 +110,7 @@ def test_failures_say_why_and_nothing_that_is_secret(argv: tuple[str, ...], caus
 
 def test_as_a_metric_a_failure_is_raised() -> None:
     metric = CommandMetric(MetricCommand("m", ("false",)), "h")
-    with pytest.raises(MetricFailed, match="status 1"):
+    with refused("metric-failed"):
         metric.sample(1.0)
     assert metric.name == "m"
     assert not metric.ended([])

@@ -12,6 +12,7 @@ from measurement.custom.batch.commands import Commands
 from measurement.custom.errors import BatchFailed
 from measurement.custom.execute import Limits
 from tests.measurement.custom.conftest import Install
+from tests.support.refusals import refused
 
 QUICK = Limits(seconds=10, memory=None)
 AWKWARD = ("--name=a b", "$(id)", "'", '"', "*", ";", "a\\b", "", "ä")
@@ -58,7 +59,7 @@ def test_a_failure_names_the_tool_and_not_where_it_ran(install: Install) -> None
 def test_one_that_hangs_is_ended_with_its_children(install: Install, tmp_path: Path) -> None:
     install("ssh", f"sleep 1000 & echo $! > {tmp_path}/child; wait")
     slow = Commands(("PATH",), (), Limits(seconds=1, memory=None), ("ssh", "login"))
-    with pytest.raises(BatchFailed, match="ssh did not end within 1 s"):
+    with refused("batch-failed"):
         slow.answer(["squeue"])
     child = int((tmp_path / "child").read_text())
     until = time.monotonic() + 10
@@ -77,5 +78,5 @@ def alive(process: int) -> bool:
 def test_output_without_end_is_cut_off(install: Install) -> None:
     install("sinfo", "yes")
     loud = Commands(("PATH",), (), Limits(seconds=10, memory=None, output=10_000))
-    with pytest.raises(BatchFailed, match="sinfo wrote more than 10000 bytes"):
+    with refused("batch-failed"):
         loud.answer(["sinfo"])

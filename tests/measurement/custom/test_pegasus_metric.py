@@ -15,6 +15,7 @@ from measurement.custom.pegasus.metric import Tools, UserMetric, WorkflowMetric
 from measurement.custom.pegasus.workflows import all_workflows
 from measurement.model import Observation
 from tests.measurement.custom.conftest import DATA, Install
+from tests.support.refusals import refused
 
 TOOLS = Tools(passed=("PATH",), limits=Limits(seconds=20))
 SECRETS = ("/data", "hunter2", "node7")
@@ -113,12 +114,12 @@ def test_an_end_without_statistics_is_told_after_some_attempts(pegasus: Path) ->
 def test_a_tool_that_says_something_else(pegasus: Path, said: str) -> None:
     folder = workflow(pegasus, "run", "status-5.1.3-running.json")
     (folder / "status").write_text(said)
-    with pytest.raises(MetricFailed, match="cannot be read"):
+    with refused("metric-failed"):
         WorkflowMetric("soykb", "isi", folder, TOOLS).sample(1000.0)
 
 
 def test_pegasus_is_not_installed(tmp_path: Path) -> None:
-    with pytest.raises(MetricFailed, match="pegasus-status is not installed"):
+    with refused("metric-failed"):
         WorkflowMetric("soykb", "isi", tmp_path, Tools(passed=())).sample(1000.0)
 
 
@@ -189,12 +190,12 @@ def test_all_workflows(tmp_path: Path) -> None:
 
 def test_a_list_that_cannot_be_read(tmp_path: Path) -> None:
     for database in (tmp_path / "missing.db", tmp_path):
-        with pytest.raises(MetricFailed, match="list of workflows") as caught:
+        with pytest.raises(MetricFailed) as caught:
             all_workflows(database)
         assert str(tmp_path) not in str(caught.value)
     assert not (tmp_path / "missing.db").exists()
     (tmp_path / "other.db").write_text("no database")
-    with pytest.raises(MetricFailed, match="list of workflows"):
+    with refused("metric-failed"):
         all_workflows(tmp_path / "other.db")
 
 
@@ -242,5 +243,5 @@ def test_one_that_cannot_be_read_does_not_hide_the_others(pegasus: Path) -> None
     assert of(values, "soykb")["pegasus.workflows_unreadable"] == 1
     assert of(values, "a-00000000")["pegasus.state"] == 0
     (one / "status").write_text("nonsense")
-    with pytest.raises(MetricFailed, match="cannot be read"):
+    with refused("metric-failed"):
         metric.sample(1005.0)

@@ -16,6 +16,7 @@ from measurement.custom.pegasus.model import Analysis, Counts, Dag, FailedJob, S
 from measurement.custom.pegasus.statistics import read_statistics
 from measurement.custom.pegasus.status import read_status
 from tests.measurement.custom.conftest import DATA
+from tests.support.refusals import refused
 
 PEGASUS = DATA / "pegasus"
 RUNNING = Counts(4, 0, 0, 5, 0, 4, 0, 30.77)
@@ -85,7 +86,7 @@ def changed(**fields: object) -> str:
     ],
 )
 def test_what_is_no_status(text: str) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 -- of many causes
+    with refused(ValueError):
         read_status(text)
 
 
@@ -184,14 +185,14 @@ def test_a_row_of_the_table(row: str, tally: Tally) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "missing"),
+    "text",
     [
-        (recorded("statistics-5.1.3-success.txt").replace("\nJobs ", "\nJob "), "Jobs"),
-        (recorded("statistics-5.1.3-planned.txt"), "Tasks"),
+        recorded("statistics-5.1.3-success.txt").replace("\nJobs ", "\nJob "),
+        recorded("statistics-5.1.3-planned.txt"),
     ],
 )
-def test_what_are_no_statistics(text: str, missing: str) -> None:
-    with pytest.raises(ValueError, match=f"no line {missing}"):
+def test_what_are_no_statistics(text: str) -> None:
+    with refused(ValueError):
         read_statistics(text)
 
 
@@ -226,7 +227,7 @@ def test_what_pegasus_does_not_know_of_a_job() -> None:
 
 @pytest.mark.parametrize("text", ["", "pegasus-analyzer: initializing...", "Total jobs : 3 (100.00%)"])
 def test_what_is_no_analysis(text: str) -> None:
-    with pytest.raises(ValueError, match="no line"):
+    with refused(ValueError):
         read_analysis(text)
 
 

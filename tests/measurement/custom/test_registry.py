@@ -14,6 +14,7 @@ from measurement.custom.errors import NotConfigured
 from measurement.custom.execute import Limits
 from measurement.custom.pegasus.metric import UserMetric, WorkflowMetric
 from measurement.custom.registry import available
+from tests.support.refusals import refused
 
 WHOLE = """
 host = "dtn1.example.org"
@@ -106,25 +107,25 @@ COMMAND = '[[command]]\nname = "a"\nargv = ["true"]\n'
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("= 1", "Invalid statement"),
-        ("other = 1", "other: Extra inputs"),
-        ('host = "a b"', "host: "),
-        ("[system]\nperiod = 0", "system.period: "),
-        ("[system]\nperiod = nan", "system.period: "),
-        ('[system]\ndisks = ["tmp"]', "system.disks.0: "),
-        ('[system]\ndisks = ["/", "/"]', "host.disk:/: is there twice"),
-        (COMMAND + COMMAND, "a: is there twice"),
-        (COMMAND + "timeout = -1", "command.0.timeout: "),
-        (COMMAND + 'shell = "yes"', "command.0.shell: "),
+        ("= 1", r"metrics\.toml:"),
+        ("other = 1", "other:"),
+        ('host = "a b"', "host:"),
+        ("[system]\nperiod = 0", "system.period:"),
+        ("[system]\nperiod = nan", "system.period:"),
+        ('[system]\ndisks = ["tmp"]', "system.disks.0:"),
+        ('[system]\ndisks = ["/", "/"]', "host.disk:/:"),
+        (COMMAND + COMMAND, "a:"),
+        (COMMAND + "timeout = -1", "command.0.timeout:"),
+        (COMMAND + 'shell = "yes"', "command.0.shell:"),
         (COMMAND + 'schema = "text"', "command.0.schema"),
-        ('[[command]]\nname = "a"\nargv = []', "command.0.argv: "),
-        ('[[command]]\nname = "a"\nargv = "true"', "command.0.argv: "),
-        ('[[command]]\nname = "rtt"\nargv = ["true"]', "command rtt: name: "),
-        ('[[pegasus]]\nname = "a"', "pegasus.0: .*either folder"),
-        ('[[pegasus]]\nname = "a"\nfolder = "/a"\ndatabase = "/b"', "pegasus.0: .*either folder"),
-        ('[[batch]]\nname = "a"\nsystem = "pbs"', "batch.0.system: "),
-        ('[[batch]]\nname = "a"\nsystem = "slurm"\nnodes = 2', "batch.0: .*leaves one without"),
-        ('[[batch]]\nname = "a"\nsystem = "htcondor"\npartition = "x"', "batch.0: .*only Slurm"),
+        ('[[command]]\nname = "a"\nargv = []', "command.0.argv:"),
+        ('[[command]]\nname = "a"\nargv = "true"', "command.0.argv:"),
+        ('[[command]]\nname = "rtt"\nargv = ["true"]', "name:"),
+        ('[[pegasus]]\nname = "a"', "pegasus.0:"),
+        ('[[pegasus]]\nname = "a"\nfolder = "/a"\ndatabase = "/b"', "pegasus.0:"),
+        ('[[batch]]\nname = "a"\nsystem = "pbs"', "batch.0.system:"),
+        ('[[batch]]\nname = "a"\nsystem = "slurm"\nnodes = 2', "batch.0:"),
+        ('[[batch]]\nname = "a"\nsystem = "htcondor"\npartition = "x"', "batch.0:"),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, text: str, words: str) -> None:
@@ -135,7 +136,7 @@ def test_files_that_are_refused(tmp_path: Path, text: str, words: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(NotConfigured, match="No such file"):
+    with refused("not-configured"):
         available(tmp_path / "missing.toml")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(NotConfigured, match=r"binary\.toml"):

@@ -13,6 +13,7 @@ from adon.evaluations import builtins
 from measurement.evaluation.blueprint import blueprint
 from measurement.evaluation.document import AtOnce, Design, Order, Pilot
 from measurement.evaluation.results import Path
+from tests.support.refusals import refused
 
 
 @st.composite
@@ -92,20 +93,20 @@ def test_the_papers_design_takes_twelve_hours() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "field"),
     [
-        ({"paths": (Path("a", "x"),)}, "paths: a - x: does not lead"),
-        ({"paths": (Path("u", "u"),)}, "paths: u - u: does not lead"),
-        ({"paths": (Path("a", "b"), Path("b", "a"))}, "paths: b - a: is there twice"),
-        ({"nodes": ()}, "nodes: there are none"),
-        ({"nodes": ("a", "a/b")}, "nodes: 'a/b' is no name"),
-        ({"nodes": ("a",), "clients": (), "within": False}, "nodes: there is no path"),
-        ({"duration": 0.0}, "duration: 0.0 s is too short"),
-        ({"pause": -1.0}, "pause: -1.0 s is too short"),
-        ({"pause": float("nan")}, "pause: nan s"),
-        ({"seed": -1}, "seed: -1 is below 0"),
+        ({"paths": (Path("a", "x"),)}, "paths"),
+        ({"paths": (Path("u", "u"),)}, "paths"),
+        ({"paths": (Path("a", "b"), Path("b", "a"))}, "paths"),
+        ({"nodes": ()}, "nodes"),
+        ({"nodes": ("a", "a/b")}, "nodes"),
+        ({"nodes": ("a",), "clients": (), "within": False}, "nodes"),
+        ({"duration": 0.0}, "duration"),
+        ({"pause": -1.0}, "pause"),
+        ({"pause": float("nan")}, "pause"),
+        ({"seed": -1}, "seed"),
     ],
 )
-def test_designs_that_cannot_be_are_refused(change: dict[str, object], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
+def test_designs_that_cannot_be_are_refused(change: dict[str, object], field: str) -> None:
+    with refused(ValueError, field):
         replace(Design(("a", "b"), 1, 1.0, clients=("u",)), **change)

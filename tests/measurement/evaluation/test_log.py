@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from measurement.evaluation import log
 from measurement.evaluation.results import Path
 from measurement.evaluation.run import Note, Reference, Run, Sample
+from tests.support.refusals import refused
 
 RUN = Run("r", Reference("d", 1, "aa"), "tcp-transfer-bit-speed", "bit/s", ("a", "b"), (), 5.0, None, 1, 3)
 SAMPLES = (
@@ -32,7 +33,7 @@ def test_what_was_written_is_read_back() -> None:
 def test_a_log_that_was_cut_off_anywhere_is_what_was_whole(at: int) -> None:
     text = "".join(LINES)[:at]
     if at < len(LINES[0]):
-        with pytest.raises(ValueError, match="line 1"):
+        with refused(ValueError):
             log.read(text)
         return
     found = log.read(text)
@@ -42,17 +43,18 @@ def test_a_log_that_was_cut_off_anywhere_is_what_was_whole(at: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "says"),
+    ("lines", "place"),
     [
-        ([], "line 1: is missing"),
-        ([LINES[1]], "line 1: is no entry of run"),
-        ([LINES[0], "{\n"], "line 2: is not JSON"),
-        ([LINES[0], LINES[0]], "line 2: is no entry of sample or note or ended"),
-        ([LINES[0], '{"sample": {"number": 0}}\n'], "line 2: one: Field required"),
-        ([LINES[0], LINES[1], LINES[1]], "test 0: is there twice"),
-        ([LINES[0], '{"sample": 5}\n'], "line 2: run: Input should be"),
+        ([], "line 1:"),
+        ([LINES[1]], "line 1:"),
+        ([LINES[0], "{\n"], "line 2:"),
+        ([LINES[0], LINES[0]], "line 2:"),
+        ([LINES[0], '{"sample": {"number": 0}}\n'], "line 2:"),
+        ([LINES[0], LINES[1], LINES[1]], "test 0:"),
+        ([LINES[0], '{"sample": 5}\n'], "line 2:"),
     ],
 )
-def test_what_is_no_log_is_refused_by_line(lines: list[str], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
+def test_what_is_no_log_is_refused_by_line(lines: list[str], place: str) -> None:
+    with refused(ValueError) as caught:
         log.read("".join(lines))
+    assert str(caught.error).startswith(place)

@@ -8,6 +8,7 @@ from measurement.evaluation.document import ProbeKind, Probing
 from measurement.evaluation.probing import probe_of, value_of_finding
 from measurement.probes.findings import Carried, RoundTrips
 from measurement.probes.orders import Throughput, Train, UdpEcho
+from tests.support.refusals import refused
 
 
 @pytest.mark.parametrize(("duration", "count"), [(2.0, 20), (0.55, 5), (0.05, 1)])
@@ -31,5 +32,5 @@ def test_a_train_takes_its_own_time() -> None:
 def test_a_value_is_a_mean_and_of_nothing_there_is_none() -> None:
     assert value_of_finding(Carried(0.5, (62_500, 187_500))) == 2e6
     for nothing in (Carried(0.5, ()), RoundTrips((None, None))):
-        with pytest.raises(ValueError, match="nothing was answered"):
+        with refused(ValueError):
             value_of_finding(nothing)

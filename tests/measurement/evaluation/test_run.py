@@ -14,6 +14,7 @@ from measurement.evaluation import run_json
 from measurement.evaluation.results import Measured, Path
 from measurement.evaluation.run import Reference, Run, Sample
 from tests.measurement.evaluation.nectar import TABLE_V
+from tests.support.refusals import refused
 
 NODES, CLIENTS = ("a", "b"), ("u",)
 PATHS = [Path("a", "a"), Path("a", "b"), Path("u", "a"), Path("u", "b")]
@@ -77,17 +78,15 @@ def test_a_report_without_samples_is_a_run_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("samples", "more", "says"),
+    ("samples", "more"),
     [
-        ([sample(3, PATHS[1], 1.0), sample(3, PATHS[2], 1.0)], {}, "test 3: is there twice"),
-        ([sample(0, Path("a", "x"), 1.0)], {}, "path a - x: x is neither"),
-        ([sample(0, PATHS[1], 1.0)], {"stated": {PATHS[1]: Measured(1, 0)}}, "path a - b: is stated, and"),
+        ([sample(3, PATHS[1], 1.0), sample(3, PATHS[2], 1.0)], {}),
+        ([sample(0, Path("a", "x"), 1.0)], {}),
+        ([sample(0, PATHS[1], 1.0)], {"stated": {PATHS[1]: Measured(1, 0)}}),
     ],
 )
-def test_runs_that_contradict_themselves_are_refused(
-    samples: list[Sample], more: dict[str, Any], says: str
-) -> None:
-    with pytest.raises(ValueError, match=says):
+def test_runs_that_contradict_themselves_are_refused(samples: list[Sample], more: dict[str, Any]) -> None:
+    with refused(ValueError):
         run(*samples, **more)
 
 
@@ -124,18 +123,18 @@ def test_what_is_written_is_read_back(found: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "field"),
     [
-        ({"format": "ceem-run/2"}, "^format: "),
-        ({"nodes": None}, "^nodes: "),
-        ({"began": "2026-01-01T00:00:00"}, "^began: .*timezone"),
-        ({"samples": [{"number": 0}]}, "samples.0.one: Field required"),
-        ({"unknown": 1}, "^unknown: "),
-        ({"paths": [{"one": "a", "other": "b", "mean": -1, "deviation": 0}]}, "^paths.0.mean: "),
+        ({"format": "ceem-run/2"}, "format"),
+        ({"nodes": None}, "nodes"),
+        ({"began": "2026-01-01T00:00:00"}, "began"),
+        ({"samples": [{"number": 0}]}, "samples.0.one"),
+        ({"unknown": 1}, "unknown"),
+        ({"paths": [{"one": "a", "other": "b", "mean": -1, "deviation": 0}]}, "paths.0.mean"),
     ],
 )
-def test_files_that_are_none_are_refused_by_field(change: dict[str, Any], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
+def test_files_that_are_none_are_refused_by_field(change: dict[str, Any], field: str) -> None:
+    with refused(ValueError, field):
         run_json.from_json({**run_json.to_json(run(sample(0, PATHS[1], 1.0))), **change})
 
 

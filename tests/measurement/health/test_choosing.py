@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from measurement.health.choosing import Direction, mutually, towards
 from measurement.health.model import Pair
 from measurement.health.scoring import Score
+from tests.support.refusals import refused
 
 Totals = dict[Pair, Score]
 
@@ -82,11 +83,11 @@ class TestTowards:
         assert towards("s", self.FOUND, 1, Direction.TO, worst=True).instances == ("c",)
 
     def test_who_is_not_known_is_not_taken(self) -> None:
-        with pytest.raises(ValueError, match="count: 3 are wanted of 2 instances whose health"):
+        with refused(ValueError, "count"):
             towards("s", health(a_s=1, s_a=1, b_s=1, s_b=1, c_s=1), 3)
 
     def test_nobody_is_no_choice(self) -> None:
-        with pytest.raises(ValueError, match="count: 0 is below 1"):
+        with refused(ValueError, "count"):
             towards("s", self.FOUND, 0)
 
 
@@ -105,9 +106,9 @@ class TestMutually:
         assert (sorted(chosen.instances), chosen.proven) == (["a", "b", "c"], True)
         assert chosen.health == pytest.approx(0.7)
 
-    @pytest.mark.parametrize(("count", "says"), [(1, "at least two"), (4, "count: 4 are wanted of 3")])
-    def test_a_count_that_cannot_be_is_told(self, count: int, says: str) -> None:
-        with pytest.raises(ValueError, match=says):
+    @pytest.mark.parametrize("count", [1, 4])
+    def test_a_count_that_cannot_be_is_told(self, count: int) -> None:
+        with refused(ValueError, "count"):
             mutually(health(a_b=1, b_c=1), count)
 
     @given(everybody(), st.data())

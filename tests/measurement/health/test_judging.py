@@ -20,6 +20,7 @@ from measurement.health.model import Found, Indicator, Pair, Round
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.health.scoring import Part
 from tests.measurement.health.rounds import found, instances, records
+from tests.support.refusals import refused
 
 A_B, B_A = Pair("a", "b"), Pair("b", "a")
 HOUR = 3600.0
@@ -156,7 +157,7 @@ class TestHistory:
 
     def test_one_of_that_time_is_not_replaced(self, tmp_path: Path) -> None:
         History(tmp_path).keep(at(1, BOTH))
-        with pytest.raises(ValueError, match=r"began: .* is a round that began then"):
+        with refused(ValueError, "began"):
             History(tmp_path).keep(at(1, {}))
         assert History(tmp_path).latest(1) == [at(1, BOTH)]
 
@@ -193,29 +194,23 @@ class TestHistory:
     )
     def test_tolerances_that_are_none_are_told(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "tolerances.json.gz").write_text(text)
-        with pytest.raises(ValueError, match=r"tolerances\.json\.gz: "):
+        with pytest.raises(ValueError, match=r"tolerances\.json\.gz:"):
             History(tmp_path).tolerances()
 
     @pytest.mark.parametrize(
-        ("pair", "says"),
+        "pair",
         [
-            ({"source": "a"}, r"pairs\.0\.destination: is missing"),
-            (
-                {"source": "a", "destination": "b", "icmp": ["NaN", 0.1]},
-                r"pairs\.0: factor: nan is not",
-            ),
-            (
-                {"source": "a", "destination": "b", "icmp": [0.5, 0.1]},
-                r"pairs\.0: factor: 0.5 is not",
-            ),
-            ({"source": "a", "destination": "b", "icmp": [2, 1.5]}, r"pairs\.0: fired: 1.5 is no share"),
-            ({"source": "a", "destination": "b", "icmp": [2, 0.5, 1]}, r"pairs\.0: "),
-            ({"source": "a", "destination": "b", "icmp": "wide"}, r"pairs\.0: could not convert"),
-            ("a > b", r"pairs\.0: "),
+            {"source": "a"},
+            {"source": "a", "destination": "b", "icmp": ["NaN", 0.1]},
+            {"source": "a", "destination": "b", "icmp": [0.5, 0.1]},
+            {"source": "a", "destination": "b", "icmp": [2, 1.5]},
+            {"source": "a", "destination": "b", "icmp": [2, 0.5, 1]},
+            {"source": "a", "destination": "b", "icmp": "wide"},
+            "a > b",
         ],
     )
-    def test_a_tolerance_that_is_none_is_told(self, tmp_path: Path, pair: object, says: str) -> None:
+    def test_a_tolerance_that_is_none_is_told(self, tmp_path: Path, pair: object) -> None:
         body = {"format": "adon-health-tolerances", "version": 1, "pairs": [pair]}
         (tmp_path / "tolerances.json.gz").write_text(json.dumps(body))
-        with pytest.raises(ValueError, match=rf"tolerances\.json\.gz: {says}"):
+        with pytest.raises(ValueError, match=r"pairs\.0"):
             History(tmp_path).tolerances()

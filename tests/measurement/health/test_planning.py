@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from measurement.health.model import Pair
 from measurement.health.planning import Limits, Plan, Rounds, least, plan, rounds
 from measurement.health.profiles import chosen, mesh, sample, star
+from tests.support.refusals import refused
 
 NAMES = [f"i{number}" for number in range(12)]
 ZONES = {name: f"z{number % 3}" for number, name in enumerate(NAMES)}
@@ -103,11 +104,11 @@ class TestProfiles:
 
     @pytest.mark.parametrize("pair", [("a", "a"), ("a", "x")])
     def test_a_pair_is_of_two_instances(self, pair: tuple[str, str]) -> None:
-        with pytest.raises(ValueError, match=f"pairs: a > {pair[1]} is no pair"):
+        with refused(ValueError, "pairs"):
             chosen([pair], "ab")
 
     def test_a_star_has_a_centre(self) -> None:
-        with pytest.raises(ValueError, match="centre: x is none"):
+        with refused(ValueError, "centre"):
             star("x", "ab")
 
     @given(some_pairs, st.integers(0, 100), st.integers())
@@ -131,7 +132,7 @@ class TestProfiles:
         assert inside == 18  # of 132 pairs 36 are within a zone
 
     def test_a_negative_sample_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="count: -1"):
+        with refused(ValueError, "count"):
             sample(mesh(NAMES), ZONES, -1, 0)
 
 
@@ -151,7 +152,7 @@ class TestPlan:
         assert (found.trains, len(found.transfers)) == ((), 6)
 
     def test_what_is_verified_is_probed(self) -> None:
-        with pytest.raises(ValueError, match="verified: b > a is none of the pairs"):
+        with refused(ValueError, "verified"):
             plan([A_B], [A_B.back])
 
     def test_nothing_to_do(self) -> None:

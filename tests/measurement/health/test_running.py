@@ -18,6 +18,7 @@ from measurement.instances import Instance
 from measurement.probes.findings import Failed, Failure, Finding, RoundTrips
 from measurement.probes.orders import IcmpEcho, Order, Probe, Throughput, Train
 from tests.measurement.health.cloud import Agent, Cloud, conflicts
+from tests.support.refusals import refused
 
 NAMES = "abcdef"
 QUICK = Running(Probing(count=2))
@@ -282,6 +283,6 @@ def test_who_is_behind_a_translation_is_marked() -> None:
 
 def test_a_plan_is_of_the_instances() -> None:
     cloud = Cloud("ab")
-    with pytest.raises(ValueError, match=r"plan: . > c is no pair"):
+    with refused(ValueError, "plan"):
         done(cloud, plan(mesh("abc")))
     assert not cloud.connected

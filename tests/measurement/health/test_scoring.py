@@ -123,7 +123,7 @@ def test_nothing_known_is_no_score() -> None:
     ],
 )
 def test_weights_that_are_none_are_refused_by_name(wrong: dict[str, float], named: str) -> None:
-    with pytest.raises(ValueError, match=f"^{named}: "):
+    with pytest.raises(ValueError, match=f"^{named}:"):
         Weights(**wrong)  # type: ignore[arg-type]
 
 

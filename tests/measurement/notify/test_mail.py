@@ -10,6 +10,7 @@ from measurement.notify.mail import MailServer, compose, send
 from tests.measurement.notify.alarming import alarm, delivery
 from tests.measurement.notify.conftest import Tls
 from tests.measurement.notify.standin_smtp import MailServerStandIn, running
+from tests.support.refusals import refused
 
 SECRET = "hunter2-is-no-password"  # noqa: S105
 
@@ -73,39 +74,39 @@ def test_tls_from_the_beginning(tls: Tls) -> None:
 
 def test_a_server_without_tls_is_told_nothing() -> None:
     server = MailServerStandIn()
-    with running(server), pytest.raises(NotDelivered, match="STARTTLS") as refused:
+    with running(server), pytest.raises(NotDelivered, match="STARTTLS") as caught:
         send(delivery(), at(server, security="starttls", user="adon", password=SECRET), 1.0)
-    assert refused.value.temporary
+    assert caught.value.temporary
     assert said(server, "plain") == ["ehlo"]
 
 
 @pytest.mark.parametrize("security", ["starttls", "tls"])
 def test_a_certificate_that_is_not_trusted_ends_it(tls: Tls, security: str) -> None:
     server = MailServerStandIn(tls.server, tls_at_once=security == "tls")
-    with running(server), pytest.raises(NotDelivered, match="certificate is not trusted"):
+    with running(server), refused("not-delivered"):
         send(delivery(), at(server, security=security, user="a", password=SECRET), 1.0, context=tls.stranger)
     assert said(server, "tls") == []
     assert server.mails == []
 
 
 @pytest.mark.parametrize(
-    ("word", "reply", "temporary", "cause"),
+    ("word", "reply", "temporary"),
     [
-        ("RCPT", "550 no such user", False, "the recipient is refused: 550 no such user"),
-        ("RCPT", "450 greylisted", True, "450 greylisted"),
-        ("MAIL", "553 who are you", False, "553 who are you"),
-        ("DATA", "452 disk full", True, "452 disk full"),
-        ("EHLO", "421 too busy", True, "421 too busy"),
+        ("RCPT", "550 no such user", False),
+        ("RCPT", "450 greylisted", True),
+        ("MAIL", "553 who are you", False),
+        ("DATA", "452 disk full", True),
+        ("EHLO", "421 too busy", True),
     ],
 )
-def test_a_refusal_is_told_from_a_delay(word: str, reply: str, temporary: bool, cause: str) -> None:
+def test_a_refusal_is_told_from_a_delay(word: str, reply: str, temporary: bool) -> None:
     server = MailServerStandIn()
     server.refuses[word] = reply
     if word == "EHLO":
         server.refuses["HELO"] = reply
-    with running(server), pytest.raises(NotDelivered, match=cause) as refused:
+    with running(server), pytest.raises(NotDelivered) as caught:
         send(delivery(), at(server), 1.0)
-    assert refused.value.temporary is temporary
+    assert caught.value.temporary is temporary
     assert server.mails == []
 
 
@@ -114,24 +115,24 @@ def test_a_wrong_password_is_no_secret_told(tls: Tls) -> None:
     server = MailServerStandIn(tls.server)
     server.password = b"another"
     account = at(server, security="starttls", user="adon", password=SECRET)
-    with running(server), pytest.raises(NotDelivered, match="our password is refused: 535") as refused:
+    with running(server), pytest.raises(NotDelivered) as caught:
         send(delivery(), account, 1.0, context=tls.client)
-    assert SECRET not in str(refused.value)
+    assert SECRET not in str(caught.value)
     assert SECRET not in repr(account)
-    assert refused.value.temporary
+    assert caught.value.temporary
 
 
 def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    with pytest.raises(NotDelivered, match=f"127.0.0.1:{port}: ") as refused:
+    with pytest.raises(NotDelivered) as caught:
         send(delivery(), MailServer("127.0.0.1", port, "adon@mu.example", "none"), 1.0)
-    assert refused.value.temporary
+    assert caught.value.temporary
 
 
 def test_a_server_that_says_nothing_is_left_after_a_while() -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         here = MailServer("127.0.0.1", mute.getsockname()[1], "adon@mu.example", "none")
-        with pytest.raises(NotDelivered) as refused:
+        with pytest.raises(NotDelivered) as caught:
             send(delivery(), here, 1.0, timeout=0.1)
-    assert refused.value.temporary
+    assert caught.value.temporary

@@ -11,6 +11,7 @@ from measurement.anomaly.alarm import Alarm, Kind
 from measurement.anomaly.model import Severity
 from measurement.notify.subscription import Channel, Filter, Subscription, from_json, matches, to_json
 from tests.measurement.notify.alarming import alarm, over, subscription, warning
+from tests.support.refusals import refused
 
 BETTER = alarm(bad=False, cleared_at=1000.0)
 
@@ -80,16 +81,17 @@ def test_targets_that_can_be_used(channel: Channel, target: str) -> None:
     ],
 )
 def test_targets_that_cannot_are_refused_by_name(channel: Channel, target: str) -> None:
-    with pytest.raises(ValueError, match=r"^target: "):
+    with refused(ValueError, "target"):
         subscription(channel=channel, target=target)
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("name", ""), ("name", "a b"), ("owner", " "), ("owner", "a\nb")]
+    ("argument", "value", "field"),
+    [("name", "", "id"), ("name", "a b", "id"), ("owner", " ", "owner"), ("owner", "a\nb", "owner")],
 )
-def test_names_are_checked(field: str, value: str) -> None:
-    with pytest.raises(ValueError, match=r"^(id|owner): "):
-        subscription(**{field: value})
+def test_names_are_checked(argument: str, value: str, field: str) -> None:
+    with refused(ValueError, field):
+        subscription(**{argument: value})
 
 
 FILTERS = st.builds(
@@ -139,5 +141,5 @@ def test_what_is_no_subscription_is_refused_in_words(change: dict[str, Any], nam
 
 @pytest.mark.parametrize("field", ["id", "owner", "channel"])
 def test_what_is_missing_is_named(field: str) -> None:
-    with pytest.raises(ValueError, match=f"{field}: is missing"):
+    with pytest.raises(ValueError, match=f"{field}:"):
         from_json({name: value for name, value in GOOD.items() if name != field})

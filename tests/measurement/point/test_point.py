@@ -281,7 +281,7 @@ def test_who_is_not_on_the_allow_list_may_read_and_nothing_more(tmp_path: Path) 
     try:
         client = point.client()
         assert client.api() == 6
-        with pytest.raises(Rejected, match="not on the allow list") as caught:
+        with pytest.raises(Rejected) as caught:
             client.post(specs.rtt(specs.Ends(A, B, point.node, point.node), 1), Schedule())
         assert caught.value.status == 403
         assert point.post("/owd", {"address": A, "packets": 1, "lifetime": 1}).status_code == 403

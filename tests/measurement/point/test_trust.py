@@ -5,11 +5,11 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from measurement.errors import PointRefused
 from measurement.point import trust_file
 from measurement.point.access import Doorkeeper
 from measurement.point.peers import Peer, PeerSettings
 from measurement.point.trust import Access, Caller, Known, Right, Trust, plain_address
+from tests.support.refusals import refused
 
 TOKEN = "b0a6b9c5d2" * 4
 OWN = "own-token-0123456789"
@@ -29,7 +29,7 @@ def test_a_token_is_known_by_its_digest_only(token, known):
 
 
 def test_a_token_is_not_shown_to_a_peer_in_the_clear():
-    with pytest.raises(PointRefused, match="without TLS"):
+    with refused("point-refused"):
         Peer("192.0.2.2:4443", PeerSettings("http", True, lambda _: OWN))
 
 
@@ -129,10 +129,10 @@ ENTRY = f'[[known]]\nname="c"\nmay=["start"]\ntoken_sha256="{DIGEST}"\n'
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
-        ("[[known]", "line 1"),
+        ("[[known]", r"trust\.toml"),
         ("reading = 'some'", "reading"),
         ("surprise = 1", "surprise"),
-        ('[[known]]\nname="c"\nmay=["start"]', "needs token_sha256 or token_file"),
+        ('[[known]]\nname="c"\nmay=["start"]', "token_sha256"),
         (ENTRY.replace('"start"', ""), "known.0.may"),
         (ENTRY.replace("start", "fly"), "known.0.may"),
         (ENTRY + 'token="secret"', "known.0.token"),
@@ -140,12 +140,12 @@ ENTRY = f'[[known]]\nname="c"\nmay=["start"]\ntoken_sha256="{DIGEST}"\n'
         (ENTRY + 'tests=["sing"]', "known.0.tests"),
         (ENTRY + 'towards=["10.0.0.1/8"]', "known.0.towards"),
         (ENTRY + 'certificates="a.pem"', "known.0.certificates"),
-        (ENTRY + 'token_file="b.token"', "node and token_file"),
+        (ENTRY + 'token_file="b.token"', "token_file"),
         (ENTRY + 'node="b"\ntoken_file="missing.token"', "missing.token"),
-        (ENTRY + 'node="b"\ntoken_file="empty.token"', "empty.token is empty"),
-        (ENTRY + 'node="b"\ntoken_file="spoilt.token"', "a token has letters"),
-        (ENTRY + ENTRY, "is there twice"),
-        (ENTRY + ENTRY.replace('"c"', '"d"'), "has a token or node of c"),
+        (ENTRY + 'node="b"\ntoken_file="empty.token"', "empty.token"),
+        (ENTRY + 'node="b"\ntoken_file="spoilt.token"', "spoilt.token"),
+        (ENTRY + ENTRY, "known"),
+        (ENTRY + ENTRY.replace('"c"', '"d"'), "node"),
     ],
 )
 def test_a_file_with_a_mistake_is_refused_as_a_whole(tmp_path, text, cause):
@@ -160,7 +160,7 @@ def test_a_file_with_a_mistake_is_refused_as_a_whole(tmp_path, text, cause):
 
 
 def test_no_file_where_one_was_named_is_no_permission(tmp_path):
-    with pytest.raises(ValueError, match="No such file"):
+    with refused(ValueError):
         Doorkeeper(tmp_path / "trust.toml", None, opened=False)
 
 

@@ -50,6 +50,7 @@ from measurement.probes.orders import (
 from measurement.probes.train import Shape
 from measurement.probes.udp import Numbers, UdpPath, comes_back
 from tests.measurement.probes.running import Running, agent, asked, new_key
+from tests.support.refusals import refused
 
 pytestmark = pytest.mark.integration
 SHORT = Shape(burst=96, bursts=3)
@@ -253,7 +254,7 @@ class TestWrong:
 
                 pretending = asyncio.create_task(pretend())
                 there = Instance("false", "127.0.0.1", server.getsockname()[1])
-                with pytest.raises(ProbeError, match="it does not know our key") as caught:
+                with pytest.raises(ProbeError) as caught:
                     await Line.connect(there, bytes(32))
                 assert caught.value.why == Failure.DENIED
                 await pretending
@@ -290,58 +291,56 @@ class TestWrong:
         asyncio.run(repeated())
 
     @pytest.mark.parametrize(
-        ("message", "text"),
+        "message",
         [
-            ({"do": "fly"}, "do: 'fly' is unknown"),
-            ({"do": "train-back", "shape": {}, "first": 0}, "no packet of this connection has come before"),
-            ({"do": "sandwich-back", "sandwich": {}, "first": 0}, "no packet of this connection has come"),
-            ({"do": "train"}, "shape"),
-            ({"do": "arrived", "segments": 1}, "no train is under way"),
-            ({"do": "probe", "order": {"target": {}}}, r"order\.target\.name: is missing"),
-            ({"do": "drain", "intervals": 10**9, "interval": 1}, "intervals"),
-            ({"do": "echo", "length": 10**9}, "length"),
+            {"do": "fly"},
+            {"do": "train-back", "shape": {}, "first": 0},
+            {"do": "sandwich-back", "sandwich": {}, "first": 0},
+            {"do": "train"},
+            {"do": "arrived", "segments": 1},
+            {"do": "probe", "order": {"target": {}}},
+            {"do": "drain", "intervals": 10**9, "interval": 1},
+            {"do": "echo", "length": 10**9},
         ],
     )
     def test_what_cannot_be_done_is_answered_by_name(
-        self, pair: tuple[Running, Running], key: Path, message: dict[str, object], text: str
+        self, pair: tuple[Running, Running], key: Path, message: dict[str, object]
     ) -> None:
-        async def refused() -> None:
+        async def ask() -> None:
             line = await Line.connect(pair[1].instance, read_key(key))
             more = {name: value for name, value in message.items() if name != "do"}
-            with pytest.raises(ProbeError, match=text) as caught:
+            with refused(Failure.BAD_ORDER):
                 await line.ask(str(message["do"]), 5, **more)
-            assert caught.value.why == Failure.BAD_ORDER
             line.close()
 
-        asyncio.run(refused())
+        asyncio.run(ask())
 
     @pytest.mark.parametrize(
-        ("message", "text"),
+        "message",
         [
-            ({"do": "train-back", "shape": {"burst": 10**6}, "first": 9}, "packets are above"),
-            ({"do": "train-back", "shape": {"bursts": 9, "pause": 1.0}, "first": 9}, "5 s are the most"),
-            ({"do": "train-back", "shape": {}, "first": 2**32}, "first"),
-            ({"do": "train-back", "shape": {}}, "first"),
-            ({"do": "sandwich-back", "sandwich": {"count": 9000}, "first": 9}, "5 s are the most"),
-            ({"do": "sandwich-back", "sandwich": {"large": 10**6}, "first": 9}, "large"),
-            ({"do": "sandwich-back", "first": 9}, "sandwich"),
+            {"do": "train-back", "shape": {"burst": 10**6}, "first": 9},
+            {"do": "train-back", "shape": {"bursts": 9, "pause": 1.0}, "first": 9},
+            {"do": "train-back", "shape": {}, "first": 2**32},
+            {"do": "train-back", "shape": {}},
+            {"do": "sandwich-back", "sandwich": {"count": 9000}, "first": 9},
+            {"do": "sandwich-back", "sandwich": {"large": 10**6}, "first": 9},
+            {"do": "sandwich-back", "first": 9},
         ],
     )
     def test_no_more_comes_back_than_an_order_may_ask_for(
-        self, pair: tuple[Running, Running], key: Path, message: dict[str, object], text: str
+        self, pair: tuple[Running, Running], key: Path, message: dict[str, object]
     ) -> None:
-        async def refused() -> None:
+        async def ask() -> None:
             line = await Line.connect(pair[1].instance, read_key(key))
             path = UdpPath(pair[1].instance, line.keys, Numbers())
             assert await asyncio.to_thread(comes_back, path, 64, threading.Event())
             more = {name: value for name, value in message.items() if name != "do"}
-            with pytest.raises(ProbeError, match=text) as caught:
+            with refused(Failure.BAD_ORDER):
                 await line.ask(str(message["do"]), 5, **more)
-            assert caught.value.why == Failure.BAD_ORDER
             path.close()
             line.close()
 
-        asyncio.run(refused())
+        asyncio.run(ask())
 
     @pytest.mark.parametrize(
         "message",
@@ -360,9 +359,7 @@ class TestWrong:
             other = UdpPath(pair[1].instance, line.keys, Numbers(), ("127.0.0.9", 0))
             assert await asyncio.to_thread(comes_back, other, 64, threading.Event())
             more = {name: value for name, value in message.items() if name != "do"}
-            with pytest.raises(
-                ProbeError, match=r"from 127\.0\.0\.9, the connection from 127\.0\.0\.1"
-            ) as caught:
+            with pytest.raises(ProbeError) as caught:
                 await line.ask(str(message["do"]), 5, **more)
             assert caught.value.why == Failure.BAD_ORDER
             assert not other.timed.readable(0.3), "nothing came there"

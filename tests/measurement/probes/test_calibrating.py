@@ -11,6 +11,7 @@ from measurement.probes.calibrating import trials
 from measurement.probes.findings import Carried, Failed, Failure, Finding, ProbeError, Report, TrainFound
 from measurement.probes.orders import Order, Probe, Throughput, Train
 from measurement.probes.train import Shape
+from tests.support.refusals import refused
 
 TARGET = Instance("b", "192.0.2.2")
 SHORT, LONG = Shape(burst=48), Shape(burst=400)
@@ -55,10 +56,10 @@ def test_a_shape_that_one_path_does_not_take_is_left_out() -> None:
 
 
 def test_without_a_transfer_there_is_nothing_to_compare_with() -> None:
-    with pytest.raises(ProbeError, match="b: no"):
+    with pytest.raises(ProbeError):
         done(Answering(fails=Failure.BUSY))
 
 
 def test_on_no_paths_nothing_is_tried() -> None:
-    with pytest.raises(ValueError, match="paths: the shape was tried on none"):
+    with refused(ValueError, "paths"):
         done()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from measurement.probes.calibration import Compared, Trial, chosen
 from measurement.probes.train import Shape
+from tests.support.refusals import refused
 
 
 def trial(burst: int, *errors: float, took: float = 0.5, bursts: int = 10) -> Trial:
@@ -33,7 +34,7 @@ def test_where_none_is_good_the_truest_is_told_as_such() -> None:
 def test_a_train_of_a_second_is_too_long() -> None:
     found = chosen([trial(2000, 0.01, took=1.0), trial(200, 0.5)])
     assert (found.best.shape.burst, found.within) == (200, False)
-    with pytest.raises(ValueError, match="of 1 shapes no train took less than 1 s"):
+    with refused(ValueError, "trials"):
         chosen([trial(2000, 0.01, took=1.0)])
 
 
@@ -58,7 +59,7 @@ def test_none_that_is_good_enough_is_cheaper(
     trials = [trial(burst, error, took=took, bursts=bursts) for burst, bursts, error, took in tried]
     short = [each for each in trials if each.took < 1.0]
     if not short:
-        with pytest.raises(ValueError, match="no train"):
+        with refused(ValueError, "trials"):
             chosen(trials, bound)
         return
     found = chosen(trials, bound)
@@ -72,14 +73,14 @@ def test_none_that_is_good_enough_is_cheaper(
 
 @pytest.mark.parametrize("truth", [0.0, -1.0, float("nan"), float("inf")])
 def test_nothing_can_be_compared_with_no_rate(truth: float) -> None:
-    with pytest.raises(ValueError, match=r"^truth: "):
+    with refused(ValueError, "truth"):
         Compared(truth, (1.0,), 0.1)
 
 
 def test_what_was_not_tried_is_no_trial() -> None:
-    with pytest.raises(ValueError, match=r"^rates: "):
+    with refused(ValueError, "rates"):
         Compared(1.0, (), 0.1)
-    with pytest.raises(ValueError, match=r"^paths: "):
+    with refused(ValueError, "paths"):
         Trial(Shape(), ())
-    with pytest.raises(ValueError, match=r"^bound: "):
+    with refused(ValueError, "bound"):
         chosen([trial(200, 0.1)], 0.0)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.probes.crossing import beside, from_two
+from tests.support.refusals import refused
 
 links, counts = st.floats(1.0, 1e11), st.floats(0, 20)
 
@@ -41,5 +42,5 @@ def test_they_are_the_reverse_of_sharing(link: float, others: float) -> None:
 @pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan")])
 def test_what_is_no_rate_is_refused(wrong: float) -> None:
     for question in (beside, from_two):
-        with pytest.raises(ValueError, match="is no rate"):
+        with refused(ValueError):
             question(10.0, wrong)

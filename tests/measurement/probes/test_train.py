@@ -79,7 +79,7 @@ def test_too_little_is_no_rate(arrived: list[Arrived | None], why: str) -> None:
     [({"packet": 8}, "packet"), ({"burst": 1}, "burst"), ({"bursts": 0}, "bursts"), ({"pause": -1}, "pause")],
 )
 def test_a_shape_that_says_nothing_is_refused(wrong: dict[str, int], named: str) -> None:
-    with pytest.raises(ValueError, match=f"^{named}: "):
+    with pytest.raises(ValueError, match=f"^{named}:"):
         Shape(**wrong)
 
 
@@ -92,7 +92,7 @@ def test_a_shape_that_says_nothing_is_refused(wrong: dict[str, int], named: str)
     ],
 )
 def test_what_cannot_have_come_is_refused(arrived: list[Arrived], rtt: float, named: str) -> None:
-    with pytest.raises(ValueError, match=f"^{named}: "):
+    with pytest.raises(ValueError, match=f"^{named}:"):
         estimate(SHAPE, arrived, rtt)
 
 

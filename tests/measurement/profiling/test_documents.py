@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from measurement.profiling.documents import dumps, from_json, loads, to_json
 from measurement.profiling.model import Profile
+from tests.support.refusals import refused
 
 
 @st.composite
@@ -32,21 +33,21 @@ WHOLE = to_json(Profile(("a", "b"), {("a", "b"): 10}, 0.0, 1.0))
 
 
 @pytest.mark.parametrize(
-    ("changed", "why"),
+    ("changed", "field"),
     [
-        ({"kind": "snapshot"}, "kind: 'snapshot' is not 'profile'"),
-        ({"version": 0}, "version: '0' is not 1"),
-        ({"sent": [[None, 10]]}, "sent: 1 rows for 2 names: .* square"),
-        ({"sent": [[None, 10], [1]]}, "sent: row of 'b': 1 values for 2 names: .* square"),
-        ({"sent": [[None, 10], [1, 1]]}, "sent: 'b' to itself: 1 means nothing"),
-        ({"sent": [[None, 1.5], [1, 0]]}, "sent.0.1: Input should be a valid integer"),
-        ({"sent": [[None, -1], [1, 0]]}, "sent.0.1: .* greater than or equal to 0"),
-        ({"errors": [[None, 0.1]]}, "errors: 1 rows for 2"),
-        ({"errors": [[None, None], [0.1, None]]}, "errors: b > a"),
-        ({"ended": "soon"}, "ended: Input should be a valid number"),
-        ({"tasks": ["a", ""]}, "tasks.1: .* at least 1 character"),
+        ({"kind": "snapshot"}, "kind"),
+        ({"version": 0}, "version"),
+        ({"sent": [[None, 10]]}, "sent"),
+        ({"sent": [[None, 10], [1]]}, "sent"),
+        ({"sent": [[None, 10], [1, 1]]}, "sent"),
+        ({"sent": [[None, 1.5], [1, 0]]}, "sent.0.1"),
+        ({"sent": [[None, -1], [1, 0]]}, "sent.0.1"),
+        ({"errors": [[None, 0.1]]}, "errors"),
+        ({"errors": [[None, None], [0.1, None]]}, "errors"),
+        ({"ended": "soon"}, "ended"),
+        ({"tasks": ["a", ""]}, "tasks.1"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_field(changed: dict[str, Any], why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+def test_what_is_wrong_is_named_with_its_field(changed: dict[str, Any], field: str) -> None:
+    with refused(ValueError, field):
         from_json({**WHOLE, **changed})

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from measurement.profiling.model import Profile
+from tests.support.refusals import refused
 
 AB = ("a", "b")
 
@@ -20,19 +21,19 @@ def test_an_observation_may_be_of_one_moment_and_of_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "why"),
+    ("fields", "field"),
     [
-        ({"tasks": ("a", "b", "a")}, "tasks: a name is there twice"),
-        ({"sent": {("a", "c"): 1}}, "sent: a > c: 1 is no transfer"),
-        ({"sent": {("a", "a"): 1}}, "sent: a > a: 1 is no transfer"),
-        ({"sent": {AB: -1}}, "sent: a > b: -1 is no transfer"),
-        ({"errors": {("b", "a"): 0.1}}, "errors: b > a: 0.1 is no share"),
-        ({"errors": {AB: -0.1}}, "errors: a > b: -0.1 is no share"),
-        ({"errors": {AB: float("inf")}}, "errors: a > b: inf is no share"),
-        ({"ended": -1.0}, "ended: -1.0 is not a time after 0.0"),
-        ({"ended": float("nan")}, "ended: nan"),
+        ({"tasks": ("a", "b", "a")}, "tasks"),
+        ({"sent": {("a", "c"): 1}}, "sent"),
+        ({"sent": {("a", "a"): 1}}, "sent"),
+        ({"sent": {AB: -1}}, "sent"),
+        ({"errors": {("b", "a"): 0.1}}, "errors"),
+        ({"errors": {AB: -0.1}}, "errors"),
+        ({"errors": {AB: float("inf")}}, "errors"),
+        ({"ended": -1.0}, "ended"),
+        ({"ended": float("nan")}, "ended"),
     ],
 )
-def test_what_cannot_be_is_refused(fields: dict[str, Any], why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+def test_what_cannot_be_is_refused(fields: dict[str, Any], field: str) -> None:
+    with refused(ValueError, field):
         profile(**fields)

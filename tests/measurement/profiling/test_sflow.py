@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from measurement.profiling.packets import End, Link
 from measurement.profiling.sflow import Datagram, FlowSample, Header, read
 from tests.measurement.profiling.frames import datagram, ethernet, header, ip, part, sample
+from tests.support.refusals import refused
 
 FRAME = ethernet(ip(End("10.0.0.1", 1), End("10.0.0.2", 2), 1000))
 COUNTERS = part(2, bytes(96))
@@ -41,18 +42,18 @@ def test_samples_and_what_is_passed_over(expanded: bool, agent: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "why"),
+    ("data", "field"),
     [
-        (datagram(1, [], version=4), "version: sFlow 4 is not 5"),
-        (struct.pack("!II", 5, 3) + bytes(40), "agent: an address of type 3"),
-        (datagram(1, [sample(1, [header(FRAME)], rate=0)]), "sample: rate: one in 0"),
-        (datagram(1, [part(1, bytes(8))]), "sample: ends after 8 bytes"),
-        (datagram(1, [sample(1, [part(1, bytes(8))])]), "record: ends after 8 bytes"),
-        (b"", "datagram: ends after 0 bytes"),
+        (datagram(1, [], version=4), "version"),
+        (struct.pack("!II", 5, 3) + bytes(40), "agent"),
+        (datagram(1, [sample(1, [header(FRAME)], rate=0)]), "sample"),
+        (datagram(1, [part(1, bytes(8))]), "sample"),
+        (datagram(1, [sample(1, [part(1, bytes(8))])]), "record"),
+        (b"", "datagram"),
     ],
 )
-def test_what_is_wrong_is_named(data: bytes, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+def test_what_is_wrong_is_named(data: bytes, field: str) -> None:
+    with refused(ValueError, field):
         read(data)
 
 
@@ -61,7 +62,7 @@ WHOLE = datagram(1, [sample(1, [header(FRAME), header(FRAME)]), COUNTERS])
 
 @given(st.integers(0, len(WHOLE) - 1))
 def test_a_datagram_that_is_cut_off_is_refused(length: int) -> None:
-    with pytest.raises(ValueError, match="ends after"):
+    with refused(ValueError, "datagram"):
         read(WHOLE[:length])
 
 
@@ -73,5 +74,5 @@ def test_any_bytes_are_a_datagram_or_refused(data: bytes) -> None:
 
 def test_a_number_of_samples_that_cannot_be_costs_nothing() -> None:
     data = WHOLE[:24] + struct.pack("!I", 2**32 - 1)
-    with pytest.raises(ValueError, match="ends after"):
+    with refused(ValueError, "datagram"):
         read(data)

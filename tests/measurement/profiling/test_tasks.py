@@ -6,6 +6,7 @@ import pytest
 
 from measurement.profiling.packets import End
 from measurement.profiling.tasks import Tasks
+from tests.support.refusals import refused
 
 TASKS = Tasks.of(
     {
@@ -38,7 +39,7 @@ def test_a_port_counts_before_a_host(end: End, task: str | None) -> None:
     "text", ["", "host", "10.0.0", "10.0.0.1.1:80", "[10.0.0.1", ":80", "[]:80", "[::1]80"]
 )
 def test_what_is_no_address_is_refused_with_its_task(text: str) -> None:
-    with pytest.raises(ValueError, match=r"tasks.map: .* is no IP address"):
+    with refused(ValueError, "tasks.map"):
         Tasks.of({"map": [text]})
 
 
@@ -46,11 +47,11 @@ def test_what_is_no_address_is_refused_with_its_task(text: str) -> None:
     "text", ["10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536", "10.0.0.1:x", "[::1]:", "10.0.0.1:²"]
 )
 def test_what_is_no_port_is_refused_with_its_task(text: str) -> None:
-    with pytest.raises(ValueError, match=r"tasks.map: .* is no port"):
+    with refused(ValueError, "tasks.map"):
         Tasks.of({"map": [text]})
 
 
 @pytest.mark.parametrize("again", ["10.0.0.1", "10.0.0.2:7000"])
 def test_an_end_is_of_one_task(again: str) -> None:
-    with pytest.raises(ValueError, match=r"tasks.b: .* is a's already"):
+    with refused(ValueError, "tasks.b"):
         Tasks.of({"a": ["10.0.0.1", "10.0.0.2:7000"], "b": [again]})

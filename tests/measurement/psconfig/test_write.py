@@ -11,6 +11,7 @@ from measurement.pscheduler.iso8601 import parse_duration
 from measurement.psconfig.expand import expand
 from measurement.psconfig.template import read
 from measurement.psconfig.write import End, Planned, write
+from tests.support.refusals import refused
 
 HOSTS = {
     name: End(name, f"192.0.2.{number}", f"{name}.example.net") for number, name in enumerate("abcd", start=1)
@@ -90,14 +91,14 @@ def test_results_go_to_every_archive() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tests", "shown"),
+    "tests",
     [
-        ([rtt(HOSTS["a"], HOSTS["b"], repeat=0.0)], "a repeat of 0.0 s"),
-        ([rtt(HOSTS["a"], HOSTS["b"]), rtt(End("x", "192.0.2.1"), HOSTS["b"])], "belongs to a and to x"),
+        [rtt(HOSTS["a"], HOSTS["b"], repeat=0.0)],
+        [rtt(HOSTS["a"], HOSTS["b"]), rtt(End("x", "192.0.2.1"), HOSTS["b"])],
     ],
 )
-def test_what_cannot_be_written_is_named(tests: list[Planned], shown: str) -> None:
-    with pytest.raises(ValueError, match=shown):
+def test_what_cannot_be_written_is_named(tests: list[Planned]) -> None:
+    with refused(ValueError):
         write(tests)
 
 

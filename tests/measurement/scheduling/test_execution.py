@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from measurement.scheduling import Agreement, Execution, Task, conflicts, excesses, overlaps
 from measurement.scheduling.execution import from_json, to_json
 from tests.measurement.scheduling.sets import task, tasks
+from tests.support.refusals import refused
 
 LOAD, BACK = task("load", 60, 10), task("back", 60, 10, points="bc")
 PING, OWD = task("ping", 30, 2, loads=False), task("owd", 30, 2, loads=False)
@@ -74,7 +75,7 @@ def test_more_load_than_allowed_is_reported_with_who_and_when() -> None:
 
 
 def test_a_run_of_an_unknown_test_is_named() -> None:
-    with pytest.raises(ValueError, match=r"run gone@0\.000: its test is not among those known"):
+    with refused(ValueError):
         overlaps([ran("gone", 0, 1)], KNOWN)
 
 
@@ -94,15 +95,14 @@ def test_json_there_and_back(run: Execution) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
-    [({"task": None}, None), ({"started": "soon"}, "could not convert"), ({"number": []}, "execution: ")],
+    "change",
+    [{"task": None}, {"started": "soon"}, {"number": []}],
 )
-def test_json_that_is_no_execution_is_refused(change: dict[str, object], told: str | None) -> None:
+def test_json_that_is_no_execution_is_refused(change: dict[str, object]) -> None:
     document = to_json(ran("a", 0, 1)) | change
-    if told is None:
+    if document["task"] is None:
         del document["task"]
-        told = "execution: task is missing"
-    with pytest.raises(ValueError, match=told):
+    with refused(ValueError, "execution"):
         from_json(document)
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from measurement.scheduling import Agreement, Flexible, HyperperiodTooLong, NoSchedule, Schedule, fit_periods
 from tests.measurement.scheduling.sets import agreements, task, tasks, wrong
+from tests.support.refusals import refused
 
 
 def periods(found: Schedule | NoSchedule) -> dict[str, float]:
@@ -66,7 +67,7 @@ def test_short_periods_with_too_many_runs_give_way_too() -> None:
 def test_limits_hold_for_the_longest_periods() -> None:
     with pytest.raises(HyperperiodTooLong):
         fit_periods([Flexible(task("a", 60), 90_000)])
-    with pytest.raises(ValueError, match="task a: the longest period 30 s is shorter"):
+    with refused(ValueError):
         Flexible(task("a", 60), 30)
 
 

@@ -12,6 +12,7 @@ from measurement.snapshot.bottlenecks import DROP, Limit, Shared, Tried, infer
 from measurement.snapshot.concurrent import PAIR, Trial, leaves, plan
 from measurement.snapshot.racks import Level, tree
 from tests.measurement.snapshot.trees import Network, made
+from tests.support.refusals import refused
 
 
 def found(network: Network, width: int = PAIR, noise: float = 0.0, seed: int = 0) -> Shared:
@@ -185,7 +186,7 @@ def test_errors_are_named() -> None:
     (trial, *_) = [
         t for t in plan(tree(network.names, network.hops()), network.alone()) if t.level is Level.RACK
     ]
-    with pytest.raises(ValueError, match=r"alone: .* is not there"):
+    with refused(ValueError, "alone"):
         infer({}, [Tried(trial, network.together(trial.paths))])
     with pytest.raises(ValueError, match="drop"):
         infer({}, [], drop=1.0)

@@ -12,6 +12,7 @@ from measurement.health.model import Pair
 from measurement.snapshot.documents import dumps, from_json, loads, to_json
 from measurement.snapshot.model import Bottleneck, Snapshot
 from tests.measurement.snapshot.snapshots import snapshots
+from tests.support.refusals import refused
 
 AB, BA, CB = Pair("a", "b"), Pair("b", "a"), Pair("c", "b")
 WHOLE = Snapshot(
@@ -42,28 +43,28 @@ def test_only_the_rates_must_be_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "why"),
+    ("changed", "field"),
     [
-        ({"kind": "profile"}, "kind: 'profile' is not 'snapshot'"),
-        ({"version": 2}, "version: '2' is not 1"),
-        ({"rates": [[None, 1.0, 1.0], [1.0, None, 1.0]]}, "rates: 2 rows for 3 names: .* square"),
-        ({"rates": [[None] * 3, [None] * 2, [None] * 3]}, "rates: row of 'b': 2 values for 3 .* square"),
-        ({"hops": [[None] * 3, [None] * 3, [None] * 4]}, "hops: row of 'c': 4 values for 3"),
-        ({"rates": [[5.0, None, None], [None] * 3, [None] * 3]}, "rates: 'a' to itself"),
-        ({"rates": [[None, "1", None], [None] * 3, [None] * 3]}, "rates.0.1: Input should be a valid number"),
-        ({"rates": [[None, -1, None], [None] * 3, [None] * 3]}, "rates.0.1: .* greater than or equal to 0"),
-        ({"rates": None}, "rates: Input should be a valid list"),
-        ({"hops": [[None, 1.5, None], [None] * 3, [None] * 3]}, "hops.0.1: Input should be a valid integer"),
-        ({"instances": ["a", "b", "b"]}, "instances: a name is there twice"),
-        ({"bottlenecks": [{"pairs": [["a", "b"]], "rate": 1.0}]}, "bottlenecks.0.pairs: .* at least 2"),
+        ({"kind": "profile"}, "kind"),
+        ({"version": 2}, "version"),
+        ({"rates": [[None, 1.0, 1.0], [1.0, None, 1.0]]}, "rates"),
+        ({"rates": [[None] * 3, [None] * 2, [None] * 3]}, "rates"),
+        ({"hops": [[None] * 3, [None] * 3, [None] * 4]}, "hops"),
+        ({"rates": [[5.0, None, None], [None] * 3, [None] * 3]}, "rates"),
+        ({"rates": [[None, "1", None], [None] * 3, [None] * 3]}, "rates.0.1"),
+        ({"rates": [[None, -1, None], [None] * 3, [None] * 3]}, "rates.0.1"),
+        ({"rates": None}, "rates"),
+        ({"hops": [[None, 1.5, None], [None] * 3, [None] * 3]}, "hops.0.1"),
+        ({"instances": ["a", "b", "b"]}, "instances"),
+        ({"bottlenecks": [{"pairs": [["a", "b"]], "rate": 1.0}]}, "bottlenecks.0.pairs"),
         ({"bottlenecks": [{"pairs": [["a", "b"], ["a"]], "rate": 1.0}]}, "bottlenecks.0.pairs.1"),
-        ({"bottlenecks": [{"pairs": [["a", "b"], ["a", "d"]], "rate": 1.0}]}, "bottlenecks: a > d: somebody"),
-        ({"racks": [["a"], ["a"]]}, "racks: somebody is in two"),
-        ({"hosts": []}, "hosts: Extra inputs are not permitted"),
+        ({"bottlenecks": [{"pairs": [["a", "b"], ["a", "d"]], "rate": 1.0}]}, "bottlenecks"),
+        ({"racks": [["a"], ["a"]]}, "racks"),
+        ({"hosts": []}, "hosts"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_field(changed: dict[str, Any], why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+def test_what_is_wrong_is_named_with_its_field(changed: dict[str, Any], field: str) -> None:
+    with refused(ValueError, field):
         from_json({**to_json(WHOLE), **changed})
 
 
@@ -76,11 +77,11 @@ def test_what_every_snapshot_has_cannot_be_missing(field: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
-    [("", "no JSON"), ("[]", "no JSON object"), ('{"at": NaN}', "no JSON"), ('{"kind": 1', "no JSON")],
+    "text",
+    ["", "[]", '{"at": NaN}', '{"kind": 1'],
 )
-def test_what_is_no_document_is_refused(text: str, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+def test_what_is_no_document_is_refused(text: str) -> None:
+    with refused(ValueError, "document"):
         loads(text)
 
 

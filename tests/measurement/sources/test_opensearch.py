@@ -20,6 +20,7 @@ from tests.measurement.sources import messages
 from tests.measurement.sources.messages import LATENCY, NOW, POINT_A, RTT, TCP, A, B
 from tests.measurement.standin_opensearch import OpenSearch, logged
 from tests.measurement.standin_web import Raw, serving
+from tests.support.refusals import refused
 
 ALL = Query(A, B, NOW - 3600, NOW)
 
@@ -159,7 +160,7 @@ def test_a_part_of_an_answer_is_asked_for_again_and_then_an_error(archive: OpenS
 def test_an_archive_that_gives_the_same_page_for_ever_is_left(archive: OpenSearch) -> None:
     same = {"_source": logged(messages.message(), A, B), "sort": [1, "x"]}
     archive.instead = [{"hits": {"hits": [same]}}] * 5
-    with pytest.raises(BadAnswer, match="the same page again"):
+    with refused("bad-answer"):
         asked(archive, page=1)
 
 
