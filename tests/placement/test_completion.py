@@ -14,6 +14,7 @@ from adon.placement.model import Impossible, Kind, Problem
 from measurement.health.model import Pair
 from measurement.snapshot.model import Bottleneck
 from tests.placement.problems import application, every, machines, network, problems
+from tests.support.refusals import refused
 
 STAR = {f"{one}>{other}": 8e6 for one in "abc" for other in "abc" if one != other}
 """One megabyte per second between any two."""
@@ -115,5 +116,5 @@ class TestByHand:
 
     def test_an_unknown_path_is_none(self) -> None:
         problem = Problem(self.APP, machines("abc"), network({**STAR, "a>c": 0.0}))
-        with pytest.raises(Impossible, match="from a to c"):
+        with refused(Impossible, "sent"):
             timed(problem, self.PLACED, Method.GREEDY)

@@ -10,6 +10,7 @@ from adon.placement.constraints import broken, check, less, near
 from adon.placement.model import Application, Impossible, Machine, Problem, Task
 from measurement.health.model import Pair
 from tests.placement.problems import machines, network
+from tests.support.refusals import refused
 
 NET = network(
     {"a>b": 1.0, "b>a": 1.0, "a>c": 1.0},
@@ -89,5 +90,5 @@ def test_what_is_left_of_a_machine() -> None:
     assert less(whole, ()) == whole
     assert less(Machine("a", 2.0, 9), APP.tasks) == Machine("a", 0.0, 6)
     assert less(Machine("a", 0.3), (Task("i", 0.1), Task("j", 0.2))).cores == 0.0
-    with pytest.raises(Impossible, match="machines: a: 3 cores are used of 2"):
+    with refused(Impossible, "machines"):
         less(whole, (Task("i", 3.0),))

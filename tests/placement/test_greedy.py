@@ -14,6 +14,7 @@ from adon.placement.greedy import greedy
 from adon.placement.model import Application, Impossible, Machine, Placement, Problem, Task
 from measurement.health.model import Pair
 from tests.placement.problems import application, every, machines, network, problems
+from tests.support.refusals import refused
 
 WAYS: dict[str, Callable[[Problem], Placement]] = {
     "greedy": greedy,
@@ -95,9 +96,7 @@ class TestHoles:
     def test_tells_that_it_is_memory_that_is_left_nowhere(self) -> None:
         tasks = tuple(Task(name, 1.0, 3) for name in "ijk")
         room = (Machine("a", 9.0, 5), Machine("b", 9.0, 5))
-        with pytest.raises(
-            Impossible, match=r"tasks\.k: no machine is left: the largest is a, which has 2 B of"
-        ):
+        with refused(Impossible, "tasks.k"):
             greedy(Problem(Application("app", tasks), room, network({"a>b": 1.0, "b>a": 1.0})))
 
     def test_hose_shares_among_all_that_leaves(self) -> None:
@@ -118,24 +117,24 @@ class TestCannotBe:
 
     @pytest.mark.parametrize("way", WAYS)
     @pytest.mark.parametrize(
-        ("tasks", "told"),
+        ("tasks", "field"),
         [
-            ((Task("big", 8.0),), r"tasks\.big: fits on no machine: the largest is m1, which has 4 cores"),
+            ((Task("big", 8.0),), "tasks.big"),
             (
                 (Task("fat", 1.0, 99),),
-                r"tasks\.fat: .* largest is m2, which has 16 B of memory free, and it needs 99 B",
+                "tasks.fat",
             ),
-            ((Task("odd", 4.0, 12),), r"tasks\.odd: fits on no machine: none has both 4 cores and 12 B"),
-            ((Task("pin", 3.0, 0, "m2"),), r"tasks\.pin: is pinned to m2, which has 2 cores free"),
-            ((Task("x", 4.0), Task("y", 4.0)), "tasks: need 8 cores together, and all machines have 6"),
+            ((Task("odd", 4.0, 12),), "tasks.odd"),
+            ((Task("pin", 3.0, 0, "m2"),), "tasks.pin"),
+            ((Task("x", 4.0), Task("y", 4.0)), "tasks"),
             (
                 (Task("x", 1, 0, "m2"), Task("y", 2, 0, "m2")),
-                "pinned does not fit: m2: 3 cores are used of 2",
+                "tasks",
             ),
         ],
     )
-    def test_is_told_with_the_task(self, way: str, tasks: tuple[Task, ...], told: str) -> None:
-        with pytest.raises(Impossible, match=told):
+    def test_is_told_with_the_task(self, way: str, tasks: tuple[Task, ...], field: str) -> None:
+        with refused(Impossible, field):
             WAYS[way](Problem(Application("app", tasks), self.ROOM, self.TWO))
 
 

@@ -23,6 +23,7 @@ from adon.placement.sequences import MigrationCost, Running, beside, reconsidere
 from measurement.health.model import Pair
 from measurement.instances import Instance
 from tests.placement.problems import application, machines, network, problems
+from tests.support.refusals import refused
 
 RATES = {f"{one}>{other}": 8e6 for one in "abcd" for other in "abcd" if one != other}
 """One megabyte per second between any two."""
@@ -45,7 +46,7 @@ class TestBeside:
         assert problem.machines[0].cores == 1.0
 
     def test_more_than_there_is(self) -> None:
-        with pytest.raises(Impossible, match="machines: a"):
+        with refused(Impossible, "machines"):
             beside(APART, FOUR, NET, [self.RUNS] * 3)
 
 
@@ -234,5 +235,5 @@ class TestAdvice:
 
 def test_a_machine_of_an_instance_needs_cores() -> None:
     assert Machine.of(Instance("a", "10.0.0.1", cores=4, memory=8)) == Machine("a", 4, 8)
-    with pytest.raises(ValueError, match="cores: instance a"):
+    with refused(ValueError, "cores"):
         Machine.of(Instance("a", "10.0.0.1"))
