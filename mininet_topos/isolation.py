@@ -96,7 +96,9 @@ def run_folder(path: Path) -> Iterator[RunFolder]:
     """
     path = path.absolute()
     if len(f"{path}{LONGEST_SOCKET}") > MAX_SOCKET_PATH:
-        raise InvalidInput.of("run folder", f"{path} is too long for the names of sockets in it")
+        raise InvalidInput.of(
+            "run folder", f"{path} is too long for the names of sockets in it", "wrong-length"
+        )
     lock = _locked(path)
     try:
         with _removed_if_left(path, lock):

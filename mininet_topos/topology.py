@@ -218,7 +218,8 @@ class Topology:
         for host in self.hosts:
             if host.name == name:
                 return host
-        raise InvalidInput.of("host", f"there is no host {name!r} in the test network {self.name!r}")
+        cause = f"there is no host {name!r} in the test network {self.name!r}"
+        raise InvalidInput.of("host", cause, "unknown-name")
 
     def _problems(self) -> Iterator[Problem]:
         switches = [switch.name for switch in self.switches]

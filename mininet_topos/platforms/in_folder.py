@@ -93,7 +93,8 @@ def known(network: Network, host: str) -> None:
     """
     if all(one.name != host for one in network.topology.hosts):
         names = [one.name for one in network.topology.machines]
-        raise InvalidInput.of("host", f"there is no {host!r} in {network.name}; there are {', '.join(names)}")
+        cause = f"there is no {host!r} in {network.name}; there are {', '.join(names)}"
+        raise InvalidInput.of("host", cause, "unknown-name")
 
 
 def reconnecting(network: Network, port: int) -> tuple[tuple[str, ...], ...]:

@@ -41,14 +41,16 @@ def one(name: str | None) -> Standing:
         if not there:
             raise Unavailable("no testbed stands; bring one up with: adon testbed up mu_osu")
         if len(there) > 1:
-            raise InvalidInput.of("name", f"several testbeds stand ({names}): say which")
+            raise InvalidInput.of("name", f"several testbeds stand ({names}): say which", "missing")
         return there[0]
     default_folder(name)  # refuses what is no name
     for each in there:
         if each.name == name:
             return each
     raise InvalidInput.of(
-        "name", f"no testbed {name!r} stands; {f'there are {names}' if names else 'none does'}"
+        "name",
+        f"no testbed {name!r} stands; {f'there are {names}' if names else 'none does'}",
+        "unknown-name",
     )
 
 

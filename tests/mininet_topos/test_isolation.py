@@ -12,10 +12,11 @@ from shutil import rmtree
 
 import pytest
 
-from adon.errors import Conflict, InvalidInput
+from adon.errors import Conflict
 from mininet_topos import isolation
 from mininet_topos.isolation import default_folder, run_folder, run_folders
 from mininet_topos.waiting import wait_until
+from tests.support.refusals import refused
 
 ROOT = Path(__file__).parent.parent.parent
 SHORT = Path("/tmp")
@@ -29,7 +30,7 @@ def folder(testbed_name: str) -> Path:
 
 def test_a_folder_has_one_owner_at_a_time(folder, monkeypatch):
     monkeypatch.setattr(isolation, "RELEASE_TIMEOUT", 0.05)
-    with run_folder(folder), pytest.raises(Conflict, match="a testbed is running"), run_folder(folder):
+    with run_folder(folder), refused("conflict", "run folder"), run_folder(folder):
         pass
     assert not folder.exists()
 
@@ -54,13 +55,13 @@ def test_a_link_in_the_remains_is_not_followed(folder, tmp_path):
 
 
 def test_a_path_too_long_for_its_sockets_is_refused():
-    with pytest.raises(InvalidInput, match="too long"), run_folder(SHORT / ("x" * 90)):
+    with refused("wrong-length", "run folder"), run_folder(SHORT / ("x" * 90)):
         pass
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a b", "x" * 33])
 def test_a_name_is_a_plain_word(name):
-    with pytest.raises(InvalidInput, match="plain word"):
+    with refused("invalid", "name"):
         default_folder(name)
 
 
@@ -110,7 +111,7 @@ def test_what_goes_again_and_again_is_refused_in_the_end(apart, monkeypatch):
 
     monkeypatch.setattr(isolation, "RELEASE_TIMEOUT", 0.05)
     monkeypatch.setattr(isolation, "_make", gone)
-    with pytest.raises(InvalidInput, match="one: No such file"), run_folder(default_folder("one")):
+    with refused("invalid", "run folder"), run_folder(default_folder("one")):
         pass
 
 

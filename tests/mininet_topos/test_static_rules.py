@@ -7,9 +7,9 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from adon.errors import InvalidInput
 from mininet_topos import networks
 from mininet_topos.static_rules import PRIORITY, Traffic, pin, rules, unpin
+from tests.support.refusals import refused
 
 MU, OSU = IPv4Address("10.1.0.10"), IPv4Address("10.2.0.10")
 NETWORK = networks.named("mu_osu")
@@ -103,15 +103,15 @@ def test_the_rules_of_a_cookie_are_removed_from_every_edge():
 
 
 @pytest.mark.parametrize(
-    ("path", "traffic", "said"),
+    ("path", "traffic", "code", "field"),
     [
-        ("elsewhere", ALL, "elsewhere"),
-        ("al2s", Traffic("mu-dtn", "nowhere"), "nowhere"),
-        ("al2s", Traffic("mu-dtn", "mu-dtn"), "al2s joins mu and osu, not mu and mu"),
+        ("elsewhere", ALL, "unknown-name", "path"),
+        ("al2s", Traffic("mu-dtn", "nowhere"), "unknown-name", "dtn"),
+        ("al2s", Traffic("mu-dtn", "mu-dtn"), "invalid", "path"),
     ],
 )
-def test_what_is_not_there_is_named(path, traffic, said):
-    with pytest.raises(InvalidInput, match=said):
+def test_what_is_not_there_is_named(path, traffic, code, field):
+    with refused(code, field):
         rules(NETWORK, path, traffic)
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from adon.errors import Conflict
 from mininet_topos.cloud.build import built
 from mininet_topos.cloud.choreo import tree
 from mininet_topos.isolation import default_folder, run_folder
 from mininet_topos.waiting import wait_until
 from tests.mininet_topos.cloud.inside import ROOT, run_inside
+from tests.support.refusals import refused
 from tests.undisturbed import undisturbed
 
 EXPERIMENTS = "tests.mininet_topos.cloud.experiments"
@@ -145,5 +145,5 @@ def test_kill_9_of_the_owner_leaves_nothing(tmp_path, testbed_name):
 
 @pytest.mark.testbed
 def test_the_machines_own_namespace_is_not_touched(tmp_path):
-    with pytest.raises(Conflict, match="none of a cloud's own"), built(tree(), tmp_path):
+    with refused("conflict", "namespace"), built(tree(), tmp_path):
         pass

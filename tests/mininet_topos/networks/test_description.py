@@ -9,6 +9,7 @@ import pytest
 from adon.errors import InvalidInput
 from mininet_topos.networks import described, found, named, names, read
 from tests.mininet_topos.networks.descriptions import PAIR
+from tests.support.refusals import refused
 
 
 def changed(old: str, new: str) -> str:
@@ -93,12 +94,12 @@ WRONG = [
 
 @pytest.mark.parametrize(("old", "new", "message"), WRONG, ids=[message for _, _, message in WRONG])
 def test_what_is_wrong_is_told_with_its_line(old, new, message):
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as caught:
         described(changed(old, new), "pair.yaml")
-    told = str(refused.value)
+    told = str(caught.value)
     assert "pair.yaml:" in told
     assert message in told
-    assert all(problem.line is not None for problem in refused.value.problems)
+    assert all(problem.line is not None for problem in caught.value.problems)
 
 
 OTHER = "paths:\n  other: {layer: 2, vlan: 1701, over: [one, tr1, tr2, two]}\n"
@@ -106,7 +107,7 @@ OTHER = "paths:\n  other: {layer: 2, vlan: 1701, over: [one, tr1, tr2, two]}\n"
 
 def test_two_paths_of_one_vlan_on_a_link_are_refused():
     text = changed("paths:\n", OTHER).replace("al2s: {layer: 2,", "al2s: {layer: 2, vlan: 1701,")
-    with pytest.raises(InvalidInput, match=r"16: paths.al2s.vlan: 1701 is the VLAN of path 'other' on link"):
+    with refused("invalid", "paths.al2s.vlan"):
         described(text, "pair.yaml")
 
 
@@ -122,9 +123,9 @@ def test_the_same_vlan_is_for_paths_that_share_neither_link_nor_edge():
 
 def test_everything_that_is_wrong_is_told_at_once():
     text = changed("rate: 100 Mbps", "rate: 2 Gbps").replace("loss: 1 %", "mtu: 100")
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as caught:
         described(text, "pair.yaml")
-    assert [problem.line for problem in refused.value.problems] == [10, 12]
+    assert [problem.line for problem in caught.value.problems] == [10, 12]
 
 
 def test_what_a_path_gives_follows_from_its_links():
@@ -153,24 +154,24 @@ def test_a_scale_divides_rates_and_nothing_else():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "code", "field"),
     [
-        ("", "is empty"),
-        ("[]", "x.yaml:1: Input should be an object"),
-        ("links: []", "title: is required"),
-        ("links: [1]", "x.yaml:1: links: Input should be an object"),
-        ("links: {line: 5}", "x.yaml:1: links.line: Input should be an object"),
-        ("links: line", "x.yaml:1: links: Input should be an object"),
-        ("a: [", "is not YAML"),
-        ("network: &x pair", "anchors are not supported"),
+        ("", "missing", ""),
+        ("[]", "wrong-type", ""),
+        ("links: []", "missing", "title"),
+        ("links: [1]", "wrong-type", "links"),
+        ("links: {line: 5}", "wrong-type", "links.line"),
+        ("links: line", "wrong-type", "links"),
+        ("a: [", "not-yaml", ""),
+        ("network: &x pair", "unsupported-yaml", "network"),
     ],
 )
 @pytest.mark.parametrize("changes", [{}, {"line": {"loss": "1 %"}}], ids=["as it is", "changed"])
-def test_what_is_no_description_is_refused(text, message, changes):
+def test_what_is_no_description_is_refused(text, code, field, changes):
     with pytest.raises(InvalidInput):
         described(text, "x.yaml", changes=changes)
     if not changes:
-        with pytest.raises(InvalidInput, match=message):
+        with refused(code, field):
             described(text, "x.yaml")
 
 
@@ -180,9 +181,7 @@ def test_networks_are_found_by_name_or_file(tmp_path: Path):
     assert found(str(file)) == read(file) == described(PAIR)
     assert found("mu_osu") == named("mu_osu")
     assert {"mu_osu", "two_campuses"} <= set(names())
-    with pytest.raises(
-        InvalidInput, match=r"there is no network 'mu_oso'; did you mean mu_osu\? \(there are ch"
-    ):
+    with refused("unknown-name", "network"):
         found("mu_oso")
-    with pytest.raises(InvalidInput, match=r"nowhere.yaml: cannot be read: there is no such file"):
+    with refused("unreadable"):
         found(str(tmp_path / "nowhere.yaml"))
