@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import adon.config
-from mininet_topos.cross_traffic import CrossTraffic, cross_traffic
 from mininet_topos.demo.scenario import CONTENDING_STREAMS
 from mininet_topos.networks import Dtn, named
 from mininet_topos.networks.configuration import configuration
@@ -25,6 +24,7 @@ from mininet_topos.testbed import Testbed
 from mininet_topos.topology import MEASUREMENT_POINT_PORT
 from mininet_topos.transfer import Transfer, arguments
 from mininet_topos.waiting import wait_until
+from tests.mininet_topos.cross_traffic import CrossTraffic, cross_traffic
 from tests.undisturbed import undisturbed
 
 NETWORK = named("mu_osu")
