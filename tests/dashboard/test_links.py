@@ -13,11 +13,14 @@ from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import links
 from tests.dashboard.test_pages_in_a_browser import PATHS
+from tests.studies.documents import several
 
 
 @pytest.fixture
 def filled(world: World) -> World:
     world.fill(world.submit())
+    for kind, document in several():
+        world.ask("POST", "/studies", json={"kind": kind.value, "document": document})
     return world
 
 
