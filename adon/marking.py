@@ -115,12 +115,6 @@ class Scitags(_Value):
         return first << 18 | backwards << 9 | middle << 8 | self.activity << 2 | last
 
 
-def scitags_of(flow_label: int) -> tuple[int, int]:
-    """Experiment and activity of a flow label that follows the scheme, whatever its entropy."""
-    experiment = int(f"{flow_label >> 9 & 0x1FF:09b}"[::-1], 2)
-    return experiment, flow_label >> 2 & 0x3F
-
-
 class Marking(_Value):
     """What a template or a request wants its packets and flows to say; what is None says nothing."""
 

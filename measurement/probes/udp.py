@@ -71,11 +71,6 @@ class UdpPath:
         self._numbers = numbers
         self._sent = list[int]()
 
-    @property
-    def own_address(self) -> str:
-        """What it sends from."""
-        return str(self.timed.socket.getsockname()[0])
-
     def payload(self) -> int:
         """Bytes that fill a packet of the path's MTU, as far as it is known."""
         sock = self.timed.socket

@@ -41,11 +41,6 @@ def leaves(group: Set[str], path: Pair) -> bool:
     return path.source in group and path.destination not in group
 
 
-def interfere(group: Set[str], one: Pair, other: Pair) -> bool:
-    """Rules 1(a), 1(b) and 2: whether two connections share the link out of a group, if that is narrow."""
-    return leaves(group, one) and leaves(group, other)
-
-
 _INNER = {Level.MACHINE: None, Level.RACK: Level.MACHINE, Level.SUBTREE: Level.RACK}
 """What a group is made of; None: of single instances."""
 

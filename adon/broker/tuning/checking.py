@@ -7,7 +7,7 @@ advice counts as applied only when *both* hosts have all of it; what is not know
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -61,11 +61,6 @@ class Check:
         if Verdict.DIFFERS in verdicts:
             return Verdict.DIFFERS
         return Verdict.APPLIED if verdicts == {Verdict.APPLIED} else Verdict.UNKNOWN
-
-
-def both_applied(checks: Sequence[Check]) -> bool:
-    """Whether every host has all that was advised."""
-    return all(check.verdict is Verdict.APPLIED for check in checks)
 
 
 def check(advice: HostAdvice, host: HostFacts) -> Check:

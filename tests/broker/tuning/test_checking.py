@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from adon.broker.tuning.advice import HostAdvice, advise
-from adon.broker.tuning.checking import Check, Verdict, both_applied, check
+from adon.broker.tuning.checking import Check, Verdict, check
 from adon.broker.tuning.facts import Connection, HostFacts, Interface
 from adon.broker.tuning.item import Compare, Setting
 from adon.broker.tuning.reading import read_host
@@ -89,11 +89,12 @@ def test_only_both_ends_are_enough() -> None:
     near, far = (tuned(facts, end) for facts, end in zip((host(), OSU), advice.hosts, strict=True))
     half = (check(advice.sender, near), check(advice.receiver, OSU))
     assert [found.verdict for found in half] == [Verdict.APPLIED, Verdict.DIFFERS]
-    assert not both_applied(half)
-    assert both_applied((check(advice.sender, near), check(advice.receiver, far)))
+    whole = (check(advice.sender, near), check(advice.receiver, far))
+    assert [found.verdict for found in whole] == [Verdict.APPLIED, Verdict.APPLIED]
     # Asked again, the tuned hosts get the same advice: it is a fixed point.
     again = advise(path(), near, far)
-    assert both_applied([check(end, facts) for end, facts in zip(again.hosts, (near, far), strict=True)])
+    found = [check(end, facts) for end, facts in zip(again.hosts, (near, far), strict=True)]
+    assert [one.verdict for one in found] == [Verdict.APPLIED, Verdict.APPLIED]
 
 
 def test_what_is_not_known_is_not_applied() -> None:
@@ -102,7 +103,7 @@ def test_what_is_not_known_is_not_applied() -> None:
     assert found.verdict is Verdict.UNKNOWN
     assert all(finding.present is None for finding in found.findings)
     assert check(HostAdvice("h", "sender", ()), host()).verdict is Verdict.UNKNOWN
-    assert not both_applied((Check("h", "sender", ()),))
+    assert Check("h", "sender", ()).verdict is Verdict.UNKNOWN
 
 
 def test_what_differs_is_told_of_a_real_text() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.model import Pair
-from measurement.snapshot.concurrent import Trial, interfere, leaves, plan, rounds
+from measurement.snapshot.concurrent import Trial, leaves, plan, rounds
 from measurement.snapshot.racks import Level, tree
 from tests.measurement.snapshot.trees import Network, made
 
@@ -41,7 +41,7 @@ TREE = tree(FIGURE_5.names, FIGURE_5.hops())
 def test_the_rules(level: Level | None, one: str, other: str, expected: bool) -> None:
     first, second = Pair(*one.split(">")), Pair(*other.split(">"))
     group = frozenset({first.source}) if level is None else TREE.group(level, first.source)
-    assert interfere(group, first, second) is expected
+    assert (leaves(group, first) and leaves(group, second)) is expected
 
 
 def test_a_trial_for_every_group_that_several_paths_leave() -> None:
