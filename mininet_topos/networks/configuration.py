@@ -125,7 +125,7 @@ def read(
     """
     anyone = {site.measuring.host: _Anyone() for site in network.sites}
     return parse_model(
-        configuration(network, anyone, (Path("c.pem"), Path("c.key")), schedule=schedule, extra=extra),
+        configuration(network, anyone, Path("controller.token"), schedule=schedule, extra=extra),
         Configuration,
     )
 
