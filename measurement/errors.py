@@ -59,6 +59,11 @@ class InvalidValue(ValueError):
         super().__init__(text)
 
 
+def locate(place: object, error: ValueError) -> InvalidValue:
+    """The error with the file, line or object that holds the value; it keeps its code."""
+    return InvalidValue(f"{place}: {error}", error.code if isinstance(error, InvalidValue) else "invalid")
+
+
 class MeasurementError(Exception):
     """Root of the family.
 

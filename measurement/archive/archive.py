@@ -295,7 +295,7 @@ class Archive:
     @contextmanager
     def _writing(self, *, fenced: bool = True) -> Iterator[Connection]:
         if self._readonly:
-            raise ArchiveError(f"cannot write: {self.name} is opened readonly")
+            raise ArchiveError(f"cannot write: {self.name} is opened readonly", code="read-only")
         with database.writing(self._engine) as connection:
             for name, holder in self._leases.items() if fenced else ():
                 found = documents.lease_holder(connection, name)

@@ -56,7 +56,7 @@ def _check_header(file: Path, reader: Iterator[list[str]]) -> None:
     except csv.Error as error:
         raise ExchangeError(f"{file}: line 1: {error}") from None
     if tuple(header) != Record._fields:
-        raise ExchangeError(f"{file}: line 1: the header is not {','.join(Record._fields)}")
+        raise ExchangeError(f"{file}: line 1: the header is not {','.join(Record._fields)}", code="malformed")
 
 
 def _record(cells: Sequence[str]) -> Record:

@@ -53,13 +53,17 @@ def _url(where: Path | str) -> URL:
     try:
         url = make_url(where)
     except ArgumentError:
-        raise ArchiveError("archive: is not a database URL such as postgresql+psycopg://host/name") from None
+        raise ArchiveError(
+            "archive: is not a database URL such as postgresql+psycopg://host/name", code="malformed"
+        ) from None
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
     if url.drivername == "postgresql+psycopg":
         return url
     if not _is_sqlite(url):
-        raise ArchiveError(f"archive: {url.drivername}: is neither SQLite nor postgresql+psycopg")
+        raise ArchiveError(
+            f"archive: {url.drivername}: is neither SQLite nor postgresql+psycopg", code="unknown-value"
+        )
     if url.database in (None, "", ":memory:"):
         raise ArchiveError("archive: a database in memory does not survive a restart; name a file")
     return url
@@ -92,7 +96,7 @@ def _make_file(path: Path) -> None:
     try:
         path.touch(mode=0o600)
     except OSError as error:
-        raise ArchiveError(f"unable to open: {error.strerror}") from error
+        raise ArchiveError(f"unable to open: {error.strerror}", code="unreadable") from error
 
 
 def _configure_sqlite(connection: Any, _record: object, *, readonly: bool) -> None:
@@ -162,15 +166,16 @@ def prepare(engine: Engine, name: str, *, readonly: bool) -> None:
             found = _create(engine)
     except ArchiveError as error:
         engine.dispose()
-        raise ArchiveError(f"{name}: {error}") from error.__cause__
+        raise ArchiveError(f"{name}: {error}", code=error.code) from error.__cause__
     if found == VERSION:
         return
     engine.dispose()
     if found is None:
-        raise ArchiveError(f"{name}: there is no archive in it yet")
+        raise ArchiveError(f"{name}: there is no archive in it yet", code="not-found")
     raise ArchiveError(
         f"{name}: archive version {found}, this program reads version {VERSION}; it is left as it is: "
-        "move it away to begin a new one"
+        "move it away to begin a new one",
+        code="version",
     )
 
 

@@ -77,7 +77,7 @@ def _nothing(_what: str, _done: int, _of: int) -> None:
 
 def _check_name(file: Path) -> None:
     if file.suffix.lower() != ".csv":
-        raise ExchangeError(f"{file}: the name must end in .csv")
+        raise ExchangeError(f"{file}: the name must end in .csv", code="unknown-value")
 
 
 def export_file(archive: Archive, file: Path, progress: Progress = _nothing) -> int:
@@ -147,7 +147,7 @@ def _values(file: Path, progress: Callable[[int, int], None]) -> Iterator[Value 
         for line, found in csvfile.read(file, lambda done: progress(done, total)):
             yield _value(line, found)
     except OSError as error:
-        raise ExchangeError(f"{file}: {error.strerror or error}") from error
+        raise ExchangeError(f"{file}: {error.strerror or error}", code="unreadable") from error
 
 
 def _value(line: int, found: Record | ValueError) -> Value | BadRow:

@@ -11,6 +11,8 @@ import math
 import re
 from collections.abc import Iterator
 
+from measurement.errors import InvalidValue
+
 MOST_VALUES = 100
 _DEEPEST = 8
 _NOT_A_NAME = re.compile(r"[^a-z0-9]+")
@@ -24,12 +26,12 @@ def read_answer(text: str) -> dict[str, float]:
     values: dict[str, float] = {}
     for name, value in _numbers(_document(text), (), _DEEPEST):
         if name in values:
-            raise ValueError(f"printed two values that are both named {name[:60]!r}")
+            raise InvalidValue(f"printed two values that are both named {name[:60]!r}", "duplicate")
         if len(values) == MOST_VALUES:
-            raise ValueError(f"printed more than {MOST_VALUES} values")
+            raise InvalidValue(f"printed more than {MOST_VALUES} values", "wrong-length")
         values[name] = value
     if not values:
-        raise ValueError("printed no number")
+        raise InvalidValue("printed no number", "wrong-type")
     return values
 
 
@@ -38,11 +40,11 @@ def _document(text: str) -> object:
         try:
             return float(text.strip())
         except ValueError:
-            raise ValueError("printed neither a number nor a JSON object") from None
+            raise InvalidValue("printed neither a number nor a JSON object", "malformed") from None
     try:
         document: object = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValueError("did not print JSON") from None
+        raise InvalidValue("did not print JSON", "malformed") from None
     return document
 
 
@@ -64,5 +66,5 @@ def _finite(value: float) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise ValueError("printed a number that is not finite")
+        raise InvalidValue("printed a number that is not finite", "out-of-range")
     return number

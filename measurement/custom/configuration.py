@@ -139,6 +139,6 @@ def read_configuration(path: Path) -> Configuration:
         where = ".".join(map(str, found["loc"]))
         raise NotConfigured(f"{path}: {where}: {found['msg']}") from None
     except OSError as error:
-        raise NotConfigured(f"{path}: {error.strerror}") from None
+        raise NotConfigured(f"{path}: {error.strerror}", code="unreadable") from None
     except ValueError as error:
         raise NotConfigured(f"{path}: {error}") from None

@@ -109,7 +109,7 @@ class DiskMetric(Endless):
         try:
             usage = psutil.disk_usage(self.mount)
         except OSError as error:
-            raise MetricFailed(f"{self.mount} cannot be read: {error.strerror}") from None
+            raise MetricFailed(f"{self.mount} cannot be read: {error.strerror}", code="unreadable") from None
         origin = Origin(self.host, self.name, now, _TOOL)
         found = [
             origin.value("host.disk_total", usage.total, "B", of=self.mount),
@@ -144,7 +144,7 @@ class InterfaceMetric(Endless):
         counted = _traffic()
         missing = [name for name in self.interfaces if name not in counted]
         if missing:
-            raise MetricFailed(f"no interface {', '.join(missing)}")
+            raise MetricFailed(f"no interface {', '.join(missing)}", code="unknown-name")
         before, self._before = self._before, counted
         seconds, self._at = now - self._at, now
         origin = Origin(self.host, self.name, now, _TOOL)

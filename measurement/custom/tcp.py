@@ -69,7 +69,7 @@ class TcpMetric(Endless):
         settings = dict(self._settings())
         limit = settings.get(RECEIVE, "").split()
         if not limit or not limit[-1].isdecimal():
-            raise MetricFailed(f"{RECEIVE} cannot be read")
+            raise MetricFailed(f"{RECEIVE} cannot be read", code="unreadable")
         settings["kernel.osrelease"] = os.uname().release
         told: dict[str, Any] = {"sysctl": settings, "interfaces": list(self._interfaces())}
         origin = Origin(self.host, self.name, now, "procfs")

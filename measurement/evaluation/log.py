@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from measurement.errors import InvalidValue, locate
 from measurement.evaluation.run import Note, Run, Sample
 from measurement.evaluation.run_json import (
     from_json,
@@ -62,7 +63,7 @@ def read(text: str) -> Run:
     """
     lines = whole_lines(text).splitlines()
     if not lines:
-        raise ValueError("line 1: is missing")
+        raise InvalidValue("line 1: is missing", "missing")
     with _in_line(1):
         run = from_json(_entry(lines[0], "run")[1])
     samples: list[Sample] = []
@@ -86,7 +87,7 @@ def _in_line(number: int) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"line {number}: {error}") from None
+        raise locate(f"line {number}", error) from None
 
 
 def _line(kind: str, data: dict[str, Any]) -> str:
@@ -97,7 +98,7 @@ def _entry(line: str, *kinds: str) -> tuple[str, Any]:
     try:
         found = json.loads(line)
     except json.JSONDecodeError as error:
-        raise ValueError(f"is not JSON: {error.msg}") from None
+        raise InvalidValue(f"is not JSON: {error.msg}", "malformed") from None
     if not isinstance(found, dict) or len(found) != 1 or not {*found} <= {*kinds}:
-        raise ValueError(f"is no entry of {' or '.join(kinds)}")
+        raise InvalidValue(f"is no entry of {' or '.join(kinds)}", "unknown-key")
     return next(iter(found.items()))

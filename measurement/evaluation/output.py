@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 
+from measurement.errors import InvalidValue
 from measurement.evaluation.document import PLACEHOLDER, Measure
 
 MOST = 120
@@ -26,7 +27,9 @@ def value_of(printed: str, measure: Measure) -> float:
     try:
         found = json.loads(printed)
     except json.JSONDecodeError as error:
-        raise ValueError(f"what it printed is not JSON: {error.msg}, line {error.lineno}") from None
+        raise InvalidValue(
+            f"what it printed is not JSON: {error.msg}, line {error.lineno}", "malformed"
+        ) from None
     if isinstance(found, dict) and isinstance(found.get("error"), str):
         raise ValueError(f"it says: {_last_line(found['error'])}")
     for step in measure.value.split("."):
@@ -35,7 +38,7 @@ def value_of(printed: str, measure: Measure) -> float:
         elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
             found = found[int(step)]
         else:
-            raise ValueError(f"{measure.value}: it printed no {step!r}")
+            raise InvalidValue(f"{measure.value}: it printed no {step!r}", "missing")
     return _number(found, measure.value) * measure.factor
 
 
@@ -68,7 +71,7 @@ def _only_number(printed: str) -> object:
 
 def _number(found: object, name: str) -> float:
     if isinstance(found, bool) or not isinstance(found, int | float):
-        raise ValueError(f"{name}: {str(found)[:MOST]!r} is no number")
+        raise InvalidValue(f"{name}: {str(found)[:MOST]!r} is no number", "wrong-type")
     if not (math.isfinite(found) and found >= 0):
-        raise ValueError(f"{name}: {found} is not a finite number from 0 on")
+        raise InvalidValue(f"{name}: {found} is not a finite number from 0 on", "out-of-range")
     return float(found)

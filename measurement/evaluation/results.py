@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from measurement.errors import InvalidValue
+
 
 class Path(NamedTuple):
     """Between two places, or within one; the order is that in which people name them."""
@@ -74,13 +76,17 @@ class Results:
             name = f"path {path.one} - {path.other}"
             unknown = sorted({*path} - places)
             if unknown:
-                raise ValueError(f"{name}: {', '.join(unknown)} is neither a node nor a client")
+                raise InvalidValue(
+                    f"{name}: {', '.join(unknown)} is neither a node nor a client", "unknown-name"
+                )
             if not set(self.nodes) & {*path}:
                 raise ValueError(f"{name}: leads to no node")
             if not path.within and path.back in self.paths:
-                raise ValueError(f"{name}: is there twice")
+                raise InvalidValue(f"{name}: is there twice", "duplicate")
             if not all(math.isfinite(one) and one >= 0 for one in (measured.mean, measured.deviation)):
-                raise ValueError(f"{name}: {measured.mean} ({measured.deviation}) is no measurement")
+                raise InvalidValue(
+                    f"{name}: {measured.mean} ({measured.deviation}) is no measurement", "out-of-range"
+                )
 
     def measured(self, one: str, other: str) -> Measured | None:
         """What was found between two places, whichever way round."""

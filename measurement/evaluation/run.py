@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from measurement.errors import InvalidValue
 from measurement.evaluation.results import Measured, Path, Results
 
 
@@ -114,12 +115,12 @@ class Run:
         seen: set[int] = set()
         for sample in self.samples:
             if sample.number in seen:
-                raise ValueError(f"test {sample.number}: is there twice")
+                raise InvalidValue(f"test {sample.number}: is there twice", "duplicate")
             seen.add(sample.number)
         both = {*self.stated} & {sample.path for sample in self.samples}
         if both:
             one, other = min(both)
-            raise ValueError(f"path {one} - {other}: is stated, and there are samples of it")
+            raise InvalidValue(f"path {one} - {other}: is stated, and there are samples of it", "duplicate")
         self.results()
 
     @property

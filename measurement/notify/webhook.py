@@ -134,7 +134,11 @@ def _target(text: str) -> _Target:
 
 def _addresses(target: _Target, policy: Policy, resolve: Resolve) -> list[str]:
     if policy.hosts and target.host not in policy.hosts:
-        raise NotDelivered(f"{target.shown}: the configuration does not name this host", temporary=False)
+        raise NotDelivered(
+            f"{target.shown}: the configuration does not name this host",
+            temporary=False,
+            code="target-not-permitted",
+        )
     try:
         addresses = resolve(target.host, target.port)
     except (OSError, UnicodeError):
@@ -142,7 +146,9 @@ def _addresses(target: _Target, policy: Policy, resolve: Resolve) -> list[str]:
     if not addresses:
         raise NotDelivered(f"{target.shown}: the name has no address", temporary=True)
     if not policy.hosts and not all(is_public(address) for address in addresses):
-        raise NotDelivered(f"{target.shown}: not a public address", temporary=False)
+        raise NotDelivered(
+            f"{target.shown}: not a public address", temporary=False, code="target-not-permitted"
+        )
     return addresses
 
 

@@ -107,11 +107,11 @@ def _first(error: ValidationError) -> str:
 
 
 def _known(entry: _Entry, folder: Path) -> Known:
-    where = f"known {entry.name}"
+    where = f"known.{entry.name}"
     if (entry.token_file is None) != (not entry.node):
-        raise ValueError(f"{where}: node and token_file belong together")
+        raise ValueError(f"{where}.node: node and token_file belong together")
     if not (entry.token_sha256 or entry.token_file):
-        raise ValueError(f"{where}: needs token_sha256 or token_file")
+        raise ValueError(f"{where}.token_sha256: this or token_file is needed")
     return Known(
         entry.name,
         frozenset(entry.may),
@@ -119,12 +119,15 @@ def _known(entry: _Entry, folder: Path) -> Known:
         None if entry.tests is None else frozenset(entry.tests),
         None if entry.towards is None else tuple(map(_place, entry.towards)),
         frozenset(node.casefold() for node in entry.node),
-        None if entry.token_file is None else _own_token(where, folder / entry.token_file),
+        None if entry.token_file is None else _own_token(f"{where}.token_file", folder / entry.token_file),
     )
 
 
 def _own_token(where: str, file: Path) -> str:
-    token = file.read_text("ascii", errors="replace").strip()
+    try:
+        token = file.read_text("ascii", errors="replace").strip()
+    except OSError as error:
+        raise ValueError(f"{where}: {error}") from error
     if not token:
         raise ValueError(f"{where}: {file} is empty")
     try:
@@ -139,9 +142,9 @@ def _check_distinct(known: list[Known]) -> None:
     shown: dict[str, str] = {}
     for party in known:
         if party.name in names:
-            raise ValueError(f"known {party.name}: is there twice")
+            raise ValueError(f"known.{party.name}.name: is there twice")
         names.add(party.name)
         for one in party.tokens | party.nodes:
             if one in shown:
-                raise ValueError(f"known {party.name}: has a token or node of {shown[one]}")
+                raise ValueError(f"known.{party.name}: has a token or node of {shown[one]}")
             shown[one] = party.name

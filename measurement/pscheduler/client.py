@@ -343,7 +343,7 @@ class PSchedulerClient:
     def _last_part(self, url: str) -> str:
         found = _LAST_PART.search(url)
         if found is None:
-            raise BadAnswer(self.host, f"{url[:80]!r} does not end in an identifier")
+            raise BadAnswer(self.host, f"href: {url[:80]!r} does not end in an identifier")
         return found[1]
 
 

@@ -177,16 +177,18 @@ class Transport:
                 raise translate(self.host, error) from None
             except ValueError:
                 # requests reads a redirect's target even when told not to follow it.
-                raise BadAnswer(self.host, "redirects to what is no URL") from None
+                raise BadAnswer(self.host, "redirects to what is no URL", code="redirect") from None
             method, params, body = "GET", {}, None
-        raise BadAnswer(self.host, "redirects without end")
+        raise BadAnswer(self.host, "redirects without end", code="redirect")
 
     def _redirected(self, url: str, response: requests.Response) -> str:
         # A redirect elsewhere would carry our request, and perhaps a key, to a host nobody configured.
         target = urljoin(url, response.headers["location"])
         place = urlsplit(target)
         if place[:2] != urlsplit(self.url)[:2]:
-            raise BadAnswer(self.host, f"redirects to {place.scheme}://{place.netloc}: not followed")
+            raise BadAnswer(
+                self.host, f"redirects to {place.scheme}://{place.netloc}: not followed", code="redirect"
+            )
         return target
 
     def _answer(self, response: requests.Response, deadline: float) -> Answer:

@@ -192,7 +192,7 @@ def test_a_redirect_to_another_host_is_not_followed(server: StandIn, target: str
         handler.end_headers()
 
     server.misbehave["GET /api"] = redirect
-    with refused("bad-answer"):
+    with refused("redirect"):
         client(server).api()
 
 
@@ -203,10 +203,10 @@ def test_a_redirect_on_the_same_host_is_followed_but_not_for_ever(server: StandI
         handler.end_headers()
 
     server.misbehave["GET /clock"] = redirect
-    with refused("bad-answer"):
+    with refused("bad-answer", "clock"):
         client(server).server_clock()
     server.misbehave["GET /hostname"] = redirect
-    with refused("bad-answer"):
+    with refused("redirect"):
         client(server).hostname()
 
 
@@ -252,19 +252,19 @@ def test_cancelling_what_is_forgotten_is_no_error(server: StandIn) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "cause"),
+    ("change", "field"),
     [
-        ({"state": "dreaming"}, "run.state:"),
-        ({"end-time": "2001-01-01T00:00:00Z"}, "run.end-time:"),
-        ({"start-time": "soon"}, "run.start-time:"),
-        ({"href": "https://x/pscheduler/tasks"}, "pscheduler/tasks"),
-        ({"href": None}, "run.href:"),
+        ({"state": "dreaming"}, "run.state"),
+        ({"end-time": "2001-01-01T00:00:00Z"}, "run.end-time"),
+        ({"start-time": "soon"}, "run.start-time"),
+        ({"href": "https://x/pscheduler/tasks"}, "href"),
+        ({"href": None}, "run.href"),
     ],
 )
-def test_a_run_that_makes_no_sense_is_refused(server: StandIn, change: dict[str, Any], cause: str) -> None:
+def test_a_run_that_makes_no_sense_is_refused(server: StandIn, change: dict[str, Any], field: str) -> None:
     server.run = change
     asked = client(server)
-    with pytest.raises(BadAnswer, match=cause):
+    with refused("bad-answer", field):
         asked.first_run(asked.post(TEST, Schedule()))
 
 
@@ -312,7 +312,7 @@ def test_a_stop_ends_a_wait(server: StandIn) -> None:
 
 @pytest.mark.parametrize("repeat", [0.0, -1.0, float("nan")])
 def test_a_zero_repeat_cannot_even_be_written(repeat: float) -> None:
-    with pytest.raises(ValueError, match="repeat"):
+    with refused(ValueError, "repeat"):
         Schedule(repeat=repeat)
 
 

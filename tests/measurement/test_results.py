@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.errors import BadAnswer, PointError, RunFailed
+from measurement.errors import BadAnswer, PointError
 from measurement.model import Metric
 from measurement.pscheduler import results, specs
 from measurement.pscheduler.client import Run
@@ -199,20 +199,21 @@ def test_only_a_finished_run_has_values(state: str) -> None:
     ("more", "reason"),
     [
         ({"merged": {"succeeded": False, "error": "E1"}}, "E1"),
-        ({"merged": {"succeeded": False}, "result-full": [None, {"error": "unknown-host"}]}, "unknown-host"),
-        ({"merged": {"succeeded": False}, "result-full": [{"diags": "exit-2"}]}, "exit-2"),
+        ({"merged": {"succeeded": False}, "result-full": [None, {"error": "unknown host"}]}, "unknown host"),
+        ({"merged": {"succeeded": False}, "result-full": [{"diags": "exit 2"}]}, "exit 2"),
         ({"merged": {"succeeded": False}, "errors": "stderr"}, "stderr"),
-        ({"merged": {"succeeded": False}}, "reason"),
+        ({"merged": {"succeeded": False}}, ""),
     ],
 )
 def test_the_reason_of_a_failure_is_found_wherever_it_is(more: dict[str, Any], reason: str) -> None:
     merged = more.pop("merged")
-    with pytest.raises(RunFailed, match=reason):
+    with refused("run-failed") as caught:
         read(merged, RTT_TEST, **more)
+    assert reason in str(caught.error)
 
 
 def test_a_run_that_ended_before_it_was_asked_for_is_refused() -> None:
-    with refused("bad-answer"):
+    with refused("bad-answer", "run.end-time"):
         read(RTT, RTT_TEST, end=NOW - 100)
 
 
@@ -346,7 +347,7 @@ def test_a_result_is_read_whichever_way_it_came() -> None:
     assert results.read_result("dns", {"query": "x"}, {"succeeded": True, "record": []}, "ps-a") == []
     with refused("run-failed"):
         results.read_result("rtt", {}, {"succeeded": False, "error": "unknown host"}, "ps-a")
-    with refused("bad-answer"):
+    with refused("bad-answer", "result.succeeded"):
         results.read_result("rtt", {}, {}, "ps-a")
 
 
@@ -357,7 +358,7 @@ def test_a_specification_that_says_little_is_read_with_the_defaults() -> None:
     assert parameters(found)["seconds"] == 20  # archives make numbers of durations
     loss, _ = results.read_result("rtt", {"dest": "b"}, RTT, "ps-a")
     assert parameters(loss)["count"] == 3
-    with refused("bad-answer"):
+    with refused("bad-answer", "result.loss"):
         results.read_result("rtt", {"dest": "b"}, {**RTT, "sent": 0, "loss": 100.0}, "ps-a")
 
 
@@ -385,7 +386,7 @@ def test_halfping_is_believed_for_loss_only() -> None:
 
 
 def test_a_result_from_the_future_is_refused() -> None:
-    with refused("bad-answer"):
+    with refused("bad-answer", "run.end-time"):
         results.read(run_of(RTT), RTT_TEST, NOW - 100, NOW - 60)
     assert results.read(run_of(RTT), RTT_TEST, NOW - 100, NOW - 4)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from adon import yamlfile
-from adon.errors import Conflict, InvalidInput, Problem, problems_of
+from adon.errors import INVALID, Conflict, InvalidFields, InvalidInput, NotFound, Problem
+
+_FIELD = re.compile(r"[\w.\[\]-]+")
 
 
 @dataclass
@@ -24,7 +27,9 @@ def refused(expected: str | type[Exception], field: str | None = None) -> Iterat
     """Check that a block raises an error with a code, or of a class.
 
     :param expected: the error's code, the code of one of its problems, or a class.
-    :param field: that problem's field, as a dotted path; a class is compared with all problems.
+    :param field: that problem's field, as a dotted path; a class is compared with all problems.  The field of
+        an error that is only a text is what it has before a colon: of ``a.toml: known.0.may: is empty`` it is
+        ``known.0.may`` or ``a.toml``.  The field of :class:`NotFound` is the kind.
     """
     refusal = Refusal()
     try:
@@ -50,6 +55,10 @@ def _problems(error: Exception) -> list[Problem]:
             return list(error.problems)
         case Conflict():
             return [Problem(error.field, error.cause, code=error.code)]
+        case NotFound():
+            return [Problem(error.kind, str(error), code=error.code)]
+        case InvalidFields():
+            return list(error.problems)
         case ValidationError():
             details = error.errors(include_url=False)
             return [
@@ -57,7 +66,12 @@ def _problems(error: Exception) -> list[Problem]:
                 for detail in details
                 for one in yamlfile.causes(detail)
             ]
-        case ValueError():
-            return list(problems_of(error))
         case _:
-            return []
+            code = getattr(error, "code", INVALID)
+            return [problem for line in str(error).splitlines() for problem in _named(line, code)]
+
+
+def _named(line: str, code: str) -> Iterator[Problem]:
+    *names, cause = line.split(": ")
+    fields = [name for name in names if _FIELD.fullmatch(name)]
+    yield from (Problem(field, cause, code=code) for field in fields or [""])

@@ -119,7 +119,7 @@ class HTCondor:
         ads = self._ads("condor_q", name, "-attributes", _JOB)
         ads = ads or self._ads("condor_history", name, "-limit", "1", "-attributes", _JOB)
         if not ads:
-            raise BatchFailed(f"neither queue nor history has job {name}")
+            raise BatchFailed(f"neither queue nor history has job {name}", code="not-found")
         return read_job(name, ads[0])
 
     def cancel(self, job_id: str) -> None:
@@ -158,9 +158,9 @@ def read_ads(tool: str, text: str) -> list[Ad]:
     try:
         ads = json.loads(text)
     except (ValueError, RecursionError):
-        raise BatchFailed(f"{tool} did not print JSON") from None
+        raise BatchFailed(f"{tool} did not print JSON", code="malformed") from None
     if not isinstance(ads, list) or not all(isinstance(ad, dict) for ad in ads):
-        raise BatchFailed(f"{tool} did not print a list of ClassAds")
+        raise BatchFailed(f"{tool} did not print a list of ClassAds", code="malformed")
     return ads
 
 
@@ -214,7 +214,9 @@ def read_job(job_id: str, ad: Ad) -> JobStatus:
     """
     state = _STATES.get(ad.get("JobStatus", 0))
     if state is None:
-        raise BatchFailed(f"job {job_id}: JobStatus {str(ad.get('JobStatus'))[:20]!r} is not known")
+        raise BatchFailed(
+            f"job {job_id}: JobStatus {str(ad.get('JobStatus'))[:20]!r} is not known", code="unknown-value"
+        )
     code = _exit_status(ad) if state is JobState.SUCCEEDED else None
     if code is not None and code != 0:
         state = JobState.FAILED
@@ -264,13 +266,13 @@ def submit_description(job: Job) -> str:
 
 def _quotable(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise BatchFailed(f"{name[:40]!r} is not the name of a job")
+        raise BatchFailed(f"{name[:40]!r} is not the name of a job", code="malformed")
     return name
 
 
 def _checked(job_id: str) -> str:
     if not _ID.fullmatch(job_id):
-        raise BatchFailed(f"{job_id[:40]!r} is not the id of a job")
+        raise BatchFailed(f"{job_id[:40]!r} is not the id of a job", code="malformed")
     return job_id
 
 

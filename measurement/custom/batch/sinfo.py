@@ -64,11 +64,11 @@ def read_nodes(text: str, partition: str | None = None) -> list[Node]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        raise BatchFailed("sinfo did not print JSON") from None
+        raise BatchFailed("sinfo did not print JSON", code="malformed") from None
     try:
         return _unique(_nodes(document, partition))
     except (AttributeError, KeyError, TypeError, ValueError, IndexError):
-        raise BatchFailed("sinfo printed JSON that is not as it should be") from None
+        raise BatchFailed("sinfo printed JSON that is not as it should be", code="malformed") from None
 
 
 def _nodes(document: Json, partition: str | None) -> Iterable[Node]:

@@ -143,7 +143,7 @@ class Slurm:
 
 def _checked(job_id: str) -> str:
     if not _ID.fullmatch(job_id):
-        raise BatchFailed(f"{job_id[:40]!r} is not the id of a job")
+        raise BatchFailed(f"{job_id[:40]!r} is not the id of a job", code="malformed")
     return job_id
 
 

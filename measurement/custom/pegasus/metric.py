@@ -73,7 +73,7 @@ class Tools:
             return read(found.stdout)
         except ValueError as error:
             cause = f"{argv[0]} (status {found.status}) cannot be read: {error}"
-            raise MetricFailed(cause, found.stderr) from None
+            raise MetricFailed(cause, found.stderr, code="malformed") from None
 
 
 class WorkflowMetric:

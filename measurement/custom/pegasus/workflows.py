@@ -58,7 +58,9 @@ def all_workflows(database: Path) -> list[Workflow]:
         ) as opened:
             rows = opened.execute(_NEWEST_FIRST).fetchall()
     except sqlite3.Error as error:
-        raise MetricFailed("the list of workflows cannot be read", f"{database}: {error}") from None
+        raise MetricFailed(
+            "the list of workflows cannot be read", f"{database}: {error}", code="unreadable"
+        ) from None
     found = {row[0]: row for row in reversed(rows)}  # two states at one instant: the first, the end, is kept
     return [_workflow(row) for row in reversed(found.values())]
 

@@ -12,6 +12,7 @@ from measurement.anomaly.alarm import Alarm, Kind, acknowledge, alarm_id, from_j
 from measurement.anomaly.model import Direction, Evidence, Sample, Severity
 from measurement.anomaly.wording import moment, quantity, span
 from measurement.model import Series
+from tests.support.refusals import refused
 
 SERIES = Series("al2s", "mu", "osu", "throughput")
 ALARM = Alarm(
@@ -54,7 +55,7 @@ def test_a_missing_field_is_named(missing: str) -> None:
     ],
 )
 def test_a_wrong_field_is_refused(field: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=r".+"):
+    with refused(ValueError):
         from_json({**to_json(ALARM), field: value})
 
 
@@ -73,7 +74,7 @@ def test_the_first_acknowledgement_stays() -> None:
     once = acknowledge(ALARM, "ann", 11.0)
     assert (once.acknowledged_by, once.acknowledged_at, once.open) == ("ann", 11.0, True)
     assert acknowledge(once, "bob", 12.0) == once
-    with pytest.raises(ValueError, match="acknowledged_by"):
+    with refused(ValueError, "acknowledged_by"):
         acknowledge(ALARM, " ", 11.0)
 
 

@@ -15,6 +15,7 @@ from measurement.anomaly.model import Direction, Sample, Severity, Stage
 from tests.reference import series as generate
 from tests.reference.detectors import SPD, Cusum, HoltWinters, Steps, replay
 from tests.reference.series import Diurnal, Drift, Plateau, Shape, Spread, Step
+from tests.support.refusals import refused
 
 LIVE = LevelShift()
 LOSS = LevelShift(Settings(least=0.001))
@@ -222,7 +223,7 @@ def test_no_series_breaks_it(values: list[float]) -> None:
     "data", [{}, {"history": 3, "former": []}, {"history": [], "former": [], "shifted": "x"}]
 )
 def test_a_spoilt_state_is_refused(data: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"state|samples|float"):
+    with refused(ValueError):
         LIVE.load(data)
 
 

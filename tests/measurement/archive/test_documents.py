@@ -5,7 +5,7 @@ import math
 import pytest
 
 from measurement.archive import Archive
-from measurement.errors import ArchiveError, LeaseLost
+from measurement.errors import LeaseLost
 from measurement.model import Series
 from tests.measurement.archive.values import LOAD, measured
 from tests.support.refusals import refused
@@ -47,7 +47,7 @@ def test_a_document_can_be_forgotten(archive):
 
 def test_what_is_no_json_is_no_document(archive):
     for wrong in ({"a": math.inf}, {"a": object()}):
-        with pytest.raises(ValueError, match="document"):
+        with refused(ValueError, "document"):
             archive.put_document("alarm", "1", 10, None, wrong)
     assert archive.document("alarm", "1") is None
 
@@ -105,5 +105,5 @@ def test_who_lost_the_lease_cannot_write_until_it_has_it_again(where):
 
 def test_a_reader_takes_no_lease(where):
     Archive(where).close()
-    with Archive(where, readonly=True) as archive, pytest.raises(ArchiveError, match="readonly"):
+    with Archive(where, readonly=True) as archive, refused("read-only"):
         archive.lease("collector", "a", 0, 10)

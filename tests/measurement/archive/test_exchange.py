@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from measurement.archive import Appended, Archive, csvfile
 from measurement.archive.exchange import BadRow, BadRows, check_file, export_file, import_file
 from measurement.archive.records import Record, record, value_of
-from measurement.errors import ExchangeError
 from measurement.model import Measurement, Metric, Observation, PathKey
 from tests.measurement.archive.values import L2, measured, observed
 from tests.support.refusals import refused
@@ -144,21 +143,21 @@ def test_a_mark_that_a_spreadsheet_puts_first_is_no_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
+    ("name", "content", "code"),
     [
-        ("a.csv", b""),
-        ("a.csv", b"a,b\n1,2\n"),
-        ("a.csv", None),
-        ("a.parquet", b""),
+        ("a.csv", b"", "malformed"),
+        ("a.csv", b"a,b\n1,2\n", "malformed"),
+        ("a.csv", None, "unreadable"),
+        ("a.parquet", b"", "unknown-value"),
     ],
 )
-def test_what_is_no_such_file_is_refused(tmp_path, name, content):
+def test_what_is_no_such_file_is_refused(tmp_path, name, content, code):
     file = tmp_path / name
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(ExchangeError) as caught:
+    with refused(code) as caught:
         check_file(file)
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.error)
 
 
 def test_an_export_that_fails_leaves_nothing(archive, tmp_path):

@@ -78,5 +78,6 @@ def alive(process: int) -> bool:
 def test_output_without_end_is_cut_off(install: Install) -> None:
     install("sinfo", "yes")
     loud = Commands(("PATH",), (), Limits(seconds=10, memory=None, output=10_000))
-    with refused("batch-failed"):
+    with refused("batch-failed") as caught:
         loud.answer(["sinfo"])
+    assert "10000" in str(caught.error)

@@ -185,15 +185,16 @@ def test_a_row_of_the_table(row: str, tally: Tally) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "missing"),
     [
-        recorded("statistics-5.1.3-success.txt").replace("\nJobs ", "\nJob "),
-        recorded("statistics-5.1.3-planned.txt"),
+        (recorded("statistics-5.1.3-success.txt").replace("\nJobs ", "\nJob "), "Jobs"),
+        (recorded("statistics-5.1.3-planned.txt"), "Tasks"),
     ],
 )
-def test_what_are_no_statistics(text: str) -> None:
-    with refused(ValueError):
+def test_what_are_no_statistics(text: str, missing: str) -> None:
+    with refused(ValueError) as caught:
         read_statistics(text)
+    assert missing in str(caught.error)
 
 
 ALIGN = FailedJob("align_ID0000002", "POST_SCRIPT_FAILED", "stampede", 127)

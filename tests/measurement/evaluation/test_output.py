@@ -31,21 +31,21 @@ def test_a_value_is_read(printed: str, measure: Measure, value: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "measure"),
+    ("printed", "measure", "code"),
     [
-        ("", Measure(("x",))),
-        ("12 Mbit/s", Measure(("x",))),
-        ("nan", Measure(("x",))),
-        ("-1", Measure(("x",))),
-        ("[", RECEIVED),
-        (REFUSED, RECEIVED),
-        ('{"end": {}}', RECEIVED),
-        ('{"end": {"sum_received": {"bits_per_second": true}}}', RECEIVED),
-        ("[1]", Measure(("x",), "1")),
+        ("", Measure(("x",)), "wrong-type"),
+        ("12 Mbit/s", Measure(("x",)), "wrong-type"),
+        ("nan", Measure(("x",)), "out-of-range"),
+        ("-1", Measure(("x",)), "out-of-range"),
+        ("[", RECEIVED, "malformed"),
+        (REFUSED, RECEIVED, "invalid"),
+        ('{"end": {}}', RECEIVED, "missing"),
+        ('{"end": {"sum_received": {"bits_per_second": true}}}', RECEIVED, "wrong-type"),
+        ("[1]", Measure(("x",), "1"), "missing"),
     ],
 )
-def test_what_holds_no_value_says_what_is_there(printed: str, measure: Measure) -> None:
-    with refused(ValueError):
+def test_output_without_a_value_is_refused(printed: str, measure: Measure, code: str) -> None:
+    with refused(code):
         value_of(printed, measure)
 
 

@@ -85,17 +85,17 @@ def test_what_came_to_nothing_is_infinitely_far_and_measures_nobody() -> None:
 
 
 @pytest.mark.parametrize(
-    "paths",
+    ("paths", "code"),
     [
-        {Path("a", "x"): Measured(1, 0)},
-        {Path("u", "u"): Measured(1, 0)},
-        {Path("a", "b"): Measured(1, 0), Path("b", "a"): Measured(1, 0)},
-        {Path("a", "b"): Measured(-1, 0)},
-        {Path("a", "b"): Measured(1, float("nan"))},
+        ({Path("a", "x"): Measured(1, 0)}, "unknown-name"),
+        ({Path("u", "u"): Measured(1, 0)}, "invalid"),
+        ({Path("a", "b"): Measured(1, 0), Path("b", "a"): Measured(1, 0)}, "duplicate"),
+        ({Path("a", "b"): Measured(-1, 0)}, "out-of-range"),
+        ({Path("a", "b"): Measured(1, float("nan"))}, "out-of-range"),
     ],
 )
-def test_results_that_cannot_be_are_refused(paths: dict[Path, Measured]) -> None:
-    with refused(ValueError):
+def test_impossible_results_are_refused(paths: dict[Path, Measured], code: str) -> None:
+    with refused(code):
         Results(("a", "b"), ("u",), paths)
 
 

@@ -78,15 +78,17 @@ def test_a_report_without_samples_is_a_run_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("samples", "more"),
+    ("samples", "more", "code"),
     [
-        ([sample(3, PATHS[1], 1.0), sample(3, PATHS[2], 1.0)], {}),
-        ([sample(0, Path("a", "x"), 1.0)], {}),
-        ([sample(0, PATHS[1], 1.0)], {"stated": {PATHS[1]: Measured(1, 0)}}),
+        ([sample(3, PATHS[1], 1.0), sample(3, PATHS[2], 1.0)], {}, "duplicate"),
+        ([sample(0, Path("a", "x"), 1.0)], {}, "unknown-name"),
+        ([sample(0, PATHS[1], 1.0)], {"stated": {PATHS[1]: Measured(1, 0)}}, "duplicate"),
     ],
 )
-def test_runs_that_contradict_themselves_are_refused(samples: list[Sample], more: dict[str, Any]) -> None:
-    with refused(ValueError):
+def test_runs_that_contradict_themselves_are_refused(
+    samples: list[Sample], more: dict[str, Any], code: str
+) -> None:
+    with refused(code):
         run(*samples, **more)
 
 

@@ -199,26 +199,23 @@ class TestDataSets:
     def test_a_column_that_is_none_is_named(
         self, tmp_path: Path, response: str, metrics: tuple[str, ...], field: str
     ) -> None:
-        with pytest.raises(ValueError, match=f"{field}:"):
+        with refused(ValueError, field):
             of_file(table(tmp_path / "jobs.csv", self.ROWS), response, metrics)
 
     @pytest.mark.parametrize(
         ("rows", "field"),
         [
-            ((("time", "tcp"), (1, 2), ("", 2), (3, "x")), "tcp:"),
-            ((("time", "tcp", "tcp"), (1, 2, 3)), "tcp:"),
-            (
-                (("time", "tcp"), (1, 2), (1, 2, 3)),
-                "row",
-            ),
-            ((), "rows:"),
-            ((("time", "tcp"),), "rows:"),
+            ((("time", "tcp"), (1, 2), ("", 2), (3, "x")), "tcp"),
+            ((("time", "tcp", "tcp"), (1, 2, 3)), "tcp"),
+            ((("time", "tcp"), (1, 2), (1, 2, 3)), ""),
+            ((), "rows"),
+            ((("time", "tcp"),), "rows"),
         ],
     )
     def test_a_row_that_is_none_is_named(
         self, tmp_path: Path, rows: Sequence[Sequence[object]], field: str
     ) -> None:
-        with pytest.raises(ValueError, match=field):
+        with refused(ValueError, field):
             of_file(table(tmp_path / "jobs.csv", rows), "time", ["tcp"])
 
     def test_a_short_row_lacks_what_is_not_there(self, tmp_path: Path) -> None:

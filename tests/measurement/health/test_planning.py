@@ -94,7 +94,7 @@ def test_a_star_goes_one_by_one_and_with_duplex_two_by_two() -> None:
 
 @pytest.mark.parametrize("between", [0, -1])
 def test_a_link_that_nothing_may_use_is_refused(between: int) -> None:
-    with pytest.raises(ValueError, match="between_zones"):
+    with refused(ValueError, "between_zones"):
         Limits(between_zones=between)
 
 

@@ -156,7 +156,7 @@ def test_the_usual_senders() -> None:
             known[one.channel](Delivery("d", one, (alarm(),), 0))
     assert (len(server.mails), len(published)) == (1, 1)
     hook = subscription(channel=Channel.WEBHOOK, target="https://other.example/")
-    with refused("not-delivered"):
+    with refused("target-not-permitted"):
         known[Channel.WEBHOOK](Delivery("d", hook, (alarm(),), 0))
     assert Channel.MAIL not in senders(None, Policy(), published.append)
 

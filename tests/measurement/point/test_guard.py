@@ -6,19 +6,20 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import requests
 
-from measurement.errors import Rejected
 from measurement.point import certificate
 from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.states import RunState
 from measurement.pscheduler.transport import Credentials, Transport
 from tests.measurement.point.running import A, B, RunningPoint, digest, start, start_known, stop, token_of
+from tests.support.refusals import refused
 
 pytestmark = pytest.mark.integration
 
@@ -57,6 +58,14 @@ def known() -> str:
     return TRUST.format(**{name: digest(token) for name, token in tokens.items()})
 
 
+@contextmanager
+def forbidden() -> Iterator[None]:
+    """Check that the point answers with 403."""
+    with refused("rejected") as caught:
+        yield
+    assert caught.error.status == 403
+
+
 @dataclass
 class Pair:
     a: RunningPoint
@@ -87,9 +96,8 @@ def logged(point: RunningPoint, *words: str, times: int = 1) -> bool:
 
 
 def test_nobody_may_start_or_read_not_even_from_this_host(pair: Pair) -> None:
-    with pytest.raises(Rejected) as caught:
+    with forbidden():
         pair.client(Credentials()).post(specs.rtt(pair.ends, 1), Schedule())
-    assert caught.value.status == 403
     assert pair.client(Credentials()).api() == 6
     assert pair.a.get("/tasks").json() == []
     assert pair.a.get("/schedule").json() == []
@@ -98,7 +106,7 @@ def test_nobody_may_start_or_read_not_even_from_this_host(pair: Pair) -> None:
 
 
 def test_a_wrong_token_is_nobodys(pair: Pair) -> None:
-    with pytest.raises(Rejected, match=r"\b403\b"):
+    with forbidden():
         pair.client(Credentials("wrong-" + FULL)).post(specs.rtt(pair.ends, 1), Schedule())
 
 
@@ -119,22 +127,22 @@ def test_the_controller_starts_what_two_points_measure(pair: Pair) -> None:
     assert pair.a.get(f"/tasks/{task.uuid}", key=task.key).status_code == 403
     assert pair.a.delete(f"/tasks/{task.uuid}", key=task.key).status_code == 403
     assert pair.client(Credentials(READER)).run(task, run.uuid).state is RunState.FINISHED
-    with pytest.raises(Rejected, match=r"\b403\b"):
+    with forbidden():
         pair.client(Credentials(ONLY_RTT)).run(task, run.uuid)
     client.cancel(task)
 
 
 def test_a_reader_starts_nothing(pair: Pair) -> None:
-    with pytest.raises(Rejected, match=r"\b403\b"):
+    with forbidden():
         pair.client(Credentials(READER)).post(specs.rtt(pair.ends, 1), Schedule())
 
 
 def test_rights_end_with_the_test_and_the_destination(pair: Pair) -> None:
     client = pair.client(Credentials(ONLY_RTT))
     ends = pair.ends
-    with pytest.raises(Rejected, match=r"\b403\b"):
+    with forbidden():
         client.post(specs.throughput(ends, 1), Schedule())
-    with pytest.raises(Rejected, match=r"\b403\b"):
+    with forbidden():
         client.post(specs.rtt(ends._replace(dest="127.0.0.3"), 1), Schedule())
     task = client.post(specs.rtt(ends, 1), Schedule())
     assert client.first_run(task).start > 0
@@ -143,7 +151,7 @@ def test_rights_end_with_the_test_and_the_destination(pair: Pair) -> None:
 
 def test_a_point_takes_part_and_starts_nothing_of_its_own(pair: Pair) -> None:
     point = Credentials(token_of("a"))
-    with pytest.raises(Rejected, match=r"\b403\b"):
+    with forbidden():
         pair.client(point, pair.b).post(specs.rtt(pair.ends, 1), Schedule())
     http = Transport(pair.b.url, str(pair.b.certificate), credentials=point)
     assert http.post("/owd", {"address": B, "packets": 1, "lifetime": 1}).json()
@@ -156,18 +164,19 @@ def test_a_task_that_another_leads_is_not_ours_to_touch(pair: Pair) -> None:
     # At A the controller owns the task: B, which takes part, may not drop A's own runs.
     point = Credentials(token_of("b"))
     http = Transport(pair.a.url, str(pair.a.certificate), credentials=point)
-    with pytest.raises(Rejected, match="400"):
+    with refused("rejected") as caught:
         http.delete(f"/tasks/{task.uuid}/runs/{run.uuid}")
+    assert caught.error.status == 400
     # At B the task is A's: the controller has no right to take part.
-    with pytest.raises(Rejected, match=r"\b403\b"):
+    with forbidden():
         Transport(pair.b.url, str(pair.b.certificate), credentials=Credentials(FULL)).delete(
             f"/tasks/{task.uuid}/runs/{run.uuid}"
         )
     # Another point has the right, but it is not its task.
     third = Transport(pair.b.url, str(pair.b.certificate), credentials=Credentials(THIRD))
-    with pytest.raises(Rejected, match=r"\b403\b"):
+    with forbidden():
         third.delete(f"/tasks/{task.uuid}/runs/{run.uuid}")
-    with pytest.raises(Rejected, match=r"\b403\b"):
+    with forbidden():
         third.delete(f"/tasks/{task.uuid}")
     client.cancel(task)
 
@@ -214,7 +223,7 @@ def test_a_trust_file_read_anew_takes_rights_away(tmp_path: Path) -> None:
         file.write_text(entry.replace("start", "read"))
         point.process.send_signal(signal.SIGHUP)
         assert logged(point, "event=trusting", times=2)
-        with pytest.raises(Rejected, match=r"\b403\b"):
+        with forbidden():
             client.post(specs.rtt(specs.Ends(A, B, point.node, point.node), 1), Schedule())
     finally:
         assert stop(point) == 0
@@ -222,5 +231,5 @@ def test_a_trust_file_read_anew_takes_rights_away(tmp_path: Path) -> None:
 
 def test_a_trust_file_with_a_mistake_keeps_a_point_from_starting(tmp_path: Path) -> None:
     (tmp_path / "trust.toml").write_text("known = 5")
-    with pytest.raises(AssertionError, match=r"event=cannot_start.*trust\.toml"):
+    with pytest.raises(AssertionError, match="cannot_start"):
         start(tmp_path, A)

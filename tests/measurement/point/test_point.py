@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import requests
 
-from measurement.errors import PointUntrusted, Rejected
 from measurement.model import Measurement, Metric, PathKey
 from measurement.point import certificate
 from measurement.poller import MeasurementFailed, PathTest, Point, Poller
@@ -20,6 +19,7 @@ from measurement.pscheduler import results, specs
 from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.states import RunState
 from tests.measurement.point.running import A, B, RunningPoint, start, stop
+from tests.support.refusals import refused
 
 pytestmark = pytest.mark.integration
 
@@ -152,7 +152,7 @@ def test_without_slip_a_conflict_is_a_nonstart_with_its_reason(
     run = client.first_run(second)
     assert run.state is RunState.NONSTART
     assert run.document.fields["errors"] == "no free slot within the slip"
-    with pytest.raises(Exception, match="nonstart"):
+    with refused("run-failed"):
         results.successful_result(run)
     client.cancel(long)
 
@@ -206,7 +206,7 @@ def test_a_repeating_task_runs_again(points: tuple[RunningPoint, RunningPoint]) 
 
 
 def test_a_point_with_another_certificate_is_not_trusted(points: tuple[RunningPoint, RunningPoint]) -> None:
-    with pytest.raises(PointUntrusted, match="certificate"):
+    with refused("point-untrusted"):
         PSchedulerClient(points[0].url, verify=str(points[1].certificate)).api()
     assert PSchedulerClient(points[0].url, verify=False).api() == 6
 
@@ -281,9 +281,9 @@ def test_who_is_not_on_the_allow_list_may_read_and_nothing_more(tmp_path: Path) 
     try:
         client = point.client()
         assert client.api() == 6
-        with pytest.raises(Rejected) as caught:
+        with refused("rejected") as caught:
             client.post(specs.rtt(specs.Ends(A, B, point.node, point.node), 1), Schedule())
-        assert caught.value.status == 403
+        assert caught.error.status == 403
         assert point.post("/owd", {"address": A, "packets": 1, "lifetime": 1}).status_code == 403
         assert point.get("/tasks").json() == []
     finally:

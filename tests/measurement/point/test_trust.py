@@ -29,7 +29,7 @@ def test_a_token_is_known_by_its_digest_only(token, known):
 
 
 def test_a_token_is_not_shown_to_a_peer_in_the_clear():
-    with refused("point-refused"):
+    with refused("point-refused", "credentials"):
         Peer("192.0.2.2:4443", PeerSettings("http", True, lambda _: OWN))
 
 
@@ -127,36 +127,36 @@ ENTRY = f'[[known]]\nname="c"\nmay=["start"]\ntoken_sha256="{DIGEST}"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "cause"),
+    ("text", "field"),
     [
-        ("[[known]", r"trust\.toml"),
+        ("[[known]", ""),
         ("reading = 'some'", "reading"),
         ("surprise = 1", "surprise"),
-        ('[[known]]\nname="c"\nmay=["start"]', "token_sha256"),
+        ('[[known]]\nname="c"\nmay=["start"]', "known.c.token_sha256"),
         (ENTRY.replace('"start"', ""), "known.0.may"),
-        (ENTRY.replace("start", "fly"), "known.0.may"),
+        (ENTRY.replace("start", "fly"), "known.0.may.0"),
         (ENTRY + 'token="secret"', "known.0.token"),
-        (ENTRY.replace(DIGEST, TOKEN), "known.0.token_sha256"),
-        (ENTRY + 'tests=["sing"]', "known.0.tests"),
-        (ENTRY + 'towards=["10.0.0.1/8"]', "known.0.towards"),
+        (ENTRY.replace(DIGEST, TOKEN), "known.0.token_sha256.0"),
+        (ENTRY + 'tests=["sing"]', "known.0.tests.0"),
+        (ENTRY + 'towards=["10.0.0.1/8"]', "known.0.towards.0"),
         (ENTRY + 'certificates="a.pem"', "known.0.certificates"),
-        (ENTRY + 'token_file="b.token"', "token_file"),
-        (ENTRY + 'node="b"\ntoken_file="missing.token"', "missing.token"),
-        (ENTRY + 'node="b"\ntoken_file="empty.token"', "empty.token"),
-        (ENTRY + 'node="b"\ntoken_file="spoilt.token"', "spoilt.token"),
-        (ENTRY + ENTRY, "known"),
-        (ENTRY + ENTRY.replace('"c"', '"d"'), "node"),
+        (ENTRY + 'token_file="b.token"', "known.c.node"),
+        (ENTRY + 'node="b"\ntoken_file="missing.token"', "known.c.token_file"),
+        (ENTRY + 'node="b"\ntoken_file="empty.token"', "known.c.token_file"),
+        (ENTRY + 'node="b"\ntoken_file="spoilt.token"', "credentials"),
+        (ENTRY + ENTRY, "known.c.name"),
+        (ENTRY + ENTRY.replace('"c"', '"d"'), "known.d"),
     ],
 )
-def test_a_file_with_a_mistake_is_refused_as_a_whole(tmp_path, text, cause):
+def test_a_file_with_a_mistake_is_refused_as_a_whole(tmp_path, text, field):
     (tmp_path / "empty.token").write_text("\n")
     (tmp_path / "spoilt.token").write_text("a token?\n")
     file = tmp_path / "trust.toml"
     file.write_text(text)
-    with pytest.raises(ValueError, match=cause) as caught:
+    with refused(ValueError, field) as caught:
         trust_file.read(file)
-    assert str(file) in str(caught.value)
-    assert TOKEN not in str(caught.value)
+    assert str(file) in str(caught.error)
+    assert TOKEN not in str(caught.error)
 
 
 def test_no_file_where_one_was_named_is_no_permission(tmp_path):
@@ -166,7 +166,7 @@ def test_no_file_where_one_was_named_is_no_permission(tmp_path):
 
 def test_an_open_point_has_no_trust_file(tmp_path):
     (tmp_path / "trust.toml").write_text(ENTRY)
-    with pytest.raises(ValueError, match="--open"):
+    with refused(ValueError):
         Doorkeeper(tmp_path / "trust.toml", None, opened=True)
 
 

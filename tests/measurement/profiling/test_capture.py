@@ -56,14 +56,7 @@ def test_other_links_than_ethernet(tmp_path: Path) -> None:
     assert captured([file], TASKS).profile.sent == {("a", "b"): 5}
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"hello, this is no capture at all" * 3,
-        b"\n\r\r\n" + bytes(40),
-    ],
-)
+@pytest.mark.parametrize("content", [b"", b"hello, this is no capture at all" * 3, b"\n\r\r\n" + bytes(40)])
 def test_what_is_no_capture_is_refused_with_its_name(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "what.pcap"
     file.write_bytes(content)

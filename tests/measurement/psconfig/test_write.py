@@ -91,14 +91,14 @@ def test_results_go_to_every_archive() -> None:
 
 
 @pytest.mark.parametrize(
-    "tests",
+    ("tests", "field"),
     [
-        [rtt(HOSTS["a"], HOSTS["b"], repeat=0.0)],
-        [rtt(HOSTS["a"], HOSTS["b"]), rtt(End("x", "192.0.2.1"), HOSTS["b"])],
+        ([rtt(HOSTS["a"], HOSTS["b"], repeat=0.0)], "rtt"),
+        ([rtt(HOSTS["a"], HOSTS["b"]), rtt(End("x", "192.0.2.1"), HOSTS["b"])], "192.0.2.1"),
     ],
 )
-def test_what_cannot_be_written_is_named(tests: list[Planned]) -> None:
-    with refused(ValueError):
+def test_what_cannot_be_written_is_named(tests: list[Planned], field: str) -> None:
+    with refused(ValueError, field):
         write(tests)
 
 

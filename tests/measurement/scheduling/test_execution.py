@@ -94,13 +94,10 @@ def test_json_there_and_back(run: Execution) -> None:
     assert from_json(to_json(run)) == run
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"task": None}, {"started": "soon"}, {"number": []}],
-)
+@pytest.mark.parametrize("change", [{"task": None}, {"started": "soon"}, {"number": []}])
 def test_json_that_is_no_execution_is_refused(change: dict[str, object]) -> None:
     document = to_json(ran("a", 0, 1)) | change
-    if document["task"] is None:
+    if "task" in change:
         del document["task"]
     with refused(ValueError, "execution"):
         from_json(document)

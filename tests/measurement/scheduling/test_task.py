@@ -60,12 +60,12 @@ def test_the_graph_does_not_take_a_link_for_a_point_of_its_name() -> None:
     ],
 )
 def test_what_is_no_task_is_refused_by_name_and_field(changes: dict[str, float], field: str) -> None:
-    with pytest.raises(ValueError, match=f"{field}:"):
+    with refused(ValueError, field):
         task("x", **changes)  # type: ignore[arg-type]
 
 
 def test_a_request_is_held_to_the_same_rules() -> None:
-    with refused(ValueError):
+    with refused(ValueError, "deadline"):
         Request("r", "a", "b", "ping", 1.0, math.inf, frozenset("a"), frozenset(), False)
 
 

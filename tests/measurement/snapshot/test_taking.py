@@ -18,6 +18,7 @@ from measurement.snapshot.taking import take
 from measurement.snapshot.wanted import Taken, Taking
 from tests.measurement.snapshot.standin import Agents
 from tests.measurement.snapshot.trees import Network
+from tests.support.refusals import refused
 
 AT = {
     f"s{s}r{r}m{m}": (f"s{s}", f"s{s}r{r}", f"s{s}r{r}m{m} card")
@@ -224,7 +225,7 @@ def test_nobody_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "why"),
+    ("how", "field"),
     [
         ({"width": 1}, "width"),
         ({"width": -1}, "width"),
@@ -232,8 +233,8 @@ def test_nobody_answers() -> None:
         ({"intervals": 1}, "intervals"),
     ],
 )
-def test_what_cannot_be_is_refused(how: dict[str, int], why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+def test_what_cannot_be_is_refused(how: dict[str, int], field: str) -> None:
+    with refused(ValueError, field):
         Taking(**how)  # type: ignore[arg-type]
 
 

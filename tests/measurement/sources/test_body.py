@@ -42,7 +42,7 @@ def test_what_can_be_kept_is_read_as_it_is(value: Any) -> None:
         b"9" * 5000,
     ],
 )
-def test_what_cannot_be_kept_is_refused_and_named(data: bytes) -> None:
+def test_what_cannot_be_kept_is_refused(data: bytes) -> None:
     with refused(ValueError):
         body.parse(data)
 

@@ -160,7 +160,7 @@ def test_a_part_of_an_answer_is_asked_for_again_and_then_an_error(archive: OpenS
 def test_an_archive_that_gives_the_same_page_for_ever_is_left(archive: OpenSearch) -> None:
     same = {"_source": logged(messages.message(), A, B), "sort": [1, "x"]}
     archive.instead = [{"hits": {"hits": [same]}}] * 5
-    with refused("bad-answer"):
+    with refused("bad-answer", "hits"):
         asked(archive, page=1)
 
 
