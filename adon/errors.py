@@ -10,6 +10,8 @@
     ├── Forbidden          we know, and the answer is no
     ├── TooManyRequests    they ask more often than one may
     └── Unavailable        a part of ADON, or a system it relies on, does not answer
+        ├── DatabaseUnavailable   the database does not answer now
+        └── UnknownSchema         the database was made by another version of ADON
 
 The border modules translate: the command line prints one line per problem and exits with 2, the REST
 API answers ``application/problem+json`` with :attr:`AdonError.status`.  Foreign exceptions are
@@ -32,6 +34,10 @@ from measurement.errors import InvalidValue, MeasurementError
 
 INVALID = "invalid"
 """The code of a problem that needs no code of its own."""
+EXIT_FAILED = 1
+EXIT_INPUT = 2
+EXIT_DATABASE = 74
+"""EX_IOERR of sysexits.h."""
 _RELATIVE = re.compile(r"(?P<field>[\w-]+(?:\.[\w-]+)*): (?P<cause>.+)")
 
 
@@ -203,3 +209,26 @@ class Unavailable(AdonError):
     code = "unavailable"
     status = 503
     title = "Unavailable"
+
+
+class DatabaseUnavailable(Unavailable):
+    """A database does not answer now."""
+
+    code = "database-unavailable"
+
+
+class UnknownSchema(Unavailable):
+    """A database has the schema of another version of ADON."""
+
+    code = "database-schema"
+
+
+def exit_status(error: AdonError) -> int:
+    """Return the exit status of a process that ends with an error.
+
+    :data:`EXIT_INPUT` is for input only: configuration, URL, or a database of another version.  A new process
+    would refuse it again, so ``adon serve`` ends; it starts a process again that ended with another status.
+    """
+    if isinstance(error, DatabaseUnavailable):
+        return EXIT_DATABASE
+    return EXIT_INPUT if error.status < 500 or isinstance(error, UnknownSchema) else EXIT_FAILED

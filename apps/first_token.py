@@ -10,7 +10,7 @@ from pathlib import Path
 from adon.access.audit import Entry, Outcome
 from adon.access.identity import create_token
 from adon.access.policy import Role
-from adon.errors import InvalidInput
+from adon.errors import InvalidInput, Unavailable
 from adon.store.access.access import Access
 
 ADMIN = "admin"
@@ -33,7 +33,12 @@ def first_token(url: str, to_file: Path | None, pages: str) -> None:
         # Where it goes comes first: a token that is saved and shown to nobody could never be had again.
         if to_file is not None:
             _write_secret(to_file, text)
-        access.tokens.save(token)
+        try:
+            access.tokens.save(token)
+        except Unavailable:
+            if to_file is not None:
+                to_file.unlink()  # another attempt writes it again
+            raise
         detail = f"token {token.id} for {ADMIN}, scope all: the first start"
         first = Entry(
             now, ADMIN, "local", "", "token.create", "", f"/tokens/{token.id}", Outcome.DONE, 0, detail

@@ -16,6 +16,7 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from adon.errors import EXIT_INPUT
 from apps.service_manager import environment_of_parts
 
 log = logging.getLogger("adon.serve")
@@ -24,7 +25,6 @@ STOP_WITHIN_S = 8.0
 PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 STEADY_S = 60.0
 """A process that ran for so long starts again without a pause that past failures lengthened."""
-EXIT_BAD_INPUT = 2
 EXIT_STEPPED_DOWN = 75
 """Of a controller that is not the active one any more: it starts again as standby, and that is no failure."""
 PR_SET_PDEATHSIG = 1
@@ -102,9 +102,9 @@ def keep_running(parts: Sequence[Part], now: float) -> int:
             part.stop_by, part.failures = None, 0
             part.start(now)
             continue
-        if code == EXIT_BAD_INPUT:
+        if code == EXIT_INPUT:
             log.error("event=refused part=%s", part.name)
-            return EXIT_BAD_INPUT
+            return EXIT_INPUT
         if code == EXIT_STEPPED_DOWN:
             log.warning("event=stepped-down part=%s", part.name)
             part.process, part.start_after = None, now + PAUSES_S[0]

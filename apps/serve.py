@@ -5,7 +5,8 @@ once, opens the web side's socket (so that a port that is taken is said at once,
 in another network namespace than the rest), and starts controller, collector and web as processes of
 their own.  One that dies is started again after a pause that grows; one that refuses its input (exit
 status 2) ends the service, because it would refuse it again, unless that input came by a reload, which is
-then taken back (:mod:`apps.reloading`).
+then taken back (:mod:`apps.reloading`).  A database that does not answer is not input: the parent and each
+process wait for it (:mod:`apps.database_wait`).
 """
 
 from __future__ import annotations
@@ -25,14 +26,25 @@ from pathlib import Path
 from typing import Any
 
 from adon.config import Configuration, load
-from adon.errors import AdonError, InvalidInput, Problem, Unavailable
+from adon.errors import (
+    EXIT_DATABASE,
+    EXIT_INPUT,
+    AdonError,
+    DatabaseUnavailable,
+    InvalidInput,
+    Problem,
+    Unavailable,
+    UnknownSchema,
+)
 from adon.store.access.database import access_url
+from adon.store.engine import check_server, parse_url
 from adon.store.lease import check_shared
 from apps import link
 from apps.backup.upgrading import before_upgrade
+from apps.database_wait import wait_for
 from apps.first_token import first_token
 from apps.link import SUPERVISOR, LinkServer, Peer
-from apps.parts import EXIT_BAD_INPUT, Part, keep_running, restart, stop
+from apps.parts import Part, keep_running, restart, stop
 from apps.readiness import Readiness
 from apps.reloading import Reloading
 from apps.service_manager import ServiceManager
@@ -58,7 +70,7 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
     :param admin_token_file: where to write the first admin token instead of printing it.
     :param store: database URL; SQLite in the data folder if None.
     :raises InvalidInput: for a configuration or a folder that cannot be used.
-    :raises Unavailable: if the web port is taken, or the database does not answer.
+    :raises Unavailable: if the web port is taken, or a database cannot be brought to the present schema.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     configuration = load(config)
@@ -71,16 +83,26 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
     kept = before_upgrade(data, url, access, time.time())
     if kept is not None:
         log.info("event=upgrade backup=%s", kept)
-    _upgrade(
-        "adon.store.access.upgrade", kept, access, url
-    )  # takes the tokens out of an older state database
-    _upgrade("adon.store.upgrade", kept, url)
-    first_token(access, admin_token_file, _pages(configuration, web))
+
+    def make_databases() -> None:
+        check_server(parse_url(url))
+        _upgrade(
+            "adon.store.access.upgrade", kept, access, url
+        )  # takes the tokens out of an older state database
+        _upgrade("adon.store.upgrade", kept, url)
+        first_token(access, admin_token_file, _pages(configuration, web))
+
+    manager = ServiceManager(os.environ)
+
+    def pause(seconds: float) -> None:
+        manager.status("waiting for the database")
+        time.sleep(seconds)
+
+    wait_for("state and access", make_databases, pause)
     reloading = Reloading(config, data.resolve(), configuration, time.time)
     parts = _parts(reloading.accepted, config.resolve().parent, data.resolve(), url, web)
     inbox: Inbox = queue.SimpleQueue()
     asked = LinkServer(data.resolve() / SUPERVISOR, lambda *message: inbox.put(message))
-    manager = ServiceManager(os.environ)
     readiness = Readiness(parts, manager)
     try:
         return _watch(parts, reloading, inbox, readiness)
@@ -104,9 +126,12 @@ def _prepare(data: Path) -> None:
 def _upgrade(module: str, kept: Path | None, *urls: str) -> None:
     """Migrate in a process of its own: the migration tool stays out of the processes that serve."""
     done = subprocess.run([*PYTHON, module, *urls], check=False)
+    if done.returncode == EXIT_DATABASE:
+        raise DatabaseUnavailable("the database stopped answering during the upgrade")
     if done.returncode != 0:
+        kind = UnknownSchema if done.returncode == EXIT_INPUT else Unavailable
         how = "" if kept is None else f"; as it was before: adon restore {kept} --data NEW_FOLDER"
-        raise Unavailable(f"the database could not be brought to the present schema{how}")
+        raise kind(f"the database could not be brought to the present schema{how}")
 
 
 def web_socket(configuration: Configuration) -> socket.socket:
@@ -184,7 +209,7 @@ def _watch(parts: Sequence[Part], reloading: Reloading, inbox: Inbox, readiness:
     while not stopping and status == 0:
         now = time.monotonic()
         status = keep_running(parts, now)
-        if status == EXIT_BAD_INPUT and _took_back(parts, reloading, now):
+        if status == EXIT_INPUT and _took_back(parts, reloading, now):
             status = 0
         if all(part.steady(now) for part in parts):
             reloading.proven()

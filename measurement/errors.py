@@ -5,6 +5,7 @@
     MeasurementError
     ├── Stopped              we are shutting down; nothing is wrong
     ├── ArchiveError         the measurement archive cannot be used
+    │   ├── ArchiveUnavailable   its database does not answer now            (temporary)
     │   └── LeaseLost        another collector has taken over: nothing more may be written
     ├── ExchangeError        a file of values cannot be read or written
     └── PointError           something about one measurement point; names the host
@@ -88,6 +89,12 @@ class ArchiveError(MeasurementError):
     """The archive cannot be opened, read or written, or another version of this program wrote it."""
 
     code = "archive-error"
+
+
+class ArchiveUnavailable(ArchiveError):
+    """The archive's database does not answer now; the same request may succeed later."""
+
+    code = "archive-unavailable"
 
 
 class LeaseLost(ArchiveError):

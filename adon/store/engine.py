@@ -28,8 +28,9 @@ from pydantic_core import from_json
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
-from adon.errors import InvalidInput, Unavailable
+from adon.errors import DatabaseUnavailable, InvalidInput, Unavailable, UnknownSchema
 from adon.store.tables import SCHEMA_REVISION
+from measurement.archive.availability import is_unavailable, postgresql_timeouts
 
 BUSY_TIMEOUT_MS = 5000
 WRITES = "adon_writes"
@@ -95,15 +96,21 @@ def open_engine(url: URL, *, read_only: bool) -> Engine:
 
     :raises InvalidInput: if the database's driver is not installed.
     """
+    sqlite = url.get_backend_name() == "sqlite"
     try:
         # Python's NaN and Infinity are not JSON: PostgreSQL would refuse what SQLite takes.
         # pydantic's reader is several times faster, and bodies are what reading takes longest over.
+        # The ping replaces connections that broke in an outage of the server.
         engine = create_engine(
-            url, json_serializer=partial(json.dumps, allow_nan=False), json_deserializer=from_json
+            url,
+            json_serializer=partial(json.dumps, allow_nan=False),
+            json_deserializer=from_json,
+            pool_pre_ping=not sqlite,
+            connect_args={} if sqlite else postgresql_timeouts(url),
         )
     except ImportError as error:
         raise InvalidInput.of("store", f"{shown(url)}: its driver is not installed: {error}") from error
-    if url.get_backend_name() == "sqlite":
+    if sqlite:
         event.listen(engine, "connect", partial(_configure_sqlite, read_only=read_only))
         event.listen(engine, "begin", _begin_sqlite)
     elif read_only:
@@ -149,17 +156,36 @@ def check_file(url: URL, schema: Schema = STATE) -> None:
         )
 
 
+def check_server(url: URL) -> None:
+    """Connect to a database server once; SQLite has none.
+
+    :raises DatabaseUnavailable: if it does not answer.
+    """
+    if url.get_backend_name() == "sqlite":
+        return
+    engine = open_engine(url, read_only=True)
+    try:
+        with translated(), engine.connect():
+            pass
+    finally:
+        engine.dispose()
+
+
 def check_schema(engine: Engine, schema: Schema = STATE) -> None:
     """Refuse a database whose schema is not the one this code was written for.
 
-    :raises Unavailable: naming both revisions, or that the database does not answer.
+    A database without a schema counts as one that does not answer yet: it is being made or restored.
+
+    :raises UnknownSchema: naming both revisions.
+    :raises DatabaseUnavailable: if it does not answer, or has no schema.
     """
     with translated(), engine.connect() as connection:
         found = revision(connection, schema)
     if found == schema.revision:
         return
     what = "has no schema yet" if found is None else f"has schema revision {found}"
-    raise Unavailable(
+    kind = DatabaseUnavailable if found is None else UnknownSchema
+    raise kind(
         f"the database {shown(engine.url)} {what}, this version of ADON needs {schema.revision}; "
         f"bring it there with: {schema.command(engine.url)}"
     )
@@ -179,10 +205,12 @@ def revision(connection: Connection, schema: Schema = STATE) -> str | None:
 def translated() -> Iterator[None]:
     """Turn the database's exceptions into ours, their cause kept.
 
-    :raises Unavailable: for every error of the database or its driver.
+    :raises DatabaseUnavailable: if the database does not answer now.
+    :raises Unavailable: for every other error of the database or its driver.
     """
     try:
         yield
     except SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
-        raise Unavailable(f"the store does not answer: {str(cause).strip()}") from error
+        kind = DatabaseUnavailable if is_unavailable(error) else Unavailable
+        raise kind(f"the store does not answer: {str(cause).strip()}") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from adon.errors import AdonError, Unavailable
+from adon.errors import EXIT_INPUT, AdonError, Unavailable, UnknownSchema, exit_status
 from adon.store.engine import STATE, WRITES, Schema, open_engine, parse_url, revision, shown, translated
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -40,7 +40,7 @@ def upgrade(url: str, schema: Schema = STATE, migrations: Path = MIGRATIONS) -> 
                 found = revision(connection, schema)
                 command.upgrade(config, "head")
     except CommandError as error:
-        raise Unavailable(
+        raise UnknownSchema(
             f"the database {shown(parsed)} has schema revision {found}, which this version of ADON "
             f"(schema {schema.revision}) does not know: {error}"
         ) from error
@@ -60,15 +60,15 @@ def _make_file(path: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """The command: 0 when done, 2 with one line on standard error when not."""
+    """The command: 0 when done, else :func:`~adon.errors.exit_status` with one line on standard error."""
     if len(arguments) != 1:
         sys.stderr.write("usage: python -m adon.store.upgrade URL\n")
-        return 2
+        return EXIT_INPUT
     try:
         done = upgrade(arguments[0])
     except AdonError as error:
         sys.stderr.write(f"{error}\n")
-        return 2
+        return exit_status(error)
     sys.stdout.write(f"schema {done}\n")
     return 0
 

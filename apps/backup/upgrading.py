@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from adon.errors import Unavailable
+from adon.errors import Unavailable, UnknownSchema
 from adon.store.engine import parse_url
 from apps.backup import databases, making
 from apps.backup.manifest import ACCESS_FILE, KNOWN, STATE_FILE, newer
@@ -20,15 +20,15 @@ def before_upgrade(data: Path, state_url: str, access_url: str, now: float) -> P
     Databases on a server are looked after by their server's own means (docs/backup.md).
 
     :param now: seconds since the epoch.
-    :raises Unavailable: if a newer version of ADON has written one of them, or they cannot be kept: then
-        nothing is changed either.
+    :raises UnknownSchema: if a newer version of ADON has written one of them.
+    :raises Unavailable: if they cannot be kept. In either case nothing is changed.
     """
     found = dict(_files({STATE_FILE: state_url, ACCESS_FILE: access_url}))
     schemas = {name: databases.schema_of(name, file) for name, file in found.items()}
     old = {name: schema for name, schema in schemas.items() if schema is not None}
     for name, schema in old.items():
         if newer(schema, str(KNOWN[name])):
-            raise Unavailable(
+            raise UnknownSchema(
                 f"{found[name]} was written by a newer version of ADON: it has schema {schema}, this version "
                 f"knows {KNOWN[name]}; install that version again, or restore a backup of before its upgrade"
             )

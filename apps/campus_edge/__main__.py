@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,7 @@ from os_ken.base.app_manager import AppManager
 from adon.broker.broker import Broker
 from adon.code_version import code_version
 from adon.config import Configuration, HighAvailability, load
-from adon.errors import AdonError, Conflict
+from adon.errors import AdonError, Conflict, exit_status
 from adon.flowvisor.roles import Control, StateLoaded, alone, stand_by
 from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
@@ -42,6 +43,7 @@ from apps.campus_edge.standby import refusing
 from apps.campus_edge.switchboard import Switchboard
 from apps.campus_edge.tally import Tally
 from apps.campus_edge.tls import Credentials
+from apps.database_wait import wait_for
 from apps.journal import Journal
 from apps.link import CONTROLLER as CONTROLLER_SOCKET
 from apps.link import LinkServer, Peer
@@ -60,7 +62,7 @@ SITES_ASKED = "sites.asked"
 
 
 def main() -> int:
-    """Run the controller until SIGTERM or SIGINT; 2 for wrong input, 1 for a part that is missing.
+    """Run the controller until SIGTERM or SIGINT; an error's exit status is :func:`~adon.errors.exit_status`.
 
     One that is not, or not any more, the active controller of several ends with 75.
     """
@@ -80,7 +82,7 @@ def main() -> int:
     except AdonError as error:
         for problem in getattr(error, "problems", (error,)):
             print(problem, file=sys.stderr)  # noqa: T201 - the supervisor shows it
-        return 2 if error.status < 500 else 1
+        return exit_status(error)
     return 0
 
 
@@ -92,21 +94,22 @@ class _Shell:
     store_url: str
     socket_path: Path
     desk: RoleDesk
+    watchman: ServiceManager
     stamps: Stamps = field(default_factory=Stamps)
     inbox: Inbox = field(default_factory=Inbox)
     ended: threading.Event = field(default_factory=threading.Event)
-    watchman: ServiceManager = field(default_factory=lambda: ServiceManager(os.environ))
 
 
 def run(configuration: Configuration, store_url: str, socket_path: Path) -> None:
     """Start everything and wait for a signal; of several controllers, stand by until it is our turn."""
-    signals.hold()
-    where = configuration.controller
-    control: dict[int, Control] = {one.dpid: one.control for one in configuration.switches.values()}
-    begin = alone(control, _generation(store_url)) if where.ha is None else stand_by(control)
-    shell = _Shell(configuration, store_url, socket_path, RoleDesk(begin))
+    where, watchman = configuration.controller, ServiceManager(os.environ)
     if where.ha is not None:
         check_shared(store_url)
+    _wait_for_store(store_url, watchman)  # with the default actions of signals: SIGTERM ends it
+    signals.hold()
+    control: dict[int, Control] = {one.dpid: one.control for one in configuration.switches.values()}
+    begin = alone(control, _generation(store_url)) if where.ha is None else stand_by(control)
+    shell = _Shell(configuration, store_url, socket_path, RoleDesk(begin), watchman)
     credentials = None if where.tls is None else Credentials(where.tls)
     listener = listening.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(shell)
@@ -119,6 +122,14 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
         _serve(shell, board, None)
     else:
         _stand_by(shell, board, where.ha)
+
+
+def _wait_for_store(url: str, watchman: ServiceManager) -> None:
+    def pause(seconds: float) -> None:
+        watchman.pulse()
+        time.sleep(seconds)
+
+    wait_for("state", lambda: Store.open(url, read_only=True).close(), pause)
 
 
 def _stand_by(shell: _Shell, board: Switchboard, ha: HighAvailability) -> None:

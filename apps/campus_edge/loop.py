@@ -19,7 +19,7 @@ from typing import Protocol
 
 from adon.broker.effects import Effect, WakeAt
 from adon.broker.events import Event, Tick
-from adon.errors import Unavailable
+from adon.errors import EXIT_DATABASE, Unavailable
 from adon.store.lease import LeaseLost
 from apps.campus_edge.roles import step_down
 from apps.service_manager import ServiceManager
@@ -28,9 +28,6 @@ log = logging.getLogger(__name__)
 
 EXIT_BUG = 70
 """EX_SOFTWARE of sysexits.h: an internal error was found."""
-EXIT_STORE = 74
-"""EX_IOERR: the database cannot be written."""
-
 
 LONGEST_WAIT_S = 60.0
 OFFERS_LIMIT = 256
@@ -73,7 +70,7 @@ def lost_store(error: Unavailable) -> None:
     """End the process at once: a new one goes on from what is saved, when the database is there again."""
     log.critical("event=store.failed error=%r", str(error))
     logging.shutdown()
-    os._exit(EXIT_STORE)
+    os._exit(EXIT_DATABASE)
 
 
 class Stamps:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 import typer
 from typer.core import TyperGroup
 
-from adon.errors import AdonError, InvalidInput, NotAuthenticated
+from adon.errors import AdonError, InvalidInput, NotAuthenticated, UnknownSchema
 
 if TYPE_CHECKING:
     from adon.client import Client
@@ -73,7 +73,8 @@ class Commands(TyperGroup):
             if isinstance(error, NotAuthenticated) and origin is not None:
                 error = NotAuthenticated(f"{error} (the one of {origin}; with a good one: adon login)")
             tell_error(error, as_json=as_json)
-            raise typer.Exit(EXIT_INPUT if isinstance(error, InvalidInput) else EXIT_OTHER) from error
+            refused = isinstance(error, InvalidInput | UnknownSchema)
+            raise typer.Exit(EXIT_INPUT if refused else EXIT_OTHER) from error
         except USAGE as error:
             if not as_json:
                 raise

@@ -1,13 +1,13 @@
 """``python -m apps.collector --config FILE --data DIR [--controller SOCKET]``: run until SIGTERM or SIGINT.
 
-Exit status: 0 stopped, 1 a fault (logged with its traceback), 2 a configuration that is wrong.
+Exit status: 0 stopped, 1 a fault (logged with its traceback), 2 a configuration that is wrong, 74 an archive
+whose database stopped answering.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
-import os
 import signal
 import socket
 import sys
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from adon import config
 from adon.config import Configuration
-from adon.errors import InvalidInput
+from adon.errors import EXIT_DATABASE, InvalidInput
 from adon.store.access.database import access_url
 from apps.collector import contacts, files, orders, rounds, studies
 from apps.collector.collector import Collector, Inbox
@@ -39,12 +39,13 @@ from apps.collector.telling import telling
 from apps.collector.watching import reader_of, watching
 from apps.collector.ways_in import ways_in
 from apps.collector.workers import Workers
+from apps.database_wait import wait_for
 from apps.link import CONTROLLER, LinkClient, LinkServer
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.policy import Policy
 from measurement.anomaly.watch import Watch
 from measurement.archive import Archive, Retention
-from measurement.errors import ArchiveError, Stopped
+from measurement.errors import ArchiveError, ArchiveUnavailable, Stopped, shorten
 from measurement.model import Metric
 from measurement.poller import Point, Poller
 from measurement.psconfig.mesh import Need
@@ -90,6 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for problem in error.problems:
             print(problem, file=sys.stderr)  # noqa: T201  # one line per problem is the interface
         return 2
+    except ArchiveUnavailable as error:
+        # One line without a traceback: the process waits for the archive when it starts again.
+        LOG.critical('event=archive_unavailable cause="%s"', shorten(str(error)))
+        return EXIT_DATABASE
     except Exception:  # the process's outermost guard: loud, and started anew by its parent
         LOG.exception("event=fault")
         return 1
@@ -162,7 +167,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             archive,
             keeper,
             conductor,
-            holder=f"{socket.gethostname()}:{os.getpid()}",
+            holder=f"{socket.gethostname()}:{data.resolve()}",  # a restart has its lease at once
             failure=lambda: told.failure,
             retention=Retention(**dict(configuration.measurements.retention), documents=DOCUMENTS_KEPT),
         )
@@ -187,8 +192,9 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
 
 
 def _archive(configuration: Configuration, data: Path) -> Archive:
+    where = configuration.measurements.archive_url or data / ARCHIVE
     try:
-        return Archive(configuration.measurements.archive_url or data / ARCHIVE)
+        return wait_for("archive", lambda: Archive(where))
     except ArchiveError as error:
         raise InvalidInput.of("data", error) from error
 

@@ -19,7 +19,7 @@ from apps.collector.conductor import Conductor
 from apps.collector.keeper import Keeper, Value
 from apps.collector.workers import Fault, Finished
 from measurement.archive import Appended, Archive, Retention
-from measurement.errors import ArchiveError, LeaseLost
+from measurement.errors import ArchiveError, ArchiveUnavailable, LeaseLost
 
 LOG = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -163,7 +163,9 @@ class Collector:
         """Work until stopped.
 
         :raises CollectorFault: for a bug in a worker.
-        :raises ArchiveError: when results can no longer be kept.
+        :raises ArchiveUnavailable: when the archive does not answer; the runs whose results it does not
+            have are counted in the log.
+        :raises ArchiveError: when results cannot be kept for another reason.
         """
         try:
             while self._turn():
@@ -174,6 +176,7 @@ class Collector:
 
     def _turn(self) -> bool:
         """One message; False at the end."""
+        message = None
         try:
             self._regularly()
             message = self._inbox.take(LOOK_EVERY)
@@ -184,6 +187,12 @@ class Collector:
         except LeaseLost:
             # The archive refused to be written: another collector measures, whatever our clock says.
             self._lead(leads=False)
+        except ArchiveUnavailable:
+            lost = self._conductor.under_way + isinstance(message, Finished)
+            if lost:
+                LOG.error("event=runs_lost count=%d", lost)  # noqa: TRY400 - the error is raised
+            self._leads = False  # what the detectors remember cannot be written either
+            raise
         return True
 
     def _handle(self, message: Finished | Fault | Values | Call) -> None:

@@ -133,6 +133,11 @@ class Conductor:
         """Whether this collector is the one that measures."""
         return self._timeline is not None
 
+    @property
+    def under_way(self) -> int:
+        """How many runs were handed over whose results have not been handled."""
+        return len(self._book.running)
+
     def begin(self) -> None:
         """Begin the first round."""
         self._timeline = Timeline.begin(self.plan.schedule, self._clock(), self._notice)

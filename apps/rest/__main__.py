@@ -1,6 +1,6 @@
 """The web process: ``python -m apps.rest --config FILE --data DIR``; normally started by ``adon serve``.
 
-Exit status 2 for an input it refuses (starting it again would not help), 1 for what may pass.
+It waits for its databases when it starts.  The exit status of an error is :func:`~adon.errors.exit_status`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import gc
 import logging
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from adon import config
-from adon.errors import AdonError, InvalidInput
+from adon.errors import AdonError, InvalidInput, exit_status
+from apps.database_wait import wait_for
 from apps.rest import heaps
 from apps.rest.services import open_services
 from apps.rest.serving import WebServer
@@ -38,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _serve(options)
     except AdonError as error:
         log.error("event=web.refused error=%r", str(error))  # noqa: TRY400 - the trace tells nothing more
-        return 2 if isinstance(error, InvalidInput) else 1
+        return exit_status(error)
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -73,7 +75,13 @@ def _serve(options: argparse.Namespace) -> int:
         listener = listening(where.web_host, where.web_port, descriptor)
     except OSError as error:
         raise InvalidInput.of("controller.web_port", f"cannot listen: {error.strerror}") from error
-    with open_services(configuration, options.data, options.store, options.config) as services:
+    with ExitStack() as ends:
+        services = wait_for(
+            "state and access",
+            lambda: ends.enter_context(
+                open_services(configuration, options.data, options.store, options.config)
+            ),
+        )
         server = WebServer(
             Site(services),
             services.stream,

@@ -31,7 +31,8 @@ class Archive:
 
     :param where: an SQLite file, made if missing unless ``readonly``; or a URL
         (``postgresql+psycopg://host/name``, ``sqlite:////var/lib/adon/measurements.db``).
-    :raises ArchiveError: when it cannot be opened, or another version wrote it.
+    :raises ArchiveUnavailable: when its database does not answer.
+    :raises ArchiveError: when it cannot be opened for another reason, or another version wrote it.
     """
 
     def __init__(self, where: Path | str, *, readonly: bool = False) -> None:

@@ -19,8 +19,9 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
+from measurement.archive.availability import is_unavailable, postgresql_timeouts
 from measurement.archive.tables import VERSION, mark, metadata
-from measurement.errors import ArchiveError, shorten
+from measurement.errors import ArchiveError, ArchiveUnavailable, shorten
 
 WAIT_S = 5.0
 """How long a writer waits for another's transaction."""
@@ -39,7 +40,9 @@ def open_engine(where: Path | str, *, readonly: bool) -> tuple[Engine, str]:
     if _is_sqlite(url):
         return _sqlite(url, readonly), name
     try:
-        engine = create_engine(url, pool_size=1, max_overflow=0, pool_pre_ping=True)
+        engine = create_engine(
+            url, pool_size=1, max_overflow=0, pool_pre_ping=True, connect_args=postgresql_timeouts(url)
+        )
     except ImportError as error:
         raise ArchiveError(f"{name}: PostgreSQL's driver is not installed: {error}") from None
     event.listen(engine, "connect", _configure_postgresql)
@@ -120,7 +123,8 @@ def _configure_postgresql(connection: Any, _record: object) -> None:
 def reading(engine: Engine) -> Iterator[Connection]:
     """A transaction that sees one moment.
 
-    :raises ArchiveError: if the database cannot be read.
+    :raises ArchiveUnavailable: if the database does not answer.
+    :raises ArchiveError: if it cannot be read for another reason.
     """
     with _translated("cannot read"), engine.begin() as connection:
         yield connection
@@ -130,7 +134,8 @@ def reading(engine: Engine) -> Iterator[Connection]:
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction during which nobody else writes; durable when this returns.
 
-    :raises ArchiveError: if the database refuses, or another writer takes too long; nothing is written.
+    :raises ArchiveUnavailable: if the database does not answer, or another writer takes too long.
+    :raises ArchiveError: if it refuses; in either case nothing is written.
     """
     with _translated("cannot write"), engine.connect() as plain:
         postgresql = engine.dialect.name == "postgresql"
@@ -151,12 +156,14 @@ def _translated(what: str) -> Iterator[None]:
         yield
     except SQLAlchemyError as error:
         cause = getattr(error, "orig", None) or error
-        raise ArchiveError(f"{what}: {shorten(str(cause))}") from error
+        kind = ArchiveUnavailable if is_unavailable(error) else ArchiveError
+        raise kind(f"{what}: {shorten(str(cause))}") from error
 
 
 def prepare(engine: Engine, name: str, *, readonly: bool) -> None:
     """Make the tables where there are none, and refuse those of another version.
 
+    :raises ArchiveUnavailable: if the database does not answer.
     :raises ArchiveError: naming the archive and both versions.
     """
     try:
@@ -166,7 +173,7 @@ def prepare(engine: Engine, name: str, *, readonly: bool) -> None:
             found = _create(engine)
     except ArchiveError as error:
         engine.dispose()
-        raise ArchiveError(f"{name}: {error}", code=error.code) from error.__cause__
+        raise type(error)(f"{name}: {error}", code=error.code) from error.__cause__
     if found == VERSION:
         return
     engine.dispose()

@@ -21,7 +21,7 @@ from alembic.config import Config
 
 from adon.access.identity import create_token
 from adon.config import load
-from adon.errors import AdonError, Conflict, InvalidInput, Unavailable
+from adon.errors import AdonError, Conflict, InvalidInput, UnknownSchema
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
 from adon.store.access.upgrade import upgrade as upgrade_access
@@ -335,7 +335,7 @@ def test_a_newer_folder_is_refused_and_left_alone(data: Path, tmp_path: Path) ->
     with closing(sqlite3.connect(data / "state.db")) as newer:
         newer.execute("UPDATE alembic_version SET version_num = '0999'")
         newer.commit()
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnknownSchema):
         before_upgrade(data, f"sqlite:///{data / 'state.db'}", access_url(data, None), NOW)
     assert not (data / "backups").exists()
 

@@ -17,10 +17,10 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 
 from adon.broker.decision import Decision
 from adon.code_version import code_version
-from adon.errors import NotFound
+from adon.errors import EXIT_DATABASE, NotFound
 from adon.flowvisor.pipeline import owner_of
 from adon.store.store import Store
-from apps.campus_edge.loop import EXIT_BUG, EXIT_STORE
+from apps.campus_edge.loop import EXIT_BUG
 from apps.cli.recomputing import from_database, made_again
 from apps.link import LinkClient
 from tests.apps.edge import (
@@ -521,7 +521,7 @@ def test_a_bug_ends_the_process_loudly(controller: Controller, where: str) -> No
 
 
 def test_what_cannot_be_saved_ends_the_process_before_a_switch_is_told(controller: Controller) -> None:
-    assert ended_with(controller, SAVING) == (EXIT_STORE, 0)
+    assert ended_with(controller, SAVING) == (EXIT_DATABASE, 0)
     assert controller.said("CRITICAL apps.campus_edge.loop event=store.failed error='the disk is full'") == 1
     assert not controller.said("Traceback")
 

@@ -26,7 +26,7 @@ from apps.link import LinkClient, LinkServer
 from measurement import codec
 from measurement.anomaly.watch import Watch
 from measurement.archive import Archive, Retention
-from measurement.errors import ArchiveError, LeaseLost, Stopped
+from measurement.errors import ArchiveError, ArchiveUnavailable, LeaseLost, Stopped
 from measurement.model import Measurement, Metric
 from measurement.point import certificate
 from measurement.poller import PathTest, PolledRun
@@ -68,7 +68,7 @@ class Running:
             self._made.put(collector)
             try:
                 collector.run()
-            except CollectorFault as error:
+            except (CollectorFault, ArchiveUnavailable) as error:
                 self.raised.append(error)
 
     def _cancel(self) -> None:
@@ -117,6 +117,25 @@ def test_a_bug_in_a_worker_ends_the_collector_loudly(tmp_path: Path) -> None:
     with collecting(tmp_path / "m.db", bug) as running:
         until(lambda: running.raised)
     assert isinstance(running.raised[0].__cause__, ZeroDivisionError)
+
+
+def test_archive_outage_ends_the_collector_and_counts_the_runs_without_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise ArchiveUnavailable("cannot write: terminated")
+
+    with collecting(tmp_path / "m.db", good) as running:
+        until(lambda: running.told.kinds().count("measurement") >= 1)
+        monkeypatch.setattr(Archive, "append", fail)
+        until(lambda: running.raised)
+        monkeypatch.undo()
+    assert isinstance(running.raised[0], ArchiveUnavailable)
+    (line,) = [one.getMessage() for one in caplog.records if "event=runs_lost" in one.getMessage()]
+    assert int(line.partition("count=")[2]) >= 1
+    with Archive(tmp_path / "m.db", readonly=True) as archive:
+        recorded = [one for one in archive.documents("execution") if one["outcome"] == "measured"]
+        assert len(recorded) <= len(archive.query()), "a run is recorded without its value"
 
 
 def test_a_worker_that_is_stopped_is_no_bug(tmp_path: Path) -> None:

@@ -21,13 +21,12 @@ import pytest
 
 from adon.access.identity import create_token
 from adon.config import load
-from adon.errors import Unavailable
+from adon.errors import EXIT_DATABASE, Unavailable
 from adon.store.access import upgrade as access_database
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
-from apps.campus_edge.loop import EXIT_STORE
 from apps.link import LinkClient
 from apps.rest.app import create_app
 from apps.rest.services import open_services
@@ -100,7 +99,7 @@ def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
         no_more_room(controller)
         answer = asked.post("/api/v1/flows", json=WISH, headers=headers)
         assert (answer.status_code, answer.mimetype) == (503, "application/problem+json")
-        assert ended(controller) == EXIT_STORE
+        assert ended(controller) == EXIT_DATABASE
         assert controller.said("event=store.failed") == 1
         assert controller.said("event=bug") == 0
         assert sorted(cookies(of_kind(switches, FLOW))) == sorted(cookies(rules))
@@ -166,7 +165,7 @@ def killed_meanwhile(member: Member, switches: Switches, folder: Path) -> int:
         eventually(lambda: not server.alive(folder), "the database is still there")
         with pytest.raises(Unavailable):
             submit(link, ports=[5002])
-    assert member.ended() == EXIT_STORE
+    assert member.ended() == EXIT_DATABASE
     assert member.said("event=store.failed") == 1
     assert sorted(cookies(of_kind(switches, FLOW))) == sorted(cookies(rules))
     return number

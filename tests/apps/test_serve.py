@@ -15,9 +15,10 @@ import pytest
 import requests
 
 from adon.config import load
-from adon.errors import InvalidInput, Unavailable
+from adon.errors import EXIT_DATABASE, DatabaseUnavailable, InvalidInput, Unavailable
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
+from adon.store.access.tokens import Tokens
 from adon.store.access.upgrade import upgrade
 from apps import parts as parts_module
 from apps import serve
@@ -59,6 +60,15 @@ def test_a_part_that_dies_is_started_again_after_pauses_that_grow(parts: list[Pa
         assert parts[0].process is None, "started too early"
         now = parts[0].start_after
     assert pauses == [0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 30.0, 30.0]
+
+
+@pytest.mark.integration
+def test_part_that_lost_its_database_is_started_again(parts: list[Part]) -> None:
+    parts.append(part("collector", f"raise SystemExit({EXIT_DATABASE})"))
+    assert parts_module.keep_running(parts, 0.0) == 0
+    wait_for_end(parts[0])
+    assert parts_module.keep_running(parts, 0.0) == 0
+    assert parts[0].start_after == 0.5
 
 
 @pytest.mark.integration
@@ -182,6 +192,22 @@ def test_a_token_that_cannot_be_written_is_not_made(url: str, tmp_path: Path, wh
         first_token(url, file, PAGES)
     assert tokens(url) == 0
     assert not file.exists() or file.read_text() == "mine\n"
+
+
+def test_token_file_is_written_again_after_an_outage(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise DatabaseUnavailable("the store does not answer")
+
+    file = tmp_path / "token"
+    with monkeypatch.context() as outage:
+        outage.setattr(Tokens, "save", fail)
+        with pytest.raises(Unavailable):
+            first_token(url, file, PAGES)
+    first_token(url, file, PAGES)
+    assert tokens(url) == 1
+    assert file.read_text().strip()
 
 
 def test_data_folder_that_others_can_read_is_refused_with_the_command_that_repairs_it(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from adon.broker.recompute.encoded import Encoded, digest
 from adon.broker.resources.amounts import Amounts, Place
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import JobState
-from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
+from adon.errors import Conflict, DatabaseUnavailable, InvalidInput, NotFound, Unavailable
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.store import flow_rows, tables
 from adon.store.decision_rows import DecisionFilter
@@ -320,14 +320,16 @@ class TestErrors:
         path = f"{tmp_path}/text.db"
         with open(path, "w") as file:  # noqa: PTH123
             file.write("not a database, only text " * 100)
-        with pytest.raises(Unavailable):
+        with pytest.raises(Unavailable) as refused:
             Store.open(f"sqlite:///{path}")
+        assert refused.value.code == "unavailable"
 
     @pytest.mark.integration
     def test_no_server_and_no_password_in_the_message(self) -> None:
         pytest.importorskip("psycopg")
         with pytest.raises(Unavailable) as caught:
             Store.open("postgresql+psycopg://adon:hunter2@127.0.0.1:1/adon")
+        assert caught.value.code == DatabaseUnavailable.code
         assert "hunter2" not in str(caught.value)
 
 

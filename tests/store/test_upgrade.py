@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateTable
 
-from adon.errors import InvalidInput, Unavailable
+from adon.errors import EXIT_DATABASE, DatabaseUnavailable, InvalidInput, Unavailable, UnknownSchema
 from adon.store import tables
 from adon.store.flow_rows import FlowFilter
 from adon.store.store import Store
@@ -73,16 +73,15 @@ def test_a_database_without_schema_is_refused(empty_url: str) -> None:
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE something (id INTEGER)")
     engine.dispose()
-    with pytest.raises(Unavailable):
+    with pytest.raises(DatabaseUnavailable):
         Store.open(empty_url)
 
 
 def test_a_database_of_another_version_is_refused_naming_both(url: str) -> None:
     set_revision(url, "0999")
-    with pytest.raises(Unavailable, match=rf"0999.*{tables.SCHEMA_REVISION}"):
-        Store.open(url)
-    with pytest.raises(Unavailable, match=rf"0999.*{tables.SCHEMA_REVISION}"):
-        upgrade(url)
+    for attempt in (Store.open, upgrade):
+        with pytest.raises(UnknownSchema, match=rf"0999.*{tables.SCHEMA_REVISION}"):
+            attempt(url)
 
 
 def test_a_migration_that_fails_leaves_nothing_behind(empty_url: str) -> None:
@@ -120,6 +119,9 @@ def test_what_is_no_url() -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([f"sqlite:///{tmp_path}/adon.db"]) == 0
     assert capsys.readouterr().out == f"schema {tables.SCHEMA_REVISION}\n"
+    pytest.importorskip("psycopg")
+    assert main([f"postgresql://adon@/adon?host={tmp_path}"]) == EXIT_DATABASE
+    capsys.readouterr()
     assert main(["nonsense"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert main([]) == 2

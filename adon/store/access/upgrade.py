@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, inspect, select, text
 
 from adon.access.identity import Token
-from adon.errors import AdonError, NotAuthenticated
+from adon.errors import EXIT_INPUT, AdonError, NotAuthenticated, exit_status
 from adon.store.access.database import AccessStore
 from adon.store.access.tables import ACCESS, tokens
 from adon.store.access.tokens import insert_token
@@ -95,16 +95,16 @@ def _is_good(token: Token, now: float) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """The command: 0 when done, 2 with one line on standard error when not."""
+    """The command: 0 when done, else :func:`~adon.errors.exit_status` with one line on standard error."""
     if len(arguments) not in (1, 2):
         sys.stderr.write("usage: python -m adon.store.access.upgrade URL [URL of the state database]\n")
-        return 2
+        return EXIT_INPUT
     try:
         done = upgrade(arguments[0])
         moved = move_tokens(arguments[1], arguments[0], time.time()) if len(arguments) == 2 else 0
     except AdonError as error:
         sys.stderr.write(f"{error}\n")
-        return 2
+        return exit_status(error)
     sys.stdout.write(f"access schema {done}\n" + (f"tokens moved: {moved}\n" if moved else ""))
     return 0
 

@@ -72,7 +72,7 @@ def test_other_databases_are_refused(url, code):
 
 def test_a_database_that_is_away_is_told_without_its_password(tmp_path):
     pytest.importorskip("psycopg")
-    with refused("archive-error") as caught:
+    with refused("archive-unavailable") as caught:
         Archive(f"postgresql://adon:s3cret@/name?host={tmp_path}")
     assert "s3cret" not in str(caught.error)
     assert "\n" not in str(caught.error)
