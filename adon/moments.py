@@ -12,7 +12,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
+from adon.errors import code_of
 from adon.units import parse_duration
+from measurement.errors import InvalidValue
 
 _A_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d")
 
@@ -40,13 +42,19 @@ def parse_moment(value: object) -> Moment:
         try:
             return Moment(after=parse_duration(value))
         except ValueError as error:
-            raise ValueError(f"{error}; a time is written as 2026-11-21T06:00:00Z") from None
+            raise InvalidValue(
+                f"{error}; a time is written as 2026-11-21T06:00:00Z", code_of(error)
+            ) from None
     try:
         moment = datetime.fromisoformat(value.strip())
     except ValueError:
-        raise ValueError(f"{value[:40]!r} is not a time such as 2026-11-21T06:00:00Z") from None
+        raise InvalidValue(
+            f"{value[:40]!r} is not a time such as 2026-11-21T06:00:00Z", "malformed"
+        ) from None
     if moment.tzinfo is None:
-        raise ValueError(f"{value[:40]!r} has no offset; write for example 2026-11-21T06:00:00Z")
+        raise InvalidValue(
+            f"{value[:40]!r} has no offset; write for example 2026-11-21T06:00:00Z", "no-offset"
+        )
     return Moment(moment.timestamp())
 
 

@@ -439,7 +439,7 @@ class LinkClient:
             if not self._changed.wait_for(lambda: self.connected or self._closed, min(CONNECT_WAIT, timeout)):
                 raise Unavailable(f"{self._far} is not running", code="not-running")
             if self._closed:
-                raise Unavailable(f"the link to {self._far} is closed")
+                raise Unavailable(f"the link to {self._far} is closed", code="not-running")
             self._pending[command] = waiting
             self._outbox.append((line, command))
             self._changed.notify_all()

@@ -167,7 +167,11 @@ class Reloading:
     def _read(self) -> tuple[Configuration, tuple[str, ...]]:
         configuration, _ = checked(self._file)
         changes = changed(self._running, configuration)
-        wrong = [Problem(n, f"needs a restart: {FIXED[n]}", str(self._file)) for n in changes if n in FIXED]
+        wrong = [
+            Problem(name, f"needs a restart: {FIXED[name]}", str(self._file), code="needs-restart")
+            for name in changes
+            if name in FIXED
+        ]
         if wrong:
             raise InvalidInput(wrong)
         return configuration, changes

@@ -99,7 +99,7 @@ class Adon:
         :raises Unavailable: if it does not, with the end of its log.
         """
         if not self.running:
-            raise Unavailable(f"adon serve has ended by itself: {self.last_words}")
+            raise Unavailable(f"adon serve has ended by itself: {self.last_words}", code="not-running")
 
     @property
     def _token(self) -> Path:

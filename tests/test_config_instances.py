@@ -52,14 +52,14 @@ def test_what_is_wrong_is_told_by_line_and_field(entry: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "says"),
+    ("other", "field"),
     [
-        ("{name: a, address: 10.0.0.2}", "instances.1.name: a is there more than once"),
-        ("{name: b, address: 10.0.0.1}", "instances.1.address: another instance has the same"),
+        ("{name: a, address: 10.0.0.2}", "instances.1.name"),
+        ("{name: b, address: 10.0.0.1}", "instances.1.address"),
     ],
 )
-def test_an_instance_is_there_once(other: str, says: str) -> None:
-    with pytest.raises(InvalidInput, match=says):
+def test_an_instance_is_there_once(other: str, field: str) -> None:
+    with refused(InvalidInput, field):
         parse_model(f"instances:\n  - {{name: a, address: 10.0.0.1}}\n  - {other}\n", Instances)
 
 

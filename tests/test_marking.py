@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -120,11 +119,8 @@ def test_a_firefly_at_the_end_tells_the_end_and_the_bytes() -> None:
     assert body["usage"] == {"sent": 0}
 
 
-@pytest.mark.parametrize(
-    ("source_port", "host", "why"),
-    [(0, "x", "port 0"), (65_536, "x", "65536"), (1, "a b", "a b"), (1, "", "host name")],
-)
-def test_what_no_firefly_can_hold(source_port: int, host: str, why: str) -> None:
+@pytest.mark.parametrize(("source_port", "host"), [(0, "x"), (65_536, "x"), (1, "a b"), (1, "")])
+def test_what_no_firefly_can_hold(source_port: int, host: str) -> None:
     about = Reported("10.1.0.10", "10.2.0.10", "tcp", source_port, 5_001, started=0.0)
-    with pytest.raises(ValueError, match=re.escape(why)):
+    with refused(ValueError):
         firefly(Scitags(experiment=1), about, 0.0, host)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.moments import LATEST, Moment, moment_text, parse_moment, time_text
+from tests.support.refusals import refused
 
 NOW = 1_000_000.0
 
@@ -24,22 +25,22 @@ def test_a_time_or_a_span(text: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cause"),
+    ("text", "code"),
     [
-        ("2026-11-21T06:00:00", "has no offset"),
-        ("2026-11-21", "has no offset"),
-        ("2026-13-41T06:00:00Z", "is not a time"),
-        ("tomorrow", "a time is written as"),
-        ("8", "has no unit"),
-        (8, "has no unit"),
-        ("-8 h", "negative"),
-        ("1e400 h", "too large"),
-        (None, "expected a quantity"),
-        ([], "expected a quantity"),
+        ("2026-11-21T06:00:00", "no-offset"),
+        ("2026-11-21", "no-offset"),
+        ("2026-13-41T06:00:00Z", "malformed"),
+        ("tomorrow", "malformed"),
+        ("8", "no-unit"),
+        (8, "no-unit"),
+        ("-8 h", "out-of-range"),
+        ("1e400 h", "out-of-range"),
+        (None, "wrong-type"),
+        ([], "wrong-type"),
     ],
 )
-def test_what_is_neither(text: object, cause: str) -> None:
-    with pytest.raises(ValueError, match=cause):
+def test_what_is_neither(text: object, code: str) -> None:
+    with refused(code):
         parse_moment(text)
 
 

@@ -75,9 +75,9 @@ class Token:
         :raises NotAuthenticated: if it is revoked or expired.
         """
         if self.revoked is not None:
-            raise NotAuthenticated("the token has been revoked")
+            raise NotAuthenticated("the token has been revoked", code="revoked")
         if self.expires is not None and now >= self.expires:
-            raise NotAuthenticated("the token has expired")
+            raise NotAuthenticated("the token has expired", code="expired")
 
 
 def create_token(

@@ -47,7 +47,10 @@ def user_name(
     if assertion.principal is not None and may_assert:
         found = _PRINCIPAL.fullmatch(assertion.principal)
         if found is None:
-            raise Forbidden(f"{assertion.issuer} asserts a name that is none: {_shown(assertion.principal)}")
+            raise Forbidden(
+                f"{assertion.issuer} asserts a name that is none: {_shown(assertion.principal)}",
+                code="malformed",
+            )
         scope = found["scope"].lower()
         if not _allowed(scope, may_assert) or scope in {address(party) for party in parties}:
             raise Forbidden(f"{assertion.issuer} may not assert names of {scope}")
@@ -56,7 +59,8 @@ def user_name(
     if not _SUBJECT.fullmatch(assertion.subject) or not _PARTY.fullmatch(address(assertion.issuer)):
         raise Forbidden(
             f"{assertion.issuer} does not say who signed in: "
-            "neither eduPersonPrincipalName nor a lasting identifier"
+            "neither eduPersonPrincipalName nor a lasting identifier",
+            code="missing",
         )
     name = f"{assertion.subject}@{address(assertion.issuer)}"
     return Named(name, assertion.issuer, assertion.subject)

@@ -58,7 +58,11 @@ class Catalog:
         if known == template:
             return self
         if known is not None:
-            raise Conflict("version", f"{template.reference} exists with other content and never changes")
+            raise Conflict(
+                "version",
+                f"{template.reference} exists with other content and never changes",
+                code="duplicate",
+            )
         if present and template.version < present[-1].version:
             raise Conflict("version", f"{template.reference} would come after {present[-1].reference}")
         return Catalog(FrozenMap({**self._versions, template.name: (*present, template)}))

@@ -27,12 +27,16 @@ def identity(configuration: Configuration) -> Identity | None:
 def _read(path: Path) -> bytes:
     try:
         if path.stat().st_mode & 0o077:
-            raise InvalidInput.of(FIELD, f"{path}: others can read it; chmod 600 it")
+            raise InvalidInput.of(FIELD, f"{path}: others can read it; chmod 600 it", "file-mode")
         key = bytes.fromhex(path.read_text().strip())
     except OSError as error:
-        raise InvalidInput.of(FIELD, f"{path}: {error.strerror}") from error
+        raise InvalidInput.of(FIELD, f"{path}: {error.strerror}", "unreadable") from error
     except ValueError as error:
-        raise InvalidInput.of(FIELD, f"{path}: holds no key of {2 * KEY_SIZE} hex digits") from error
+        raise InvalidInput.of(
+            FIELD, f"{path}: holds no key of {2 * KEY_SIZE} hex digits", "malformed"
+        ) from error
     if len(key) != KEY_SIZE:
-        raise InvalidInput.of(FIELD, f"{path}: holds a key of {len(key)} bytes, not {KEY_SIZE}")
+        raise InvalidInput.of(
+            FIELD, f"{path}: holds a key of {len(key)} bytes, not {KEY_SIZE}", "wrong-length"
+        )
     return key

@@ -64,7 +64,9 @@ def written(kind: Kind, configuration: Configuration, place: Place) -> str:
         raise InvalidInput.of("access.public_url", "is needed: the web server answers at this address")
     url = urlsplit(access.public_url)
     if url.scheme != "https":
-        raise InvalidInput.of("access.public_url", "must be https: the web server is there for TLS")
+        raise InvalidInput.of(
+            "access.public_url", "must be https: the web server is there for TLS", code="unprotected"
+        )
     if url.path not in ("", "/"):
         raise InvalidInput.of("access.public_url", "must have no path: ADON is at the root of its address")
     if kind == "nginx" and access.shibboleth is not None:
@@ -122,5 +124,7 @@ def _bracketed(host: str) -> str:
 
 def _plain(field: str, path: Path | str) -> str:
     if not _TEXT.fullmatch(str(path)):
-        raise InvalidInput.of(field, f"{str(path)[:100]!r} has characters that a web server may misread")
+        raise InvalidInput.of(
+            field, f"{str(path)[:100]!r} has characters that a web server may misread", code="malformed"
+        )
     return str(path)

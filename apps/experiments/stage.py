@@ -64,11 +64,14 @@ class Staged:
         :raises Unavailable: naming what does not, with the end of its log.
         """
         if not _alive(self.bed.pid):
-            raise Unavailable("the test network has died")
+            raise Unavailable("the test network has died", code="not-running")
         if self.adon is not None and not self.down:
             self.adon.require_running()
             if self.adon.died:
-                raise Unavailable(f"a part of adon serve has died and was started again: {self.adon.died}")
+                raise Unavailable(
+                    f"a part of adon serve has died and was started again: {self.adon.died}",
+                    code="not-running",
+                )
 
     def control(self, what: Controller) -> None:
         """Stop, start or kill ADON.

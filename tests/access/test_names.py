@@ -8,6 +8,7 @@ from adon.access.external import ExternalIdentity
 from adon.access.names import checked_name, name_key, name_problem
 from adon.access.user import User, suggested_name
 from adon.errors import InvalidInput
+from tests.support.refusals import refused
 
 IDP = "https://idp.example.edu/oidc"
 
@@ -59,9 +60,9 @@ def test_names_that_are_fine(name: str) -> None:
     ],
 )
 def test_names_that_are_refused(name: str, why: str) -> None:
-    with pytest.raises(InvalidInput, match="name") as refused:
+    with refused(InvalidInput, "name") as caught:
         checked_name(name)
-    assert why in str(refused.value)
+    assert why in str(caught.error)
 
 
 @given(st.text(max_size=30))
@@ -89,7 +90,7 @@ def test_a_name_that_is_fine_stays_itself(text: str) -> None:
 )
 def test_the_name_of_somebody_new(identity: ExternalIdentity, taken: list[str], name: str | None) -> None:
     if name is None:
-        with pytest.raises(InvalidInput, match="idp"):
+        with refused(InvalidInput, "name"):
             suggested_name(identity, frozenset(taken))
         return
     found = suggested_name(identity, frozenset(taken))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from adon.access.assertion import Assertion
 from adon.access.user_names import address, own_affiliations, user_name
 from adon.errors import Forbidden
+from tests.support.refusals import refused
 
 CAMPUS, HUB = "https://login.missouri.edu", "https://cilogon.org"
 MISSOURI = ("missouri.edu",)
@@ -36,24 +37,24 @@ def test_names(
 
 
 @pytest.mark.parametrize(
-    ("principal", "subject", "says"),
+    ("principal", "subject", "code"),
     [
-        ("ann@osu.edu", "1", "may not assert names of osu.edu"),
-        ("ann@missouri.edu.evil.org", "1", "may not assert"),
-        ("ann", "1", "a name that is none"),
-        ("@missouri.edu", "1", "a name that is none"),
-        ("ann@osu.edu@missouri.edu", "1", "a name that is none"),
-        ("an n@missouri.edu", "1", "a name that is none"),
-        ("аnn@missouri.edu", "1", "a name that is none"),  # the first letter is Cyrillic
-        ("ann@missouri.edu\n", "1", "a name that is none"),
-        (None, "", "does not say who"),
-        (None, "a b", "does not say who"),
-        (None, "a\x00", "does not say who"),
-        (None, "x" * 256, "does not say who"),
+        ("ann@osu.edu", "1", "forbidden"),
+        ("ann@missouri.edu.evil.org", "1", "forbidden"),
+        ("ann", "1", "malformed"),
+        ("@missouri.edu", "1", "malformed"),
+        ("ann@osu.edu@missouri.edu", "1", "malformed"),
+        ("an n@missouri.edu", "1", "malformed"),
+        ("аnn@missouri.edu", "1", "malformed"),  # the first letter is Cyrillic
+        ("ann@missouri.edu\n", "1", "malformed"),
+        (None, "", "missing"),
+        (None, "a b", "missing"),
+        (None, "a\x00", "missing"),
+        (None, "x" * 256, "missing"),
     ],
 )
-def test_whom_nobody_can_be_sure_of(principal: str | None, subject: str, says: str) -> None:
-    with pytest.raises(Forbidden, match=says):
+def test_whom_nobody_can_be_sure_of(principal: str | None, subject: str, code: str) -> None:
+    with refused(code):
         user_name(Assertion(CAMPUS, subject, principal), MISSOURI)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from adon.config import Configuration, load
 from adon.config.discovery import LinkDiscovery
-from adon.errors import InvalidInput
 from apps.campus_edge.hello_key import identity
+from tests.support.refusals import refused
 
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
 
@@ -41,20 +41,19 @@ def test_controllers_with_the_same_key_file_are_still_two(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("content", "mode", "says"),
+    ("content", "mode", "code"),
     [
-        (None, 0, "No such file"),
-        (b"00" * 32, 0o644, "others can read it"),
-        (b"00" * 31, 0o600, "a key of 31 bytes, not 32"),
-        (b"not hex", 0o600, "holds no key of 64 hex digits"),
-        (b"\xff\xfe", 0o600, "holds no key of 64 hex digits"),
+        (None, 0, "unreadable"),
+        (b"00" * 32, 0o644, "file-mode"),
+        (b"00" * 31, 0o600, "wrong-length"),
+        (b"not hex", 0o600, "malformed"),
+        (b"\xff\xfe", 0o600, "malformed"),
     ],
 )
-def test_a_wrong_key_file_is_named(tmp_path: Path, content: bytes | None, mode: int, says: str) -> None:
+def test_a_wrong_key_file_is_named(tmp_path: Path, content: bytes | None, mode: int, code: str) -> None:
     file = tmp_path / "hello.key"
     if content is not None:
         file.write_bytes(content)
         file.chmod(mode)
-    with pytest.raises(InvalidInput, match=says) as refused:
+    with refused(code, "discovery.key_file"):
         identity(configured(enabled=True, key_file=str(file)))
-    assert refused.value.problems[0].field == "discovery.key_file"

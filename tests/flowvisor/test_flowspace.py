@@ -5,11 +5,11 @@ from __future__ import annotations
 from ipaddress import ip_address, ip_network
 from itertools import pairwise, product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.flowspace import ANY_PORT, ANY_PROTOCOL, Box, Connection, boxes, merged, outside, overlap
+from tests.support.refusals import refused
 
 ADDRESSES = [
     ip_address(text) for text in ("10.0.0.0", "10.0.0.1", "10.0.0.2", "10.0.0.3", "fd00::", "fd00::1")
@@ -100,5 +100,5 @@ def test_an_example_is_told_in_words() -> None:
 
 
 def test_an_empty_box_has_no_example() -> None:
-    with pytest.raises(ValueError, match="empty"):
+    with refused(ValueError):
         Box(4, ((), ((0, 1),), ANY_PROTOCOL, ANY_PORT)).example()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.pacing import OFPT_FLOW_MOD, Bucket, pieces
+from tests.support.refusals import refused
 
 RATES = st.floats(0.5, 5_000)
 MOMENTS = st.lists(st.floats(0, 10), min_size=1, max_size=60).map(sorted)
@@ -73,5 +74,5 @@ def test_pieces_are_the_batch_again_whole_messages_and_bounded(kinds: list[int],
     "data", [b"\x04\x0e\x00", message(14)[:6], message(14, 16)[:12], b"\x04\x0e\x00\x07" + bytes(4)]
 )
 def test_what_is_no_whole_message_is_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"length|header"):
+    with refused(ValueError):
         list(pieces(data, 5))

@@ -89,7 +89,7 @@ BROKEN = {
 @pytest.mark.parametrize("what", BROKEN)
 def test_what_a_parser_must_not_see(what: str) -> None:
     data = BROKEN[what]
-    with pytest.raises(ValueError, match=r"[a-z]"):
+    with refused(ValueError):
         wellformed.check(4, data[1], data)
 
 

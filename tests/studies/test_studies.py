@@ -51,20 +51,20 @@ def _gzipped(text: bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    "text",
     [
-        ("%", "not base64"),
-        ("e30=", "not gzip"),
-        (_gzipped(b"{}")[:-8], "base64|whole"),
-        (base64.b64encode(gzip.compress(b"{}", mtime=0) + b"more").decode(), "one whole"),
-        (_gzipped(b"[]"), "no JSON object"),
-        (_gzipped(b'{"a": NaN}'), "not a JSON number"),
-        (_gzipped(b"{"), "no JSON"),
-        (_gzipped(b"[" * 100_000), "nested too deeply"),
+        "%",
+        "e30=",
+        _gzipped(b"{}")[:-8],
+        base64.b64encode(gzip.compress(b"{}", mtime=0) + b"more").decode(),
+        _gzipped(b"[]"),
+        _gzipped(b'{"a": NaN}'),
+        _gzipped(b"{"),
+        _gzipped(b"[" * 100_000),
     ],
 )
-def test_what_is_not_packed_like_this_is_refused(text: str, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+def test_what_is_not_packed_like_this_is_refused(text: str) -> None:
+    with refused(ValueError):
         unpacked(text)
 
 

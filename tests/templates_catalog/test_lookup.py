@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from adon.templates_catalog.lookup import LookupTable, as_text, from_text, generate
 from measurement.model import Metric
+from tests.support.refusals import refused
 from tests.templates_catalog.strategies import tables
 
 METRICS = st.sampled_from(Metric)
@@ -64,20 +65,20 @@ def test_nan_has_no_score() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "cause"),
+    ("points", "field"),
     [
-        ([(1, 1)], "a table has 2 to 1000 points"),
-        ([], "a table has 2 to 1000 points"),
-        ([(1, 1), (1, 2)], "points.1: value 1 does not come after 1"),
-        ([(1, 1), (3, 2), (2, 3)], "points.2: value 2 does not come after 3"),
-        ([(1, 1), (2, float("nan"))], "finite number"),
-        ([(1, 1), (float("inf"), 2)], "finite number"),
-        ([(-1, 1), (2, 2)], "greater than or equal to 0"),
-        ([(1, 1), (2, 1e300)], "less than or equal to"),
+        ([(1, 1)], "points"),
+        ([], "points"),
+        ([(1, 1), (1, 2)], "points.1"),
+        ([(1, 1), (3, 2), (2, 3)], "points.2"),
+        ([(1, 1), (2, float("nan"))], "points.1.1"),
+        ([(1, 1), (float("inf"), 2)], "points.1.0"),
+        ([(-1, 1), (2, 2)], "points.0.0"),
+        ([(1, 1), (2, 1e300)], "points.1.1"),
     ],
 )
-def test_a_table_that_is_none_is_refused(points: list[tuple[float, float]], cause: str) -> None:
-    with pytest.raises(ValidationError, match=cause):
+def test_a_table_that_is_none_is_refused(points: list[tuple[float, float]], field: str) -> None:
+    with refused(ValidationError, field):
         LookupTable.model_validate({"points": points})
 
 

@@ -15,10 +15,11 @@ from adon.simulation.policy import (
     Woken,
 )
 from apps.experiments.deciding import Decided, Given, Refused
-from apps.experiments.driving import Driven, PolicyFailed
+from apps.experiments.driving import Driven
 from apps.experiments.kept import KeptPaths
 from measurement.model import Metric
 from tests.apps.experiments.loopback import file, network, trials
+from tests.support.refusals import refused
 
 (TRIAL,) = trials(
     file(
@@ -104,22 +105,24 @@ def test_a_flow_that_is_refused_is_never_carried():
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "shown"),
     [
-        ([Take(1, "nowhere")], "policy told: 'nowhere' does not lead from mu to osu"),
-        ([Take(9, "al2s")], "policy told: there is no transfer 9"),
-        (["al2s"], "policy told: 'al2s' is no order"),
-        (7, "policy told: TypeError"),
-        ([Take([1], "al2s")], r"policy told: Take\(number=\[1\], path='al2s'\): unhashable type"),
-        ([Take(1, ["al2s"])], "policy told: Take.*: unhashable type"),
-        ([Refuse(1, None)], r"policy told: Refuse\(number=1, why=None\) does not say why in words"),
-        ([Measure("al2s", Metric.LOSS)], "policy told: Measure.*: 'str' object has no attribute 'path'"),
+        ([Take(1, "nowhere")], "nowhere"),
+        ([Take(9, "al2s")], "9"),
+        (["al2s"], "al2s"),
+        (7, "TypeError"),
+        ([Take([1], "al2s")], "number=[1]"),
+        ([Take(1, ["al2s"])], "path=['al2s']"),
+        ([Refuse(1, None)], "why=None"),
+        ([Measure("al2s", Metric.LOSS)], "Measure"),
     ],
 )
-def test_what_a_policy_gets_wrong_is_said_with_its_name(answer, said):
+def test_what_a_policy_gets_wrong_is_said_with_its_name(answer, shown):
     decider, _ = driven(Told([answer]), lambda key, _test: key.path)
-    with pytest.raises(PolicyFailed, match=said):
+    with refused("policy-failed") as caught:
         decider.ask(A, 5001)
+    assert str(caught.error).startswith("policy told: ")
+    assert shown in str(caught.error)
 
 
 def test_what_the_network_cannot_do_is_not_the_policy_s():

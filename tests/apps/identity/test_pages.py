@@ -178,19 +178,13 @@ def test_pending_sign_ins_are_bound_used_once_and_end() -> None:
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        (
-            {"client_secret_variable": "NOT_SET"},
-            "access.openid.campus.client_secret_variable: holds no secret",
-        ),
-        (
-            {"client_secret_file": "/nowhere/secret"},
-            "access.openid.campus.client_secret_file: /nowhere/secret cannot",
-        ),
+        ({"client_secret_variable": "NOT_SET"}, "access.openid.campus.client_secret_variable"),
+        ({"client_secret_file": "/nowhere/secret"}, "access.openid.campus.client_secret_file"),
     ],
 )
 def test_a_secret_that_is_not_there_is_told_at_the_start(changes: dict[str, str], field: str) -> None:
     settings = check_model({**ACCESS, "openid": {"campus": {**CAMPUS, **changes}}}, Access)
-    with pytest.raises(InvalidInput, match=field):
+    with refused(InvalidInput, field):
         open_ways(settings, lambda: 0.0, {})
 
 
