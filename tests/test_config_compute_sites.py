@@ -9,7 +9,7 @@ import pytest
 from adon.config import Configuration, HTCondorAdapter, SlurmAdapter, StaticAdapter
 from adon.errors import InvalidInput
 from adon.yamlfile import dump, parse_model
-from tests.broker.stage import NETWORK
+from tests.support.network_factories import NETWORK
 
 SITE = "  osu-hpc:\n    site: osu\n"
 JOB = "{run: [/opt/align, '{flow}'], arguments: 1, nodes: 2, cores: 8, memory: 16 GB, time_limit: 2 h}"

@@ -13,7 +13,7 @@ from adon.yamlfile import dump, parse_model
 from apps.config_files import files_of
 from measurement.health.model import Pair
 from measurement.model import Metric, PathKey
-from tests.broker.stage import NETWORK
+from tests.support.network_factories import NETWORK
 
 MACHINES = """
 health:

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Any
 
 from adon.broker.broker import Broker
 from adon.broker.counters import by_flows
@@ -215,11 +216,12 @@ class EventPlayer:
     :ivar connected: the datapath ids of connected switches.
     :ivar tick_at: when the broker wants the next tick.
     :ivar answers: by command.
-    :ivar observers: called with each effect and the event that led to it, before the effect is carried out.
+    :ivar observers: called with each effect and the event that led to it, before the effects are carried out.
     """
 
     FLOWS_PER_REPORT = 100
     """Counters are reported for this number of flows at a time, as the campus edge does."""
+    make_broker: Callable[..., Broker] = Broker
 
     def __init__(
         self,
@@ -254,12 +256,21 @@ class EventPlayer:
         waiting, effects = deque([event]), list[Effect]()
         while waiting:
             current = waiting.popleft()
-            for effect in self.broker.handle(current):
+            following = self.handle(current)
+            for effect in following:
                 for observe in self.observers:
                     observe(current, effect)
-                effects.append(effect)
-                waiting.extend(self.carry_out(effect))
+            effects += following
+            waiting.extend(self.play(following))
         return effects
+
+    def handle(self, event: Event) -> list[Effect]:
+        """Let the broker handle one event."""
+        return self.broker.handle(event)
+
+    def play(self, effects: Iterable[Effect]) -> list[Event]:
+        """Carry out the effects of one event; return the events that follow at once."""
+        return [event for effect in effects for event in self.carry_out(effect)]
 
     def connect(self, *dpids: int) -> None:
         """Let switches connect, by default all of them."""
@@ -282,10 +293,10 @@ class EventPlayer:
             if dpid in connected:
                 self.connect(dpid)
 
-    def start_broker(self) -> Broker:
+    def start_broker(self, **more: Any) -> Broker:
         """Return a broker with the saved state."""
         saved = self.saved
-        return Broker(
+        return self.make_broker(
             self.configuration,
             saved.extend(self.catalog),
             flows=[flow for flow in saved.flows.values() if not flow.state.final],
@@ -296,6 +307,7 @@ class EventPlayer:
             circuits=saved.circuits,
             jobs=saved.jobs.values(),
             last_job=max(saved.jobs, default=0),
+            **more,
         )
 
     # -- time -------------------------------------------------------------------------------------------

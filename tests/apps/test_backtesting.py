@@ -20,9 +20,9 @@ from adon.store.store import Store
 from apps.cli.main import app
 from measurement.archive import Archive
 from tests.apps.measured import put_alarm
-from tests.broker import alarming
-from tests.broker.backtesting import EAGER, START, UNTIL, catalog, results, then
-from tests.broker.many import NETWORK
+from tests.support.backtests import EAGER, START, UNTIL, catalog, results, then
+from tests.support.factories import make_alarm
+from tests.support.network_factories import NETWORK
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def folder(tmp_path: Path, empty_state: Path) -> Path:
             store.save_flow(flow, "e-1", flow.submitted_at)
     with Archive(tmp_path / "measurements.db") as archive:
         archive.append(results())
-        put_alarm(archive, alarming.alarm(START + 5, "a-1", "internet", critical=False))
+        put_alarm(archive, make_alarm(START + 5, "a-1", "internet", critical=False))
     return tmp_path
 
 

@@ -22,7 +22,7 @@ from apps.rest.services import open_services
 from tests.apps import test_backtesting
 from tests.apps.edge import eventually
 from tests.apps.test_backtesting import fingerprints, text
-from tests.broker.backtesting import EAGER, START, UNTIL
+from tests.support.backtests import EAGER, START, UNTIL
 
 folder = test_backtesting.folder
 BODY: dict[str, Any] = {

@@ -9,8 +9,8 @@ import pytest
 from adon.broker.events import SnapshotAsked
 from apps.rest.network_models import NetworkView
 from tests.apps.web import NOW
-from tests.broker.stage import OSU_EDGE
-from tests.broker.test_links import WiredStage
+from tests.support.stage import OSU_EDGE
+from tests.support.wired_stage import WiredStage
 
 
 def link(state, ends, **more):

@@ -44,8 +44,8 @@ from measurement.custom.batch.model import JobState as Word
 from measurement.model import Observation, host_key
 from measurement.sites import codec as sites_codec
 from tests.apps.edge import TEMPLATE, measured
-from tests.broker.alarming import alarm, over
 from tests.broker.sites.values import news, report, wait
+from tests.support.factories import clear_alarm, make_alarm
 from tests.support.refusals import refused
 
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "soykb"}
@@ -147,11 +147,11 @@ def test_a_value_of_a_host_becomes_an_event(world: World) -> None:
 
 
 def test_an_alarm_becomes_an_event_of_its_beginning_or_of_its_end(world: World) -> None:
-    raised = alarm(900.0, since=870.0)
+    raised = make_alarm(900.0, since=870.0)
     event = world.receive("alarm", **alarms.to_json(raised))
     assert isinstance(event, AlarmRaised)
     assert event.alarm == raised
-    event = world.receive("alarm", **alarms.to_json(over(raised, 990.0)))
+    event = world.receive("alarm", **alarms.to_json(clear_alarm(raised, 990.0)))
     assert isinstance(event, AlarmCleared)
     assert event.alarm.cleared_at == 990.0
 
@@ -171,7 +171,7 @@ def test_messages_that_are_no_events(world: World, kind: str) -> None:
     assert world.receive(kind, role="web") is None
 
 
-ALARM = alarms.to_json(alarm(900.0))
+ALARM = alarms.to_json(make_alarm(900.0))
 BELOW_ZERO = sites_codec.report_to_json(report("osu-hpc", wait(5.0)))
 BELOW_ZERO["state"]["waits"][0]["seconds"] = -5.0
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {

@@ -19,14 +19,14 @@ from adon.store import tables
 from adon.store.store import Store
 from apps.campus_edge.remembering import Remembering
 from apps.cli.main import app
-from tests.broker.stage import Stage, know, ready
+from tests.support.stage import Stage, know, make_stage
 
 
 @pytest.fixture
 def data(tmp_path: Path, empty_state: Path) -> Path:
     """A data folder whose database has the decisions of a short story, with what they saw."""
     (tmp_path / "state.db").write_bytes(empty_state.read_bytes())
-    stage = ready()
+    stage = make_stage()
     stage.submit(qspec={"throughput": {"min": "6 Mbps"}})
     for _ in range(3):
         stage.pass_time(12)
@@ -38,7 +38,7 @@ def data(tmp_path: Path, empty_state: Path) -> Path:
 
 def keep(stage: Stage, data: Path, code: str) -> None:
     with Store.open(f"sqlite:///{data / 'state.db'}") as store:
-        for decision in stage.decisions:
+        for decision in stage.saved.decisions:
             store.save_decision(decision)
         remembering = Remembering(store, code)
         remembering.keep(stage.snapshots)
@@ -141,7 +141,7 @@ def test_a_wrong_use(arguments: tuple[str, ...]) -> None:
 
 def test_a_database_that_is_away_is_not_swallowed(tmp_path: Path, empty_state: Path) -> None:
     (tmp_path / "state.db").write_bytes(empty_state.read_bytes())
-    stage = ready()
+    stage = make_stage()
     stage.submit()
     with Store.open(f"sqlite:///{tmp_path / 'state.db'}") as store:
         change(tmp_path, sqlalchemy.text("DROP TABLE snapshot_parts"))
@@ -154,7 +154,7 @@ def test_a_database_that_is_away_is_not_swallowed(tmp_path: Path, empty_state: P
 def test_memory_has_an_end(tmp_path: Path, empty_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "state.db").write_bytes(empty_state.read_bytes())
     monkeypatch.setattr("apps.campus_edge.remembering.MOST", 10)
-    stage = ready()
+    stage = make_stage()
     stage.submit()
     many = [replace(stage.snapshots[0], decision=f"d-{number}") for number in range(25)]
     with Store.open(f"sqlite:///{tmp_path / 'state.db'}") as store:

@@ -44,8 +44,8 @@ from measurement.health.running import Running
 from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.probes.key import write_key
 from tests.apps.test_cli_health import agents
-from tests.broker.stage import NETWORK
 from tests.measurement.health.cloud import Cloud
+from tests.support.network_factories import NETWORK
 from tests.support.refusals import refused
 from tests.test_config_health import MACHINES
 

@@ -15,7 +15,7 @@ from adon.store.store import Store
 from apps.cli.main import app
 from apps.rest import why_nots
 from tests.apps.test_recomputing import data, decisions, keep  # noqa: F401 - a fixture
-from tests.broker.stage import ready
+from tests.support.stage import make_stage
 
 ASKED: Any = {"qspec": {"throughput": {"min": "6 Mbps"}}, "by": "researcher"}
 
@@ -23,12 +23,12 @@ ASKED: Any = {"qspec": {"throughput": {"min": "6 Mbps"}}, "by": "researcher"}
 @pytest.fixture
 def decided(world) -> str:
     """A decision with what it saw, in the database; it is about the researcher's flow."""
-    stage = ready(internet=40.0)
+    stage = make_stage(internet=40.0)
     flow = stage.submit(**ASKED)
     with Store.open(world.url) as store:
         store.save_flow(stage.flow(flow), "e", stage.now)
     keep(stage, world.folder, code_version())
-    return stage.decisions[-1].id
+    return stage.saved.decisions[-1].id
 
 
 def run(*arguments: object) -> Result:
@@ -87,12 +87,12 @@ EMPTY: dict[str, Any] = {
 
 def test_a_decision_that_is_not_there_and_one_whose_snapshot_is_not(world):
     assert world.ask("GET", "/decisions/d-nothing.1/why-not").status_code == 404
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit(**ASKED)
     with Store.open(world.url) as store:
         store.save_flow(stage.flow(flow), "e", stage.now)
-        store.save_decision(stage.decisions[-1])
-    answer = world.ask("GET", f"/decisions/{stage.decisions[-1].id}/why-not")
+        store.save_decision(stage.saved.decisions[-1])
+    answer = world.ask("GET", f"/decisions/{stage.saved.decisions[-1].id}/why-not")
     assert answer.status_code == 404
     assert "snapshot" in answer.json["detail"]
 

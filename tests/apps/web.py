@@ -18,14 +18,20 @@ from typing import Any, cast
 from flask_openapi3.openapi import OpenAPI
 
 from adon.access.identity import create_token
-from adon.broker import maintaining, whatif
+from adon.broker import maintaining
 from adon.broker.broker import Broker
 from adon.broker.decision import Decision, Outcome, SiteCost
 from adon.broker.effects import Answer, RuleState, SaveReservation
-from adon.broker.events import Event, PreviewAsked, ReservationAsked, ReservationReleased
+from adon.broker.events import (
+    Event,
+    PreviewAsked,
+    ReservationAsked,
+    ReservationReleased,
+    WaitingAsked,
+    WhatIfAsked,
+)
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.maintenance import WindowRequest, Windows
-from adon.broker.queueing.explaining import explained
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.book import Book, Hold, Who
 from adon.broker.resources.offer import configured_offers
@@ -84,8 +90,9 @@ from tests.apps.measured import (
 )
 from tests.broker.queueing.scenes import full
 from tests.broker.sites.values import compute_site, job, report, silent, wait
-from tests.broker.stage import configuration, ready
 from tests.broker.test_whatif import three_on_al2s
+from tests.support.network_factories import make_configuration
+from tests.support.stage import make_stage
 
 STATE, MEASUREMENTS = "state.db", "measurements.db"
 HOSTS = {"mu-dtn": "mu", "osu-dtn": "osu"}
@@ -103,10 +110,10 @@ WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "25 GB", "template
 
 def preview_of(payload: dict[str, Any]) -> Mapping[str, Any] | AdonError:
     """What the real core says, of two paths that are measured."""
-    stage = ready()
+    stage = make_stage()
     request = check_model(payload["request"], FlowRequest)
-    event = PreviewAsked("e-p", stage.now, "c", request, payload["requester"])
-    (answer,) = (one.value for one in stage.broker.handle(event) if isinstance(one, Answer))
+    stage.feed(PreviewAsked(*stage.stamp(), "c", request, payload["requester"]))
+    answer = stage.answers["c"]
     assert isinstance(answer, Mapping | AdonError)
     return answer
 
@@ -121,7 +128,7 @@ class Controller:
         self.answers: dict[tuple[str, str], Flow] = {}
         self.windows = Windows(self.store.windows())
         self.jobs = Jobs()
-        self.broker = Broker(configuration(), self.catalog)
+        self.broker = Broker(make_configuration(), self.catalog)
         self.reserved: dict[tuple[str, str], Any] = {}
         self.snapshot: dict[str, Any] = snapshot()
         self.tally = Tally()
@@ -150,7 +157,7 @@ class Controller:
                 peer.answer(command, codec.encode_template(saved))
             case "maintenance.add":
                 wanted = check_model(payload["request"], WindowRequest)
-                window = self.windows.add(wanted, payload["requester"], NOW, Topology(configuration()))
+                window = self.windows.add(wanted, payload["requester"], NOW, Topology(make_configuration()))
                 self.store.save_window(window)
                 peer.answer(command, dict(maintaining.as_json(window, NOW)))
             case "maintenance.cancel":
@@ -173,12 +180,11 @@ class Controller:
             case "what-if":
                 asked = payload.get("failure")
                 scenario = None if asked is None else Scenario(Failure(asked), payload["name"])
-                stage = three_on_al2s()
-                peer.answer(command, dict(whatif.answered(stage.broker.world, scenario, stage.now)))
+                peer.answer(command, dict(three_on_al2s().command(WhatIfAsked, scenario)))
             case "flow.waiting":
                 stage, _, waiting = full()
-                told = explained(stage.broker.world, waiting, stage.now)
-                peer.answer(command, {**told, "id": f"f-{payload['flow']}"})
+                answer = stage.command(WaitingAsked, waiting.number)
+                peer.answer(command, {**answer, "id": f"f-{payload['flow']}"})
             case "snapshot":
                 peer.answer(command, self.snapshot)
             case "tally":
@@ -346,7 +352,7 @@ class World:
             self.stream,
             lambda: gantt.page(the_plan().schedule, title="mu-osu"),
             folder / journal.NAME,
-            configuration(),
+            make_configuration(),
             HOSTS,
             clock=lambda: NOW + 10,
             why_nots=WhyNots(self.url),
@@ -565,7 +571,7 @@ def snapshot() -> dict[str, Any]:
         ],
         "resources": [
             site_json(offer, Book.of(offer.limits, {1: Hold(Amounts(nodes=4), Who("ann", 1))}), NOW)
-            for offer in configured_offers(configuration()).values()
+            for offer in configured_offers(make_configuration()).values()
         ],
         "failover": {"buckets": [["0.5", 2], ["+Inf", 3]], "seconds": 1.75, "open": 0},
         "compute": compute(),

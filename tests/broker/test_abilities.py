@@ -12,33 +12,28 @@ from adon.flowvisor.features import Queue, Room, SwitchFeatures, declared, merge
 from adon.flowvisor.pipeline import Pipeline
 from adon.flowvisor.rule import GroupEntry, MeterEntry
 from adon.frozenmap import FrozenMap
-from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, configuration, know, verdicts
-
-FIELDS = frozenset(
-    {"in_port", "eth_type", "ip_proto", "ip_src", "ip_dst", "tp_src", "tp_dst", "metadata", "vlan"}
-)
-ALL_GROUPS = FrozenMap({"all": 100, "fast_failover": 100})
-
-
-def able(
-    n_tables: int = 254, most: int = 1_000_000, fields: frozenset[str] = FIELDS, **more: Any
-) -> SwitchFeatures:
-    tables = FrozenMap({n: Room(0, most, fields) for n in range(min(n_tables, 3))})
-    return SwitchFeatures(4, n_tables, tables, **{"groups": ALL_GROUPS, "meters": 1000, **more})
+from tests.support.factories import ALL_GROUPS, FIELDS, make_features
+from tests.support.network_factories import make_configuration
+from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, know
 
 
 def staged(**policy: Any) -> Configuration:
-    read = configuration(**policy)
+    read = make_configuration(**policy)
     switches = {n: s.model_copy(update={"pipeline": "staged"}) for n, s in read.switches.items()}
     return read.model_copy(update={"switches": FrozenMap(switches)})
 
 
 def stage(read: Configuration, mu: SwitchFeatures | None, osu: SwitchFeatures | None = None) -> Stage:
     made = Stage(read)
-    made.features = {d: f for d, f in ((MU_EDGE, mu), (OSU_EDGE, osu)) if f is not None}
+    made.switches[MU_EDGE].features, made.switches[OSU_EDGE].features = mu, osu
     made.connect()
     know(made, al2s=58.0, internet=6.5)
     return made
+
+
+def lacking_of(made: Stage, dpid: int) -> Any:
+    """Return what a switch is shown to lack."""
+    return next(one["lacks"] for one in made.snapshot()["switches"] if int(one["dpid"], 16) == dpid)
 
 
 STAGED = Pipeline(staged=True, table_offset=1)
@@ -47,19 +42,19 @@ STAGED = Pipeline(staged=True, table_offset=1)
 @pytest.mark.parametrize(
     ("pipeline", "features", "lacks"),
     [
-        (Pipeline(), able(1), ()),
-        (STAGED, able(4), ()),
-        (STAGED, able(3), ("table_offset: table 3 is needed, and the last table is 2",)),
-        (Pipeline(staged=True), able(2), ("pipeline: table 2 is needed, and the last table is 1",)),
-        (Pipeline(), able(1, fields=FIELDS - {"metadata"}), ()),
+        (Pipeline(), make_features(1), ()),
+        (STAGED, make_features(4), ()),
+        (STAGED, make_features(3), ("table_offset: table 3 is needed, and the last table is 2",)),
+        (Pipeline(staged=True), make_features(2), ("pipeline: table 2 is needed, and the last table is 1",)),
+        (Pipeline(), make_features(1, fields=FIELDS - {"metadata"}), ()),
         (
             Pipeline(staged=True),
-            able(3, fields=FIELDS - {"metadata"}),
+            make_features(3, fields=FIELDS - {"metadata"}),
             tuple(f"table {n}: metadata must be matched, and it cannot" for n in (1, 2)),
         ),
         (
             Pipeline(),
-            able(1, fields=FIELDS - {"tp_dst"}),
+            make_features(1, fields=FIELDS - {"tp_dst"}),
             ("table 0: tp_dst must be matched, and it cannot",),
         ),
         (STAGED, SwitchFeatures(4, 254), ()),
@@ -72,50 +67,47 @@ def test_what_the_form_of_our_rules_asks_of_a_switch(
 
 
 def test_what_was_not_asked_again_is_as_it_was() -> None:
-    known = able(2, queues=FrozenMap({2: (Queue(1),)}))
+    known = make_features(2, queues=FrozenMap({2: (Queue(1),)}))
     again = SwitchFeatures(4, 2, FrozenMap({0: Room(17)}), queues=FrozenMap())
     found = merged(known, again)
     assert found.tables == {0: Room(17, 1_000_000, FIELDS), 1: Room(0, 1_000_000, FIELDS)}
     assert (found.groups, found.meters, found.queues) == (ALL_GROUPS, 1000, {})
 
 
-@pytest.mark.parametrize("lacking", [able(2), able(3, fields=FIELDS - {"metadata"})])
+@pytest.mark.parametrize("lacking", [make_features(2), make_features(3, fields=FIELDS - {"metadata"})])
 def test_a_switch_that_cannot_hold_our_rules_gets_no_new_flow_and_says_why(lacking: SwitchFeatures) -> None:
-    made = stage(staged(), able(), lacking)
+    made = stage(staged(), make_features(), lacking)
     flow = made.submit()
     assert flow.state is FlowState.QUEUED
-    assert set(verdicts(made.last_decision(flow)).values()) == {"excluded"}
-    (why,) = {one.why for one in made.last_decision(flow).candidates}
+    assert set(made.verdicts(flow).values()) == {"excluded"}
+    (why,) = {one.why for one in made.decision(flow).candidates}
     assert why.startswith("switch 0000000000000a02: ")
     assert "table 2" in why or "metadata" in why
-    assert sum("lacks something" in line for line in made.said) == len(
-        made.broker.world.abilities.lacks[OSU_EDGE]
-    )
+    lacks = lacking_of(made, OSU_EDGE)
+    assert sum("lacks something" in line for line in made.said) == len(lacks) > 0
     made.pass_time(200.0)  # it is asked again, and nothing is said twice
-    assert sum("lacks something" in line for line in made.said) == len(
-        made.broker.world.abilities.lacks[OSU_EDGE]
-    )
+    assert sum("lacks something" in line for line in made.said) == len(lacks)
 
 
 def test_rules_that_are_there_stay_and_a_flow_waits_until_the_switch_can() -> None:
-    made = stage(staged(), able(), able())
+    made = stage(staged(), make_features(), make_features())
     first = made.submit()
     held = made.installed(OSU_EDGE)
-    made.features[OSU_EDGE] = able(2)
+    made.switches[OSU_EDGE].features = make_features(2)
     made.disconnect(OSU_EDGE)
     made.connect(OSU_EDGE)
     assert made.flow(first).state is FlowState.ACTIVE
     assert made.installed(OSU_EDGE) == held
     second = made.submit()
     assert second.state is FlowState.QUEUED
-    made.features[OSU_EDGE] = able()  # another mode, after a restart of the switch
+    made.switches[OSU_EDGE].features = make_features()  # another mode, after a restart of the switch
     made.disconnect(OSU_EDGE)
     made.connect(OSU_EDGE)
     assert made.flow(second).state is FlowState.ACTIVE
 
 
 def test_groups_only_where_the_switch_has_fast_failover() -> None:
-    made = stage(staged(), able(groups=FrozenMap({"all": 8})), able())
+    made = stage(staged(), make_features(groups=FrozenMap({"all": 8})), make_features())
     groups = {entry.dpid for entry in made.installed() if isinstance(entry, GroupEntry)}
     assert groups == {OSU_EDGE}
     assert made.submit().state is FlowState.ACTIVE
@@ -129,15 +121,15 @@ def test_a_switch_that_does_not_answer_is_believed_to_have_groups() -> None:
 @pytest.mark.parametrize(
     ("features", "by"),
     [
-        (able(queues=FrozenMap({2: (Queue(1), Queue(2), Queue(3))})), "queue"),
-        (able(queues=FrozenMap({3: (Queue(1),)})), "meter"),
-        (able(), "meter"),
-        (able(meters=0), "nothing"),
+        (make_features(queues=FrozenMap({2: (Queue(1), Queue(2), Queue(3))})), "queue"),
+        (make_features(queues=FrozenMap({3: (Queue(1),)})), "meter"),
+        (make_features(), "meter"),
+        (make_features(meters=0), "nothing"),
         (None, "nothing"),
     ],
 )
 def test_the_ladder_uses_what_the_switch_has(features: SwitchFeatures | None, by: str) -> None:
-    made = stage(configuration(ladder=LadderPolicy(mode="auto")), features)
+    made = stage(make_configuration(ladder=LadderPolicy(mode="auto")), features)
     flow = made.submit()
     assert flow.granted is not None
     assert flow.granted.by == by
@@ -146,19 +138,19 @@ def test_the_ladder_uses_what_the_switch_has(features: SwitchFeatures | None, by
 
 
 def test_queues_that_the_operator_has_not_made_are_named() -> None:
-    made = stage(configuration(ladder=LadderPolicy(mode="queues")), able(queues=FrozenMap()))
+    made = stage(make_configuration(ladder=LadderPolicy(mode="queues")), make_features(queues=FrozenMap()))
     made.submit()
     made.pass_time(61.0)
-    (line,) = made.broker.world.abilities.lacks[MU_EDGE]
+    (line,) = lacking_of(made, MU_EDGE)
     assert line.startswith("queues: queue 1 of port 2 is needed")
-    made.features[MU_EDGE] = able(queues=FrozenMap({2: (Queue(1),)}))
+    made.switches[MU_EDGE].features = make_features(queues=FrozenMap({2: (Queue(1),)}))
     made.pass_time(61.0)
-    assert made.broker.world.abilities.lacks[MU_EDGE] == ()
+    assert lacking_of(made, MU_EDGE) == []
 
 
 def test_a_table_that_says_how_much_it_holds_is_a_limit() -> None:
-    made = stage(configuration(), able(most=8))
+    made = stage(make_configuration(), make_features(most=8))
     states = [made.submit().state for _ in range(3)]
     assert states == [FlowState.ACTIVE, FlowState.QUEUED, FlowState.QUEUED]
-    (why,) = {one.why for one in made.decisions[-1].candidates}
+    (why,) = {one.why for one in made.saved.decisions[-1].candidates}
     assert "its table holds 8 rules" in why

@@ -12,20 +12,21 @@ from adon.broker.advising import Advice
 from adon.broker.decision import Outcome
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
-from adon.broker.reading import snapshot
 from adon.config import Configuration
 from adon.flowvisor.reconcile import Phase
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
-from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, catalog, configuration, know, ready
 from tests.broker.test_fleeing import SEVEN, cut, wide
 from tests.broker.test_histories import RATES, Histories
 from tests.depth import DEPTH
+from tests.support.factories import make_catalog
+from tests.support.network_factories import make_configuration
+from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, know, make_stage
 
 
 def advised(read: Configuration | None = None, *names: str) -> Configuration:
     """The example network with these switches (the MU edge) advised."""
-    found = configuration() if read is None else read
+    found = make_configuration() if read is None else read
     chosen = names or ("mu-edge",)
     switches = {n: s.model_copy(update={"advise": n in chosen}) for n, s in found.switches.items()}
     return found.model_copy(update={"switches": FrozenMap(switches)})
@@ -35,24 +36,24 @@ def kept(stage: Stage, flow: Flow, state: RuleState = RuleState.ADVISED) -> set[
     number = flow.number
     return {
         rule
-        for rule, now in stage.rules.values()
+        for rule, now in stage.saved.rules.values()
         if now is state and rule.cookie & (1 << 36) - 1 == number and rule.cookie >> 52 & 0xF
     }
 
 
 def test_a_flow_over_an_advised_switch_is_active_on_paper() -> None:
-    stage = ready(advised())
+    stage = make_stage(advised())
     flow = stage.submit(**SEVEN)
     assert (flow.state, flow.path, flow.advised) == (FlowState.ACTIVE, "al2s", True)
     assert stage.batches == []
     assert stage.installed() == set()
     assert {rule.dpid for rule in kept(stage, flow)} == {MU_EDGE, OSU_EDGE}
     assert any("worked out and not sent" in line for line in stage.said)
-    assert stage.last_decision(flow).outcome is Outcome.ADMIT
+    assert stage.decision(flow).outcome is Outcome.ADMIT
 
 
 def test_it_moves_and_ends_on_paper() -> None:
-    stage = ready(advised(wide()), internet=20.0)
+    stage = make_stage(advised(wide()), internet=20.0)
     flow = stage.submit(**SEVEN)
     before = kept(stage, flow)
     cut(stage)
@@ -65,41 +66,41 @@ def test_it_moves_and_ends_on_paper() -> None:
 
 
 def test_nothing_is_said_of_packets_that_nobody_counts() -> None:
-    stage = ready(advised())
+    stage = make_stage(advised())
     flow = stage.submit(**SEVEN, ports=[])
     stage.pass_time(200)
     assert (stage.flow(flow).state, stage.flow(flow).evidence) == (FlowState.ACTIVE, "")
 
 
 def test_what_is_unchanged_is_not_saved_again() -> None:
-    stage = ready(advised())
+    stage = make_stage(advised())
     flow = stage.submit(**SEVEN)
-    saved = dict(stage.rules)
-    stage.rules.clear()
+    saved = dict(stage.saved.rules)
+    stage.saved.rules.clear()
     stage.pass_time(1)
     know(stage, al2s=58.0)
     cut(stage, live=True)
     assert stage.flow(flow).path == "al2s"
-    assert stage.rules == {}
+    assert stage.saved.rules == {}
     assert saved
 
 
 def test_when_the_mode_ends_the_rules_are_sent() -> None:
-    stage = ready(advised())
+    stage = make_stage(advised())
     flow = stage.submit(**SEVEN)
-    stage.configuration = configuration()
-    stage.restart_controller()
+    stage.configuration = make_configuration()
+    stage.restart()
     assert (stage.flow(flow).state, stage.flow(flow).advised) == (FlowState.ACTIVE, False)
     assert stage.rules_of(flow) == kept(stage, flow, RuleState.INSTALLED) != set()
 
 
 def test_what_was_in_a_switch_when_it_became_advised_stays_there() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit(**SEVEN)
     before = stage.installed(MU_EDGE)
     stage.configuration = advised()
     stage.batches.clear()
-    stage.restart_controller()
+    stage.restart()
     assert stage.flow(flow).advised
     stage.sync()
     stage.pass_time(20)
@@ -112,10 +113,10 @@ def test_what_was_in_a_switch_when_it_became_advised_stays_there() -> None:
 
 
 def test_a_template_can_be_advised_while_others_are_served() -> None:
-    listed = [*catalog().latest]
+    listed = [*make_catalog().latest]
     soykb = next(template for template in listed if template.name == "soykb")
     only = soykb.model_copy(update={"name": "trial", "advise": True})
-    stage = Stage(templates=Catalog.of([*listed, only]))
+    stage = Stage(catalog=Catalog.of([*listed, only]))
     stage.connect()
     know(stage, al2s=58.0, internet=6.5)
     trial, real = stage.submit("trial", **SEVEN), stage.submit("soykb", **SEVEN)
@@ -127,16 +128,16 @@ def test_a_template_can_be_advised_while_others_are_served() -> None:
 
 
 def test_the_read_out_says_which_switch_is_advised() -> None:
-    stage = ready(advised())
-    found = snapshot(stage.broker.world, stage.now)["switches"]
-    assert [(one["name"], one["advise"]) for one in found] == [("mu-edge", True), ("osu-edge", False)]  # type: ignore[attr-defined]
+    stage = make_stage(advised())
+    found = stage.snapshot()["switches"]
+    assert [(one["name"], one["advise"]) for one in found] == [("mu-edge", True), ("osu-edge", False)]
 
 
 def test_no_phase_reaches_an_advised_switch() -> None:
     advice = Advice(advised())
     plan = [Phase("prepare", {MU_EDGE: (), OSU_EDGE: ()}), Phase("shift", {MU_EDGE: ()}, drain_before=True)]
     assert advice.allowed(plan) == [Phase("prepare", {OSU_EDGE: ()})]
-    assert Advice(configuration()).allowed(plan) == plan
+    assert Advice(make_configuration()).allowed(plan) == plan
 
 
 # -- whatever happens -----------------------------------------------------------------------------------
@@ -153,7 +154,7 @@ class AdvisedHistories(Histories):
         if later:
             self.stage.submit(qspec={"throughput": {"min": "1 Mbps"}})
             self.stage.configuration = advised()
-            self.stage.restart_controller()
+            self.stage.restart()
         self.already = len([sent for sent in self.stage.batches if sent.dpid == MU_EDGE])
 
     @invariant()

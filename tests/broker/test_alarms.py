@@ -12,7 +12,7 @@ from adon.broker.alarms import HOLD_OFF_S, SHOWN, Alarms, Waived, began_at, word
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.performance import Changed
 from measurement.model import Metric, PathKey
-from tests.broker.alarming import alarm, over
+from tests.support.factories import clear_alarm, make_alarm
 
 KEY = PathKey("al2s", "mu", "osu")
 MISSED = CandidateRecord(
@@ -23,19 +23,19 @@ OTHER_MISSED = replace(MISSED, metrics=(MetricRecord("loss", 0.1, bound_met=Fals
 
 
 def act(alarms: Alarms, *args: object, **fields: object) -> bool:
-    found = alarm(*args, **fields)  # type: ignore[arg-type]
+    found = make_alarm(*args, **fields)  # type: ignore[arg-type]
     alarms.note(found)
     return alarms.act_on(found, found.raised_at)
 
 
 def test_the_change_begins_with_the_first_sample_that_showed_it() -> None:
-    assert began_at(alarm(100.0, since=70.0)) == 70.0
-    assert began_at(alarm(100.0, kind="absence")) == 100.0
-    assert began_at(replace(alarm(100.0), after=None)) == 100.0
+    assert began_at(make_alarm(100.0, since=70.0)) == 70.0
+    assert began_at(make_alarm(100.0, kind="absence")) == 100.0
+    assert began_at(replace(make_alarm(100.0), after=None)) == 100.0
 
 
 def test_a_long_text_does_not_fill_a_reason() -> None:
-    long = replace(alarm(1.0), text="x" * 5000)
+    long = replace(make_alarm(1.0), text="x" * 5000)
     assert words(long) == f"alarm a-1 (critical: {'x' * SHOWN})"
 
 
@@ -82,7 +82,7 @@ def test_good_news_is_never_acted_on(later: float) -> None:
     alarms = Alarms()
     assert not act(alarms, 100.0 + later, bad=False)
     assert [found.id for found in alarms.on(KEY)] == ["a-1"]
-    assert alarms.changed(alarm(1.0).series) is None
+    assert alarms.changed(make_alarm(1.0).series) is None
 
 
 @given(
@@ -97,9 +97,9 @@ def test_whatever_the_detectors_say_one_alarm_per_severity_and_hold_off(
     alarms, now, heard = Alarms(), 1000.0, list[tuple[float, bool]]()
     for wait, name, bad, critical, clears in news:
         now += wait
-        found = alarm(now, name, bad=bad, critical=critical)
+        found = make_alarm(now, name, bad=bad, critical=critical)
         if clears:
-            alarms.clear(over(found, now))
+            alarms.clear(clear_alarm(found, now))
         elif act(alarms, now, name, bad=bad, critical=critical):
             heard.append((now, critical))
     for index, (at, critical) in enumerate(heard):
@@ -114,13 +114,13 @@ def test_one_alarm_per_series_and_kind_is_held() -> None:
         act(alarms, 100.0 + number, f"a-{number}")
     act(alarms, 300.0, "b", kind="absence")
     assert [found.id for found in alarms.on(KEY)] == ["a-99", "b"]
-    assert not alarms.in_force(alarm(100.0, "a-0"))
-    assert not alarms.clear(over(alarm(100.0, "a-0"), 400.0)), "one that was replaced meanwhile"
+    assert not alarms.in_force(make_alarm(100.0, "a-0"))
+    assert not alarms.clear(clear_alarm(make_alarm(100.0, "a-0"), 400.0)), "one that was replaced meanwhile"
 
 
 def test_values_count_from_the_beginning_of_the_latest_change() -> None:
     alarms = Alarms()
-    first, second = alarm(100.0, since=70.0), alarm(200.0, "b", kind="absence")
+    first, second = make_alarm(100.0, since=70.0), make_alarm(200.0, "b", kind="absence")
     for found in (first, second):
         alarms.note(found)
     assert alarms.changed(first.series) is None, "nothing follows from what was not acted on"
@@ -128,15 +128,15 @@ def test_values_count_from_the_beginning_of_the_latest_change() -> None:
     assert alarms.changed(first.series) == Changed(70.0, "alarm a-1")
     alarms.act_on(second, 200.0 + HOLD_OFF_S)
     assert alarms.changed(first.series) == Changed(200.0, "alarm b")
-    assert alarms.clear(over(second, 600.0))
+    assert alarms.clear(clear_alarm(second, 600.0))
     assert alarms.changed(first.series) == Changed(70.0, "alarm a-1")
-    assert alarms.clear(over(first, 600.0))
+    assert alarms.clear(clear_alarm(first, 600.0))
     assert alarms.changed(first.series) is None
 
 
 def test_an_alarm_inherits_the_effect_of_the_one_before() -> None:
     """The end of the first was lost: what it superseded must not stay so when the second is over."""
-    alarms, second = Alarms(), alarm(150.0, "a-2", since=140.0)
+    alarms, second = Alarms(), make_alarm(150.0, "a-2", since=140.0)
     act(alarms, 100.0, since=70.0)
     alarms.note(second)
     assert not alarms.act_on(second, 150.0)
@@ -144,7 +144,7 @@ def test_an_alarm_inherits_the_effect_of_the_one_before() -> None:
     assert alarms.changed(second.series) == Changed(70.0, "alarm a-2")
     assert alarms.act_on(second, 100.0 + HOLD_OFF_S)
     assert alarms.changed(second.series) == Changed(140.0, "alarm a-2")
-    assert alarms.clear(over(second, 500.0))
+    assert alarms.clear(clear_alarm(second, 500.0))
     assert alarms.changed(second.series) is None
 
 
@@ -152,17 +152,17 @@ def test_news_of_an_alarm_does_not_move_its_beginning() -> None:
     alarms = Alarms()
     act(alarms, 100.0, since=70.0, critical=False)
     assert act(alarms, 160.0, since=130.0)
-    assert alarms.changed(alarm(1.0).series) == Changed(70.0, "alarm a-1")
+    assert alarms.changed(make_alarm(1.0).series) == Changed(70.0, "alarm a-1")
 
 
 def test_silence_does_not_say_that_a_path_carries_less() -> None:
     alarms = Alarms()
     act(alarms, 100.0, kind="absence")
-    assert alarms.changed(alarm(1.0).series) == Changed(100.0, "alarm a-1", less=False)
+    assert alarms.changed(make_alarm(1.0).series) == Changed(100.0, "alarm a-1", less=False)
 
 
 def test_an_alarm_from_the_future_began_now_at_the_latest() -> None:
-    alarms, early = Alarms(), alarm(500.0)
+    alarms, early = Alarms(), make_alarm(500.0)
     alarms.note(early)
     alarms.act_on(early, 100.0)
     assert alarms.changed(early.series) == Changed(100.0, "alarm a-1")
@@ -184,17 +184,17 @@ def test_an_alarm_from_the_future_began_now_at_the_latest() -> None:
 def test_dwell_is_waived_by_a_critical_alarm_on_a_bound_that_is_missed(
     critical: bool, present: CandidateRecord | None, expected: Waived
 ) -> None:
-    assert Alarms().waives(alarm(1.0, critical=critical), 7, present, 100.0, 30.0) is expected
+    assert Alarms().waives(make_alarm(1.0, critical=critical), 7, present, 100.0, 30.0) is expected
 
 
 def test_dwell_is_waived_once_per_dwell_and_flow() -> None:
     alarms = Alarms()
     alarms.hurried(7, 100.0)
-    assert alarms.waives(alarm(1.0), 7, MISSED, 129.0, 30.0) is Waived.PATIENCE
-    assert alarms.waives(alarm(1.0), 7, MISSED, 130.0, 30.0) is Waived.PATIENCE_AND_DWELL
-    assert alarms.waives(alarm(1.0), 8, MISSED, 101.0, 30.0) is Waived.PATIENCE_AND_DWELL
+    assert alarms.waives(make_alarm(1.0), 7, MISSED, 129.0, 30.0) is Waived.PATIENCE
+    assert alarms.waives(make_alarm(1.0), 7, MISSED, 130.0, 30.0) is Waived.PATIENCE_AND_DWELL
+    assert alarms.waives(make_alarm(1.0), 8, MISSED, 101.0, 30.0) is Waived.PATIENCE_AND_DWELL
     alarms.forget_flow(7)
-    assert alarms.waives(alarm(1.0), 7, MISSED, 101.0, 30.0) is Waived.PATIENCE_AND_DWELL
+    assert alarms.waives(make_alarm(1.0), 7, MISSED, 101.0, 30.0) is Waived.PATIENCE_AND_DWELL
 
 
 def test_a_clock_set_back_prolongs_nothing() -> None:
@@ -202,6 +202,6 @@ def test_a_clock_set_back_prolongs_nothing() -> None:
     act(alarms, 10_000.0)
     alarms.hurried(7, 10_000.0)
     alarms.clock_set_back(3600.0)
-    assert alarms.changed(alarm(1.0).series) == Changed(6400.0, "alarm a-1")
-    assert alarms.waives(alarm(1.0), 7, MISSED, 6430.0, 30.0) is Waived.PATIENCE_AND_DWELL
+    assert alarms.changed(make_alarm(1.0).series) == Changed(6400.0, "alarm a-1")
+    assert alarms.waives(make_alarm(1.0), 7, MISSED, 6430.0, 30.0) is Waived.PATIENCE_AND_DWELL
     assert act(alarms, 6400.0 + HOLD_OFF_S, "a-2")

@@ -19,8 +19,8 @@ from adon.explain.backtest.replay import Replay
 from adon.explain.backtest.run import Run
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, PathKey
-from tests.broker import alarming
-from tests.broker.backtesting import (
+from tests.broker.test_fleeing import wide
+from tests.support.backtests import (
     BAD_FROM,
     EAGER,
     START,
@@ -32,7 +32,7 @@ from tests.broker.backtesting import (
     template,
     then,
 )
-from tests.broker.test_fleeing import wide
+from tests.support.factories import make_alarm
 
 AL2S = PathKey("al2s", "mu", "osu")
 
@@ -201,7 +201,7 @@ def test_requests_of_another_time_are_left_out() -> None:
 
 def test_an_alarm_of_then_is_heard() -> None:
     assert ways(alone(past())) == ("al2s",)
-    alarm = alarming.alarm(START + 190, "a-1", "al2s", Metric.THROUGHPUT, since=BAD_FROM)
+    alarm = make_alarm(START + 190, "a-1", "al2s", Metric.THROUGHPUT, since=BAD_FROM)
     run = alone(past(alarms=(alarm,)))
     assert ways(run) == ("al2s", "internet"), "it waives patience"
 

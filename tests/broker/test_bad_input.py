@@ -14,9 +14,9 @@ from adon.flowvisor.port import PortState
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from tests.apps.fabric import BRIDGES, DTN_PORT, EDGES, SITES, configuration, dtn_port, plan
-from tests.broker.stage import MU_EDGE, Stage, know, ready
 from tests.broker.test_overlay import LOWER, PORTS, TEMPLATE, UPPER, diamond
 from tests.support.refusals import refused
+from tests.support.stage import MU_EDGE, Stage, know, make_stage
 
 FULL = "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL"
 
@@ -34,7 +34,7 @@ def fabric(**overlay: Any) -> Stage:
     for site, edge in enumerate(EDGES):
         ports[int(BRIDGES[edge], 16)][dtn_port(site)] = DTN_PORT
     templates = Catalog.of([yamlfile.check_model(TEMPLATE, Template)])
-    stage = Stage(read, templates=templates, ports=ports)
+    stage = Stage(read, catalog=templates, ports=ports)
     stage.connect()
     return stage
 
@@ -57,13 +57,14 @@ def test_without_a_vlan_a_flow_waits_and_says_which_overlay_range_and_link_refus
 def test_in_a_partition_a_flow_waits_and_goes_when_the_network_is_one_again() -> None:
     stage = diamond()
     for dpid in (UPPER, LOWER):
-        stage.port(dpid, "east", PortState(2, False))
+        stage.change_port(dpid, "east", PortState(2, False))
     waiting = stage.submit("bulk", ports=[5001])
     assert waiting.state is FlowState.QUEUED
     assert waiting.reason == "no path leads from mu to osu over links that are up"
     for dpid in PORTS:
         stage.disconnect(dpid)
-    stage.restart_controller()
+    stage.restart()
+    stage.connect()
     assert "cannot be served" not in stage.flow(waiting).reason
     assert stage.flow(waiting).state is FlowState.ACTIVE
 
@@ -71,14 +72,11 @@ def test_in_a_partition_a_flow_waits_and_goes_when_the_network_is_one_again() ->
 def test_every_pair_of_sites_in_a_network_full_of_loops_has_two_ways_that_do_not_meet_in_a_circle() -> None:
     """That no circuit visits a switch twice is checked whenever they change (``check_loop_free``)."""
     stage = fabric()
-    graph = stage.broker.world.network.topology.graph
-    assert graph.loops == len(plan().links) - len(BRIDGES) + 1
-    circuits = stage.broker.world.network.topology.overlay_paths.circuits
-    assert len(circuits) == SITES * (SITES - 1)
+    assert len(stage.saved.circuits.circuits) == SITES * (SITES - 1)
 
 
 def test_flows_that_the_same_packets_would_match_are_refused() -> None:
-    stage = ready()
+    stage = make_stage()
     stage.submit(ports=[5001, 5002])
     with refused(Conflict, field="ports"):
         stage.submit(ports=[5002, 5003])
@@ -103,8 +101,8 @@ def test_a_thousand_requests_at_once_are_all_answered_and_leave_nothing() -> Non
 
 
 def test_a_switch_that_answers_every_change_with_an_error_gets_no_flow_and_is_not_asked_without_end() -> None:
-    stage = ready()
-    stage.refuse[MU_EDGE] = FULL
+    stage = make_stage()
+    stage.refuse(MU_EDGE, FULL)
     flow = stage.submit(ports=[5001])
     sent = len(stage.batches)
     stage.pass_time(300)
@@ -112,7 +110,7 @@ def test_a_switch_that_answers_every_change_with_an_error_gets_no_flow_and_is_no
     assert FULL in stage.flow(flow).reason
     assert not stage.rules_of(flow)
     assert len(stage.batches) - sent < 60
-    stage.refuse.clear()
+    stage.end_faults()
     stage.pass_time(3600)
     know(stage, al2s=58.0)
     again = stage.submit(ports=[5002])

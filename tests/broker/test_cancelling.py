@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 
 from adon.broker.flow import Flow, FlowRequest, FlowState
-from adon.broker.resources.amounts import Limits
-from adon.broker.resources.ledger import Ledger
 from adon.errors import Conflict
 from tests.broker.queueing.scenes import HOUR, full
-from tests.broker.stage import OSU_EDGE, Stage, know, ready
 from tests.broker.test_preemption import crowded
 from tests.support.refusals import refused
+from tests.support.stage import OSU_EDGE, Stage, know, make_stage
 
 Scene = Callable[[], tuple[Stage, Flow]]
 """A stage, and a flow in the state that is asked for."""
@@ -34,15 +32,14 @@ def waiting_with_a_claim() -> tuple[Stage, Flow]:
 
 
 def waiting_for_nodes() -> tuple[Stage, Flow]:
-    stage = ready()
-    none = dict.fromkeys(stage.broker.world.ledger.sites, Limits(nodes=0))
-    stage.broker.world.ledger = Ledger.of(none, (), 0)
+    stage = make_stage()
+    stage.reserve_nodes()
     return stage, stage.submit()
 
 
 def asleep() -> tuple[Stage, Flow]:
     """It has reserved 20 Mbit/s from an hour on."""
-    stage = ready()
+    stage = make_stage()
     bound = {"throughput": {"min": "20 Mbps"}}
     return stage, stage.submit(size="9 GB", qspec=bound, not_before="1 h", deadline="3 h")
 
@@ -58,15 +55,15 @@ def displaced() -> tuple[Stage, Flow]:
 
 def installing() -> tuple[Stage, Flow]:
     """One edge has not answered; another flow waits."""
-    stage = ready()
-    stage.silent.add(OSU_EDGE)
+    stage = make_stage()
+    stage.silence(OSU_EDGE)
     flow = stage.submit()
-    stage.silent.clear()
+    stage.end_faults()
     return stage, flow
 
 
 def running() -> tuple[Stage, Flow]:
-    stage = ready()
+    stage = make_stage()
     return stage, stage.submit()
 
 
@@ -81,15 +78,15 @@ def running_on_what_it_reserved() -> tuple[Stage, Flow]:
 
 def moving() -> tuple[Stage, Flow]:
     """The rules of its new path are under way."""
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit(qspec={"throughput": {"min": "6 Mbps"}})
     for turn in range(3):
         stage.pass_time(12)
         know(stage, internet=6.5)
-        stage.silent.update(stage.ports if turn == 2 else ())
+        stage.silence(*(stage.ports if turn == 2 else ()))
         stage.measure("al2s", 1.0)
-        stage.measure_loss("al2s")
-    stage.silent.clear()
+        stage.measure("al2s", loss=0.0)
+    stage.end_faults()
     assert (stage.flow(flow).path, stage.output_of(flow)) == ("internet", 2), "the switch has not done it"
     return stage, flow
 
@@ -123,7 +120,7 @@ def cancelled() -> tuple[Stage, Flow]:
 
 
 def expired() -> tuple[Stage, Flow]:
-    stage = ready(al2s=1.0, internet=1.0)
+    stage = make_stage(al2s=1.0, internet=1.0)
     flow = stage.submit(queue_patience="10 s")
     stage.pass_time(11)
     return stage, flow
@@ -139,14 +136,10 @@ OVER: Mapping[FlowState, Scene] = {
 
 def held(stage: Stage, flow: Flow) -> dict[str, Any]:
     """Everything that the broker and the switches keep of a flow."""
-    world = stage.broker.world
     return {
         "rules": stage.rules_of(flow),
-        "wanted": world.network.wanted(flow.id),
-        "in the register": world.flows.get(flow.number),
-        "in line": flow.number in world.line,
-        "reserved": world.bookings.holds(flow.number),
-        "of a site": world.ledger.holders.get(flow.number),
+        "desired": {entry for entry in stage.desired() if stage.owner(entry) == flow.id},
+        "memory": stage.memory_of(flow),
     }
 
 
@@ -159,9 +152,9 @@ def test_whatever_it_held_is_given_back(case: str) -> None:
     assert (ended.state, ended.ended_at) == (FlowState.CANCELLED, stage.now)
     stage.pass_time(70)
     assert not {name: found for name, found in held(stage, flow).items() if found}
-    assert stage.outcomes[flow.number].flow == flow.number
+    assert stage.saved.outcomes[flow.number].flow == flow.number
     again = len(stage.batches)
-    stage.restart_controller()
+    stage.restart()
     assert not stage.rules_of(flow)
     assert len(stage.batches) == again, "the switches are right as they are"
 
@@ -175,7 +168,7 @@ def test_what_is_over_is_not_cancelled_and_says_so(state: FlowState) -> None:
             stage.cancel(flow)
         stage.pass_time(70)
     assert stage.flow(flow).state is state
-    assert list(stage.outcomes) == [flow.number]
+    assert list(stage.saved.outcomes) == [flow.number]
 
 
 def test_a_request_is_never_left_as_a_request() -> None:
@@ -184,11 +177,11 @@ def test_a_request_is_never_left_as_a_request() -> None:
         {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "soykb", "ports": [5001]}
     )
     stage = Stage()
-    reference = stage.templates.get("soykb").reference
-    stage.flows[1] = Flow(1, wish, "ann", reference, stage.now)
-    stage.restart_controller()
-    assert stage.cancel(stage.flows[1]).state is FlowState.CANCELLED
-    assert not any(held(stage, stage.flows[1]).values())
+    reference = stage.catalog.get("soykb").reference
+    stage.saved.flows[1] = Flow(1, wish, "ann", reference, stage.now)
+    stage.restart()
+    assert stage.cancel(stage.saved.flows[1]).state is FlowState.CANCELLED
+    assert not any(held(stage, stage.saved.flows[1]).values())
 
 
 def test_every_state_is_in_a_table() -> None:

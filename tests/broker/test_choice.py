@@ -13,8 +13,8 @@ from adon.flowvisor.cookie import Kind
 from adon.flowvisor.path import Basis
 from adon.flowvisor.performance import FlowLoad
 from measurement.model import Measurement, Metric, PathKey
-from tests.broker.stage import catalog
 from tests.broker.test_counters import DESTINATION, SOURCE, reported
+from tests.support.factories import make_catalog
 
 CAPACITY = 60e6
 
@@ -94,7 +94,7 @@ def test_nothing_from_before_a_change_counts(since: float, value: float | None) 
 
 
 def test_a_need_is_the_template_with_what_the_request_changes() -> None:
-    template = catalog().get("soykb")
+    template = make_catalog().get("soykb")
     body = {"source": "a", "destination": "b", "size": "1 GB"}
     plain = Need.of(template, FlowRequest.model_validate(body))
     assert (plain.qspec, plain.streams) == (template.qspec, template.streams)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from adon.broker.damping import ATTEMPTS, CALM_S, CAP_S, Damping, Repeated, repeated
 from adon.broker.flow import FlowState
 from adon.templates_catalog.catalog import Catalog
-from tests.broker.many import template
-from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, know, ready
+from tests.support.factories import make_template
+from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, know, make_stage
 
 
 @pytest.mark.parametrize(
@@ -73,18 +73,19 @@ def test_a_clock_set_back_keeps_what_is_remembered() -> None:
 
 
 def test_a_flow_that_every_path_refuses_fails_in_the_end_and_says_so() -> None:
-    stage = ready()
-    stage.refuse = {MU_EDGE: "BAD_ACTION", OSU_EDGE: "BAD_ACTION"}
+    stage = make_stage()
+    stage.refuse(MU_EDGE, "BAD_ACTION")
+    stage.refuse(OSU_EDGE, "BAD_ACTION")
     flow = stage.submit(qspec={"throughput": {"min": "1 Mbps"}}, queue_patience="30 d")
     for _ in range(60):
-        if stage.flows[flow.number].state.final:
+        if stage.saved.flows[flow.number].state.final:
             break
         stage.pass_time(120)
         know(stage, al2s=58.0, internet=6.5)
-    ended = stage.flows[flow.number]
+    ended = stage.saved.flows[flow.number]
     assert ended.state is FlowState.FAILED
     assert f"given up after {ATTEMPTS} refusals on each of its paths" in ended.reason
-    admitted = [d.path for d in stage.decisions if d.outcome == "admit"]
+    admitted = [d.path for d in stage.saved.decisions if d.outcome == "admit"]
     assert (admitted.count("al2s"), admitted.count("internet")) == (ATTEMPTS, ATTEMPTS)
 
 
@@ -93,8 +94,8 @@ def test_a_flow_that_is_moved_again_and_again_moves_ever_more_rarely(
     min_dwell: str, least: int, most: int
 ) -> None:
     """Every 40 s the other path is the better one; a template may ask not to be held."""
-    eager = template("eager", {"patience": 1, "min_dwell": min_dwell, "switch_margin": 0})
-    stage = Stage(templates=Catalog.of([eager]))
+    eager = make_template("eager", {"patience": 1, "min_dwell": min_dwell, "switch_margin": 0})
+    stage = Stage(catalog=Catalog.of([eager]))
     stage.connect()
     know(stage, al2s=58.0, internet=6.5)
     flow = stage.submit("eager")
@@ -102,6 +103,6 @@ def test_a_flow_that_is_moved_again_and_again_moves_ever_more_rarely(
         know(stage, al2s=0.5 if number % 2 == 0 else 58.0, internet=6.5)
         stage.carry(flow, 1_000)
         stage.pass_time(40)
-        if stage.flows[flow.number].state.final:
+        if stage.saved.flows[flow.number].state.final:
             break
-    assert least <= stage.flows[flow.number].moves <= most
+    assert least <= stage.saved.flows[flow.number].moves <= most

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.drift import CALM_S, FREE, GATHER_S, LONGEST_PAUSE_S, Drift, Kind, Tampering, pause, tampered
-from adon.broker.effects import SendBatch
-from adon.broker.events import BatchConfirmed
+from adon.broker.events import DifferenceAsked
 from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind as CookieKind
 from adon.flowvisor.cookie import cookie
 from adon.flowvisor.match import Match
-from adon.flowvisor.rule import Change, Op, Rule, Slot
-from tests.broker.stage import MU_EDGE, PORTS, Stage, configuration, ready
+from adon.flowvisor.rule import Rule, Slot
+from tests.support.network_factories import make_configuration
+from tests.support.stage import MU_EDGE, PORTS, Stage, make_stage
 
 A = Rule(MU_EDGE, 30_000, Match(in_port=1), (Output(2),), cookie(CookieKind.FLOW_INGRESS, 1))
 B = replace(A, match=Match(in_port=2))
@@ -145,13 +145,13 @@ def test_pauses_last_as_long_when_the_clock_is_set_back() -> None:
 
 def telling() -> Configuration:
     """Both edges only report drift."""
-    read = configuration()
+    read = make_configuration()
     switches = {name: s.model_copy(update={"drift": "report"}) for name, s in read.switches.items()}
     return read.model_copy(update={"switches": switches})
 
 
 def with_a_flow(read: Configuration | None = None) -> tuple[Stage, Flow]:
-    stage = ready(read)
+    stage = make_stage(read)
     flow = stage.submit()
     busy(stage, 5)
     return stage, flow
@@ -167,12 +167,8 @@ def busy(stage: Stage, seconds: float) -> None:
         stage.pass_time(min(5.0, end - stage.now))
 
 
-def desired(stage: Stage) -> set[object]:
-    return {rule for dpid in PORTS for rule in stage.broker.world.network.desired(dpid)}
-
-
 def delete(stage: Stage, rule: Rule) -> None:
-    stage.delete(rule)
+    stage.delete_by_hand(rule)
 
 
 def delete_unheard(stage: Stage, rule: Rule) -> None:
@@ -185,7 +181,7 @@ def change(stage: Stage, rule: Rule) -> None:
 
 def put_in(stage: Stage, rule: Rule) -> None:
     strange = replace(rule, match=Match(in_port=77), actions=(Output(9),))
-    stage.switches[rule.dpid].apply(Change(Op.ADD, strange))
+    stage.put_in(strange)
 
 
 WAYS = {"delete": delete, "delete unheard": delete_unheard, "change": change, "put in": put_in}
@@ -193,7 +189,7 @@ WAYS = {"delete": delete, "delete unheard": delete_unheard, "change": change, "p
 
 def a_rule(stage: Stage, which: int) -> Rule:
     """One of those that are there and should be."""
-    right = sorted((r for r in stage.installed() & desired(stage) if isinstance(r, Rule)), key=repr)
+    right = sorted((r for r in stage.installed() & stage.desired() if isinstance(r, Rule)), key=repr)
     return right[which % len(right)]
 
 
@@ -203,15 +199,20 @@ def test_healed_or_told_by_policy(way: str) -> None:
     for read, heals in ((None, True), (telling(), False)):
         stage, flow = with_a_flow(read)
         before, sent = stage.installed(), len(stage.batches)
-        totals = stage.broker.world.network.reconcile_totals
-        known = sum(totals.values())
+        known = sum(stage.snapshot()["reconcile"].values())
         WAYS[way](stage, min(stage.rules_of(flow), key=repr))
         busy(stage, 130)
         assert (stage.installed() == before, len(stage.batches) > sent) == (heals, heals)
-        assert sum(totals.values()) == known + 1, "counted once, however often it is looked at"
+        assert sum(stage.snapshot()["reconcile"].values()) == known + 1, (
+            "counted once, however often it is looked at"
+        )
         assert len([line for line in stage.said if line.startswith("somebody")]) == 1
-        different = [stage.broker.world.network.compare(dpid) for dpid in PORTS]
-        assert all(found.settled for found in different) is heals
+        different = [
+            item[kind]
+            for item in stage.command(DifferenceAsked)["items"]
+            for kind in ("missing", "wrong", "extra")
+        ]
+        assert (not any(different)) is heals
         stage.sync()
         busy(stage, 1)
         assert stage.installed() == before
@@ -240,18 +241,13 @@ def test_what_a_decision_needs_is_written_even_where_drift_is_only_told() -> Non
 def test_what_we_wrote_ourselves_since_is_news_when_it_is_removed_again() -> None:
     """Told once, then written by a decision of ours: what is done to it after that is another matter."""
     stage, flow = with_a_flow(telling())
-    network = stage.broker.world.network
     rule = min(stage.rules_of(flow), key=repr)
-    delete(stage, rule)
-    busy(stage, 5)
-    wanted = network.wanted(flow.id)
-    for effect in network.want(flow.id, wanted, *stage.stamp()).effects:
-        if isinstance(effect, SendBatch):
-            stage.switches[rule.dpid].apply(effect.changes[0], stage.now)
-            network.batch_confirmed(BatchConfirmed(*stage.stamp(), effect.dpid, effect.batch))
-    busy(stage, 5)
-    delete(stage, rule)
-    assert network.reconcile_totals["missing"] == 2
+    for lines in (1, 2):
+        delete(stage, rule)
+        busy(stage, 5)
+        assert len([line for line in stage.said if line.startswith("somebody")]) == lines
+        stage.sync()
+        busy(stage, 5)
 
 
 def test_two_that_fight_for_a_rule_do_so_with_growing_pauses() -> None:
@@ -281,7 +277,7 @@ TAMPERINGS = st.lists(
 def test_after_any_tampering_the_desired_is_installed_and_the_damping_was_kept(
     history: list[tuple[str, int, float]], heals: bool
 ) -> None:
-    stage, flow = with_a_flow(None if heals else telling())
+    stage, _ = with_a_flow(None if heals else telling())
     sent, writes = len(stage.batches), list[tuple[float, Slot]]()
     for way, which, wait in history:
         WAYS[way](stage, a_rule(stage, which))
@@ -295,12 +291,11 @@ def test_after_any_tampering_the_desired_is_installed_and_the_damping_was_kept(
     if not heals:
         stage.sync()
         busy(stage, 1)
-    assert stage.installed() == desired(stage)
-    assert stage.broker.world.network.complete(flow.id)
+    assert stage.installed() == stage.desired()
 
 
 def test_who_has_all_repaired_is_told_the_names_of_the_switches_that_are_there() -> None:
-    stage = ready()
+    stage = make_stage()
     assert stage.sync() == {"switches": ["mu-edge", "osu-edge"]}
     stage.disconnect(MU_EDGE)
     assert stage.sync() == {"switches": ["osu-edge"]}

@@ -15,8 +15,8 @@ from adon.broker.events import SnapshotAsked
 from adon.broker.flow import Flow, FlowState
 from adon.broker.forecasting.sharing import Coming, Usual
 from measurement.model import PathKey
-from tests.broker.stage import Stage, know, ready
 from tests.support.refusals import refused
+from tests.support.stage import Stage, know, make_stage
 
 SIX = {"qspec": {"throughput": {"min": "6 Mbps"}}}
 AL2S = PathKey("al2s", "mu", "osu")
@@ -33,7 +33,7 @@ def finish(stage: Stage, flow: Flow, octets: int = 0) -> Flow:
 
 
 def test_the_transfer_s_own_report_is_what_was_achieved() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     stage.report(flow, "started", 0)
     stage.pass_time(20)
@@ -46,11 +46,11 @@ def test_the_transfer_s_own_report_is_what_was_achieved() -> None:
     assert scored.parameters["estimated"] == 58e6
     assert scored.parameters["achieved"] == pytest.approx(40e6)
     assert scored.parameters["achieved_by"] == "the transfer's report"
-    assert scored.source == f"decision:{stage.decisions[0].id}"
+    assert scored.source == f"decision:{stage.saved.decisions[0].id}"
 
 
 def test_without_a_report_the_far_edge_s_counters_tell() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     stage.pass_time(7)
     transfer(stage, flow, 33, 29.0)
@@ -63,7 +63,7 @@ def test_without_a_report_the_far_edge_s_counters_tell() -> None:
 
 @pytest.mark.parametrize("ended", ["cancelled", "failed"])
 def test_who_did_not_finish_is_judged_by_counters(ended: str) -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     stage.report(flow, "started", 0)
     transfer(stage, flow, 30, 29.0)
@@ -77,7 +77,7 @@ def test_who_did_not_finish_is_judged_by_counters(ended: str) -> None:
 
 
 def test_an_estimate_for_one_stream_is_compared_with_one_of_the_streams() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit("soykb", streams=4)
     stage.report(flow, "started", 0)
     stage.pass_time(20)
@@ -88,7 +88,7 @@ def test_an_estimate_for_one_stream_is_compared_with_one_of_the_streams() -> Non
 
 
 def test_after_a_move_the_promise_of_the_new_path_counts() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit(**SIX)
     stage.report(flow, "started", 0)
     for _ in range(3):
@@ -106,14 +106,14 @@ def test_after_a_move_the_promise_of_the_new_path_counts() -> None:
 
 
 def test_a_move_that_was_taken_back_promises_nothing() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit(**SIX)
-    stage.refuse[0xA01] = "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL"
+    stage.refuse(0xA01, "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL")
     for _ in range(3):
         stage.pass_time(12)
         know(stage, internet=6.5)
         stage.measure("al2s", 1.0)
-    stage.refuse.clear()
+    stage.end_faults()
     assert stage.flow(flow).path == "al2s"
     transfer(stage, flow, 30, 29.0)
     stage.pass_time(5)
@@ -122,7 +122,7 @@ def test_a_move_that_was_taken_back_promises_nothing() -> None:
 
 
 def too_short() -> tuple[Stage, Flow]:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     stage.report(flow, "started", 0)
     stage.pass_time(0.5)
@@ -130,14 +130,14 @@ def too_short() -> tuple[Stage, Flow]:
 
 
 def silent() -> tuple[Stage, Flow]:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     stage.pass_time(30)
     return stage, flow
 
 
 def never_admitted() -> tuple[Stage, Flow]:
-    stage = ready(al2s=1.0, internet=1.0)
+    stage = make_stage(al2s=1.0, internet=1.0)
     return stage, stage.submit()
 
 
@@ -152,7 +152,7 @@ def test_what_cannot_be_compared_is_not(history: Any) -> None:
 
 
 def test_the_read_out_sums_up_by_path_and_basis() -> None:
-    stage = ready()
+    stage = make_stage()
     for megabytes in (50, 100, 145):
         flow = stage.submit()
         stage.report(flow, "started", 0)
@@ -220,18 +220,6 @@ def test_what_says_nothing_about_how_long_transfers_last(expected: float, second
     assert found.lasted(AL2S, waited=False) == ()
 
 
-def test_only_a_transfer_that_says_itself_when_it_was_done_teaches_how_long_they_last() -> None:
-    stage = ready()
-    world = stage.broker.world
-    stage.cancel(stage.submit())
-    assert world.estimates.lasted(AL2S, waited=False) == ()
-    flow = stage.submit()
-    assert flow.diary.forecast is not None
-    stage.pass_time(20)
-    finish(stage, flow, flow.transfer_size)
-    assert world.estimates.lasted(AL2S, waited=False) == (20 / flow.diary.forecast.expected - 1,)
-
-
 def test_how_often_somebody_comes_and_what_they_bring() -> None:
     found = Estimates()
     for number in range(ENOUGH - 1):
@@ -242,16 +230,3 @@ def test_how_often_somebody_comes_and_what_they_bring() -> None:
     assert found.usual(AL2S, 100.0) == Usual(20.0, Coming(200.0, 2, 2, 7.0)), "nobody came since"
     assert found.usual(AL2S, 0.0) is None, "a clock that was set back"
     assert found.usual(PathKey("al2s", "osu", "mu"), 50.0) is None
-
-
-def test_who_is_admitted_has_come() -> None:
-    stage = ready()
-    for _ in range(ENOUGH):
-        flow = stage.submit()
-        stage.pass_time(10)
-        finish(stage, flow, flow.transfer_size)
-        know(stage)
-    usual = stage.broker.world.estimates.usual(AL2S, stage.now)
-    assert usual is not None
-    assert usual.every == pytest.approx(10.0)
-    assert usual.one.bits == pytest.approx(flow.transfer_size * 8.0)

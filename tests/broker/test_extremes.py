@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from adon.broker.flow import FlowState
-from tests.broker.stage import Stage, know, ready
+from tests.support.stage import Stage, know, make_stage
 
 LARGEST, SMALLEST = sys.float_info.max, math.ulp(0.0)
 EDGES = [0.0, SMALLEST, sys.float_info.min, 1.0, 1e15, 1e300, LARGEST]
@@ -22,7 +22,7 @@ STEPS = st.lists(
 
 
 def all_numbers(stage: Stage) -> None:
-    for decision in stage.decisions:
+    for decision in stage.saved.decisions:
         for record in decision.candidates:
             assert record.q is None or math.isfinite(record.q)
         for cost in decision.compute:
@@ -37,15 +37,15 @@ def all_numbers(stage: Stage) -> None:
 @example(steps=[("submit", 50e6), ("wait", 1.0), ("throughput", 1.79e308)])  # sums to an infinite rate
 def test_whatever_is_measured_there_is_a_decision(steps: list[tuple[str, float]]) -> None:
     """Every decision is also made again from its snapshot (``stage``)."""
-    stage = ready()
+    stage = make_stage()
     for number, (what, value) in enumerate(steps):
         match what:
             case "throughput":
                 stage.measure("al2s", min(value, 1.79e308) / 1e6)
             case "loss":
-                stage.measure_loss("al2s", min(1.0, value))
+                stage.measure("al2s", loss=min(1.0, value))
             case "rtt":
-                stage.measure_rtt("al2s", value)
+                stage.measure("al2s", rtt=value)
             case "submit":
                 bound = {"throughput": {"min": f"{min(max(value, SMALLEST), 60e6)!r} bps"}}
                 size = f"{min(10**18, max(1, int(min(value, 1e18))))} B"
@@ -53,17 +53,17 @@ def test_whatever_is_measured_there_is_a_decision(steps: list[tuple[str, float]]
             case "wait":
                 stage.pass_time(min(value, 30.0))
     all_numbers(stage)
-    for flow in [one for one in stage.flows.values() if not one.state.final]:
+    for flow in [one for one in stage.saved.flows.values() if not one.state.final]:
         stage.cancel(flow)
     stage.pass_time(70)
-    assert not any(stage.rules_of(flow) for flow in stage.flows.values())
+    assert not any(stage.rules_of(flow) for flow in stage.saved.flows.values())
 
 
 @pytest.mark.parametrize("by", [-1e6, -3600.0, -31.0, 31.0, 3600.0, 1e6, 1e9])
 @pytest.mark.parametrize("back", [False, True])
 def test_a_clock_that_jumps(by: float, back: bool) -> None:
     """One flow runs, one waits, one has reserved; the clock jumps, and perhaps back again."""
-    stage = ready()
+    stage = make_stage()
     running = stage.submit(queue_patience="1 h")
     night: dict[str, Any] = {"not_before": "1 h", "deadline": "3 h", "size": "9 GB"}
     booked = stage.submit(qspec={"throughput": {"min": "20 Mbps"}}, **night)
@@ -82,8 +82,8 @@ def test_a_clock_that_jumps(by: float, back: bool) -> None:
     know(stage, al2s=58.0, internet=6.5)
     late = stage.submit(ports=[7000])
     assert late.state is FlowState.ACTIVE, late.reason
-    for flow in [one for one in stage.flows.values() if not one.state.final]:
+    for flow in [one for one in stage.saved.flows.values() if not one.state.final]:
         stage.cancel(flow)
     stage.pass_time(70)
     assert len(stage.broker.flows) == 0
-    assert not stage.broker.world.ledger.holders
+    assert stage.holders() == {}

@@ -7,7 +7,7 @@ import pytest
 from adon.broker.failover import Failovers
 from adon.broker.flow import FlowState
 from adon.flowvisor.port import PortState
-from tests.broker.stage import MU_EDGE, know, ready
+from tests.support.stage import MU_EDGE, know, make_stage
 
 
 def test_a_failure_lasts_until_its_last_flow_has_moved() -> None:
@@ -38,17 +38,16 @@ def test_a_clock_set_back_makes_no_failure_longer() -> None:
 
 
 def test_a_port_that_goes_down_is_a_failure_and_a_measurement_is_none() -> None:
-    stage = ready()
+    stage = make_stage()
     flows = [stage.submit(qspec={"throughput": {"min": "1 Mbps"}}) for _ in range(2)]
     know(stage, internet=20.0)
-    world = stage.broker.world
-    stage.silent.add(MU_EDGE)
-    stage.port(MU_EDGE, "mu-edge-al2s", PortState(2, live=False))
+    stage.silence(MU_EDGE)
+    stage.change_port(MU_EDGE, "mu-edge-al2s", PortState(2, live=False))
     moved = [stage.flow(flow).path for flow in flows]
     assert "internet" in moved
-    assert world.failovers.reading()["open"] == 1
+    assert stage.snapshot()["failover"]["open"] == 1
     stage.now += 0.2
     stage.answer_late()
     assert all(stage.flow(flow).state is FlowState.ACTIVE for flow in flows)
-    found = world.failovers.reading()
+    found = stage.snapshot()["failover"]
     assert (found["open"], found["seconds"]) == (0, pytest.approx(0.2))

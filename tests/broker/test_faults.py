@@ -11,22 +11,30 @@ it should and nothing else of ours, nothing of anybody else's was touched, and t
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from adon import yamlfile
 from adon.broker.effects import RuleState
-from adon.broker.events import MaintenanceAsked, SwitchUp
+from adon.broker.events import MaintenanceAsked
 from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import Scope, WindowRequest
+from adon.config import Configuration
 from adon.errors import Conflict, InvalidInput
+from adon.flowvisor.action import Output
+from adon.flowvisor.match import Match
 from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import GroupEntry, MeterEntry, Rule
-from tests.broker.faults import Died, Faults, faults, strange
-from tests.broker.test_overlay import PORTS
+from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule
+from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.model import Template
+from tests.broker.test_overlay import EDGES, PORTS, TEMPLATE
 from tests.depth import DEPTH
+from tests.support.network_factories import NETWORK
+from tests.support.stage import ControllerDied, Stage
 
 SWITCHES = st.sampled_from(sorted(PORTS))
 NUMBERS = st.integers(0, 30)
@@ -36,24 +44,56 @@ SETTLED = (RuleState.INSTALLED, RuleState.REMOVED)
 COUNTED = {"histories": 0}
 
 
+def diamond(pipeline: str, ladder: str) -> Stage:
+    """Return the network of the overlay's tests, everything connected."""
+    form = f", pipeline: {pipeline}"
+    text = EDGES % (form, form)
+    text = text.replace("policy: {drain: 0 s}", f"policy: {{drain: 200 ms, ladder: {{mode: {ladder}}}}}")
+    read = yamlfile.parse_model(text, Configuration, NETWORK.name)
+    stage = Stage(read, Catalog.of([yamlfile.check_model(TEMPLATE, Template)]))
+    stage.connect()
+    return stage
+
+
+def changed(entry: Entry) -> Entry:
+    """Return an entry that does something else."""
+    match entry:
+        case Rule():
+            return replace(entry, actions=(Output(77),), goto=None, metadata=None)
+        case GroupEntry():
+            return replace(entry, buckets=entry.buckets[:1])
+        case MeterEntry():
+            return replace(entry, rate=entry.rate + 1000)
+
+
+def strange(dpid: int, number: int, *, ours: bool) -> tuple[Entry, ...]:
+    """Return a rule, a group and a meter that no broker made, with our marks or without."""
+    cookie, group, meter = (0xAD10 << 48 | 99, 0xAD00_7000, 0xA700) if ours else (7, 100, 100)
+    return (
+        Rule(dpid, 31_000 + number, Match(in_port=90 + number), (Output(9),), cookie),
+        GroupEntry(dpid, group + number, "indirect", ()),
+        MeterEntry(dpid, meter + number, 10**6, 10**5),
+    )
+
+
 class Worst(RuleBasedStateMachine):
-    stage: Faults
+    stage: Stage
 
     @initialize(pipeline=st.sampled_from(["single", "staged"]), ladder=st.sampled_from(["off", "meters"]))
     def begin(self, pipeline: str, ladder: str) -> None:
         COUNTED["histories"] += 1
-        self.stage = faults(pipeline, ladder)
+        self.stage = diamond(pipeline, ladder)
 
     # -- what people do -------------------------------------------------------------------------------------
 
     @rule(ports=st.sampled_from([[], [5001], [5002, 5003]]), bound=st.sampled_from(["1 Mbps", "60 Mbps"]))
     def submit(self, ports: list[int], bound: str) -> None:
-        with suppress(Conflict, Died):
+        with suppress(Conflict, ControllerDied):
             self.stage.submit("bulk", ports=ports, qspec={"throughput": {"min": bound}})
 
     @rule(number=NUMBERS, how=st.sampled_from(["cancel", "finished"]))
     def end(self, number: int, how: str) -> None:
-        with suppress(Died):
+        with suppress(ControllerDied):
             if (flow := self.one(number)) is not None and how == "cancel":
                 self.stage.cancel(flow)
             elif flow is not None and flow.state is not FlowState.QUEUED:
@@ -63,29 +103,32 @@ class Worst(RuleBasedStateMachine):
     def maintain(self, name: str, after: int) -> None:
         begins = self.stage.now + after
         request = WindowRequest(scope=Scope.LINK, name=name, begins=begins, ends=begins + 40)
-        with suppress(Died, Conflict, InvalidInput):
+        with suppress(ControllerDied, Conflict, InvalidInput):
             self.stage.command(MaintenanceAsked, request, "pat")
 
     # -- what happens ---------------------------------------------------------------------------------------
 
     @rule(seconds=st.sampled_from([0.05, 0.3, 2, 7, 31]), busy=st.booleans())
     def wait(self, seconds: float, busy: bool) -> None:
-        (self.stage.packets_pass if busy else self.stage.pass_time)(seconds)
+        if busy:
+            self.keep_busy(seconds)
+        else:
+            self.stage.pass_time(seconds)
 
     @rule(dpid=SWITCHES, which=NUMBERS, live=st.booleans())
     def port(self, dpid: int, which: int, live: bool) -> None:
-        if self.stage.ready(dpid):
+        if dpid in self.stage.connected:
             name = sorted(PORTS[dpid])[which % len(PORTS[dpid])]
-            self.stage.port(dpid, name, PortState(PORTS[dpid][name], live))
+            self.stage.change_port(dpid, name, PortState(PORTS[dpid][name], live))
 
     @rule(dpid=SWITCHES)
     def disconnect(self, dpid: int) -> None:
-        if self.stage.ready(dpid):
+        if dpid in self.stage.connected:
             self.stage.disconnect(dpid)
 
     @rule(dpid=SWITCHES)
     def connect(self, dpid: int) -> None:
-        if not self.stage.ready(dpid):
+        if dpid not in self.stage.connected:
             self.stage.connect(dpid)
 
     @rule(dpid=SWITCHES)
@@ -94,108 +137,114 @@ class Worst(RuleBasedStateMachine):
 
     @rule(dpid=SWITCHES, errs=st.sampled_from(["", "OFPFMFC_TABLE_FULL", "OFPGMFC_GROUP_EXISTS"]))
     def refuse(self, dpid: int, errs: str) -> None:
-        self.stage.refuse.pop(dpid, None)
-        if errs:
-            self.stage.refuse[dpid] = errs
+        self.stage.refuse(dpid, errs)
 
     @rule(dpid=SWITCHES)
     def fall_silent(self, dpid: int) -> None:
-        self.stage.silent ^= {dpid}
+        faults = self.stage.switches[dpid].faults
+        faults.silent = not faults.silent
 
     @rule(dpid=SWITCHES, after=st.integers(0, 3))
     def hang_up_half_way(self, dpid: int, after: int) -> None:
-        self.stage.hangs_up[dpid] = after
+        self.stage.switches[dpid].faults.hang_up_after = after
 
     @rule(after=st.integers(0, 6))
     def die_soon(self, after: int) -> None:
-        self.stage.dies_after = after
+        self.stage.die_after(after)
 
     @rule()
     def restart(self) -> None:
-        self.stage.restart_controller()
+        self.stage.restart()
 
     @rule(by=st.sampled_from([-3600.0, 3600.0]))
     def clock_steps(self, by: float) -> None:
-        if by > 0:
-            self.stage.packets_pass(0)
-            self.stage.now += by
-        elif self.stage.now > 1_003_700:
+        if by > 0 or self.stage.now > 1_003_700:
             self.stage.now += by
 
     # -- what hands do --------------------------------------------------------------------------------------
 
     @rule(kind=st.sampled_from(sorted(KINDS)), which=NUMBERS, heard=st.booleans())
     def delete(self, kind: str, which: int, heard: bool) -> None:
-        if found := self.stage.ours(KINDS[kind]):
-            self.stage.take_out(found[which % len(found)], heard=heard)
+        if found := self.ours(KINDS[kind]):
+            self.stage.delete_by_hand(found[which % len(found)], reported=heard)
 
     @rule(kind=st.sampled_from(sorted(KINDS)), which=NUMBERS)
     def change(self, kind: str, which: int) -> None:
-        if found := self.stage.ours(KINDS[kind]):
-            self.stage.change(found[which % len(found)])
+        if found := self.ours(KINDS[kind]):
+            entry = found[which % len(found)]
+            self.stage.switches[entry.dpid].table[entry.slot].rule = changed(entry)
 
     @rule(dpid=SWITCHES, number=st.integers(0, 3), which=st.integers(0, 2), ours=st.booleans())
     def put_in(self, dpid: int, number: int, which: int, ours: bool) -> None:
-        self.stage.put_in(strange(dpid, number, ours=ours)[which])
+        entry = strange(dpid, number, ours=ours)[which]
+        if entry.slot not in self.stage.switches[dpid].table:
+            self.stage.put_in(entry)
 
     # -- what must hold -------------------------------------------------------------------------------------
 
     @invariant()
-    def what_is_not_ours_is_not_touched(self) -> None:
-        assert self.stage.untouched()
-
-    @invariant()
     def what_is_saved_is_what_is_held(self) -> None:
         held = {f.number: (f.state, f.path) for f in self.stage.broker.flows if not f.state.final}
-        saved = {n: (f.state, f.path) for n, f in self.stage.flows.items() if not f.state.final}
+        saved = {n: (f.state, f.path) for n, f in self.stage.saved.flows.items() if not f.state.final}
         assert held == saved, (held, saved)
 
     def teardown(self) -> None:
         if hasattr(self, "stage"):
             self.mend()
             self.converged()
-            for flow in [flow for flow in self.stage.flows.values() if not flow.state.final]:
+            for flow in [flow for flow in self.stage.saved.flows.values() if not flow.state.final]:
                 self.stage.cancel(flow)
             self.quiet()
             self.converged()
-            owners = {owner_of(entry) for entry in self.stage.ours(Rule, GroupEntry)}
+            owners = {owner_of(entry) for entry in self.ours(Rule, GroupEntry)}
             assert all(owner.startswith(STANDING) for owner in owners)
-            assert not self.stage.ours(MeterEntry)
+            assert not self.ours(MeterEntry)
 
     def mend(self) -> None:
         """Everything works again; what was announced is over."""
         stage = self.stage
-        stage.refuse.clear()
-        stage.silent.clear()
-        stage.hangs_up.clear()
-        stage.dies_after = None
-        for dpid, numbers in PORTS.items():
+        stage.end_faults()
+        stage.die_after(None)
+        for dpid in PORTS:
             stage.disconnect(dpid)
-            stage.connected.add(dpid)
-            stage.happen(SwitchUp(*stage.stamp(), dpid, {n: PortState(p, True) for n, p in numbers.items()}))
+            stage.connect(dpid)
         self.quiet()
 
     def quiet(self) -> None:
-        self.stage.packets_pass(130)
+        self.keep_busy(130)
         self.stage.sync()
-        self.stage.packets_pass(20)
+        self.keep_busy(20)
 
     def converged(self) -> None:
         stage = self.stage
-        desired = {entry for dpid in PORTS for entry in stage.broker.world.network.desired(dpid)}
+        desired = stage.desired()
         assert stage.installed() == desired
-        saved = {entry for entry, state in stage.rules.values() if state is not RuleState.REMOVED}
+        saved = {entry for entry, state in stage.saved.rules.values() if state is not RuleState.REMOVED}
         assert saved == desired, saved ^ desired
-        unsure = [held for held in stage.rules.values() if held[0] in desired and held[1] not in SETTLED]
+        unsure = [
+            held for held in stage.saved.rules.values() if held[0] in desired and held[1] not in SETTLED
+        ]
         assert not unsure, unsure
-        live = [flow for flow in stage.flows.values() if not flow.state.final]
+        live = [flow for flow in stage.saved.flows.values() if not flow.state.final]
         assert not [flow for flow in live if flow.state is FlowState.INSTALLING]
         owners = {owner_of(entry) for entry in desired}
         running = {flow.id for flow in live if flow.state is FlowState.ACTIVE}
         assert {owner for owner in owners if not owner.startswith(STANDING)} == running
 
+    def keep_busy(self, seconds: float) -> None:
+        """Let time pass while every rule sees packets."""
+        stage, end = self.stage, self.stage.now + seconds
+        while stage.now < end:
+            for switch in stage.switches.values():
+                for held in switch.table.values():
+                    held.used = stage.now
+            stage.pass_time(min(5.0, end - stage.now))
+
+    def ours(self, *kinds: type[Entry]) -> list[Entry]:
+        return sorted((entry for entry in self.stage.installed() if isinstance(entry, kinds)), key=repr)
+
     def one(self, number: int) -> Flow | None:
-        found = [flow for flow in self.stage.flows.values() if not flow.state.final]
+        found = [flow for flow in self.stage.saved.flows.values() if not flow.state.final]
         return found[number % len(found)] if found else None
 
 

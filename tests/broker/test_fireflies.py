@@ -11,8 +11,8 @@ import pytest
 from adon.broker.events import FirstPacket
 from adon.config import FireflyCollector
 from adon.flowvisor.path import FiveTuple
-from tests.broker.slicing import network, rules_in, staged
-from tests.broker.stage import MU_EDGE, Stage
+from tests.support.network_factories import make_sliced_configuration
+from tests.support.stage import MU_EDGE, Stage, make_stage
 
 COLLECTOR = FireflyCollector(host=ip_address("127.0.0.1"))
 TAGS: dict[str, Any] = {"marking": {"scitags": {"experiment": 2, "activity": 9}}}
@@ -20,11 +20,11 @@ TAGS: dict[str, Any] = {"marking": {"scitags": {"experiment": 2, "activity": 9}}
 
 def learnt(collector: FireflyCollector | None, **fields: Any) -> Stage:
     """A flow that learns one connection and ends."""
-    stage = staged(network(fireflies=collector))
+    stage = make_stage(make_sliced_configuration(fireflies=collector))
     flow = stage.submit(ports=[], **fields)
-    (rule,) = (r for r in rules_in(stage, MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12 and r.match.in_port == 1)
+    (rule,) = (r for r in stage.rules_in(MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12 and r.match.in_port == 1)
     what = FiveTuple(6, 20_001, 40_000)
-    stage.happen(FirstPacket(*stage.stamp(), MU_EDGE, rule.cookie, "10.1.0.10", "10.2.0.10", what))
+    stage.feed(FirstPacket(*stage.stamp(), MU_EDGE, rule.cookie, "10.1.0.10", "10.2.0.10", what))
     stage.now += 5
     stage.report(flow)
     return stage
@@ -48,6 +48,6 @@ def test_nobody_is_told_without_a_collector_or_without_tags(
 
 
 def test_a_flow_whose_source_ports_are_any_is_not_told() -> None:
-    stage = staged(network(fireflies=COLLECTOR))
+    stage = make_stage(make_sliced_configuration(fireflies=COLLECTOR))
     stage.report(stage.submit(ports=[5001], **TAGS))
     assert stage.fireflies == []

@@ -5,24 +5,23 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from adon.broker.broker import Broker
 from adon.broker.flipping.exploring import Again, Found, stretches
 from adon.broker.flipping.nearest import Alternative, Flip, Searched, why_not
 from adon.broker.flipping.quantity import Kind, Quantity
 from adon.broker.flipping.words import as_json, sentence
 from adon.broker.recompute.again import decided_again
 from adon.broker.recompute.seen import Snapshot
-from tests.broker.scene import NAMES, TEMPLATES, Scene
-from tests.broker.stage import Stage, ready
-from tests.broker.test_recompute import Recording
-from tests.broker.test_watch import RATES, STEPS
+from adon.flowvisor.action import PushVlan
 from tests.depth import DEPTH
+from tests.support.histories import NAMES, RATES, STEPS, TEMPLATES, Scene
+from tests.support.stage import Stage, make_stage
 
 FEW = 1_200
 
@@ -76,21 +75,21 @@ def nothing_nearer(snapshot: Snapshot, wanted: Alternative, flip: Flip, chance: 
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 @given(seed=st.integers(0, 10**9))
-def test_every_flip_of_any_decision_flips_and_slightly_less_does_not(seed: int, tmp_path: Path) -> None:
+def test_every_flip_of_any_decision_flips_and_slightly_less_does_not(seed: int) -> None:
     """The histories of test_watch.py: admissions, moves, stays, queues, expulsions."""
     chance = random.Random(seed)
-    scene = Scene(tmp_path, Recording)
+    scene = Scene(Broker)
     scene.know({name: chance.choice(RATES) for name in NAMES})
     for kind in TEMPLATES:
-        scene.submit(kind.name)
+        scene.ask(kind.name)
         scene.settle()
     for step in chance.choices(list(STEPS), list(STEPS.values()), k=40):
         step(scene, chance)
         scene.settle()
-    made = scene.broker.snapshots
-    for recorded, snapshot in chance.sample(made, min(2, len(made))):
+    recorded = {decision.id: decision for decision in scene.saved.decisions}
+    for snapshot in chance.sample(scene.snapshots, min(2, len(scene.snapshots))):
         found = why_not(snapshot, FEW)
-        assert found.decision == recorded
+        assert found.decision == recorded[snapshot.decision]
         check(snapshot, found)
         for one in found.whynots:
             for flip in one.flips:
@@ -114,9 +113,9 @@ TWO: Any = {"qspec": {"throughput": {"min": "1 Mbps"}, "rtt": {"max": "200 ms"}}
 
 def two(**known: float) -> tuple[Stage, Snapshot]:
     """Two paths measured, one flow admitted."""
-    stage = ready(**known)
+    stage = make_stage(**known)
     for path, rtt in (("al2s", 0.02), ("internet", 0.06)):
-        stage.measure_rtt(path, rtt)
+        stage.measure(path, rtt=rtt)
     stage.submit(**TWO, weights={"throughput": 1.0, "rtt": 1.0})
     return stage, stage.snapshots[-1]
 
@@ -124,7 +123,7 @@ def two(**known: float) -> tuple[Stage, Snapshot]:
 def test_a_crossing_is_where_the_scores_are_equal() -> None:
     """By the tables that the decision recorded, with both values put in by hand."""
     stage, snapshot = two(internet=50.0)
-    decision = stage.decisions[-1]
+    decision = stage.saved.decisions[-1]
     assert decision.path == "al2s"
     (flip,) = flips(snapshot, "internet", Kind.METRIC, "rtt", "al2s")
     assert flip.quantity.value == 0.02
@@ -159,20 +158,20 @@ def test_the_change_is_true_in_the_world_as_well() -> None:
     assert flip.short_of is not None
     taken = {}
     for value in (flip.needed, flip.short_of):
-        stage = ready(internet=50.0)
+        stage = make_stage(internet=50.0)
         for path, rtt in (("al2s", 0.02), ("internet", 0.06)):
-            stage.measure_rtt(path, rtt)
+            stage.measure(path, rtt=rtt)
         stage.now += 1  # the best that was ever seen stays what it was
-        stage.measure_rtt("al2s", value)
+        stage.measure("al2s", rtt=value)
         taken[value] = stage.submit(**TWO, weights={"throughput": 1.0, "rtt": 1.0}).path
     assert taken == {flip.needed: "internet", flip.short_of: "al2s"}
 
 
 def differing() -> Stage:
     """One path is better by throughput, the other by delay."""
-    stage = ready(internet=40.0)
+    stage = make_stage(internet=40.0)
     for path, rtt in (("al2s", 0.09), ("internet", 0.002)):
-        stage.measure_rtt(path, rtt)
+        stage.measure(path, rtt=rtt)
     return stage
 
 
@@ -187,7 +186,7 @@ def test_a_weight_by_which_the_other_path_is_better() -> None:
 
 
 def test_a_bound_that_kept_a_path_out() -> None:
-    stage = ready(al2s=58.0, internet=6.5)
+    stage = make_stage(al2s=58.0, internet=6.5)
     stage.submit(qspec={"throughput": {"min": "60 Mbps"}})
     snapshot = stage.snapshots[-1]
     (flip,) = flips(snapshot, "al2s", Kind.BOUND, "throughput")
@@ -201,8 +200,8 @@ def test_a_bound_that_kept_a_path_out() -> None:
 def test_what_was_never_measured_is_told_as_what_it_would_have_had_to_be() -> None:
     stage = Stage()
     stage.connect()
-    stage.measure_loss("al2s")
-    stage.measure_loss("internet")
+    stage.measure("al2s", loss=0.0)
+    stage.measure("internet", loss=0.0)
     stage.measure("al2s", 58.0)
     assert stage.submit(qspec={"throughput": {"min": "5 Mbps"}}).path == "al2s"
     found = why_not(stage.snapshots[-1])
@@ -213,8 +212,12 @@ def test_what_was_never_measured_is_told_as_what_it_would_have_had_to_be() -> No
 
 
 def test_one_that_a_hold_off_kept_away() -> None:
-    stage = ready()
-    stage.broker.world.shun("al2s", "a switch refused it", stage.now)
+    stage = make_stage()
+    stage.refuse_changes(
+        lambda change: "BAD_ACTION" if PushVlan(1701) in getattr(change.rule, "actions", ()) else ""
+    )
+    stage.cancel(stage.submit(qspec={"throughput": {"min": "5 Mbps"}}))
+    stage.end_faults()
     assert stage.submit(qspec={"throughput": {"min": "5 Mbps"}}).path == "internet"
     found = why_not(stage.snapshots[-1])
     texts = [text["text"] for one in as_json(found)["alternatives"] for text in one["flips"]]  # type: ignore[attr-defined]
@@ -223,13 +226,13 @@ def test_one_that_a_hold_off_kept_away() -> None:
 
 
 def test_a_running_flow_that_stays_by_the_margin() -> None:
-    stage = ready(al2s=30.0, internet=20.0)
+    stage = make_stage(al2s=30.0, internet=20.0)
     flow = stage.submit(qspec={"throughput": {"min": "1 Mbps"}})
     stage.pass_time(100)
-    before = len(stage.decisions)
+    before = len(stage.saved.decisions)
     for rate in (22.0, 31.0, 45.0):
         stage.measure("internet", rate)
-        stage.measure_loss("internet")
+        stage.measure("internet", loss=0.0)
     assert stage.flow(flow).path
     for snapshot in stage.snapshots[before:]:
         check(snapshot, why_not(snapshot))

@@ -12,8 +12,8 @@ from adon.flowvisor.path import Basis
 from adon.templates_catalog.model import Template
 from measurement.health.path_metrics import ROUND, TRAIN, TRANSFER
 from measurement.model import Measurement, Metric, PathKey
-from tests.broker.stage import Stage
 from tests.support.refusals import refused
+from tests.support.stage import Stage
 
 COUPLED = {
     "name": "coupled",
@@ -38,7 +38,7 @@ def tell(stage: Stage, path: str, metric: Metric, value: float, tool: str = ROUN
     found = Measurement(
         PathKey(path, "mu", "osu"), metric, value, end - 60, end, "study:1", tool, {"streams": 1}
     )
-    stage.happen(MeasurementArrived(*stage.stamp(), found))
+    stage.feed(MeasurementArrived(*stage.stamp(), found))
 
 
 @pytest.mark.parametrize(("healthy", "poor"), [("internet", "al2s"), ("al2s", "internet")])
@@ -48,7 +48,7 @@ def test_the_healthier_path_is_taken_however_wide_the_other(healthy: str, poor: 
     tell(stage, poor, Metric.HEALTH, 0.3)
     flow = stage.submit("coupled")
     assert flow.path == healthy
-    record = next(one for one in stage.last_decision(flow).candidates if one.path == healthy)
+    record = next(one for one in stage.decision(flow).candidates if one.path == healthy)
     health = next(one for one in record.metrics if one.metric == Metric.HEALTH)
     assert (health.value, health.weight) == (0.9, 1.0)
 
@@ -59,7 +59,7 @@ def test_a_bound_on_health_is_kept_and_told_as_a_share() -> None:
     tell(stage, "al2s", Metric.HEALTH, 0.5)
     flow = stage.submit("coupled")
     assert flow.path == "internet"
-    told = stage.last_decision(flow)
+    told = stage.decision(flow)
     missed = next(one for one in told.candidates if one.path == "al2s")
     assert missed.why == "misses health >= 60 %"
 
@@ -76,7 +76,7 @@ def test_a_round_that_is_too_old_says_nothing() -> None:
     tell(stage, "internet", Metric.HEALTH, 0.3)
     flow = stage.submit("coupled")
     assert flow.path == "internet"
-    old = next(one for one in stage.last_decision(flow).candidates if one.path == "al2s")
+    old = next(one for one in stage.decision(flow).candidates if one.path == "al2s")
     unknown = next(one.unknown for one in old.metrics if one.metric == Metric.HEALTH)
     assert "older than max_age" in unknown
 
@@ -107,7 +107,7 @@ def test_what_a_train_found_is_the_rate_of_a_site_s_cost_and_named(tool: str, ba
     tell(stage, "al2s", Metric.THROUGHPUT, 42e6, tool)
     flow = stage.submit("coupled")
     assert flow.state in (FlowState.INSTALLING, FlowState.ACTIVE)
-    told = stage.last_decision(flow)
+    told = stage.decision(flow)
     record = next(one for one in told.candidates if one.path == "al2s")
     rate = next(one for one in record.metrics if one.metric == Metric.THROUGHPUT)
     assert (rate.value, rate.basis) == (42e6, basis.value)

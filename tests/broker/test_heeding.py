@@ -15,8 +15,8 @@ from adon.broker.decision import Decision, Outcome
 from adon.broker.events import SnapshotAsked
 from adon.broker.flow import Flow, FlowState, Quality
 from measurement.model import Metric
-from tests.broker.alarming import alarm, over
-from tests.broker.stage import OSU_EDGE, Stage, know, ready, verdicts
+from tests.support.factories import clear_alarm, make_alarm
+from tests.support.stage import OSU_EDGE, Stage, know, make_stage, verdicts
 
 SIX = {"qspec": {"throughput": {"min": "6 Mbps"}}}
 MIN_DWELL = 30.0
@@ -24,7 +24,7 @@ MIN_DWELL = 30.0
 
 def on_al2s(seconds: float = 0.0) -> tuple[Stage, Flow]:
     """A flow of at least 6 Mbit/s, for so long on the better of two paths that could carry it."""
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit(**SIX)
     stage.pass_time(seconds)
     know(stage, internet=6.5)
@@ -46,7 +46,7 @@ def test_a_collapse_moves_a_flow_at_once() -> None:
     stage, flow = on_al2s()
     stage.measure("al2s", 1.0)
     assert stage.flow(flow).path == "al2s"
-    (decision,) = stage.alarm(alarm(stage.now, since=stage.now - 5))
+    (decision,) = stage.alarm(make_alarm(stage.now, since=stage.now - 5))
     assert (decision.outcome, decision.path, decision.alarm) == (Outcome.MOVE, "internet", "a-1")
     assert "alarm a-1 (critical: throughput fell from 58 to 1 Mbps)" in decision.reason
     assert stage.output_of(flow) == 3
@@ -56,7 +56,7 @@ def test_a_collapse_moves_a_flow_at_once() -> None:
 def test_a_warning_waives_patience_and_not_dwell(seconds: float, path: str) -> None:
     stage, flow = on_al2s(seconds)
     stage.measure("al2s", 1.0)
-    (decision,) = stage.alarm(alarm(stage.now, since=stage.now - 5, critical=False))
+    (decision,) = stage.alarm(make_alarm(stage.now, since=stage.now - 5, critical=False))
     assert stage.flow(flow).path == decision.path == path
     assert ("min_dwell keeps it" in decision.reason) == (path == "al2s")
 
@@ -65,7 +65,7 @@ def test_a_metric_without_a_bound_waives_no_dwell() -> None:
     """The loss is weighted and bounded for this flow, but it is kept: what misses is something else."""
     stage, flow = on_al2s()
     stage.measure("al2s", 1.0)
-    (decision,) = stage.alarm(alarm(stage.now, metric=Metric.LOSS, since=stage.now))
+    (decision,) = stage.alarm(make_alarm(stage.now, metric=Metric.LOSS, since=stage.now))
     assert stage.flow(flow).path == decision.path == "al2s"
 
 
@@ -73,7 +73,7 @@ def test_an_alarm_says_changed_not_unusable() -> None:
     """From 58 to 30 Mbit/s is a change; Q and the bounds decide, with the value from after it."""
     stage, _ = on_al2s(MIN_DWELL)
     stage.measure("al2s", 30.0)
-    (decision,) = stage.alarm(alarm(stage.now, since=stage.now - 5))
+    (decision,) = stage.alarm(make_alarm(stage.now, since=stage.now - 5))
     assert (decision.outcome, decision.path) == (Outcome.STAY, "al2s")
     assert throughput(decision).value == 30e6
     assert verdicts(decision)["al2s"] == "qualified"
@@ -82,7 +82,7 @@ def test_an_alarm_says_changed_not_unusable() -> None:
 
 def test_values_from_before_the_change_are_superseded() -> None:
     stage, flow = on_al2s(MIN_DWELL)
-    (decision,) = stage.alarm(alarm(stage.now))
+    (decision,) = stage.alarm(make_alarm(stage.now))
     assert (decision.outcome, throughput(decision).unknown) == (Outcome.STAY, "superseded: alarm a-1")
     assert stage.flow(flow).quality is Quality.UNKNOWN
     assert "which is no reason to leave it" in decision.reason
@@ -96,9 +96,9 @@ def test_counters_are_no_substitute_while_a_path_carries_less_than_it_did() -> N
         stage.pass_time(5)
         stage.carry(flow, 600_000)
     stage.pass_time(5)
-    stage.alarm(alarm(stage.now))
+    stage.alarm(make_alarm(stage.now))
     refused = stage.submit(qspec={"throughput": {"min": "20 Mbps"}})
-    assert (refused.state, throughput(stage.last_decision(refused)).value) == (FlowState.QUEUED, None)
+    assert (refused.state, throughput(stage.decision(refused)).value) == (FlowState.QUEUED, None)
 
 
 def test_a_flow_s_own_rate_from_after_the_change_counts() -> None:
@@ -107,29 +107,29 @@ def test_a_flow_s_own_rate_from_after_the_change_counts() -> None:
         stage.pass_time(5)
         stage.carry(flow, 2_500_000)
     stage.pass_time(1)
-    (decision,) = stage.alarm(alarm(stage.now, since=stage.now - 8, critical=False))
+    (decision,) = stage.alarm(make_alarm(stage.now, since=stage.now - 8, critical=False))
     assert throughput(decision).value == pytest.approx(4e6)
-    (decision,) = stage.alarm(alarm(stage.now, "a-2"))
+    (decision,) = stage.alarm(make_alarm(stage.now, "a-2"))
     assert throughput(decision).unknown == "superseded: alarm a-2"
 
 
 def test_a_new_value_ends_the_doubt() -> None:
     stage, _ = on_al2s()
-    stage.alarm(alarm(stage.now))
+    stage.alarm(make_alarm(stage.now))
     stage.pass_time(1)
     stage.measure("al2s", 40.0)
     assert stage.submit(**SIX).path == "al2s"
 
 
 def test_every_flow_on_the_path_is_decided_on_and_nobody_else() -> None:
-    stage = ready()
+    stage = make_stage()
     first, second = stage.submit(**SIX), stage.submit(**SIX)
-    stage.measure_back("al2s", 58.0)
+    stage.measure("al2s", 58.0, loss=0.0, back=True)
     back = stage.submit(source="osu-dtn", destination="mu-dtn")
     assert first.path == second.path == back.path == "al2s"
     stage.pass_time(1)
     stage.measure("al2s", 1.0)
-    decisions = stage.alarm(alarm(stage.now, since=stage.now - 5))
+    decisions = stage.alarm(make_alarm(stage.now, since=stage.now - 5))
     assert [decision.flow for decision in decisions] == [first.id, second.id]
 
 
@@ -149,33 +149,33 @@ def test_every_flow_on_the_path_is_decided_on_and_nobody_else() -> None:
 def test_what_does_not_concern_a_flow(fields: dict[str, Any]) -> None:
     stage, flow = on_al2s(MIN_DWELL)
     stage.measure("al2s", 1.0)
-    assert stage.alarm(alarm(stage.now, since=stage.now, **fields)) == []
+    assert stage.alarm(make_alarm(stage.now, since=stage.now, **fields)) == []
     assert stage.flow(flow).path == "al2s"
 
 
 def test_a_flow_whose_rules_are_being_changed_is_decided_on_when_that_is_done() -> None:
-    stage = ready()
-    stage.silent.add(OSU_EDGE)
+    stage = make_stage()
+    stage.silence(OSU_EDGE)
     flow = stage.submit(**SIX)
     stage.pass_time(1)
     stage.measure("al2s", 1.0)
-    assert stage.alarm(alarm(stage.now, since=stage.now - 5)) == []
-    stage.silent.clear()
+    assert stage.alarm(make_alarm(stage.now, since=stage.now - 5)) == []
+    stage.end_faults()
     stage.answer_late()
     assert stage.flow(flow).path == "internet"
-    assert "alarm a-1" in stage.last_decision(flow).reason
+    assert "alarm a-1" in stage.decision(flow).reason
 
 
 def test_an_alarm_that_is_over_by_then_hurries_nobody() -> None:
-    stage = ready()
-    stage.silent.add(OSU_EDGE)
+    stage = make_stage()
+    stage.silence(OSU_EDGE)
     flow = stage.submit(**SIX)
     stage.pass_time(1)
     stage.measure("al2s", 1.0)
-    found = alarm(stage.now, since=stage.now - 5)
+    found = make_alarm(stage.now, since=stage.now - 5)
     stage.alarm(found)
-    stage.alarm(over(found, stage.now))
-    stage.silent.clear()
+    stage.alarm(clear_alarm(found, stage.now))
+    stage.end_faults()
     stage.answer_late()
     assert stage.flow(flow).path == "al2s"
 
@@ -184,15 +184,15 @@ def test_an_alarm_that_is_over_by_then_hurries_nobody() -> None:
 
 
 def test_who_waits_is_tried_again_when_the_alarm_is_over() -> None:
-    stage = ready(internet=0)
+    stage = make_stage(internet=0)
     stage.pass_time(1)
-    found = alarm(stage.now)
+    found = make_alarm(stage.now)
     stage.alarm(found)
     waiting = stage.submit()
     assert (waiting.state, waiting.path) == (FlowState.QUEUED, None)
     assert "superseded: alarm a-1" in waiting.reason
     stage.pass_time(3)
-    (decision,) = stage.alarm(over(found, stage.now))
+    (decision,) = stage.alarm(clear_alarm(found, stage.now))
     assert (decision.outcome, decision.path, decision.alarm) == (Outcome.ADMIT, "al2s", "a-1")
     assert stage.flow(waiting).state is FlowState.ACTIVE
 
@@ -200,14 +200,14 @@ def test_who_waits_is_tried_again_when_the_alarm_is_over() -> None:
 def test_the_end_of_an_alarm_that_nobody_heard_of_is_no_event() -> None:
     stage, _ = on_al2s()
     said = list(stage.said)
-    assert stage.alarm(over(alarm(stage.now), stage.now)) == []
+    assert stage.alarm(clear_alarm(make_alarm(stage.now), stage.now)) == []
     assert stage.said == said
 
 
 def test_the_path_is_measured_once() -> None:
     stage, _ = on_al2s()
     for number in range(5):
-        stage.alarm(alarm(stage.now, f"a-{number}", metric=Metric.LOSS))
+        stage.alarm(make_alarm(stage.now, f"a-{number}", metric=Metric.LOSS))
         stage.pass_time(1)
     (asked,) = stage.requested
     assert (str(asked.key), asked.metric, asked.reason) == ("al2s:mu>osu", Metric.LOSS, "alarm a-0")
@@ -215,7 +215,7 @@ def test_the_path_is_measured_once() -> None:
 
 def quiet() -> Stage:
     """A stage with a flow whose bound takes more than half of al2s, so that no test may load it."""
-    stage = ready()
+    stage = make_stage()
     stage.submit(qspec={"throughput": {"min": "40 Mbps"}})
     assert stage.quiet == {"al2s"}
     return stage
@@ -223,24 +223,24 @@ def quiet() -> Stage:
 
 def test_a_quiet_path_is_not_loaded_because_of_an_alarm() -> None:
     stage = quiet()
-    stage.alarm(alarm(stage.now, kind="threshold"))
+    stage.alarm(make_alarm(stage.now, kind="threshold"))
     assert stage.requested == []
-    stage.alarm(alarm(stage.now, "a-2", metric=Metric.LOSS))
+    stage.alarm(make_alarm(stage.now, "a-2", metric=Metric.LOSS))
     assert [asked.metric for asked in stage.requested] == [Metric.LOSS]
 
 
 def test_silence_that_we_asked_for_is_no_news() -> None:
     stage = quiet()
-    assert stage.alarm(alarm(stage.now, kind="absence")) == []
+    assert stage.alarm(make_alarm(stage.now, kind="absence")) == []
     assert stage.requested == []
-    (decision,) = stage.alarm(alarm(stage.now, "c", metric=Metric.LOSS, kind="absence"))
+    (decision,) = stage.alarm(make_alarm(stage.now, "c", metric=Metric.LOSS, kind="absence"))
     assert decision.alarm == "c"
 
 
 def test_silence_ends_the_trust_in_the_last_value() -> None:
-    stage = ready()
+    stage = make_stage()
     stage.pass_time(100)
-    stage.alarm(alarm(stage.now, kind="absence"))
+    stage.alarm(make_alarm(stage.now, kind="absence"))
     assert stage.submit(**SIX).path == "internet"
 
 
@@ -249,16 +249,16 @@ def test_silence_ends_the_trust_in_the_last_value() -> None:
 
 def test_a_flow_that_was_decided_on_is_not_displaced_by_the_same_event() -> None:
     """Algorithm 2's P_min: as soon as nothing but throughput is missing, the place goes to who waits."""
-    stage = ready(internet=1.0)
+    stage = make_stage(internet=1.0)
     low = stage.submit(priority=1, qspec={"throughput": {"min": "3 Mbps"}})
     stage.pass_time(1)
     stage.measure("al2s", 4.0)
-    found = alarm(stage.now, metric=Metric.LOSS)
+    found = make_alarm(stage.now, metric=Metric.LOSS)
     stage.alarm(found)
     high = stage.submit(priority=900)
     assert (stage.flow(low).path, high.state) == ("al2s", FlowState.QUEUED)
     stage.pass_time(1)
-    decisions = stage.alarm(over(found, stage.now))
+    decisions = stage.alarm(clear_alarm(found, stage.now))
     assert [decision.outcome for decision in decisions if decision.flow == low.id] == [Outcome.STAY]
     stage.pass_time(1)
     stage.measure("al2s", 4.0)
@@ -267,11 +267,11 @@ def test_a_flow_that_was_decided_on_is_not_displaced_by_the_same_event() -> None
 
 def test_alarms_in_force_are_in_the_read_out() -> None:
     stage, _ = on_al2s()
-    first = alarm(stage.now, since=stage.now - 5)
+    first = make_alarm(stage.now, since=stage.now - 5)
     stage.alarm(first)
-    stage.alarm(alarm(stage.now, "a-2", kind="threshold"))
-    stage.alarm(alarm(stage.now, "a-3", metric=Metric.RTT, bad=False))
-    stage.alarm(over(first, stage.now))
+    stage.alarm(make_alarm(stage.now, "a-2", kind="threshold"))
+    stage.alarm(make_alarm(stage.now, "a-3", metric=Metric.RTT, bad=False))
+    stage.alarm(clear_alarm(first, stage.now))
     found: Any = json.loads(json.dumps(stage.command(SnapshotAsked), allow_nan=False))
     shown = {(p["path"], p["source"]): p["alarms"] for p in found["paths"]}
     assert [(a["id"], a["metric"], a["acted_on"]) for a in shown["al2s", "mu"]] == [
@@ -285,32 +285,32 @@ def test_dwell_is_waived_for_a_flow_once_per_dwell() -> None:
     """Back and forth at once, on one alarm each, would be a flow that flaps."""
     stage, flow = on_al2s()
     stage.measure("al2s", 1.0)
-    stage.alarm(alarm(stage.now, since=stage.now))
+    stage.alarm(make_alarm(stage.now, since=stage.now))
     assert stage.flow(flow).path == "internet"
     stage.pass_time(5)
     know(stage, al2s=58.0, internet=1.0)
-    (decision,) = stage.alarm(alarm(stage.now, "a-2", "internet", since=stage.now))
+    (decision,) = stage.alarm(make_alarm(stage.now, "a-2", "internet", since=stage.now))
     assert (decision.outcome, stage.flow(flow).path) == (Outcome.STAY, "internet")
     assert "min_dwell keeps it where it is" in decision.reason
 
 
 def test_a_clock_set_back_prolongs_no_hold_off() -> None:
     stage, _ = on_al2s()
-    stage.alarm(alarm(stage.now, metric=Metric.LOSS))
+    stage.alarm(make_alarm(stage.now, metric=Metric.LOSS))
     stage.set_clock_back(3600.0)
     stage.pass_time(20)
-    assert stage.alarm(alarm(stage.now, "a-2", metric=Metric.LOSS)) == []
-    stage.alarm(over(alarm(0.0, "a-2", metric=Metric.LOSS), stage.now))
+    assert stage.alarm(make_alarm(stage.now, "a-2", metric=Metric.LOSS)) == []
+    stage.alarm(clear_alarm(make_alarm(0.0, "a-2", metric=Metric.LOSS), stage.now))
     for _ in range(int(HOLD_OFF_S) // 20):
-        stage.carry(stage.flows[1], 1000)
+        stage.carry(stage.saved.flows[1], 1000)
         stage.pass_time(20)
-    (decision,) = stage.alarm(alarm(stage.now, "a-3", metric=Metric.LOSS))
+    (decision,) = stage.alarm(make_alarm(stage.now, "a-3", metric=Metric.LOSS))
     assert decision.alarm == "a-3"
 
 
 def test_a_clock_set_back_leaves_no_value_superseded_for_ever() -> None:
     stage, _ = on_al2s()
-    stage.alarm(alarm(stage.now))
+    stage.alarm(make_alarm(stage.now))
     stage.set_clock_back(3600.0)
     know(stage, al2s=58.0, internet=6.5)
     assert stage.submit(**SIX).path == "al2s"
@@ -336,19 +336,19 @@ def live(stage: Stage, steps: list[Step]) -> list[Decision]:
         stage.pass_time(wait)
         if news != "no values":
             stage.measure(path, rate)
-            stage.measure_loss(path, lost)
+            stage.measure(path, loss=lost)
         if news != "none":
             metric = Metric.LOSS if lost else Metric.THROUGHPUT
             critical = news != "warning"
-            found = alarm(stage.now, f"a-{number}", path, metric, since=stage.now, critical=critical)
-            stage.alarm(over(found, stage.now) if news == "cleared" else found)
-    return stage.decisions
+            found = make_alarm(stage.now, f"a-{number}", path, metric, since=stage.now, critical=critical)
+            stage.alarm(clear_alarm(found, stage.now) if news == "cleared" else found)
+    return stage.saved.decisions
 
 
 @given(STEPS)
 def test_alarms_do_not_make_a_flow_flap(steps: list[Step]) -> None:
     """Whatever is measured and raised: of three moves the third is a whole dwell after the first."""
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit(**SIX)
     moves = [d.at for d in live(stage, steps) if d.outcome is Outcome.MOVE and d.flow == flow.id]
     assert all(third - first >= MIN_DWELL for first, third in zip(moves, moves[2:], strict=False))
@@ -358,7 +358,7 @@ def test_alarms_do_not_make_a_flow_flap(steps: list[Step]) -> None:
 def test_one_decision_per_event_and_flow_which_names_its_alarm(
     steps: list[Step],
 ) -> None:
-    stage = ready()
+    stage = make_stage()
     for priority in (1, 5, 900):
         stage.submit(priority=priority, **SIX)
     decisions = live(stage, steps)
@@ -371,16 +371,16 @@ def test_alarms_within_the_hold_off_change_nothing(steps: list[Step], again: lis
     """The same history with and without more alarms about what was a critical alarm a moment ago."""
 
     def history(noisy: bool) -> list[tuple[object, ...]]:
-        stage = ready()
+        stage = make_stage()
         stage.submit(**SIX)
         stage.measure("al2s", 1.0)
-        stage.alarm(alarm(stage.now, "first", since=stage.now))
+        stage.alarm(make_alarm(stage.now, "first", since=stage.now))
         for step, (wait, critical) in zip(steps, [*again, *[(1, True)] * len(steps)], strict=False):
             if noisy and stage.now - 1_000_000.0 < HOLD_OFF_S:
-                stage.alarm(alarm(stage.now, f"n-{stage.now}", since=stage.now, critical=critical))
+                stage.alarm(make_alarm(stage.now, f"n-{stage.now}", since=stage.now, critical=critical))
             path, rate = step[1], step[2]
             know(stage, **{path: rate})
             stage.pass_time(wait)
-        return [(d.flow, d.at, d.outcome, d.path, d.reason) for d in stage.decisions]
+        return [(d.flow, d.at, d.outcome, d.path, d.reason) for d in stage.saved.decisions]
 
     assert history(noisy=True) == history(noisy=False)

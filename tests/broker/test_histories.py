@@ -19,14 +19,15 @@ from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import cookie_tenant
 from adon.flowvisor.match import Match
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.pipeline import is_ours, owner_of
+from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Change, MeterEntry, Op, Rule
-from measurement.model import Metric
-from tests.broker.alarming import alarm, over
-from tests.broker.slicing import network, part, rules_in
-from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, know
+from adon.flowvisor.rule import MeterEntry, Rule
+from measurement.anomaly.alarm import Alarm
+from measurement.model import Metric, PathKey
 from tests.depth import DEPTH
+from tests.support.factories import clear_alarm, make_alarm
+from tests.support.network_factories import make_slice, make_sliced_configuration
+from tests.support.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, know
 
 EDGES = st.sampled_from([MU_EDGE, OSU_EDGE])
 RATES = st.sampled_from([0.5, 5.0, 6.5, 13.0, 58.0])
@@ -35,6 +36,10 @@ PATH_PORTS = {"al2s": 2, "internet": 3}
 
 
 class Histories(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.raised: dict[PathKey, Alarm] = {}
+
     @initialize(rate=RATES)
     def begin(self, rate: float) -> None:
         self.stage = Stage()
@@ -76,12 +81,12 @@ class Histories(RuleBasedStateMachine):
 
     @rule(number=NUMBERS, port=st.integers(20_000, 20_002))
     def first_packet(self, number: int, port: int) -> None:
-        learning = [r for r in rules_in(self.stage, MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12]
+        learning = [r for r in self.stage.rules_in(MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12]
         if learning and MU_EDGE in self.stage.connected:
             cookie = learning[number % len(learning)].cookie
             seen = FiveTuple(6, port, 40_000)
             stamp = self.stage.stamp()
-            self.stage.happen(FirstPacket(*stamp, MU_EDGE, cookie, "10.1.0.10", "10.2.0.10", seen))
+            self.stage.feed(FirstPacket(*stamp, MU_EDGE, cookie, "10.1.0.10", "10.2.0.10", seen))
 
     @rule(path=st.sampled_from(["al2s", "internet"]), rate=RATES)
     def measure(self, path: str, rate: float) -> None:
@@ -97,9 +102,11 @@ class Histories(RuleBasedStateMachine):
     def alarm(self, path: str, metric: Metric, kind: str, critical: bool, ends: bool) -> None:
         """Raised under a name of its own, or the end of the one before."""
         now = self.stage.now
-        found = alarm(now, f"a-{now}", path, metric, kind=kind, critical=critical)
-        before = next((held for held in self.stage.broker.world.alarms.on(found.series.key)), found)
-        self.stage.alarm(over(before, now) if ends else found)
+        found = make_alarm(now, f"a-{now}", path, metric, kind=kind, critical=critical)
+        before = self.raised.pop(found.series.key, found) if ends else found
+        self.stage.alarm(clear_alarm(before, now) if ends else found)
+        if not ends:
+            self.raised.setdefault(found.series.key, found)
 
     @rule(seconds=st.sampled_from([0.05, 0.3, 2, 7, 31, 70]))
     def wait(self, seconds: float) -> None:
@@ -120,15 +127,11 @@ class Histories(RuleBasedStateMachine):
 
     @rule(edge=EDGES, refuses=st.booleans())
     def refuse(self, edge: int, refuses: bool) -> None:
-        self.stage.refuse.pop(edge, None)
-        if refuses:
-            self.stage.refuse[edge] = "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL"
+        self.stage.refuse(edge, "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL" if refuses else "")
 
     @rule(edge=EDGES, falls_silent=st.booleans())
     def silence(self, edge: int, falls_silent: bool) -> None:
-        self.stage.silent.discard(edge)
-        if falls_silent:
-            self.stage.silent.add(edge)
+        self.stage.switches[edge].faults.silent = falls_silent
 
     @rule(edge=EDGES, path=st.sampled_from(["al2s", "rtr", "dtn"]), live=st.sampled_from([True, False, None]))
     def port(self, edge: int, path: str, live: bool | None) -> None:
@@ -136,35 +139,33 @@ class Histories(RuleBasedStateMachine):
             prefix = "mu" if edge == MU_EDGE else "osu"
             name = f"{prefix}-edge-{path}"
             state = None if live is None else PortState(PORTS[edge][name], live)
-            self.stage.port(edge, name, state)
+            self.stage.change_port(edge, name, state)
 
     @rule(which=NUMBERS)
     def delete_by_hand(self, which: int) -> None:
-        ours = sorted(rules_in(self.stage), key=repr)
+        ours = sorted(self.stage.rules_in(), key=repr)
         if ours:
-            self.stage.delete(ours[which % len(ours)])
+            self.stage.delete_by_hand(ours[which % len(ours)])
 
     @rule(which=NUMBERS)
     def foreign_rule(self, which: int) -> None:
         """Somebody puts a rule where one of ours was a moment ago."""
-        ours = sorted(rules_in(self.stage), key=repr)
+        ours = sorted(self.stage.rules_in(), key=repr)
         if ours:
             taken = ours[which % len(ours)]
-            self.stage.delete(taken)
+            self.stage.delete_by_hand(taken)
             if taken.slot not in self.stage.switches[taken.dpid].table:
-                foreign = Rule(taken.dpid, taken.priority, taken.match, (Output(9),), cookie=7)
-                self.stage.switches[taken.dpid].apply(Change(Op.ADD, foreign))
+                self.stage.put_in(Rule(taken.dpid, taken.priority, taken.match, (Output(9),), cookie=7))
             self.stage.sync()  # between two reads nobody could know of it
 
     @rule()
     def unknown_kind(self) -> None:
         """A later version of ADON left a rule behind."""
-        later = Rule(MU_EDGE, 31_000, Match(in_port=9), (), cookie=0xAD7F << 48 | 5)
-        self.stage.switches[MU_EDGE].apply(Change(Op.ADD, later))
+        self.stage.put_in(Rule(MU_EDGE, 31_000, Match(in_port=9), (), cookie=0xAD7F << 48 | 5))
 
     @rule()
     def restart(self) -> None:
-        self.stage.restart_controller()
+        self.stage.restart()
 
     @precondition(lambda self: self.stage.now > 1_000_100)
     @rule()
@@ -172,7 +173,7 @@ class Histories(RuleBasedStateMachine):
         self.stage.set_clock_back(3600.0)
 
     def one(self, number: int, *states: FlowState) -> Flow | None:
-        found = [flow for flow in self.stage.flows.values() if flow.state in states]
+        found = [flow for flow in self.stage.saved.flows.values() if flow.state in states]
         return found[number % len(found)] if found else None
 
     # -- what must hold ----------------------------------------------------------------------------------
@@ -180,23 +181,17 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def what_is_saved_is_what_is_held(self) -> None:
         held = {flow.number: flow for flow in self.stage.broker.flows}
-        for number, saved in self.stage.flows.items():
+        for number, saved in self.stage.saved.flows.items():
             if not saved.state.final:
                 assert (held[number].state, held[number].path) == (saved.state, saved.path)
                 assert held[number].tuples == saved.tuples
-        assert all(self.stage.flows[number].state is flow.state for number, flow in held.items())
+        assert all(self.stage.saved.flows[number].state is flow.state for number, flow in held.items())
         assert not [flow for flow in held.values() if flow.state is FlowState.REQUESTED]
-
-    @invariant()
-    def who_runs_holds_worker_nodes_and_nobody_else_does(self) -> None:
-        running = {f.number: f.compute_site for f in self.stage.broker.flows if f.state.holds_rules}
-        held = dict(self.stage.broker.world.ledger.holders)
-        assert held == {number: site for number, site in running.items() if site is not None}
 
     @invariant()
     def who_waits_is_in_line(self) -> None:
         waiting = sorted(f.number for f in self.stage.broker.flows if f.state is FlowState.QUEUED)
-        assert sorted(self.stage.broker.world.line.first()) == waiting
+        assert sorted(self.stage.queue_order()) == waiting
 
     @invariant()
     def only_running_flows_have_a_path(self) -> None:
@@ -206,9 +201,8 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def rules_are_wanted_by_running_flows_only(self) -> None:
         running = {flow.id for flow in self.stage.broker.flows if flow.state.holds_rules}
-        for dpid in PORTS:
-            owners = {owner_of(wanted) for wanted in self.stage.broker.world.network.desired(dpid)}
-            assert {owner for owner in owners if owner.startswith("f-")} <= running
+        owners = {owner_of(entry) for entry in self.stage.desired()}
+        assert {owner for owner in owners if owner.startswith("f-")} <= running
 
     def teardown(self) -> None:
         if hasattr(self, "stage"):
@@ -219,10 +213,8 @@ class Histories(RuleBasedStateMachine):
     def mend(self) -> None:
         """Everything works again."""
         stage = self.stage
-        stage.refuse.clear()
-        stage.silent.clear()
-        for switch in stage.switches.values():
-            switch.table = {s: e for s, e in switch.table.items() if is_ours(e.rule)}
+        stage.end_faults()
+        stage.remove_foreign()
         for dpid in PORTS:
             stage.disconnect(dpid)
             stage.connect(dpid)
@@ -230,16 +222,16 @@ class Histories(RuleBasedStateMachine):
 
     def keep_busy(self, seconds: int) -> None:
         for _ in range(seconds // 5):
-            for flow in self.stage.flows.values():
+            for flow in self.stage.saved.flows.values():
                 if flow.state is FlowState.ACTIVE:
                     self.stage.carry(flow, 10_000)
             self.stage.pass_time(5)
 
     def converges(self) -> None:
         stage = self.stage
-        desired = {wanted for dpid in PORTS for wanted in stage.broker.world.network.desired(dpid)}
+        desired = stage.desired()
         assert stage.installed() == desired
-        live = [flow for flow in stage.flows.values() if not flow.state.final]
+        live = [flow for flow in stage.saved.flows.values() if not flow.state.final]
         assert not [flow for flow in live if flow.state is FlowState.INSTALLING]
         owners = {owner_of(wanted) for wanted in desired}
         assert owners - {"path-0", "path-1"} == {f.id for f in live if f.state is FlowState.ACTIVE}
@@ -250,23 +242,13 @@ class Histories(RuleBasedStateMachine):
 
     def leaves_nothing(self) -> None:
         """When all have ended nothing of them is left, in the switches or in memory."""
-        for flow in list(self.stage.flows.values()):
-            if not self.stage.flows[flow.number].state.final:
+        for flow in list(self.stage.saved.flows.values()):
+            if not self.stage.saved.flows[flow.number].state.final:
                 self.stage.cancel(flow)
         self.stage.pass_time(15)
         assert {owner_of(wanted) for wanted in self.stage.installed()} <= {"path-0", "path-1"}
-        broker = self.stage.broker
-        assert len(broker.flows) == 0
-        placing = broker._placing
-        for kept in (placing._before, placing._overlooked, placing._deaf, placing._digests):
-            assert not kept
-        assert not broker.world.alarms._hurried
-        assert not placing._serving._told
-        assert not placing._serving._missed
-        assert len(broker.world.line) == len(broker.world.bookings) == 0
-        assert not broker.world.estimates._promises
-        assert not any(broker.world.meters._taken.values())
-        assert set(broker.world.network._wanted) <= {"path-0", "path-1"}
+        assert len(self.stage.broker.flows) == 0
+        assert not any(self.stage.memory_of(flow) for flow in self.stage.saved.flows.values())
 
 
 class Tenants(Histories):
@@ -274,8 +256,8 @@ class Tenants(Histories):
 
     @initialize(rate=RATES)
     def begin(self, rate: float) -> None:
-        tenant = part(7, flowspace=[{}], share=1, rule_budget=9)
-        read = network({"genomics": tenant}, {"mode": "meters"}, {"mu-edge": 30})
+        tenant = make_slice(7, flowspace=[{}], share=1, rule_budget=9)
+        read = make_sliced_configuration({"genomics": tenant}, {"mode": "meters"}, {"mu-edge": 30})
         self.stage = Stage(read)
         self.stage.connect()
         know(self.stage, al2s=rate, internet=6.5)
@@ -283,9 +265,8 @@ class Tenants(Histories):
     @invariant()
     def budgets_are_kept(self) -> None:
         """The slice's rules and the switch's: never more wanted than allowed."""
-        network = self.stage.broker.world.network
         for dpid, budget in ((MU_EDGE, 30), (OSU_EDGE, None)):
-            wanted = [entry for entry in network.desired(dpid) if isinstance(entry, Rule)]
+            wanted = [entry for entry in self.stage.desired(dpid) if isinstance(entry, Rule)]
             tenants = [entry for entry in wanted if cookie_tenant(entry.cookie) == 7]
             assert len(tenants) <= 9
             assert budget is None or len(wanted) <= budget
@@ -294,8 +275,7 @@ class Tenants(Histories):
     def nothing_is_granted_twice(self) -> None:
         """Of each port of an edge, the meters let through what it has and no more."""
         for dpid in (MU_EDGE, OSU_EDGE):
-            held = self.stage.broker.world.network.desired(dpid)
-            meters = [entry for entry in held if isinstance(entry, MeterEntry)]
+            meters = [entry for entry in self.stage.desired(dpid) if isinstance(entry, MeterEntry)]
             assert len({meter.number for meter in meters}) == len(meters)
 
 

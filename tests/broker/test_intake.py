@@ -15,11 +15,12 @@ from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import QSpec, RSpec, Template
-from tests.broker.stage import catalog, configuration
+from tests.support.factories import make_catalog
+from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused
 
-TOPOLOGY = Topology(configuration())
-CATALOG = catalog()
+TOPOLOGY = Topology(make_configuration())
+CATALOG = make_catalog()
 
 
 def flow(*others: Flow, templates: Catalog = CATALOG, topology: Topology = TOPOLOGY, **fields: Any) -> Flow:
@@ -128,7 +129,7 @@ def test_what_a_restart_finds_unservable() -> None:
     saved = flow(ports=[5001])
     assert unservable(saved, CATALOG, TOPOLOGY) == ""
     assert "no template 'soykb'" in unservable(saved, Catalog(), TOPOLOGY)
-    without_paths = configuration().model_copy(update={"paths": {}})
+    without_paths = make_configuration().model_copy(update={"paths": {}})
     assert "no transit path" in unservable(saved, CATALOG, Topology(without_paths))
     elsewhere = replace(saved, request=saved.request.model_copy(update={"source": "gone"}))
     assert "no host 'gone'" in unservable(elsewhere, CATALOG, TOPOLOGY)

@@ -8,13 +8,12 @@ import pytest
 
 from adon.broker.events import FirstPacket
 from adon.broker.flow import Flow, FlowState
-from adon.broker.limits import occupancy
 from adon.broker.room import Occupancy, Room
 from adon.flowvisor.action import ToController
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Rule
-from tests.broker.slicing import network, part, rules_in, staged
-from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, know, verdicts
+from tests.support.network_factories import make_slice, make_sliced_configuration
+from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, know, make_stage, verdicts
 
 FULL = "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL"
 PER_FLOW = 3
@@ -22,15 +21,15 @@ PER_FLOW = 3
 
 
 def held(stage: Stage) -> int:
-    return occupancy(stage.broker.world, MU_EDGE).ours
+    return sum(isinstance(entry, Rule) for entry in stage.desired(MU_EDGE))
 
 
 def seen(stage: Stage, flow: Flow, port: int) -> None:
     """A packet of a new connection reaches the learning rule."""
-    rules = [r for r in rules_in(stage, MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12 and copies(r)]
+    rules = [r for r in stage.rules_in(MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12 and copies(r)]
     assert rules, "nothing is copied to the controller any more"
     what = FiveTuple(6, port, 40_000)
-    stage.happen(FirstPacket(*stage.stamp(), MU_EDGE, rules[0].cookie, "10.1.0.10", "10.2.0.10", what))
+    stage.feed(FirstPacket(*stage.stamp(), MU_EDGE, rules[0].cookie, "10.1.0.10", "10.2.0.10", what))
 
 
 def copies(rule: Rule) -> bool:
@@ -38,11 +37,11 @@ def copies(rule: Rule) -> bool:
 
 
 def test_a_flow_beyond_the_budget_of_a_switch_is_not_taken() -> None:
-    base = held(staged(network()))
-    stage = staged(network(budgets={"mu-edge": base + PER_FLOW}))
+    base = held(make_stage(make_sliced_configuration()))
+    stage = make_stage(make_sliced_configuration(budgets={"mu-edge": base + PER_FLOW}))
     first, second = stage.submit(), stage.submit()
     assert (stage.flow(first).state, stage.flow(second).state) == (FlowState.ACTIVE, FlowState.QUEUED)
-    found = stage.last_decision(second)
+    found = stage.decision(second)
     assert verdicts(found) == {"al2s": "excluded", "internet": "excluded"}
     assert f"{base + PER_FLOW} of the {base + PER_FLOW} rules" in found.candidates[0].why
     assert "0000000000000a01" in found.candidates[0].why
@@ -51,37 +50,31 @@ def test_a_flow_beyond_the_budget_of_a_switch_is_not_taken() -> None:
     assert stage.flow(second).state is FlowState.ACTIVE
 
 
-def test_a_table_that_says_how_large_it_is() -> None:
-    stage = staged(network())
-    stage.broker.world.room.maximum[OSU_EDGE] = held(stage) + PER_FLOW - 1
-    flow = stage.submit()
-    assert stage.flow(flow).state is FlowState.QUEUED
-    assert "its table holds" in stage.last_decision(flow).candidates[0].why
-
-
 def test_the_budget_of_a_slice() -> None:
-    stage = staged(network({"genomics": part(7, "5000-5999", rule_budget=PER_FLOW)}))
+    stage = make_stage(
+        make_sliced_configuration({"genomics": make_slice(7, "5000-5999", rule_budget=PER_FLOW)})
+    )
     stage.submit(ports=[5001])
     second = stage.submit(ports=[5002])
     assert stage.flow(second).state is FlowState.QUEUED
-    assert "3 rules per switch" in stage.last_decision(second).candidates[0].why
+    assert "3 rules per switch" in stage.decision(second).candidates[0].why
 
 
 def test_a_full_table_closes_the_switch_for_a_while_and_drives_nobody_away() -> None:
-    stage = staged(network())
+    stage = make_stage(make_sliced_configuration())
     first = stage.submit()
-    stage.refuse[OSU_EDGE] = FULL
+    stage.refuse(OSU_EDGE, FULL)
     second = stage.submit()
     sent = len(stage.batches)
     third = stage.submit()
     assert len(stage.batches) == sent, "tried again at a full table"
     assert [stage.flow(flow).state.value for flow in (first, second, third)] == ["active", "queued", "queued"]
-    why = stage.last_decision(third).candidates[0].why
+    why = stage.decision(third).candidates[0].why
     assert "its table was full" in why
     assert FULL in why
     know(stage, al2s=58.0)
     assert (stage.flow(first).path, stage.flow(first).moves) == ("al2s", 0)
-    stage.refuse.clear()
+    stage.end_faults()
     stage.pass_time(31)
     know(stage, al2s=58.0)
     assert [stage.flow(flow).state.value for flow in (second, third)] == ["active", "active"]
@@ -92,27 +85,27 @@ def test_connections_that_do_not_fit_share_the_rules_between_the_hosts(tight: st
     """R9: the table gets no fuller, nothing is half-installed, nothing more is copied to the controller."""
     fields: dict[str, Any] = {}
     if tight == "budget":
-        fields["budgets"] = {"mu-edge": held(staged(network())) + 2 * PER_FLOW}
+        fields["budgets"] = {"mu-edge": held(make_stage(make_sliced_configuration())) + 2 * PER_FLOW}
     elif tight == "slice":
-        tenant = part(7, rule_budget=2 * PER_FLOW, flowspace=[{}])
+        tenant = make_slice(7, rule_budget=2 * PER_FLOW, flowspace=[{}])
         fields["slices"] = {"genomics": tenant}
-    stage = staged(network(**fields))
+    stage = make_stage(make_sliced_configuration(**fields))
     flow = stage.submit(ports=[])
     assert stage.flow(flow).state is FlowState.ACTIVE
     alone = held(stage)
     seen(stage, flow, 20_001)
     if tight == "refusal":
-        stage.refuse[OSU_EDGE] = FULL
+        stage.refuse(OSU_EDGE, FULL)
     seen(stage, flow, 20_002)
-    stage.refuse.clear()
+    stage.end_faults()
     stage.pass_time(1)
     now_is = stage.flow(flow)
     assert (now_is.aggregated, now_is.tuples, now_is.path) == (True, (), "al2s")
     assert held(stage) == alone
-    assert not any(copies(rule) for rule in rules_in(stage))
-    stage.restart_controller()
+    assert not any(copies(rule) for rule in stage.rules_in())
+    stage.restart()
     assert stage.flow(flow).aggregated
-    assert not any(copies(rule) for rule in rules_in(stage))
+    assert not any(copies(rule) for rule in stage.rules_in())
 
 
 @pytest.mark.parametrize(

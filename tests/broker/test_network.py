@@ -24,7 +24,8 @@ from adon.flowvisor.match import Match
 from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Op, ReportedRule, Rule
 from adon.flowvisor.topology import Topology
-from tests.broker.stage import MU_EDGE, OSU_EDGE, configuration
+from tests.support.network_factories import make_configuration
+from tests.support.stage import MU_EDGE, OSU_EDGE
 
 
 def rule(dpid: int, owner: int = 1, port: int = 2, slot: int = 1) -> Rule:
@@ -38,7 +39,7 @@ class Wire:
     """A network whose switches the test answers for; times count up by ten seconds an event."""
 
     def __init__(self, *rules: Rule) -> None:
-        self.network = Network(Topology(configuration()), rules, drain=0.0, check_period=60.0)
+        self.network = Network(Topology(make_configuration()), rules, drain=0.0, check_period=60.0)
         self._numbers = itertools.count(1)
         self.now = 0.0
 

@@ -12,8 +12,9 @@ from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6
 from adon.flowvisor.port import PortState
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
-from tests.broker.stage import MU_EDGE, NETWORK, OSU_EDGE, Stage
 from tests.support.datapath import Packet
+from tests.support.network_factories import NETWORK
+from tests.support.stage import MU_EDGE, OSU_EDGE, Stage
 
 UPPER, LOWER = 0xC1, 0xC2
 PORTS = {
@@ -64,7 +65,7 @@ def diamond(pipeline: str = "single") -> Stage:
     staged = f", pipeline: {pipeline}"
     read = yamlfile.parse_model(EDGES % (staged, staged), Configuration, NETWORK.name)
     templates = Catalog.of([yamlfile.check_model(TEMPLATE, Template)])
-    stage = Stage(read, ports=PORTS, templates=templates)
+    stage = Stage(read, ports=PORTS, catalog=templates)
     stage.connect()
     return stage
 
@@ -116,8 +117,7 @@ def _wires(stage: Stage) -> dict[tuple[str, int], tuple[str, int]]:
 
 
 def names(stage: Stage) -> dict[str, tuple[tuple[str, ...], int]]:
-    circuits = stage.broker.world.network.topology.overlay_paths.circuits
-    return {circuit.name: (circuit.links, circuit.vlan) for circuit in circuits}
+    return {circuit.name: (circuit.links, circuit.vlan) for circuit in stage.saved.circuits.circuits}
 
 
 @pytest.mark.parametrize("pipeline", ["single", "staged"])
@@ -135,17 +135,17 @@ def test_a_flow_crosses_our_own_switches_both_ways_and_in_both_versions_of_ip(pi
 def test_a_link_in_the_middle_goes_and_the_flow_moves_without_waiting_for_a_measurement() -> None:
     stage = diamond()
     flow = stage.submit("bulk", ports=[5001])
-    stage.port(UPPER, "east", PortState(2, False))
-    assert stage.flows[flow.number].path == "ring.2"
+    stage.change_port(UPPER, "east", PortState(2, False))
+    assert stage.saved.flows[flow.number].path == "ring.2"
     assert way(stage, port=5001) == ["mu-edge", "lower", "osu-edge"]
-    assert "up-b" in stage.last_decision(flow).reason
+    assert "up-b" in stage.decision(flow).reason
 
 
 def test_a_restart_keeps_names_numbers_and_vlans_and_changes_no_rule() -> None:
     stage = diamond()
     stage.submit("bulk", ports=[5001])
     before, sent = names(stage), len(stage.batches)
-    stage.restart_controller()
+    stage.restart()
     assert names(stage) == before
     assert len(stage.batches) == sent
     assert way(stage, port=5001) == ["mu-edge", "upper", "osu-edge"]
@@ -154,10 +154,10 @@ def test_a_restart_keeps_names_numbers_and_vlans_and_changes_no_rule() -> None:
 def test_a_circuit_that_nobody_uses_goes_with_its_rules_and_its_vlan_is_free_again() -> None:
     stage = diamond()
     assert {rule.dpid for rule in stage.installed()} == {UPPER, LOWER}
-    stage.port(LOWER, "east", PortState(2, False))
+    stage.change_port(LOWER, "east", PortState(2, False))
     assert list(names(stage)) == ["ring.1"]
     assert {rule.dpid for rule in stage.installed()} == {UPPER}
-    stage.port(LOWER, "east", PortState(2, True))
+    stage.change_port(LOWER, "east", PortState(2, True))
     assert names(stage) == {"ring.1": (("a-up", "up-b"), 100), "ring.3": (("a-down", "down-b"), 100)}
 
 
@@ -165,9 +165,9 @@ def test_a_partition_queues_the_flow_with_the_reason_and_joins_again() -> None:
     stage = diamond()
     flow = stage.submit("bulk", ports=[5001])
     for dpid in (UPPER, LOWER):
-        stage.port(dpid, "east", PortState(2, False))
+        stage.change_port(dpid, "east", PortState(2, False))
     waiting = stage.submit("bulk", ports=[5002])
     assert waiting.path is None
-    stage.port(LOWER, "east", PortState(2, True))
-    assert stage.flows[flow.number].path == stage.flows[waiting.number].path != "ring.1"
+    stage.change_port(LOWER, "east", PortState(2, True))
+    assert stage.saved.flows[flow.number].path == stage.saved.flows[waiting.number].path != "ring.1"
     assert way(stage, port=5001) == way(stage, port=5002) == ["mu-edge", "lower", "osu-edge"]

@@ -2,52 +2,35 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from adon.broker import placing
 from adon.broker.broker import Broker
 from adon.broker.effects import Effect, SaveDecision, SaveFlow, SendBatch, WakeAt
 from adon.broker.events import FlowSubmitted, PortChanged, Tick
-from adon.broker.flow import Flow, FlowRequest
-from adon.broker.intake import new_flow
-from adon.broker.placing import Placing
-from adon.broker.world import World
+from adon.broker.flow import FlowRequest
 from adon.flowvisor.port import PortState
-from tests.broker.many import EDGES, ports
-from tests.broker.scene import NAMES, PATHS, Scene
-from tests.broker.stage import Stage, ready
-
-
-def requested(world: World, number: int = 1) -> Flow:
-    request = FlowRequest.model_validate(
-        {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": "soykb"}
-    )
-    event = FlowSubmitted("e1", 1_000_000.0, "c1", request, "ann")
-    return world.flows.put(new_flow(number, event, world.catalog, world.network.topology, ()))
-
-
-def tick(stage: Stage) -> Tick:
-    return Tick("e9", stage.now)
+from tests.support.histories import NAMES, PATHS, Scene
+from tests.support.network_factories import EDGES, port_names
+from tests.support.stage import make_stage
 
 
 def test_decision_and_flow_are_saved_before_a_switch_is_told() -> None:
     """R3."""
-    stage = ready()
-    world = stage.broker.world
-    kinds = [type(effect) for effect in Placing(world).place(requested(world), tick(stage))]
-    assert kinds.index(SaveDecision) < kinds.index(SaveFlow) < kinds.index(SendBatch)
+    stage = make_stage()
+    request = FlowRequest.model_validate(
+        {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": "soykb"}
+    )
+    kinds = [type(effect) for effect in stage.feed(FlowSubmitted(*stage.stamp(), "c", request, "ann"))]
+    assert max(kinds.index(SaveDecision), kinds.index(SaveFlow)) < kinds.index(SendBatch)
 
 
-def test_who_has_lost_the_path_goes_before_the_others_are_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_has_lost_the_path_goes_before_the_others_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placing, "AT_ONCE", 4)
-    scene = Scene(tmp_path, Broker)
+    scene = Scene(Broker)
     scene.know(dict.fromkeys(NAMES, 4e9))
     for _ in range(12):
-        scene.submit("nimble")
+        scene.ask("nimble")
         scene.settle()
     scene.wait(1.0)
     before = {flow.number: flow.path for flow in scene.flows()}
@@ -57,14 +40,14 @@ def test_who_has_lost_the_path_goes_before_the_others_are_looked_at(
     def concerned(effects: list[Effect]) -> set[int]:
         return {effect.flow.number for effect in effects if isinstance(effect, SaveFlow)}
 
-    down = PortChanged(*scene.stamp(), EDGES["mu"], ports("mu", PATHS)[1], PortState(2, False))
-    effects = scene.happen(down)
+    down = PortChanged(*scene.stamp(), EDGES["mu"], port_names("mu", PATHS)[1], PortState(2, False))
+    effects = scene.feed(down)
     assert concerned(effects) == lost
     assert WakeAt(down.id, scene.now) in effects, "the others wait for nothing"
     looked_at: set[int] = set()
     turns = 0
     while WakeAt(effects[-1].cause, scene.now) in effects:
-        effects = scene.happen(Tick(*scene.stamp()))
+        effects = scene.feed(Tick(*scene.stamp()))
         assert len(concerned(effects)) <= 4
         looked_at |= concerned(effects)
         turns += 1

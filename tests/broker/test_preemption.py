@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from adon.broker.decision import Outcome
 from adon.broker.flow import FlowState
 from adon.broker.preemption import Holder, gives_way, preemption_candidate, summed_up
-from adon.broker.resources.amounts import Limits
-from adon.broker.resources.ledger import Ledger
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
-from tests.broker.stage import Stage, configuration, know, ready
+from tests.support.network_factories import make_configuration
+from tests.support.stage import Stage, know, make_stage
 
 
 def record(
@@ -55,7 +54,7 @@ def test_nobody_there_nobody_gives_way() -> None:
 
 def crowded(**policy: Any) -> tuple[Stage, Any]:
     """A stage on which a low flow of many streams fills layer 2."""
-    stage = ready(configuration(**policy))
+    stage = make_stage(make_configuration(**policy))
     low = stage.submit(priority=100, streams=12, qspec={"throughput": {"min": "6 Mbps"}})
     assert low.path == "al2s"
     stage.pass_time(20)
@@ -71,11 +70,11 @@ def test_the_flow_that_gives_way_is_decided_again_first() -> None:
     assert (stage.flow(low).path, stage.flow(low).state) == ("internet", FlowState.ACTIVE)
     kinds = [
         (decision.flow, decision.outcome)
-        for decision in stage.decisions
+        for decision in stage.saved.decisions
         if decision.outcome is not Outcome.STAY
     ]
     assert kinds[-2:] == [("f-1", Outcome.MOVE), ("f-2", Outcome.ADMIT)]
-    assert "gives way to f-2 (priority 900 above 100)" in stage.last_decision(low).reason
+    assert "gives way to f-2 (priority 900 above 100)" in stage.decision(low).reason
 
 
 def test_without_another_path_it_waits_and_comes_back() -> None:
@@ -109,9 +108,7 @@ def test_the_policy_can_forbid_it() -> None:
 
 def test_nobody_is_moved_for_a_flow_that_no_site_can_take() -> None:
     stage, low = crowded()
-    stage.broker.world.ledger = Ledger.of(
-        dict.fromkeys(stage.broker.world.ledger.sites, Limits(nodes=0)), (), 0
-    )
+    stage.reserve_nodes()
     high = stage.submit(priority=900)
     assert stage.flow(high).state is FlowState.QUEUED
     assert stage.flow(low).path == "al2s"

@@ -14,8 +14,9 @@ from adon.config import Configuration, ReactiveEntry
 from adon.config.operation import Policy
 from adon.errors import InvalidInput
 from adon.flowvisor.path import FiveTuple
-from tests.broker.slicing import network, part
-from tests.broker.stage import MU_EDGE, NETWORK, OSU_EDGE, Stage
+from adon.flowvisor.topology import Topology
+from tests.support.network_factories import NETWORK, make_slice, make_sliced_configuration
+from tests.support.stage import MU_EDGE, OSU_EDGE, Stage
 
 NOW = 1_000_000.0
 ENTRY: dict[str, Any] = {"template": "soykb", "flowspace": [{"protocols": ["tcp"], "ports": ["5000-5999"]}]}
@@ -25,11 +26,19 @@ def entries(*fields: dict[str, Any]) -> tuple[ReactiveEntry, ...]:
     return tuple(ReactiveEntry.model_validate({**ENTRY, **one}) for one in fields or ({},))
 
 
+def topology_of(stage: Stage) -> Topology:
+    """Return the network of a stage with all switches connected."""
+    topology = Topology(stage.configuration)
+    for dpid, ports in stage.ports.items():
+        topology = topology.switch_up(dpid, ports)
+    return topology
+
+
 class Door:
     """A stage with both switches connected, and the reactive part beside it."""
 
     def __init__(self, *fields: dict[str, Any], slices: dict[str, Any] | None = None) -> None:
-        self.stage = Stage(network(slices, reactive=entries(*fields)))
+        self.stage = Stage(make_sliced_configuration(slices, reactive=entries(*fields)))
         self.stage.connect()
         self.reactive = Reactive(self.stage.configuration)
 
@@ -41,9 +50,8 @@ class Door:
             "destination": "10.2.0.10",
             "tuple": FiveTuple(6, port, 40_000),
         }
-        world = self.stage.broker.world
         packet = Packet(**{**values, **fields})
-        return self.reactive.decide(packet, world.network.topology, world.catalog, now)
+        return self.reactive.decide(packet, topology_of(self.stage), self.stage.catalog, now)
 
 
 def refusal(found: Taken | Refused | None) -> str:
@@ -58,7 +66,7 @@ def test_by_default_nothing_is_taken() -> None:
     stage.connect()
     door = Reactive(stage.configuration)
     packet = Packet(MU_EDGE, 1, "10.1.0.10", "10.2.0.10", FiveTuple(6, 5001, 40_000))
-    found = door.decide(packet, stage.broker.world.network.topology, stage.templates, NOW)
+    found = door.decide(packet, topology_of(stage), stage.catalog, NOW)
     assert "no entry" in refusal(found)
 
 
@@ -123,7 +131,7 @@ def test_an_entry_that_cannot_serve_refuses(
 
 
 def test_the_slice_is_asked_first() -> None:
-    slices = {"genomics": part(7, "5000-5499", who="reactive")}
+    slices = {"genomics": make_slice(7, "5000-5499", who="reactive")}
     door = Door({"slice": "genomics"}, slices=slices)
     taken = door.knock(5001)
     assert isinstance(taken, Taken)
@@ -158,7 +166,7 @@ def test_a_clock_set_back_does_not_keep_a_refusal_for_ever() -> None:
 
 def test_an_entry_for_a_slice_needs_a_member() -> None:
     body = yaml.safe_load(NETWORK.read_text())
-    body["slices"] = {"genomics": part(7, 5000).model_dump(mode="json", exclude_none=True)}
+    body["slices"] = {"genomics": make_slice(7, 5000).model_dump(mode="json", exclude_none=True)}
     for name, words in (("genomics", "'reactive' is no member"), ("x", "there is no slice 'x'")):
         body["policy"]["reactive"] = [{**ENTRY, "slice": name}]
         with pytest.raises(InvalidInput, match=words):

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from adon.broker.events import SnapshotAsked
-from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, ready
+from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, make_stage
 
 
 def snapshot(stage: Stage) -> Any:
@@ -20,7 +20,7 @@ def test_before_anything_happened() -> None:
 
 
 def test_paths_in_both_directions_with_values_ages_and_flows() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     stage.pass_time(3)
     (there,) = (p for p in snapshot(stage)["paths"] if (p["path"], p["source"]) == ("al2s", "mu"))
@@ -32,7 +32,7 @@ def test_paths_in_both_directions_with_values_ages_and_flows() -> None:
 
 
 def test_switches_with_their_rules_ports_and_state() -> None:
-    stage = ready()
+    stage = make_stage()
     stage.disconnect(OSU_EDGE)
     mu, osu = snapshot(stage)["switches"]
     assert (mu["dpid"], mu["connected"], osu["connected"]) == (f"{MU_EDGE:016x}", True, False)
@@ -41,6 +41,6 @@ def test_switches_with_their_rules_ports_and_state() -> None:
 
 
 def test_the_queue_in_its_order() -> None:
-    stage = ready(al2s=1.0, internet=1.0)
+    stage = make_stage(al2s=1.0, internet=1.0)
     low, high = stage.submit(priority=1), stage.submit(priority=9)
     assert snapshot(stage)["queue"] == [high.id, low.id]

@@ -17,8 +17,9 @@ from adon.config import LadderPolicy
 from adon.flowvisor.pipeline import METER_FIRST
 from adon.flowvisor.rule import Bucket, Change, Entry, GroupEntry, MeterEntry, Op
 from adon.frozenmap import FrozenMap
-from tests.broker.stage import MU_EDGE, Stage, configuration, ready
 from tests.broker.test_network import FAR, Wire, connected, rule, saved, sent
+from tests.support.network_factories import make_configuration
+from tests.support.stage import MU_EDGE, Stage, make_stage
 
 METER = MeterEntry(MU_EDGE, METER_FIRST, 1_000_000, 100_000)
 GROUP = GroupEntry(MU_EDGE, 1, "fast_failover", (Bucket((), 2),))
@@ -160,8 +161,8 @@ def test_whatever_is_refused_everything_else_is_installed(refused: set[int]) -> 
 
 
 def metered(refuse_one: Callable[[Change], str] = lambda _: "") -> Stage:
-    stage = ready(configuration(ladder=LadderPolicy(mode="meters")))
-    stage.refuse_one = refuse_one
+    stage = make_stage(make_configuration(ladder=LadderPolicy(mode="meters")))
+    stage.refuse_changes(refuse_one)
     return stage
 
 
@@ -191,24 +192,23 @@ def test_a_meter_that_is_refused_fails_its_flow_and_no_path() -> None:
     stage = metered(bad(METER_FIRST))
     first: Flow = stage.flow(stage.submit())
     assert first.state is FlowState.QUEUED
-    (al2s,) = [one for one in stage.last_decision(first).candidates if one.path == "al2s"]
+    (al2s,) = [one for one in stage.decision(first).candidates if one.path == "al2s"]
     assert "given up for this flow" in al2s.why
     assert OUT_OF_METERS in al2s.why
-    assert stage.broker.world.shunned == {}
     second = stage.flow(stage.submit())
     assert (second.state, second.path) == (FlowState.ACTIVE, "al2s")
-    assert stage.installed() >= set(stage.broker.world.network.wanted(second.id))
+    assert stage.is_installed(second)
 
 
 def test_a_flow_whose_meter_is_refused_on_its_only_path_has_failed() -> None:
-    read = configuration(ladder=LadderPolicy(mode="meters"))
+    read = make_configuration(ladder=LadderPolicy(mode="meters"))
     tests = tuple(test for test in read.measurements.tests if test.path == "al2s")
     only = {
         "paths": FrozenMap({"al2s": read.paths["al2s"]}),
         "measurements": read.measurements.model_copy(update={"tests": tests}),
     }
-    stage = ready(read.model_copy(update=only), internet=0.0)
-    stage.refuse_one = bad(METER_FIRST)
+    stage = make_stage(read.model_copy(update=only), internet=0.0)
+    stage.refuse_changes(bad(METER_FIRST))
     flow = stage.flow(stage.submit())
     assert (flow.state, flow.reason) == (
         FlowState.FAILED,
@@ -219,32 +219,31 @@ def test_a_flow_whose_meter_is_refused_on_its_only_path_has_failed() -> None:
 def test_a_bad_meter_in_a_repair_costs_only_its_flow() -> None:
     stage = metered()
     flows = [stage.submit() for _ in range(3)]
-    network = stage.broker.world.network
-    lost = meters(network.wanted(flows[1].id))[0]
-    stage.refuse_one = bad(lost.number)
+    lost = meters(stage.desired_of(flows[1]))[0]
+    stage.refuse_changes(bad(lost.number))
     stage.disconnect(MU_EDGE)
     stage.switches[MU_EDGE].table.clear()  # it restarted
     stage.connect(MU_EDGE)
-    assert [network.complete(flow.id) for flow in flows] == [True, False, True]
+    assert [stage.is_installed(flow) for flow in flows] == [True, False, True]
     assert any(flows[1].id in line and OUT_OF_METERS in line for line in stage.said)
     before = len(stage.batches)
     carrying(stage, 600)
     repairs = [batch for batch in stage.batches[before:] if batch.batch.startswith("sync-")]
     tried = [batch for batch in repairs if any(change.rule == lost for change in batch.changes)]
     assert 2 <= len(tried) <= 7, "tried again, and ever more rarely"
-    assert [network.complete(flow.id) for flow in flows] == [True, False, True]
-    stage.refuse_one = lambda _: ""
+    assert [stage.is_installed(flow) for flow in flows] == [True, False, True]
+    stage.refuse_changes(lambda _: "")
     stage.sync()
-    assert network.complete(flows[1].id)
+    assert stage.is_installed(flows[1])
 
 
 def test_a_meter_that_was_sent_and_never_confirmed_heals() -> None:
     stage = metered()
-    stage.silent.add(MU_EDGE)
+    stage.silence(MU_EDGE)
     flow = stage.submit()
     (meter,) = {c.rule for b in stage.batches for c in b.changes if isinstance(c.rule, MeterEntry)}
-    stage.switches[MU_EDGE].apply(Change(Op.ADD, meter))  # it did it, and said nothing
-    stage.silent.clear()
+    stage.put_in(meter)  # it did it, and said nothing
+    stage.end_faults()
     carrying(stage, 60)
     assert stage.flow(flow).state is FlowState.ACTIVE
     assert meters(stage.installed(MU_EDGE)) == [meter]
@@ -261,6 +260,10 @@ def test_what_was_taken_at_last_is_no_repeated_offender() -> None:
     wire.network.rule_removed(RuleRemoved(*wire.stamp(), MU_EDGE, OWNERS[2], "delete", 0, 0))
     wire.now += 0.01
     refuse(wire, wire.network.wake("e", wire.now), OWNERS[2])
-    held = wire.network._refusals.held
-    assert OWNERS[2].slot in held(MU_EDGE, wire.now + RETRY_S - 0.1)
-    assert OWNERS[2].slot not in held(MU_EDGE, wire.now + RETRY_S)
+    at = wire.now
+    wire.now = at + RETRY_S - 10.1  # an event takes ten seconds here
+    assert sent(wire.report(MU_EDGE, OWNERS[1], OWNERS[3])) == []
+    wire.now = at + RETRY_S - 10.0
+    wire.network.wake("e", at + RETRY_S)
+    (again,) = sent(wire.report(MU_EDGE, OWNERS[1], OWNERS[3]))
+    assert [change.rule for change in again.changes] == [OWNERS[2]]

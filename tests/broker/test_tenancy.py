@@ -12,9 +12,9 @@ from adon.errors import Forbidden, InvalidInput
 from adon.flowvisor.action import SetDscp
 from adon.flowvisor.cookie import cookie_tenant, owner_name
 from adon.flowvisor.rule import Rule
-from tests.broker.slicing import network, part, rules_in, staged
-from tests.broker.stage import Stage, know, verdicts
+from tests.support.network_factories import make_slice, make_sliced_configuration
 from tests.support.refusals import refused
+from tests.support.stage import Stage, know, make_stage, verdicts
 
 SIX: dict[str, Any] = {"qspec": {"throughput": {"min": "6 Mbps"}}}
 
@@ -22,18 +22,22 @@ SIX: dict[str, Any] = {"qspec": {"throughput": {"min": "6 Mbps"}}}
 def rules_of(stage: Stage, number: int) -> list[Rule]:
     """The rules of a flow, whatever its tenant."""
     owner = f"f-{number}"
-    return [rule for rule in rules_in(stage) if owner_name(rule.cookie) == owner]
+    return [rule for rule in stage.rules_in() if owner_name(rule.cookie) == owner]
 
 
 def two() -> Stage:
-    return staged(network({"genomics": part(7, "5000-5999"), "imaging": part(8, 6000, who="bob")}))
+    return make_stage(
+        make_sliced_configuration(
+            {"genomics": make_slice(7, "5000-5999"), "imaging": make_slice(8, 6000, who="bob")}
+        )
+    )
 
 
 def test_a_flow_belongs_to_the_slice_of_its_requester_and_its_rules_say_so() -> None:
     stage = two()
     flow = stage.submit(ports=[5001])
     assert (flow.slice, flow.state) == ("genomics", FlowState.ACTIVE)
-    assert stage.last_decision(flow).slice == "genomics"
+    assert stage.decision(flow).slice == "genomics"
     assert {cookie_tenant(rule.cookie) for rule in rules_of(stage, flow.number)} == {7}
 
 
@@ -54,11 +58,11 @@ def test_what_a_slice_may_not_have_is_refused_before_anything_is_kept(
     before = stage.installed()
     with pytest.raises(error, match=words):
         stage.submit(by=by, **fields)
-    assert (stage.flows, stage.installed()) == ({}, before)
+    assert (stage.saved.flows, stage.installed()) == ({}, before)
 
 
 def test_without_slices_there_is_none_to_name() -> None:
-    stage = staged(network())
+    stage = make_stage(make_sliced_configuration())
     assert stage.submit().slice is None
     with refused(InvalidInput, field="slice"):
         stage.submit(slice="genomics")
@@ -66,13 +70,13 @@ def test_without_slices_there_is_none_to_name() -> None:
 
 def test_a_share_that_is_used_up_closes_the_path_with_the_reason() -> None:
     """Half of al2s is 30.3 Mbps, half of the internet path 3.4: one flow of 20 fits, a second does not."""
-    stage = staged(network({"genomics": part(7, "5000-5999")}))
+    stage = make_stage(make_sliced_configuration({"genomics": make_slice(7, "5000-5999")}))
     twenty: dict[str, Any] = {"qspec": {"throughput": {"min": "20 Mbps"}}}
     first = stage.submit(ports=[5001], **twenty)
     stage.measure("al2s", 58.0)
     second = stage.submit(ports=[5002], **twenty)
     assert (first.path, second.state) == ("al2s", FlowState.QUEUED)
-    found = stage.last_decision(second)
+    found = stage.decision(second)
     assert verdicts(found) == {"al2s": "excluded", "internet": "excluded"}
     assert "its flows hold 20 Mbps and this one needs 20 Mbps" in found.candidates[0].why
     stage.report(first)
@@ -82,8 +86,11 @@ def test_a_share_that_is_used_up_closes_the_path_with_the_reason() -> None:
 @pytest.mark.parametrize(("by", "port", "gives_way"), [("ann", 5002, True), ("bob", 6000, False)])
 def test_only_a_flow_of_the_same_slice_gives_way(by: str, port: int, gives_way: bool) -> None:
     """Algorithm 2 among tenants; both slices are so large that the path, and no share, is what is full."""
-    slices = {"genomics": part(7, "5000-5999", share=1), "imaging": part(8, 6000, who="bob", share=1)}
-    stage = staged(network(slices))
+    slices = {
+        "genomics": make_slice(7, "5000-5999", share=1),
+        "imaging": make_slice(8, 6000, who="bob", share=1),
+    }
+    stage = make_stage(make_sliced_configuration(slices))
     low = stage.submit(ports=[5001], qspec={"throughput": {"min": "6 Mbps"}})
     high = stage.submit(by=by, ports=[port], priority=800, qspec={"throughput": {"min": "54 Mbps"}})
     assert stage.flow(low).path == ("internet" if gives_way else "al2s")
@@ -92,8 +99,11 @@ def test_only_a_flow_of_the_same_slice_gives_way(by: str, port: int, gives_way: 
 
 @pytest.mark.parametrize(("by", "port", "gives_way"), [("ann", 5002, True), ("bob", 6000, False)])
 def test_only_a_flow_of_the_same_slice_loses_its_rung(by: str, port: int, gives_way: bool) -> None:
-    slices = {"genomics": part(7, "5000-5999", share=1), "imaging": part(8, 6000, who="bob", share=1)}
-    stage = staged(network(slices, {"mode": "meters"}))
+    slices = {
+        "genomics": make_slice(7, "5000-5999", share=1),
+        "imaging": make_slice(8, 6000, who="bob", share=1),
+    }
+    stage = make_stage(make_sliced_configuration(slices, {"mode": "meters"}))
     low = stage.submit(ports=[5001], qspec={"throughput": {"min": "30 Mbps"}})
     stage.measure("al2s", 58.0)
     high = stage.submit(by=by, ports=[port], priority=800, qspec={"throughput": {"min": "25 Mbps"}})
@@ -102,11 +112,13 @@ def test_only_a_flow_of_the_same_slice_loses_its_rung(by: str, port: int, gives_
 
 
 def test_a_running_flow_is_not_driven_away_by_its_slice() -> None:
-    stage = staged(network({"genomics": part(7, "5000-5999")}))
+    stage = make_stage(make_sliced_configuration({"genomics": make_slice(7, "5000-5999")}))
     first = stage.submit(ports=[5001], **SIX)
-    smaller = network({"genomics": part(7, "5000-5999", share={"al2s": 0.01, "internet": 0.95})})
+    smaller = make_sliced_configuration(
+        {"genomics": make_slice(7, "5000-5999", share={"al2s": 0.01, "internet": 0.95})}
+    )
     stage.configuration = smaller
-    stage.restart_controller()
+    stage.restart()
     stage.pass_time(40)
     know(stage, al2s=58.0, internet=6.5)
     assert (stage.flow(first).path, stage.flow(first).state) == ("al2s", FlowState.ACTIVE)
@@ -125,7 +137,11 @@ def test_packets_are_marked_as_asked_else_by_slice_else_by_priority(
     fields: dict[str, Any], mark: str | None, expected: set[int]
 ) -> None:
     by_priority = (DscpByPriority.model_validate({"priorities": [0, 599], "dscp": "AF11"}),)
-    stage = staged(network({"genomics": part(7, "5000-5999", mark=mark)}, dscp_by_priority=by_priority))
+    stage = make_stage(
+        make_sliced_configuration(
+            {"genomics": make_slice(7, "5000-5999", mark=mark)}, dscp_by_priority=by_priority
+        )
+    )
     flow = stage.submit(ports=[5001], **fields)
     found = {
         action.dscp
@@ -137,6 +153,6 @@ def test_packets_are_marked_as_asked_else_by_slice_else_by_priority(
 
 
 def test_a_marking_that_the_slice_does_not_allow() -> None:
-    stage = staged(network({"genomics": part(7, "5000-5999", dscp=["LE"])}))
+    stage = make_stage(make_sliced_configuration({"genomics": make_slice(7, "5000-5999", dscp=["LE"])}))
     with refused(InvalidInput, field="marking.dscp"):
         stage.submit(ports=[5001], marking={"dscp": "EF"})

@@ -20,7 +20,8 @@ from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.triggers import Trigger
 from measurement.model import Metric
-from tests.broker.stage import Stage, catalog, know
+from tests.support.factories import make_catalog
+from tests.support.stage import Stage, know
 
 LOW = {
     "name": "low",
@@ -36,9 +37,9 @@ def trigger(**changes: Any) -> Trigger:
 
 def staged(*triggers: dict[str, Any], **more: Any) -> Stage:
     """Both paths measured, and a template ``t`` with these triggers."""
-    soykb = catalog().get("soykb").model_dump(mode="json", by_alias=True, exclude={"version", "match"})
+    soykb = make_catalog().get("soykb").model_dump(mode="json", by_alias=True, exclude={"version", "match"})
     document = {**soykb, "name": "t", "triggers": list(triggers), **more}
-    stage = Stage(templates=Catalog.of([*catalog().latest, yamlfile.check_model(document, Template)]))
+    stage = Stage(catalog=Catalog.of([*make_catalog().latest, yamlfile.check_model(document, Template)]))
     stage.connect()
     know(stage, al2s=58.0, internet=6.5)
     return stage
@@ -162,7 +163,7 @@ def test_a_look_at_the_paths_waives_patience_and_is_recorded_with_the_trigger() 
     stage.now += 60
     know(stage, internet=6.5)
     stage.measure("al2s", 3.0)
-    decision = stage.last_decision(flow)
+    decision = stage.decision(flow)
     assert stage.flow(flow).path == "internet", "one miss is enough"
     assert decision.trigger == "trigger low (throughput 3 Mbps below 10 Mbps)"
     assert decision.reason.startswith("trigger low (throughput 3 Mbps below 10 Mbps): ")
@@ -177,7 +178,7 @@ def test_a_look_that_moves_nothing_is_recorded_too() -> None:
     flow = stage.submit("t")
     stage.now += 10
     stage.measure("al2s", 58.0)
-    decision = stage.last_decision(flow)
+    decision = stage.decision(flow)
     assert (decision.outcome, decision.trigger) == ("stay", "trigger low (throughput 58 Mbps above 50 Mbps)")
 
 
@@ -187,7 +188,7 @@ def test_priority_goes_up_and_its_rules_with_it() -> None:
     )
     flow = stage.submit("t")
     before = {rule.priority for rule in stage.rules_of(flow)}
-    stage.measure_loss("al2s", 0.01)
+    stage.measure("al2s", loss=0.01)
     assert stage.broker.flows.priority(stage.flow(flow)) == 700
     assert {rule.priority for rule in stage.rules_of(flow)} != before
     assert fired(stage, flow)["low"].text.endswith("its priority goes from 500 to 700")
@@ -199,7 +200,7 @@ def test_priority_stays_within_its_range(by: int, priority: int) -> None:
         {**LOOK, "when": {"metric": "loss", "above": "0.5 %"}, "do": {"action": "priority", "by": by}}
     )
     flow = stage.submit("t")
-    stage.measure_loss("al2s", 0.01)
+    stage.measure("al2s", loss=0.01)
     assert stage.broker.flows.priority(stage.flow(flow)) == priority
 
 
@@ -223,7 +224,7 @@ def test_two_triggers_do_not_play_ping_pong_with_a_flow() -> None:
     turns, before = 0, 0
     for number in range(200):
         stage.now += 15
-        stage.measure_loss("al2s", 0.01 if number % 2 else 0.0)
+        stage.measure("al2s", loss=0.01 if number % 2 else 0.0)
         offset = stage.flow(flow).triggered.priority
         turns, before = turns + (offset != before), offset
     assert 3 <= turns <= math.log2(3000 / 10 + 1) + 2
@@ -252,7 +253,7 @@ def test_a_test_is_asked_for_unless_the_path_is_quiet() -> None:
     ask = {**LOOK, "when": {"metric": "loss", "above": "0.5 %"}, "do": {"action": "measure", "metric": "rtt"}}
     stage = staged(ask)
     flow = stage.submit("t")
-    stage.measure_loss("al2s", 0.01)
+    stage.measure("al2s", loss=0.01)
     assert [(one.key.path, one.metric, one.reason) for one in stage.requested] == [
         ("al2s", Metric.RTT, f"flow {flow.id}, trigger low")
     ]
@@ -261,7 +262,7 @@ def test_a_test_is_asked_for_unless_the_path_is_quiet() -> None:
     )
     flow = quiet.submit("t")
     assert "al2s" in quiet.quiet
-    quiet.measure_loss("al2s", 0.01)
+    quiet.measure("al2s", loss=0.01)
     assert quiet.requested == []
     assert "no throughput test now" in fired(quiet, flow)["low"].text
 
@@ -274,14 +275,14 @@ def test_people_are_told() -> None:
     }
     stage = staged(tell)
     flow = stage.submit("t")
-    stage.measure_loss("al2s", 0.01)
+    stage.measure("al2s", loss=0.01)
     assert f"flow {flow.id}: trigger low: loss 1 % above 0.5 %: please look" in stage.said
 
 
 def test_only_the_path_and_direction_of_the_flow_count() -> None:
     stage = staged({**LOOK, "when": {"metric": "loss", "above": "0.5 %"}})
     flow = stage.submit("t")
-    stage.measure_loss("internet", 0.5)
+    stage.measure("internet", loss=0.5)
     assert fired(stage, flow) == {}
 
 
@@ -291,7 +292,7 @@ def test_a_flow_that_waits_fires_nothing() -> None:
     )
     flow = stage.submit("t")
     assert stage.flow(flow).state == "queued"
-    stage.measure_loss("al2s", 0.5)
+    stage.measure("al2s", loss=0.5)
     assert fired(stage, flow) == {}
 
 
@@ -348,17 +349,17 @@ def test_after_a_restart_nothing_fires_again_that_has_just_fired() -> None:
         {**LOOK, "when": {"metric": "loss", "above": "0.5 %"}, "do": {"action": "priority", "by": 200}}
     )
     flow = stage.submit("t")
-    stage.measure_loss("al2s", 0.01)
-    stage.flows = {n: codec.decode_flow(codec.encode_flow(one)) for n, one in stage.flows.items()}
-    stage.restart_controller()
+    stage.measure("al2s", loss=0.01)
+    stage.saved.flows = {n: codec.decode_flow(codec.encode_flow(one)) for n, one in stage.saved.flows.items()}
+    stage.restart()
     assert stage.broker.flows.priority(stage.flow(flow)) == 700
     stage.now += 400
-    stage.measure_loss("al2s", 0.01)
+    stage.measure("al2s", loss=0.01)
     assert fired(stage, flow)["low"].count == 1, "it is still on"
     stage.now += 10
-    stage.measure_loss("al2s", 0.0)
+    stage.measure("al2s", loss=0.0)
     stage.now += 10
-    stage.measure_loss("al2s", 0.01)
+    stage.measure("al2s", loss=0.01)
     assert fired(stage, flow)["low"].count == 2
 
 
@@ -367,11 +368,11 @@ def test_a_clock_that_is_set_back_blocks_nothing_for_ever() -> None:
         {**LOOK, "when": {"metric": "loss", "above": "0.5 %"}, "do": {"action": "notify", "text": "x"}}
     )
     flow = stage.submit("t")
-    stage.measure_loss("al2s", 0.01)
+    stage.measure("al2s", loss=0.01)
     stage.set_clock_back(86_400)
     assert fired(stage, flow)["low"].at <= stage.now
     stage.now += 400
-    stage.measure_loss("al2s", 0.01)
+    stage.measure("al2s", loss=0.01)
     assert fired(stage, flow)["low"].count == 2
 
 

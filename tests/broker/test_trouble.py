@@ -14,9 +14,11 @@ from adon.flowvisor.action import Output
 from adon.flowvisor.match import Match
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Change, Op, Rule
+from adon.flowvisor.rule import Rule
 from adon.templates_catalog.catalog import Catalog
-from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, catalog, configuration, know, ready
+from tests.support.factories import make_catalog
+from tests.support.network_factories import make_configuration
+from tests.support.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, know, make_stage
 
 L2_PORT, L3_PORT = 2, 3
 SIX = {"qspec": {"throughput": {"min": "6 Mbps"}}}
@@ -28,7 +30,7 @@ def make_it_move(stage: Stage) -> None:
         stage.pass_time(12)
         know(stage, internet=6.5)
         stage.measure("al2s", 1.0)
-        stage.measure_loss("al2s")
+        stage.measure("al2s", loss=0.0)
 
 
 def pass_with_traffic(stage: Stage, flow: Flow, seconds: int) -> None:
@@ -45,12 +47,12 @@ def without(read: Configuration, **parts: Any) -> Configuration:
 
 
 def test_a_move_that_a_switch_refuses_leaves_the_flow_where_it_was() -> None:
-    stage = ready(internet=6.5)
+    stage = make_stage(internet=6.5)
     flow = stage.submit(**SIX)
     before = stage.rules_of(flow)
-    stage.refuse[OSU_EDGE] = REFUSAL
+    stage.refuse(OSU_EDGE, REFUSAL)
     make_it_move(stage)
-    stage.refuse.clear()
+    stage.end_faults()
     found = stage.flow(flow)
     assert (found.state, found.path, found.moves) == (FlowState.ACTIVE, "al2s", 0)
     pass_with_traffic(stage, flow, 10)
@@ -59,15 +61,15 @@ def test_a_move_that_a_switch_refuses_leaves_the_flow_where_it_was() -> None:
 
 
 def test_a_move_that_a_disconnection_cuts_short_is_taken_back() -> None:
-    stage = ready(internet=6.5)
+    stage = make_stage(internet=6.5)
     flow = stage.submit(**SIX)
     before = stage.rules_of(flow)
-    stage.silent.add(OSU_EDGE)
+    stage.silence(OSU_EDGE)
     make_it_move(stage)
     assert stage.flow(flow).path == "internet"
     stage.disconnect(OSU_EDGE)
     assert stage.flow(flow).path == "al2s"
-    stage.silent.clear()
+    stage.end_faults()
     stage.connect(OSU_EDGE)
     pass_with_traffic(stage, flow, 10)
     assert stage.rules_of(flow) == before
@@ -75,12 +77,12 @@ def test_a_move_that_a_disconnection_cuts_short_is_taken_back() -> None:
 
 def test_what_happens_during_a_change_is_looked_at_after_it() -> None:
     """The port of the path goes down while the flow is being installed there."""
-    stage = ready(internet=6.5)
-    stage.silent.add(OSU_EDGE)
+    stage = make_stage(internet=6.5)
+    stage.silence(OSU_EDGE)
     flow = stage.submit(**SIX)
     assert (flow.state, flow.path) == (FlowState.INSTALLING, "al2s")
-    stage.port(MU_EDGE, "mu-edge-al2s", PortState(L2_PORT, False))
-    stage.silent.clear()
+    stage.change_port(MU_EDGE, "mu-edge-al2s", PortState(L2_PORT, False))
+    stage.end_faults()
     stage.answer_late()
     assert stage.flow(flow).path == "internet"
 
@@ -90,40 +92,40 @@ def test_what_happens_during_a_change_is_looked_at_after_it() -> None:
 
 def test_a_modify_is_not_sent_to_a_rule_that_was_refused() -> None:
     """It would do nothing and be confirmed: the flow would count as installed without its rule."""
-    stage = ready(internet=6.5)
-    stage.refuse[OSU_EDGE] = REFUSAL
+    stage = make_stage(internet=6.5)
+    stage.refuse(OSU_EDGE, REFUSAL)
     stage.submit(**SIX)
-    stage.refuse.clear()
+    stage.end_faults()
     stage.pass_time(1)
     know(stage, al2s=1.0, internet=6.5)
     stage.pass_time(31)
     know(stage, al2s=58.0)
-    (flow,) = (flow for flow in stage.flows.values() if flow.state is FlowState.ACTIVE)
+    (flow,) = (flow for flow in stage.saved.flows.values() if flow.state is FlowState.ACTIVE)
     ingress = [r for r in stage.rules_of(flow) if r.cookie >> 48 & 0xFF == 0x10]
     assert {rule.dpid for rule in ingress} == {MU_EDGE, OSU_EDGE}
 
 
 def test_a_refused_repair_after_a_restart_is_no_installation() -> None:
-    stage = ready()
-    stage.silent.add(OSU_EDGE)
+    stage = make_stage()
+    stage.silence(OSU_EDGE)
     flow = stage.submit()
-    stage.silent.clear()
-    stage.refuse[OSU_EDGE] = REFUSAL
-    stage.restart_controller()
+    stage.end_faults()
+    stage.refuse(OSU_EDGE, REFUSAL)
+    stage.restart()
     assert stage.flow(flow).state is FlowState.QUEUED
     stage.pass_time(20)
     assert stage.flow(flow).state is FlowState.QUEUED
 
 
 def test_a_refused_deletion_is_tried_again_within_seconds() -> None:
-    stage = ready()
+    stage = make_stage()
     before = stage.installed()
     flow = stage.submit()
-    stage.refuse[OSU_EDGE] = REFUSAL
+    stage.refuse(OSU_EDGE, REFUSAL)
     stage.report(flow)
     stage.pass_time(1)
     assert stage.installed() != before
-    stage.refuse.clear()
+    stage.end_faults()
     stage.pass_time(11)
     assert stage.installed() == before
     assert len(stage.broker.flows) == 0
@@ -131,28 +133,28 @@ def test_a_refused_deletion_is_tried_again_within_seconds() -> None:
 
 def test_a_path_that_cannot_be_had_is_not_tried_for_ever_at_once() -> None:
     """Whatever the policy's hold-off: a foreign rule in our place answers at once, each time."""
-    stage = ready(configuration(failed_path_holdoff=0.0))
+    stage = make_stage(make_configuration(failed_path_holdoff=0.0))
     flow = stage.submit(ports=[7000])
     (ours,) = (r for r in stage.rules_of(flow) if r.dpid == MU_EDGE and r.match.tp_dst == 7000)
     stage.report(flow)
     stage.pass_time(1)
     foreign = Rule(MU_EDGE, ours.priority, ours.match, (Output(9),), cookie=7)
-    stage.switches[MU_EDGE].apply(Change(Op.ADD, foreign))
+    stage.put_in(foreign)
     stage.sync()
     assert stage.submit(ports=[7000]).state is FlowState.QUEUED
     stage.pass_time(3)
 
 
 def test_a_connection_that_cannot_be_given_a_rule_stays_on_the_learning_rule() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit(ports=[])
     before = stage.rules_of(flow)
     (learn,) = (r for r in before if r.cookie >> 48 & 0xFF == 0x12 and r.dpid == MU_EDGE)
-    stage.refuse[OSU_EDGE] = "OFPET_BAD_ACTION OFPBAC_BAD_TYPE"
+    stage.refuse(OSU_EDGE, "OFPET_BAD_ACTION OFPBAC_BAD_TYPE")
     for port in (20_001, 20_002):
         seen = FiveTuple(6, port, 40_000)
-        stage.happen(FirstPacket(*stage.stamp(), MU_EDGE, learn.cookie, "10.1.0.10", "10.2.0.10", seen))
-    stage.refuse.clear()
+        stage.feed(FirstPacket(*stage.stamp(), MU_EDGE, learn.cookie, "10.1.0.10", "10.2.0.10", seen))
+    stage.end_faults()
     pass_with_traffic(stage, flow, 10)
     assert (stage.flow(flow).path, stage.flow(flow).tuples) == ("al2s", ())
     assert stage.rules_of(flow) == before
@@ -163,7 +165,7 @@ def test_a_connection_that_cannot_be_given_a_rule_stays_on_the_learning_rule() -
 
 
 def test_a_flow_that_ends_while_a_switch_is_away_leaves_nothing_behind() -> None:
-    stage = ready()
+    stage = make_stage()
     before = stage.installed()
     flow = stage.submit()
     stage.disconnect(OSU_EDGE)
@@ -177,17 +179,17 @@ def test_a_flow_that_ends_while_a_switch_is_away_leaves_nothing_behind() -> None
 
 
 def test_a_report_from_before_the_disconnection_connects_nobody() -> None:
-    stage = ready()
+    stage = make_stage()
     stage.disconnect(OSU_EDGE)
-    stage.happen(RulesReported(*stage.stamp(), OSU_EDGE, ()))
-    assert OSU_EDGE not in stage.broker.world.network.topology.connected
+    stage.feed(RulesReported(*stage.stamp(), OSU_EDGE, ()))
+    assert stage.known_switches() == {MU_EDGE}
 
 
 @pytest.mark.parametrize("port", ["mu-edge-dtn", "mu-edge-al2s"])
 def test_a_port_that_goes_away_stops_nobody(port: str) -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
-    stage.port(MU_EDGE, port, None)
+    stage.change_port(MU_EDGE, port, None)
     pass_with_traffic(stage, flow, 10)
     know(stage, al2s=58.0)
     stage.wipe(MU_EDGE)
@@ -196,17 +198,18 @@ def test_a_port_that_goes_away_stops_nobody(port: str) -> None:
 
 
 def test_a_switch_that_numbers_its_ports_anew_gets_new_rules() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     stage.disconnect(MU_EDGE)
-    stage.connect_with(MU_EDGE, {**PORTS[MU_EDGE], "mu-edge-al2s": 12})
+    stage.ports[MU_EDGE]["mu-edge-al2s"] = PortState(12, True)
+    stage.connect(MU_EDGE)
     assert stage.output_of(flow) == 12
 
 
 def test_a_rule_of_a_kind_nobody_knows_is_removed_and_stops_nothing() -> None:
-    stage = ready()
+    stage = make_stage()
     later = Rule(MU_EDGE, 31_000, Match(in_port=9), (), cookie=0xAD7F << 48 | 1)
-    stage.switches[MU_EDGE].apply(Change(Op.ADD, later))
+    stage.put_in(later)
     flow = stage.submit()
     pass_with_traffic(stage, flow, 65)
     assert later not in stage.installed()
@@ -214,7 +217,7 @@ def test_a_rule_of_a_kind_nobody_knows_is_removed_and_stops_nothing() -> None:
 
 
 def test_a_new_flow_may_have_the_ports_of_one_that_has_just_ended() -> None:
-    stage = ready()
+    stage = make_stage()
     before = stage.installed()
     first = stage.submit(ports=[7000])
     stage.report(first)
@@ -231,20 +234,20 @@ def test_a_new_flow_may_have_the_ports_of_one_that_has_just_ended() -> None:
 
 
 def test_one_bad_test_is_one_miss_however_many_other_metrics_arrive() -> None:
-    stage = ready(internet=6.5)
+    stage = make_stage(internet=6.5)
     flow = stage.submit(**SIX)
     stage.pass_time(31)
     know(stage, internet=6.5)
     stage.measure("al2s", 1.0)
     for _ in range(4):
         stage.pass_time(1)
-        stage.measure_loss("al2s")
+        stage.measure("al2s", loss=0.0)
     assert stage.flow(flow).path == "al2s"
     assert stage.flow(flow).quality is Quality.VIOLATED
 
 
 def test_a_pause_is_no_loss() -> None:
-    stage = ready(internet=6.5)
+    stage = make_stage(internet=6.5)
     flow = stage.submit(**SIX)
     for _ in range(3):
         pass_with_traffic(stage, flow, 15)
@@ -255,7 +258,7 @@ def test_a_pause_is_no_loss() -> None:
 
 @pytest.mark.parametrize("forgets", [False, True])
 def test_a_far_edge_that_is_away_is_no_loss(forgets: bool) -> None:
-    stage = ready(internet=6.5)
+    stage = make_stage(internet=6.5)
     flow = stage.submit(**SIX)
     pass_with_traffic(stage, flow, 10)
     stage.disconnect(OSU_EDGE)
@@ -270,7 +273,7 @@ def test_a_far_edge_that_is_away_is_no_loss(forgets: bool) -> None:
 
 def test_a_flow_whose_answers_are_silent_lives_and_ends_when_it_is_silent_itself() -> None:
     """UDP: the way back has an idle time-out too, and nothing to say."""
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     pass_with_traffic(stage, flow, 200)
     assert stage.flow(flow).state is FlowState.ACTIVE
@@ -281,7 +284,7 @@ def test_a_flow_whose_answers_are_silent_lives_and_ends_when_it_is_silent_itself
 
 
 def test_a_learning_flow_that_never_begins_ends_too() -> None:
-    stage = ready()
+    stage = make_stage()
     before = stage.installed()
     flow = stage.submit(ports=[])
     stage.pass_time(70)
@@ -291,12 +294,12 @@ def test_a_learning_flow_that_never_begins_ends_too() -> None:
 
 
 def test_a_learnt_connection_that_ends_is_forgotten_while_another_goes_on() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit(ports=[])
     (learn,) = (r for r in stage.rules_of(flow) if r.cookie >> 48 & 0xFF == 0x12 and r.dpid == MU_EDGE)
     for port in (20_001, 20_002):
         seen = FiveTuple(6, port, 40_000)
-        stage.happen(FirstPacket(*stage.stamp(), MU_EDGE, learn.cookie, "10.1.0.10", "10.2.0.10", seen))
+        stage.feed(FirstPacket(*stage.stamp(), MU_EDGE, learn.cookie, "10.1.0.10", "10.2.0.10", seen))
     for _ in range(14):
         for dpid in PORTS:
             for entry in stage.switches[dpid].table.values():
@@ -309,10 +312,10 @@ def test_a_learnt_connection_that_ends_is_forgotten_while_another_goes_on() -> N
 
 
 def test_a_flow_that_sends_nothing_says_nothing_about_its_path() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     stage.pass_time(11)
-    stage.measure_loss("al2s")
+    stage.measure("al2s", loss=0.0)
     assert stage.flow(flow).quality is not Quality.VIOLATED
 
 
@@ -321,8 +324,8 @@ def test_a_flow_that_sends_nothing_says_nothing_about_its_path() -> None:
 
 def restart_with(stage: Stage, read: Configuration | None = None, templates: Catalog | None = None) -> None:
     stage.configuration = stage.configuration if read is None else read
-    stage.templates = stage.templates if templates is None else templates
-    stage.restart_controller()
+    stage.catalog = stage.catalog if templates is None else templates
+    stage.restart()
     stage.pass_time(1)
 
 
@@ -333,11 +336,11 @@ def restart_with(stage: Stage, read: Configuration | None = None, templates: Cat
 def test_a_flow_that_cannot_be_served_any_more_ends_and_says_why(
     gone: str, al2s: float, state: FlowState
 ) -> None:
-    stage = ready(al2s=al2s)
+    stage = make_stage(al2s=al2s)
     flow = stage.submit()
     read, templates = stage.configuration, None
     if gone == "template":
-        templates = Catalog.of(one for one in catalog().latest if one.name != "soykb")
+        templates = Catalog.of(one for one in make_catalog().latest if one.name != "soykb")
     elif gone == "paths":
         read = without(read, paths={}, measurements=read.measurements.model_copy(update={"tests": ()}))
     else:
@@ -352,7 +355,7 @@ def test_a_flow_that_cannot_be_served_any_more_ends_and_says_why(
 
 
 def test_a_flow_whose_path_is_gone_moves_to_one_that_is_there() -> None:
-    stage = ready(internet=6.5)
+    stage = make_stage(internet=6.5)
     flow = stage.submit(**SIX)
     read = stage.configuration
     tests = tuple(test for test in read.measurements.tests if test.path != "al2s")
@@ -365,15 +368,15 @@ def test_a_flow_whose_path_is_gone_moves_to_one_that_is_there() -> None:
 
 
 def test_rules_of_tests_that_are_not_configured_any_more_go() -> None:
-    stage = ready()
+    stage = make_stage()
     read = stage.configuration
     restart_with(stage, without(read, measurements=read.measurements.model_copy(update={"tests": ()})))
     assert stage.installed() == set()
-    assert {state for _, state in stage.rules.values()} == {RuleState.REMOVED}
+    assert {state for _, state in stage.saved.rules.values()} == {RuleState.REMOVED}
 
 
 def test_a_compute_site_that_has_shrunk_is_no_reason_not_to_start() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     site = str(flow.compute_site)
     compute = {
@@ -382,14 +385,14 @@ def test_a_compute_site_that_has_shrunk_is_no_reason_not_to_start() -> None:
     }
     restart_with(stage, without(stage.configuration, compute=compute))
     assert stage.flow(flow).state is FlowState.ACTIVE
-    assert stage.broker.world.ledger.book(site).limits.nodes == 0
+    assert stage.resources(site)["limits"]["nodes"] == 0
 
 
 def test_a_restarted_controller_goes_on_counting() -> None:
-    stage = ready(internet=6.5)
+    stage = make_stage(internet=6.5)
     flow = stage.submit(**SIX)
     pass_with_traffic(stage, flow, 20)
-    stage.restart_controller()
+    stage.restart()
     know(stage, al2s=58.0, internet=6.5)
     pass_with_traffic(stage, flow, 10)
     assert stage.flow(flow).evidence == "packets arrive"
@@ -398,18 +401,18 @@ def test_a_restarted_controller_goes_on_counting() -> None:
 
 def test_rules_found_in_place_after_a_crash_count_as_installed() -> None:
     """The crash came between the switch's answer and the note of it."""
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
-    stage.rules = {slot: (rule, RuleState.PENDING) for slot, (rule, _) in stage.rules.items()}
-    stage.restart_controller()
-    assert {stage.rules[rule.slot][1] for rule in stage.rules_of(flow)} == {RuleState.INSTALLED}
+    stage.saved.rules = {slot: (rule, RuleState.PENDING) for slot, (rule, _) in stage.saved.rules.items()}
+    stage.restart()
+    assert {stage.saved.rules[rule.slot][1] for rule in stage.rules_of(flow)} == {RuleState.INSTALLED}
 
 
 # -- the rest ----------------------------------------------------------------------------------------------
 
 
 def test_a_clock_set_back_does_not_stop_the_polls() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     pass_with_traffic(stage, flow, 10)
     stage.set_clock_back(3600.0)
@@ -420,14 +423,14 @@ def test_a_clock_set_back_does_not_stop_the_polls() -> None:
 
 
 def test_a_result_from_the_future_does_not_hide_the_present() -> None:
-    stage = ready(al2s=0)
+    stage = make_stage(al2s=0)
     stage.measure("al2s", 1.0, age=-7200.0)
     know(stage, al2s=58.0)
     assert stage.submit().path == "al2s"
 
 
 def test_the_answer_to_a_command_shows_what_it_did() -> None:
-    stage = ready(al2s=1.0)
+    stage = make_stage(al2s=1.0)
     waiting = stage.submit()
     assert stage.command(FlowCancelled, waiting.number, "ann").state is FlowState.CANCELLED
     stage.pass_time(5)
@@ -438,8 +441,8 @@ def test_the_answer_to_a_command_shows_what_it_did() -> None:
 
 @pytest.mark.parametrize("status", ["started", "progress"])
 def test_a_report_while_installing_is_kept_and_ends_nothing(status: str) -> None:
-    stage = ready()
-    stage.silent.add(OSU_EDGE)
+    stage = make_stage()
+    stage.silence(OSU_EDGE)
     flow = stage.submit()
     found = stage.report(flow, status, 4096)
     assert (found.state, found.bytes_reported, found.started_at) == (FlowState.INSTALLING, 4096, stage.now)
@@ -447,45 +450,45 @@ def test_a_report_while_installing_is_kept_and_ends_nothing(status: str) -> None
 
 def test_a_flow_does_not_move_to_a_path_that_its_packets_do_not_fit() -> None:
     """Spec section 2: path attributes are hard constraints on moves."""
-    read = configuration()
+    read = make_configuration()
     paths = {**read.paths, "al2s": read.paths["al2s"].model_copy(update={"mtu": 9000})}
-    stage = ready(read.model_copy(update={"paths": paths}), internet=6.5)
+    stage = make_stage(read.model_copy(update={"paths": paths}), internet=6.5)
     flow = stage.submit(**SIX)
     make_it_move(stage)
     assert stage.flow(flow).path == "al2s"
-    assert "MTU of 1500 B" in str(stage.last_decision(flow).candidates)
+    assert "MTU of 1500 B" in str(stage.decision(flow).candidates)
     know(stage, al2s=1.0)
     assert stage.submit(**SIX).path == "internet", "a new flow may take it"
 
 
 def test_a_weight_of_the_requests_own_is_scored() -> None:
-    stage = ready()
+    stage = make_stage()
     for path in ("al2s", "internet"):
-        stage.measure_rtt(path, 0.02)
+        stage.measure(path, rtt=0.02)
     flow = stage.submit(weights={"rtt": 1.0, "throughput": 1.0})
     assert flow.path == "al2s"
 
 
 def test_an_admission_that_fails_as_before_is_saved_all_the_same() -> None:
     """The outcome is the same as the one recorded last, the flow's state is not."""
-    stage = ready()
-    stage.refuse[OSU_EDGE] = REFUSAL
+    stage = make_stage()
+    stage.refuse(OSU_EDGE, REFUSAL)
     flow = stage.submit()
     for _ in range(2):
         stage.pass_time(31)
         know(stage, al2s=58.0, internet=6.5)
         assert stage.flow(flow).state is FlowState.QUEUED
-    stage.restart_controller()
-    stage.refuse.clear()
+    stage.restart()
+    stage.end_faults()
     stage.pass_time(31)
     know(stage, al2s=58.0)
     assert stage.flow(flow).state is FlowState.ACTIVE
 
 
 def test_both_directions_of_a_path_are_reserved_apart() -> None:
-    stage = ready(internet=6.5, al2s=1.0)
+    stage = make_stage(internet=6.5, al2s=1.0)
     for host in ("mu", "osu"):
-        stage.measure_back("internet", 6.5)
+        stage.measure("internet", 6.5, loss=0.0, back=True)
         other = "osu" if host == "mu" else "mu"
         flow = stage.submit(
             source=f"{host}-dtn", destination=f"{other}-dtn", qspec={"throughput": {"min": "3 Mbps"}}
@@ -495,7 +498,7 @@ def test_both_directions_of_a_path_are_reserved_apart() -> None:
 
 
 def test_an_ended_flow_cannot_be_found_but_is_known_to_have_been() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit()
     stage.report(flow)
     stage.pass_time(1)

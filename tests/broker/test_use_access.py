@@ -16,7 +16,8 @@ from adon.broker.use_access import Use, barred_compute, barred_path, barred_plac
 from adon.config import UseGrant
 from adon.errors import Forbidden, InvalidInput
 from adon.flowvisor.slices import Who
-from tests.broker.stage import Stage, configuration, ready, verdicts
+from tests.support.network_factories import make_configuration
+from tests.support.stage import Stage, make_stage, verdicts
 
 USE = Use("soykb", ("mu", "osu"), 500)
 ANN = Who("ann", frozenset({"researcher"}), frozenset({"genomics"}))
@@ -27,7 +28,7 @@ def grants(*entries: dict[str, Any]) -> tuple[UseGrant, ...]:
 
 
 def stage(*entries: dict[str, Any]) -> Stage:
-    return ready(configuration(use_access=grants(*entries)))
+    return make_stage(make_configuration(use_access=grants(*entries)))
 
 
 @pytest.mark.parametrize(
@@ -108,11 +109,11 @@ def test_a_forbidden_path_is_no_candidate_and_the_decision_says_why() -> None:
     slow = {"qspec": {"throughput": {"min": "1 Mbps"}}}
     theirs, ours = here.submit(**slow), here.submit(**slow, groups=["genomics"])
     assert (here.flow(theirs).path, here.flow(ours).path) == ("internet", "al2s")
-    decision = here.last_decision(theirs)
+    decision = here.decision(theirs)
     assert verdicts(decision)["al2s"] == "excluded"
     why = {one.path: one.why for one in decision.candidates}
     assert why["al2s"] == "no entry of policy.use_access lets ann use path al2s for this"
-    assert verdicts(here.last_decision(ours))["al2s"] == "qualified"
+    assert here.verdicts(ours)["al2s"] == "qualified"
 
 
 def test_a_flow_waits_rather_than_take_a_forbidden_path_and_does_not_move_to_it() -> None:
@@ -155,14 +156,14 @@ def test_a_forbidden_request_is_refused_and_nothing_is_kept(
     here = stage(entry)
     with pytest.raises(Forbidden, match=why):
         here.submit(**wish)
-    assert here.flows == {}
+    assert here.saved.flows == {}
     assert isinstance(here.submit(**wish, roles=["admin"]), Flow)
 
 
 def test_a_forbidden_compute_site_is_compared_as_none() -> None:
     here = stage({"compute": ["mu-hpc"]})
     flow = here.submit()
-    costs = {one.site: one for one in here.last_decision(flow).compute}
+    costs = {one.site: one for one in here.decision(flow).compute}
     assert here.flow(flow).compute_site != "osu-hpc"
     assert costs["osu-hpc"].cost == float("inf")
     assert "lets ann use compute site osu-hpc" in costs["osu-hpc"].why

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from adon.broker.events import MaintenanceAsked, WhatIfAsked
 from adon.broker.flow import FlowState
 from adon.broker.maintenance import WindowRequest
-from adon.broker.scenario import Failure, Scenario, scenarios
-from adon.broker.whatif import NO_PATH, Report, rehearse
-from adon.broker.world import World
+from adon.broker.scenario import Failure, Scenario
+from adon.broker.whatif import NO_PATH, Report
 from adon.config import Configuration
 from adon.errors import InvalidInput
 from adon.frozenmap import FrozenMap
-from tests.broker.stage import Stage, know, ready
 from tests.broker.test_fleeing import cut, on_al2s, wide
+from tests.support.stage import Stage, know, make_stage
 
 
 def linked(mbps: float = 20.0) -> Configuration:
@@ -30,7 +29,7 @@ def linked(mbps: float = 20.0) -> Configuration:
 
 
 def three_on_al2s() -> Stage:
-    stage = ready(linked(), internet=0)
+    stage = make_stage(linked(), internet=0)
     on_al2s(stage, 2, priority=100)
     on_al2s(stage, 1, priority=900)
     know(stage, internet=20.0)
@@ -38,7 +37,7 @@ def three_on_al2s() -> Stage:
 
 
 def ask(stage: Stage, failure: str, name: str) -> Report:
-    return rehearse(stage.broker.world, Scenario(Failure(failure), name), stage.now)
+    return stage.rehearse(Scenario(Failure(failure), name))
 
 
 def told(report: Report) -> dict[str, tuple[str | None, str, str]]:
@@ -84,7 +83,7 @@ def test_an_estimate_leaves_the_others_their_bounds() -> None:
 
 
 def test_what_is_not_known_is_not_called_fine_and_not_broken() -> None:
-    stage = ready(linked(), internet=0)
+    stage = make_stage(linked(), internet=0)
     on_al2s(stage, 1)
     report = ask(stage, "path-down", "al2s")
     assert told(report) == {"f-1": ("internet", "moves", "unknown")}
@@ -114,21 +113,22 @@ def test_maintenance_sends_to_the_queue_who_finds_no_refuge() -> None:
     ],
 )
 def test_a_name_that_is_not_configured_is_refused(failure: str, name: str) -> None:
-    stage = ready(linked())
+    stage = make_stage(linked())
     with pytest.raises(InvalidInput, match="name"):
         stage.command(WhatIfAsked, Scenario(Failure(failure), name))
 
 
-def every_single_failure(world: World, now: float) -> list[Report]:
+def every_single_failure(stage: Stage) -> list[Report]:
     """As the web side asks for them: one after the other, the most damage first."""
-    found = [rehearse(world, one, now) for one in scenarios(world.network.topology)]
+    scenarios = stage.command(WhatIfAsked, None)["scenarios"]
+    found = [ask(stage, one["failure"], one["name"]) for one in scenarios]
     return sorted(found, key=lambda report: report.damage, reverse=True)
 
 
 def test_every_single_failure_is_ranked_by_damage() -> None:
     stage = three_on_al2s()
-    reports = every_single_failure(stage.broker.world, stage.now)
-    assert len(reports) == len(list(scenarios(stage.broker.world.network.topology))) == 3 + 2 + 2 + 6
+    reports = every_single_failure(stage)
+    assert len(reports) == 3 + 2 + 2 + 6
     assert [len(one.broken) for one in reports] == sorted((len(one.broken) for one in reports), reverse=True)
     assert {one.scenario.name for one in reports[:5]} == {
         "duct",
@@ -142,7 +142,7 @@ def test_every_single_failure_is_ranked_by_damage() -> None:
 
 def test_the_answer_is_plain_json_and_no_effect_comes_of_it() -> None:
     stage = three_on_al2s()
-    before = (len(stage.decisions), len(stage.batches), dict(stage.flows), len(stage.said))
+    before = (len(stage.saved.decisions), len(stage.batches), dict(stage.saved.flows), len(stage.said))
     answer = stage.command(WhatIfAsked, Scenario(Failure.PATH_DOWN, "al2s"))
     (item,) = answer["items"]
     assert (item["failure"], item["name"], item["verdict"], item["broken"]) == (
@@ -166,7 +166,12 @@ def test_the_answer_is_plain_json_and_no_effect_comes_of_it() -> None:
     }
     assert item["flows"][0]["why"].startswith("al2s: path al2s is down; internet (Q ")
     assert len(stage.command(WhatIfAsked, None)["scenarios"]) == 13
-    assert (len(stage.decisions), len(stage.batches), dict(stage.flows), len(stage.said)) == before
+    assert (
+        len(stage.saved.decisions),
+        len(stage.batches),
+        dict(stage.saved.flows),
+        len(stage.said),
+    ) == before
 
 
 @given(
@@ -175,24 +180,24 @@ def test_the_answer_is_plain_json_and_no_effect_comes_of_it() -> None:
 )
 def test_what_was_rehearsed_is_what_happens(wanted: list[tuple[int, int]], rate: float) -> None:
     """And asking changed nothing."""
-    stage = ready(linked(max(rate, 6.8)), internet=0)
+    stage = make_stage(linked(max(rate, 6.8)), internet=0)
     for mbps, priority in wanted:
         stage.submit(priority=priority, qspec={"throughput": {"min": f"{mbps} Mbps"}})
     know(stage, internet=rate)
     held = copy.deepcopy({flow.number: flow for flow in stage.broker.flows})
     report = ask(stage, "port-down", "mu-edge:mu-edge-al2s")
-    every_single_failure(stage.broker.world, stage.now)
+    every_single_failure(stage)
     assert {flow.number: flow for flow in stage.broker.flows} == held
-    on_it = {f.id for f in stage.flows.values() if f.path == "al2s" and f.state is FlowState.ACTIVE}
+    on_it = {f.id for f in stage.saved.flows.values() if f.path == "al2s" and f.state is FlowState.ACTIVE}
     assert {one.flow for one in report.flows} == on_it
     cut(stage)
     for one in report.flows:
-        assert stage.flows[int(one.flow[2:])].path == (one.to or "al2s")
+        assert stage.saved.flows[int(one.flow[2:])].path == (one.to or "al2s")
 
 
 @pytest.mark.parametrize(("flows", "expected"), [(1, "met"), (2, "degraded")])
 def test_two_flows_leave_each_other_less_than_they_aim_at(flows: int, expected: str) -> None:
-    stage = ready(linked(58.0), internet=0)
+    stage = make_stage(linked(58.0), internet=0)
     on_al2s(stage, flows, qspec={"throughput": {"min": "7 Mbps", "target": "45 Mbps"}})
     know(stage, internet=50.0)
     assert {one.quality for one in ask(stage, "path-down", "al2s").flows} == {expected}

@@ -16,8 +16,8 @@ from adon.flowvisor.pipeline_rules import pipeline_rules
 from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule, instructions_text
 from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
 from adon.flowvisor.treatment import Treatment
-from tests.flowvisor.fake_switch import Net
 from tests.flowvisor.network import AL2S, MU, OSU, PATHS, ROUTED, SECOND_VLAN, SOURCE, TARGET
+from tests.support.fake_network import FakeNetwork
 from tests.support.refusals import refused
 
 DATA = FiveTuple(6, 5001)
@@ -53,7 +53,7 @@ def test_packets_reach_the_other_dtn_in_both_forms_of_the_pipeline(
     chosen: CandidatePath, forms: dict[int, Pipeline], treatment: Treatment
 ) -> None:
     among = tuple(chosen if path.key == chosen.key else path for path in PATHS)
-    net = Net(among, (SOURCE, TARGET))
+    net = FakeNetwork(among, (SOURCE, TARGET))
     net.put(everything(Steered(17, SOURCE, TARGET, chosen, among, treatment, forms), among=among))
     for sender, receiver, ports in (
         (SOURCE, TARGET, {"tp_dst": 5001}),
@@ -68,7 +68,7 @@ def test_packets_reach_the_other_dtn_in_both_forms_of_the_pipeline(
 @pytest.mark.parametrize("path", PATHS)
 def test_tests_are_pinned_and_first_packets_learnt_in_the_staged_form_too(path: CandidatePath) -> None:
     near, far = replace(SOURCE, address="10.1.0.99"), replace(TARGET, address="10.2.0.99")
-    net = Net(PATHS, (SOURCE, TARGET, replace(near, host="near"), replace(far, host="far")))
+    net = FakeNetwork(PATHS, (SOURCE, TARGET, replace(near, host="near"), replace(far, host="far")))
     learning = Steered(18, SOURCE, TARGET, path, PATHS, pipelines=STAGED)
     net.put([entry for one in PATHS for entry in path_rules(one, STAGED)])
     net.put(measurement_rules(near, far, path, STAGED))
@@ -100,7 +100,7 @@ def test_a_port_that_is_down_is_left_through_the_group_without_the_controller() 
             *path_rules(backup, STAGED),
             *flow_rules(Steered(17, SOURCE, TARGET, path, PATHS, pipelines=STAGED), (DATA,), 500, 60),
         ]
-        net = Net((path, backup), (SOURCE, TARGET))
+        net = FakeNetwork((path, backup), (SOURCE, TARGET))
         net.put(entries)
         assert net.send(SOURCE.host, TARGET.host)[1] == [path.key.path]
         net.switches[MU].dead.add(path.source_end.port)
@@ -152,7 +152,7 @@ def test_table_misses(pipeline: Pipeline, miss: str, expected: list[tuple[int, s
 
 def test_packets_of_nobody_are_left_to_the_campus() -> None:
     flow = Steered(17, SOURCE, TARGET, AL2S, PATHS, pipelines=STAGED)
-    net = Net(PATHS, (SOURCE, TARGET))
+    net = FakeNetwork(PATHS, (SOURCE, TARGET))
     net.put(everything(flow))
     assert net.send(SOURCE.host, TARGET.host, tp_dst=22) == ([], [])
 
@@ -161,7 +161,7 @@ def test_hosts_with_both_versions_of_ip_have_rules_for_both() -> None:
     """R23."""
     ends = replace(SOURCE, address6="2001:db8:a::10"), replace(TARGET, address6="2001:db8:b::10")
     entries = flow_rules(Steered(17, *ends, AL2S, PATHS), (DATA,), 500, 60)
-    net = Net(PATHS, ends)
+    net = FakeNetwork(PATHS, ends)
     net.put(entries)
     for version in ({}, {"eth_type": 0x86DD, "ip_src": "2001:db8:a::10", "ip_dst": "2001:db8:b::10"}):
         assert net.send(SOURCE.host, TARGET.host, **version)[1] == ["al2s"]

@@ -18,8 +18,9 @@ from adon.flowvisor.reconcile import ORDER, Difference, difference, phases, rest
 from adon.flowvisor.rule import Change, MeterEntry, Op, Rule
 from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
 from adon.flowvisor.treatment import Treatment
-from tests.flowvisor.fake_switch import Net, Packet
 from tests.flowvisor.network import AL2S, PATHS, ROUTED, SOURCE, TARGET
+from tests.support.datapath import Packet
+from tests.support.fake_network import FakeNetwork
 from tests.support.refusals import refused
 
 DATA = FiveTuple(6, 5001)
@@ -209,7 +210,7 @@ BYSTANDER = Rule(SOURCE.dpid, 10, Match(in_port=1), (Output(7),), 0x5ADC15C0)
 def test_from_any_state_the_plan_leads_to_what_is_desired_and_back_to_nothing(
     before: tuple[Rule, ...], spoiled: list[Rule], desired: tuple[Rule, ...]
 ) -> None:
-    net = Net(PATHS, (SOURCE, TARGET))
+    net = FakeNetwork(PATHS, (SOURCE, TARGET))
     net.put([BYSTANDER, *before, *spoiled])
     for target in (desired, ()):
         list(net.apply_phases(phases(difference(target, net.report()))))
@@ -231,7 +232,7 @@ def test_make_before_break_every_packet_arrives_once_at_every_step_of_a_move(
     old_candidates: list[CandidatePath],
     new_candidates: list[CandidatePath],
 ) -> None:
-    net = Net(PATHS, (SOURCE, TARGET))
+    net = FakeNetwork(PATHS, (SOURCE, TARGET))
     net.put(flow(old, 500, old_candidates))
     plan = phases(difference(flow(new, priority, new_candidates), net.report()))
     for change in net.apply_phases(plan):
@@ -244,7 +245,7 @@ def test_make_before_break_every_packet_arrives_once_at_every_step_of_a_move(
 
 def test_a_packet_already_on_the_old_path_arrives_until_the_drain() -> None:
     """What is under way when the ingress shifts still finds its delivery rule; only `clear` removes it."""
-    net = Net(PATHS, (SOURCE, TARGET))
+    net = FakeNetwork(PATHS, (SOURCE, TARGET))
     net.put(flow(AL2S, 500, (AL2S,)))
     plan = phases(difference(flow(ROUTED, 500, (ROUTED,)), net.report()))
     packet = Packet(SOURCE.mac, SOURCE.gateway_mac, SOURCE.address, TARGET.address)

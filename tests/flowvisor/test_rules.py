@@ -15,8 +15,8 @@ from adon.flowvisor.path import CandidatePath, FiveTuple
 from adon.flowvisor.pipeline import FLOW_PRIORITY, Pipeline
 from adon.flowvisor.rule import Rule, rule_text
 from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
-from tests.flowvisor.fake_switch import Net
 from tests.flowvisor.network import AL2S, MU, PATHS, ROUTED, SECOND_VLAN, SOURCE, TARGET
+from tests.support.fake_network import FakeNetwork
 from tests.support.refusals import refused
 
 DATA = FiveTuple(6, 5001)
@@ -26,13 +26,13 @@ def compiled(chosen: CandidatePath = AL2S, *tuples: FiveTuple) -> tuple[Rule, ..
     return flow_rules(Steered(17, SOURCE, TARGET, chosen, PATHS), tuples or (DATA,), 500, 60)
 
 
-def net_with(*rules: Rule) -> Net:
-    net = Net(PATHS, (SOURCE, TARGET))
+def net_with(*rules: Rule) -> FakeNetwork:
+    net = FakeNetwork(PATHS, (SOURCE, TARGET))
     net.put(rules)
     return net
 
 
-def assert_delivered(net: Net, path: CandidatePath, **fields: object) -> None:
+def assert_delivered(net: FakeNetwork, path: CandidatePath, **fields: object) -> None:
     """There and back, by this path, addressed as each DTN expects it, without a tag."""
     for sender, receiver, flip in ((SOURCE, TARGET, False), (TARGET, SOURCE, True)):
         ports = {"tp_src": fields.get("tp_src", 40_000), "tp_dst": fields.get("tp_dst", 5001)}

@@ -23,7 +23,7 @@ from adon.flowvisor.slices import (
     slice_of,
     verdict,
 )
-from tests.broker.stage import NETWORK
+from tests.support.network_factories import NETWORK
 from tests.support.refusals import refused
 
 MU, OSU = ("10.1.0.10",), ("10.2.0.10",)

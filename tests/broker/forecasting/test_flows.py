@@ -7,7 +7,8 @@ import pytest
 from adon.broker.decision import Outcome
 from adon.broker.forecasting.calibration import calibration
 from adon.broker.forecasting.interval import UNOBSERVED
-from tests.broker.stage import Stage, configuration, know, ready
+from tests.support.network_factories import make_configuration
+from tests.support.stage import Stage, know, make_stage
 
 TESTED = 0.5 * 10 / 480
 """What our own test takes of a path with one stream: half of it, for ten seconds of every eight minutes."""
@@ -16,7 +17,7 @@ RAW_S = 100_000_000 * 8 / 58e6 / (1 - TESTED)
 
 def without_sites() -> Stage:
     """The raw data travels: its size is what is asked for."""
-    return ready(configuration().model_copy(update={"compute": {}}), internet=0)
+    return make_stage(make_configuration().model_copy(update={"compute": {}}), internet=0)
 
 
 def run(stage: Stage, seconds: float) -> None:
@@ -31,17 +32,17 @@ def run(stage: Stage, seconds: float) -> None:
 def test_it_is_in_the_decision_and_in_the_flow_and_survives_a_restart() -> None:
     stage = without_sites()
     flow = stage.submit()
-    decision = stage.last_decision(flow)
+    decision = stage.decision(flow)
     assert (decision.outcome, decision.forecast) == (Outcome.ADMIT, flow.diary.forecast)
     assert flow.diary.forecast is not None
     assert flow.diary.forecast.expected == pytest.approx(RAW_S)
     assert (flow.diary.admitted_at, flow.ends_by) == (stage.now, stage.now + flow.diary.forecast.high)
-    stage.restart_controller()
+    stage.restart()
     assert stage.broker.flows.get(flow.number).diary.forecast == flow.diary.forecast  # type: ignore[union-attr]
 
 
 def test_what_travels_is_what_is_forecast() -> None:
-    stage = ready(internet=0)
+    stage = make_stage(internet=0)
     flow = stage.submit(size="1 GB")
     assert flow.diary.forecast is not None
     assert flow.diary.forecast.expected == pytest.approx(flow.transfer_size * 8 / 58e6 / (1 - TESTED))
@@ -60,9 +61,9 @@ def test_more_streams_are_expected_to_get_more_of_what_others_leave(streams: int
 
 
 def test_of_a_stream_over_udp_nothing_is_told() -> None:
-    stage = ready(internet=6.5)
-    stage.measure_rtt("al2s", 0.01)
-    template = stage.templates.get("rivvir")
+    stage = make_stage(internet=6.5)
+    stage.measure("al2s", rtt=0.01)
+    template = stage.catalog.get("rivvir")
     assert template.protocol == "udp"
     flow = stage.submit("rivvir")
     assert flow.diary.forecast is None
@@ -96,6 +97,6 @@ def test_what_became_of_flows_is_scored() -> None:
     stage = without_sites()
     for seconds in (RAW_S, 1.1 * RAW_S, 4 * RAW_S):
         run(stage, seconds)
-    found = calibration(stage.outcomes.values())
+    found = calibration(stage.saved.outcomes.values())
     assert found is not None
     assert (found.count, found.covered) == (3, pytest.approx(2 / 3))

@@ -5,23 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from adon.broker.flow import Flow, FlowState
-from adon.broker.optimisation import joint
 from adon.config import Configuration
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
-from tests.broker.stage import Stage, catalog, configuration, know, ready
+from tests.support.factories import make_catalog
+from tests.support.network_factories import make_configuration
+from tests.support.stage import Stage, know, make_stage
 
 
 def one_site(nodes: int = 4, **policy: Any) -> Configuration:
     """One compute site only, at the far end, without a reserve."""
-    read = configuration(reserve_nodes=0, **policy)
+    read = make_configuration(reserve_nodes=0, **policy)
     site = read.compute["osu-hpc"].model_copy(update={"worker_nodes": nodes})
     return read.model_copy(update={"compute": FrozenMap({"osu-hpc": site})})
 
 
 def crowd(sizes: dict[int, str], nodes: int = 1, **fields: Any) -> tuple[Stage, dict[int, Flow]]:
     """A site of one node, taken by a flow; others wait for it, by number with their sizes."""
-    stage = ready(one_site(nodes))
+    stage = make_stage(one_site(nodes))
     first = stage.submit(size="100 MB")
     assert first.state is FlowState.ACTIVE
     waiting = {number: stage.submit(size=size, **fields) for number, size in sizes.items()}
@@ -41,25 +42,13 @@ def test_the_first_of_the_queue_goes_first_however_short_the_others_are() -> Non
 
 def two_sites_for_four() -> tuple[Stage, list[Flow]]:
     """Two sites of one node each, both taken; four flows of different sizes wait for them."""
-    read = configuration(reserve_nodes=0)
+    read = make_configuration(reserve_nodes=0)
     fast = read.compute["osu-hpc"].model_copy(update={"worker_nodes": 1})
     near = read.compute["mu-hpc"].model_copy(update={"worker_nodes": 1})
-    stage = ready(read.model_copy(update={"compute": FrozenMap({"mu-hpc": near, "osu-hpc": fast})}))
+    stage = make_stage(read.model_copy(update={"compute": FrozenMap({"mu-hpc": near, "osu-hpc": fast})}))
     holders = [stage.submit(size="100 MB") for _ in range(2)]
     assert {flow.compute_site for flow in holders} == {"mu-hpc", "osu-hpc"}
     return stage, [*holders, *(stage.submit(size=size) for size in ("1 GB", "50 GB", "10 MB", "1 MB"))]
-
-
-def test_plan_serves_the_first_in_line_and_no_more_than_there_is_room_for() -> None:
-    stage, (one, other, *waiting) = two_sites_for_four()
-    world = stage.broker.world
-    world.ledger = world.ledger.release(one.number).release(other.number)
-    plan = joint.together(world, world.queue(), stage.now).places()
-    assert list(plan) == [flow.number for flow in waiting[:2]]
-    assert {place.site for place in plan.values()} == {"mu-hpc", "osu-hpc"}
-    assert {place.why for place in plan.values()} == {
-        "planned together with 3 others that wait, the best plan"
-    }
 
 
 def test_planned_flows_are_admitted_to_their_sites_and_say_so() -> None:
@@ -69,13 +58,6 @@ def test_planned_flows_are_admitted_to_their_sites_and_say_so() -> None:
     first, second, third, _ = (stage.flow(flow) for flow in waiting)
     assert {first.compute_site, second.compute_site} == {"mu-hpc", "osu-hpc"}
     assert third.state is FlowState.QUEUED
-
-
-def test_nothing_is_planned_where_everybody_can_have_their_best() -> None:
-    stage = ready(one_site(4))
-    assert joint.together(stage.broker.world, [], stage.now).places() == {}
-    waiting = [stage.submit(size="1 GB") for _ in range(2)]
-    assert joint.together(stage.broker.world, waiting, stage.now).places() == {}
 
 
 def test_a_path_is_not_promised_twice_to_those_that_wait() -> None:
@@ -90,7 +72,7 @@ def test_a_path_is_not_promised_twice_to_those_that_wait() -> None:
 
 def slow_here_fast_there() -> Configuration:
     """A slow site at the source and a fast one of one node at the destination."""
-    read = configuration(reserve_nodes=0)
+    read = make_configuration(reserve_nodes=0)
     slow = read.compute["mu-hpc"].model_copy(update={"throughput_per_node": 1e6, "queue_wait": 0.0})
     fast = {"worker_nodes": 1, "throughput_per_node": 100e6, "queue_wait": 0.0}
     sites = {"mu-hpc": slow, "osu-hpc": read.compute["osu-hpc"].model_copy(update=fast)}
@@ -101,7 +83,7 @@ class TestAtOnce:
     """A flow that can start now is never held back for a cheaper site or a later time."""
 
     def test_flow_takes_the_dearer_site_that_has_room(self) -> None:
-        stage = ready(slow_here_fast_there())
+        stage = make_stage(slow_here_fast_there())
         first = stage.submit(size="100 MB")
         assert first.compute_site == "osu-hpc"
         second = stage.submit(size="100 MB")
@@ -112,26 +94,26 @@ class TestAtOnce:
 class TestPathAndSite:
     def test_of_paths_that_are_as_good_the_cost_decides(self) -> None:
         """Both paths within the switch margin: the site comes with the faster one, or the steadier one."""
-        stage = ready(internet=0)
+        stage = make_stage(internet=0)
         read = stage.configuration
         wide = read.paths["internet"].model_copy(update={"capacity": 60e6})
         paths = FrozenMap({**read.paths, "internet": wide})
-        stage = ready(read.model_copy(update={"paths": paths}), al2s=50.0, internet=52.0)
+        stage = make_stage(read.model_copy(update={"paths": paths}), al2s=50.0, internet=52.0)
         flow = stage.submit(size="1 GB")
-        costs = {(one.site, one.path) for one in stage.last_decision(flow).compute}
+        costs = {(one.site, one.path) for one in stage.decision(flow).compute}
         sites = ("mu-hpc", "osu-hpc")
         assert costs == {(site, path) for site in sites for path in ("al2s", "internet")}
         assert flow.path == "internet"
 
     def test_a_much_better_path_leaves_nothing_to_choose(self) -> None:
-        stage = ready(internet=6.5)
+        stage = make_stage(internet=6.5)
         flow = stage.submit(qspec={"throughput": {"min": "6 Mbps"}})
-        assert {one.path for one in stage.last_decision(flow).compute} == {"al2s"}
+        assert {one.path for one in stage.decision(flow).compute} == {"al2s"}
 
 
 class TestThirdCampus:
     def test_a_site_elsewhere_is_compared_and_said_to_be_elsewhere(self) -> None:
-        read = configuration()
+        read = make_configuration()
         third = read.sites["osu"].model_copy(update={"hosts": FrozenMap({})})
         far = read.compute["osu-hpc"].model_copy(update={"site": "isi"})
         whole = read.model_copy(
@@ -140,9 +122,9 @@ class TestThirdCampus:
                 "compute": FrozenMap({**read.compute, "isi-hpc": far}),
             }
         )
-        stage = ready(whole)
+        stage = make_stage(whole)
         flow = stage.submit()
-        found = {one.site: one for one in stage.last_decision(flow).compute}
+        found = {one.site: one for one in stage.decision(flow).compute}
         assert found["isi-hpc"].campus == "isi"
         assert "any path is unknown" in found["isi-hpc"].why, "no path leads there"
         assert (
@@ -150,7 +132,7 @@ class TestThirdCampus:
         )
 
     def test_the_rspec_may_leave_it_out(self) -> None:
-        read = configuration()
+        read = make_configuration()
         far = read.compute["osu-hpc"].model_copy(update={"site": "isi"})
         third = read.sites["osu"].model_copy(update={"hosts": FrozenMap({})})
         whole = read.model_copy(
@@ -159,10 +141,10 @@ class TestThirdCampus:
                 "compute": FrozenMap({**read.compute, "isi-hpc": far}),
             }
         )
-        soykb = catalog().get("soykb")
+        soykb = make_catalog().get("soykb")
         rspec = soykb.rspec.model_copy(update={"sites": ("osu",)})
-        stage = Stage(whole, templates=Catalog.of([soykb.model_copy(update={"rspec": rspec})]))
+        stage = Stage(whole, catalog=Catalog.of([soykb.model_copy(update={"rspec": rspec})]))
         stage.connect()
         know(stage, al2s=58.0)
-        decision = stage.last_decision(stage.submit())
+        decision = stage.decision(stage.submit())
         assert {one.site for one in decision.compute} == {"mu-hpc", "osu-hpc"}, "the source is always allowed"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from adon.broker.events import WaitingAsked
 from adon.broker.flow import Flow
-from adon.broker.queueing.explaining import explained
-from tests.broker.stage import Stage, configuration, know, ready
+from tests.support.network_factories import make_configuration
+from tests.support.stage import Stage, know, make_stage
 
 EIGHT = {"throughput": {"min": "8 Mbps"}}
 HOUR = 3600.0
@@ -14,7 +15,7 @@ HOUR = 3600.0
 
 def full(**policy: Any) -> tuple[Stage, Flow, Flow]:
     """Layer 2 is full of one flow of many streams, layer 3 too narrow: a second flow waits."""
-    stage = ready(configuration(**policy))
+    stage = make_stage(make_configuration(**policy))
     running = stage.submit("neuroblastoma", streams=12, size="700 MB")
     stage.pass_time(20)
     know(stage, al2s=5.0, internet=6.5)
@@ -25,4 +26,4 @@ def full(**policy: Any) -> tuple[Stage, Flow, Flow]:
 
 def why(stage: Stage, flow: Flow) -> Any:
     """What a waiting user is told."""
-    return explained(stage.broker.world, stage.flow(flow), stage.now)
+    return stage.command(WaitingAsked, flow.number)

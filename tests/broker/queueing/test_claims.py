@@ -10,20 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adon.broker.broker import Broker
-from adon.broker.events import FlowCancelled, TransferReported
+from adon.broker.events import FlowCancelled, TransferReported, WaitingAsked
 from adon.broker.flow import Flow, FlowState
-from adon.broker.queueing.keeping import place_of
-from adon.broker.queueing.turns import safe_from
-from adon.broker.resources.amounts import Amounts, Limits
-from adon.broker.resources.book import Hold, Who
-from adon.broker.resources.ledger import Ledger
 from adon.config.queueing import QueuePolicy
 from adon.errors import InvalidInput
+from adon.templates_catalog.catalog import Catalog
 from tests.broker.queueing.scenes import full
-from tests.broker.scene import NAMES, Scene
-from tests.broker.stage import Stage, configuration, know, ready
 from tests.depth import DEPTH
+from tests.support.factories import make_catalog
+from tests.support.histories import NAMES, Scene
+from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused
+from tests.support.stage import Stage, know, make_stage
 
 SMALL: dict[str, Any] = {"qspec": {"throughput": {"min": "4 Mbps"}}}
 PATIENT = QueuePolicy.model_validate({"overtaken_for": "5 min"})
@@ -84,7 +82,7 @@ def test_what_was_kept_is_anybody_s_when_who_waited_is_gone(ends: str) -> None:
 
 def test_a_path_that_never_carried_so_much_is_not_kept() -> None:
     """Nobody is kept off for somebody who can never go."""
-    stage = ready(configuration(queue=PATIENT), al2s=5.0, internet=2.0)
+    stage = make_stage(make_configuration(queue=PATIENT), al2s=5.0, internet=2.0)
     waiting = stage.submit(qspec={"throughput": {"min": "40 Mbps"}})
     waits(stage, 400)
     assert stage.flow(waiting).state is FlowState.QUEUED
@@ -106,17 +104,16 @@ def test_nothing_is_reserved_of_what_is_kept() -> None:
 
 
 def test_worker_nodes_are_kept_too() -> None:
-    stage = ready(configuration(queue=PATIENT, reserve_nodes=0))
-    soykb = stage.templates.get("soykb")
+    soykb = make_catalog().get("soykb")
     asked = soykb.rspec.compute
     assert asked is not None
     much = soykb.rspec.model_copy(update={"compute": asked.model_copy(update={"worker_nodes": 8})})
-    _, hungry = stage.broker.world.catalog.add(soykb.model_copy(update={"name": "hungry", "rspec": much}))
-    stage.broker.world.catalog = stage.broker.world.catalog.add(hungry)[0]
-    ledger = stage.broker.world.ledger
-    limits = {name: book.limits for name, book in ledger.sites.items()} | {"mu-hpc": Limits(nodes=0)}
-    ten = Hold(Amounts(nodes=10), Who("somebody", 99))
-    stage.broker.world.ledger = Ledger.of(limits, (), 0).hold(99, "osu-hpc", ten, stage.now)
+    hungry = soykb.model_copy(update={"name": "hungry", "rspec": much})
+    stage = Stage(make_configuration(queue=PATIENT, reserve_nodes=0), Catalog.of([soykb, hungry]))
+    stage.connect()
+    know(stage, al2s=58.0, internet=6.5)
+    stage.reserve("zoe", compute="mu-hpc", worker_nodes=4)
+    stage.reserve("zoe", compute="osu-hpc", worker_nodes=10)
     waiting = stage.submit("hungry", **SMALL)
     assert "8 needed" in waiting.reason
     assert stage.submit(**SMALL).state is FlowState.ACTIVE
@@ -135,9 +132,7 @@ OVERTAKEN_S, AGING_S, HURRY = 20.0, 0.1, 50
 
 @settings(max_examples=4 * DEPTH, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9))
-def test_whoever_is_admitted_late_to_what_a_flow_waits_for_was_before_it(
-    seed: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_whoever_is_admitted_late_to_what_a_flow_waits_for_was_before_it(seed: int) -> None:
     """An adversary sends small flows of any priority and deadline, for ever, so that one never finds room.
 
     The one needs 30 Gbit/s of a path that has had 40; small ones need one.  After ``overtaken_for`` nobody is
@@ -145,17 +140,14 @@ def test_whoever_is_admitted_late_to_what_a_flow_waits_for_was_before_it(
     """
     chance = random.Random(seed)
     policy = {"overtaken_for": f"{OVERTAKEN_S} s", "hurry": HURRY}
-    scene = Scene(
-        tmp_path_factory.mktemp("scene"), Broker, queue=policy, aging=f"{AGING_S} s", preemption=False
-    )
+    scene = Scene(Broker, queue=policy, aging=f"{AGING_S} s", preemption=False)
     scene.know(dict.fromkeys(NAMES, 40e9))
     scene.now += 1
     scene.know(dict.fromkeys(NAMES, 9e9))
-    scene.submit("far", priority=chance.randrange(1000), streams=1, queue_patience="1 h")
+    scene.ask("far", priority=chance.randrange(1000), streams=1, queue_patience="1 h")
     (large,) = scene.flows()
     assert large.state is FlowState.QUEUED
-    world, arrived = scene.broker.world, scene.now
-    last = None
+    arrived, last = scene.now, None
     for _ in range(60):
         known = {flow.number for flow in scene.flows() if flow.state.holds_rules}
         _stir(scene, chance)
@@ -163,18 +155,13 @@ def test_whoever_is_admitted_late_to_what_a_flow_waits_for_was_before_it(
         now = scene.broker.flows.get(large.number)
         if now is None or now.state is not FlowState.QUEUED:
             return
-        those = world.line.alike(large.number)
-        kept = those is not None and those.wants is not None and scene.now - arrived >= OVERTAKEN_S
+        claimed = scene.claimed_path(large) if scene.now - arrived >= OVERTAKEN_S else None
+        bound = scene.command(WaitingAsked, large.number)["not_overtaken_from"]
         for flow in scene.flows():
-            if flow.number in known or not flow.state.holds_rules or not kept or last is None:
-                continue
-            if last == those.wants and flow.path == last.path:
-                position = place_of(world, flow, scene.now)
-                assert position < world.line.position(large.number), f"{flow.id} overtook"
-                waiter = world.line.waiter(large.number)
-                assert waiter is not None
-                assert flow.submitted_at <= safe_from(waiter, world.line.rules)
-        last = those.wants if kept and those is not None else None
+            admitted = flow.number not in known and flow.state.holds_rules
+            if admitted and claimed is not None and flow.path == claimed == last:
+                assert flow.submitted_at <= bound, f"{flow.id} overtook"
+        last = claimed
 
 
 def _stir(scene: Scene, chance: random.Random) -> None:
@@ -186,12 +173,12 @@ def _stir(scene: Scene, chance: random.Random) -> None:
     if running and chance.random() < 0.4:
         stamp = scene.stamp()
         number = chance.choice(running).number
-        scene.happen(TransferReported(*stamp, f"c-{stamp[0]}", number, "finished", 1))
+        scene.feed(TransferReported(*stamp, f"c-{stamp[0]}", number, "finished", 1))
     waiting = [flow for flow in scene.flows() if flow.state is FlowState.QUEUED][1:]
     if len(waiting) > 5:
         stamp = scene.stamp()
-        scene.happen(FlowCancelled(*stamp, f"c-{stamp[0]}", chance.choice(waiting).number, "ann"))
+        scene.feed(FlowCancelled(*stamp, f"c-{stamp[0]}", chance.choice(waiting).number, "ann"))
     fields: dict[str, Any] = {"priority": chance.randrange(1000), "queue_patience": "1 h"}
     if chance.random() < 0.5:
         fields |= {"deadline": "20 s", "size": "1 GB"}
-    scene.submit(chance.choice(["nimble", "careful"]), **fields)
+    scene.ask(chance.choice(["nimble", "careful"]), **fields)

@@ -5,8 +5,8 @@ from typing import Any
 from adon.broker.events import WaitingAsked
 from adon.errors import Conflict
 from tests.broker.queueing.scenes import full, why
-from tests.broker.stage import know
 from tests.support.refusals import refused
+from tests.support.stage import know
 
 
 def test_a_queued_flow_shows_its_place_and_what_is_in_the_way() -> None:
@@ -18,12 +18,10 @@ def test_a_queued_flow_shows_its_place_and_what_is_in_the_way() -> None:
 
 def test_asking_changes_nothing() -> None:
     stage, _, waiting = full()
-    before = (list(stage.broker.flows), stage.broker.world.ledger, len(stage.broker.world.line))
-    kinds = set(stage.broker.flows._kinds)
+    before = (dict(stage.saved.flows), stage.holders(), stage.queue_order(), stage.memory_of(waiting))
     for _ in range(3):
         why(stage, waiting)
-    assert before == (list(stage.broker.flows), stage.broker.world.ledger, len(stage.broker.world.line))
-    assert set(stage.broker.flows._kinds) == kinds
+    assert before == (stage.saved.flows, stage.holders(), stage.queue_order(), stage.memory_of(waiting))
 
 
 def test_the_answer_to_a_question_and_who_does_not_wait() -> None:

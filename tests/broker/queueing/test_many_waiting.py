@@ -18,7 +18,7 @@ import pytest
 from adon.broker.events import SnapshotAsked
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from tests.broker.queueing.scenes import why
-from tests.broker.stage import know, ready
+from tests.support.stage import know, make_stage
 
 pytestmark = pytest.mark.integration
 
@@ -69,29 +69,29 @@ def resident() -> int:
 
 
 def test_a_hundred_thousand_flows_wait_and_the_core_is_of_use() -> None:
-    stage = ready(al2s=1.0, internet=1.0)
-    reference = stage.templates.get("soykb").reference
+    stage = make_stage(al2s=1.0, internet=1.0)
+    reference = stage.catalog.get("soykb").reference
     before = resident()
-    stage.flows = {number: waiting(number, reference, stage.now) for number in range(1, MANY + 1)}
+    stage.saved.flows = {number: waiting(number, reference, stage.now) for number in range(1, MANY + 1)}
     with timed("restart"):
-        stage.restart_controller()
+        stage.restart()
         know(stage, al2s=1.0, internet=1.0)
     taken = resident() - before
     log.warning("memory: %.0f B per flow", taken / MANY)
     assert taken / MANY < MOST_BYTES_PER_FLOW
-    line = stage.broker.world.line
-    assert len(line) == MANY
+    assert len(stage.queue_order()) == MANY
 
     with timed("submit"):
         urgent = stage.submit(priority=999, ports=[5001])
-    assert (urgent.state, line.before(urgent.number)) == (FlowState.QUEUED, 0)
+    assert (urgent.state, stage.queue_order()[0]) == (FlowState.QUEUED, urgent.number)
     with timed("cancel"):
-        stage.cancel(stage.flows[MANY // 2])
-    assert (len(line), MANY // 2 in line) == (MANY, False)
+        stage.cancel(stage.saved.flows[MANY // 2])
+    assert len(stage.queue_order()) == MANY
+    assert MANY // 2 not in stage.queue_order()
     stage.pass_time(10)
     with timed("a result that lets nobody in"):
         know(stage, al2s=2.0)
-    assert not [flow for flow in stage.flows.values() if flow.path is not None]
+    assert not [flow for flow in stage.saved.flows.values() if flow.path is not None]
     with timed("what one waits for"):
         assert why(stage, urgent)["id"] == urgent.id
     with timed("read-out"):
@@ -100,7 +100,9 @@ def test_a_hundred_thousand_flows_wait_and_the_core_is_of_use() -> None:
     with timed("a result that lets some in"):
         know(stage, al2s=58.0)
     assert stage.flow(urgent).path == "al2s"
-    begun = Counter(int(flow.request.priority or 0) for flow in stage.flows.values() if flow.path is not None)
+    begun = Counter(
+        int(flow.request.priority or 0) for flow in stage.saved.flows.values() if flow.path is not None
+    )
     assert sum(begun.values()) > 1
     assert min(begun) >= 98, "the first in line were let in"
     with timed("the end of one that runs"):

@@ -18,9 +18,9 @@ from adon.broker.queueing.steps import Span, Steps, whole_up
 from adon.errors import InvalidInput
 from measurement.model import PathKey
 from tests.broker.queueing.scenes import HOUR, why
-from tests.broker.stage import OSU_EDGE, Stage, know, ready
 from tests.depth import DEPTH
 from tests.support.refusals import refused
+from tests.support.stage import OSU_EDGE, Stage, know, make_stage
 
 TONIGHT: dict[str, Any] = {"not_before": "1 h", "deadline": "3 h"}
 
@@ -42,7 +42,7 @@ def keep(stage: Stage, seconds: float, **mbps: float) -> None:
 
 
 def test_data_for_tonight_waits_until_then_and_then_goes() -> None:
-    stage = ready()
+    stage = make_stage()
     began = stage.now
     flow = night(stage)
     assert flow.state is FlowState.QUEUED
@@ -57,7 +57,7 @@ def test_data_for_tonight_waits_until_then_and_then_goes() -> None:
 
 
 def test_a_deadline_without_a_bound_says_how_much() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = stage.submit("neuroblastoma", size="9 GB", qspec={"throughput": {"min": "1 Mbps"}}, **TONIGHT)
     assert flow.booking.rate == pytest.approx(9e9 * 8 * 1.1 / (2 * HOUR))
     assert flow.booking.ends - flow.booking.begins == pytest.approx(2 * HOUR)
@@ -65,7 +65,7 @@ def test_a_deadline_without_a_bound_says_how_much() -> None:
 
 def test_at_its_begin_it_goes_before_others_whatever_a_test_shows_then() -> None:
     """The path has carried 58; just now a test of one stream among many sees 3."""
-    stage = ready()
+    stage = make_stage()
     flow = night(stage)
     keep(stage, HOUR - 120)
     stage.pass_time(60)
@@ -78,7 +78,7 @@ def test_at_its_begin_it_goes_before_others_whatever_a_test_shows_then() -> None
     assert "reserved, 20 Mbps of al2s" in mine.reason
     (throughput,) = (
         one
-        for record in stage.last_decision(flow).candidates
+        for record in stage.decision(flow).candidates
         if record.path == "al2s"
         for one in record.metrics
         if one.metric == "throughput"
@@ -87,7 +87,7 @@ def test_at_its_begin_it_goes_before_others_whatever_a_test_shows_then() -> None
 
 
 def test_others_are_kept_off_when_they_would_still_be_there() -> None:
-    stage = ready()
+    stage = make_stage()
     night(stage)
     late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
     assert late.state is FlowState.QUEUED
@@ -97,7 +97,7 @@ def test_others_are_kept_off_when_they_would_still_be_there() -> None:
 
 
 def test_what_does_not_fit_beside_others_is_refused_with_the_earliest_window() -> None:
-    stage = ready()
+    stage = make_stage()
     night(stage)
     night(stage)
     with pytest.raises(InvalidInput) as caught:
@@ -106,9 +106,9 @@ def test_what_does_not_fit_beside_others_is_refused_with_the_earliest_window() -
     assert problem.field == "deadline"
     assert "al2s has 6.4 Mbps left throughout" in problem.cause
     assert "the earliest window is" in problem.cause
-    assert len(stage.flows) == 2
+    assert len(stage.saved.flows) == 2
     third = night(stage, not_before="1 h", deadline="9 h")
-    assert third.booking.begins == stage.flows[1].booking.ends
+    assert third.booking.begins == stage.saved.flows[1].booking.ends
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_what_does_not_fit_beside_others_is_refused_with_the_earliest_window() -
     ],
 )
 def test_what_can_never_be_is_refused_at_once(fields: dict[str, Any], field: str, cause: str) -> None:
-    stage = ready()
+    stage = make_stage()
     stage.now = 1_700_000_000.0
     know(stage, al2s=58.0, internet=6.5)
     body = {name: value for name, value in {**TONIGHT, **fields}.items() if value is not None}
@@ -131,11 +131,11 @@ def test_what_can_never_be_is_refused_at_once(fields: dict[str, Any], field: str
         stage.submit(**body)
     assert caught.value.problems[0].field == field
     assert cause in caught.value.problems[0].cause
-    assert stage.flows == {}
+    assert stage.saved.flows == {}
 
 
 def test_a_deadline_that_no_path_can_meet_is_refused_naming_the_best() -> None:
-    stage = ready()
+    stage = make_stage()
     with pytest.raises(InvalidInput) as caught:
         stage.submit("neuroblastoma", size="1 TB", deadline="1 h")
     assert "can never be met" in str(caught.value)
@@ -148,9 +148,9 @@ def test_without_a_bound_and_a_deadline_nobody_knows_how_much() -> None:
 
 
 def test_a_reservation_survives_a_restart() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = night(stage)
-    stage.restart_controller()
+    stage.restart()
     know(stage, al2s=58.0, internet=6.5)
     late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
     assert "others have reserved it" in late.reason
@@ -159,17 +159,17 @@ def test_a_reservation_survives_a_restart() -> None:
 
 
 def test_a_reservation_that_is_cancelled_makes_room_at_once() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = night(stage)
     late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
     assert late.state is FlowState.QUEUED
     stage.cancel(flow)
     assert stage.flow(late).state is FlowState.ACTIVE
-    assert len(stage.broker.world.bookings) == 0
+    assert "booking" not in stage.memory_of(flow)
 
 
 def test_a_path_that_is_down_when_its_time_comes_is_told_and_the_flow_goes_when_it_is_back() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = night(stage)
     keep(stage, HOUR - 120)
     stage.disconnect(OSU_EDGE)
@@ -184,7 +184,7 @@ def test_a_path_that_is_down_when_its_time_comes_is_told_and_the_flow_goes_when_
 
 
 def test_a_reservation_that_nobody_could_use_is_over_and_the_flow_waits_like_anybody() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = night(stage, size="1 GB", deadline="9 h")
     keep(stage, HOUR - 120)
     stage.disconnect(OSU_EDGE)
@@ -197,7 +197,7 @@ def test_a_reservation_that_nobody_could_use_is_over_and_the_flow_waits_like_any
 
 
 def test_nothing_is_reserved_in_a_maintenance_window() -> None:
-    stage = ready()
+    stage = make_stage()
     now = stage.now
     wish = {"scope": "path", "name": "al2s", "begins": now + HOUR, "ends": now + 2 * HOUR}
     stage.command(MaintenanceAsked, WindowRequest.model_validate(wish), "ann")
@@ -205,7 +205,7 @@ def test_nothing_is_reserved_in_a_maintenance_window() -> None:
 
 
 def test_a_deadline_that_passes_while_it_waits_is_told() -> None:
-    stage = ready(al2s=1.0, internet=1.0)
+    stage = make_stage(al2s=1.0, internet=1.0)
     flow = stage.submit(deadline="1 min")
     stage.pass_time(61)
     assert stage.flow(flow).state is FlowState.EXPIRED
@@ -213,7 +213,7 @@ def test_a_deadline_that_passes_while_it_waits_is_told() -> None:
 
 
 def test_a_clock_set_back_does_not_lose_a_reservation() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = night(stage)
     keep(stage, HOUR - 240)
     stage.set_clock_back(1800.0)
@@ -225,18 +225,18 @@ def test_a_clock_set_back_does_not_lose_a_reservation() -> None:
 
 @pytest.mark.parametrize("state", ["asleep", "due"])
 def test_a_reserved_flow_can_be_cancelled_in_every_state(state: str) -> None:
-    stage = ready()
+    stage = make_stage()
     flow = night(stage)
     if state == "due":
         keep(stage, HOUR - 120)
         stage.disconnect(OSU_EDGE)
         stage.pass_time(130)
     assert stage.cancel(flow).state is FlowState.CANCELLED
-    assert len(stage.broker.world.line) == len(stage.broker.world.bookings) == 0
+    assert not stage.memory_of(flow) & {"queue", "booking"}
 
 
 def test_reserved_bandwidth_does_not_give_way() -> None:
-    stage = ready()
+    stage = make_stage()
     flow = night(stage, priority=100, streams=12)
     keep(stage, HOUR)
     assert stage.flow(flow).state is FlowState.ACTIVE
@@ -303,7 +303,7 @@ def test_what_was_granted_begins_on_time_while_the_network_is_as_it_was(
     asked: list[tuple[str, str, str, bool]],
 ) -> None:
     """Others come and go meanwhile, with and without reservations."""
-    stage = ready()
+    stage = make_stage()
     booked = []
     for size, bound, wait, ahead in asked:
         fields: dict[str, Any] = {"size": size, "qspec": {"throughput": {"min": bound}}}
@@ -317,6 +317,6 @@ def test_what_was_granted_begins_on_time_while_the_network_is_as_it_was(
             booked.append(flow)
     for flow in sorted(booked, key=lambda one: one.booking.begins):
         stage.now = max(stage.now, flow.booking.begins)
-        stage.happen(Tick(*stage.stamp()))
+        stage.feed(Tick(*stage.stamp()))
         mine = stage.flow(flow)
         assert mine.state.holds_rules or mine.state.final, (mine.reason, mine.booking)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,28 +11,23 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from adon.broker.broker import Broker
-from adon.broker.effects import SaveFlow
 from adon.broker.events import (
     FlowCancelled,
     MaintenanceAsked,
     MaintenanceCancelled,
-    SyncAsked,
-    Tick,
     TransferReported,
 )
 from adon.broker.flow import FlowState
 from adon.broker.maintenance import WindowRequest
 from adon.broker.queueing import serving
-from adon.broker.resources.amounts import Limits
-from adon.broker.resources.ledger import Ledger
 from adon.errors import AdonError, InvalidInput
 from measurement.model import Metric
-from tests.broker import test_watch
 from tests.broker.queueing.scenes import why
-from tests.broker.scene import NAMES, TEMPLATES, Scene
-from tests.broker.stage import OSU_EDGE, know, ready
 from tests.depth import DEPTH
+from tests.support import histories
+from tests.support.histories import NAMES, TEMPLATES, Scene
 from tests.support.refusals import refused
+from tests.support.stage import OSU_EDGE, know, make_stage
 
 RATES = (1e9, 4e9, 8e9, 15e9, 40e9)
 
@@ -49,7 +43,7 @@ def submit(scene: Scene, chance: random.Random) -> None:
     if chance.random() < 0.15:
         fields |= {"not_before": chance.choice(["5 s", "60 s"]), "deadline": "1 h"}
     with suppress(AdonError):
-        scene.submit(chance.choice(TEMPLATES).name, **fields)
+        scene.ask(chance.choice(TEMPLATES).name, **fields)
 
 
 def finish(scene: Scene, chance: random.Random) -> None:
@@ -57,40 +51,40 @@ def finish(scene: Scene, chance: random.Random) -> None:
     if running:
         stamp = scene.stamp()
         number = chance.choice(running).number
-        scene.happen(TransferReported(*stamp, f"c-{stamp[0]}", number, "finished", 1))
+        scene.feed(TransferReported(*stamp, f"c-{stamp[0]}", number, "finished", 1))
 
 
 def cancel(scene: Scene, chance: random.Random) -> None:
     waiting = [flow for flow in scene.flows() if flow.state is FlowState.QUEUED]
     if waiting:
         stamp = scene.stamp()
-        scene.happen(FlowCancelled(*stamp, f"c-{stamp[0]}", chance.choice(waiting).number, "ann"))
+        scene.feed(FlowCancelled(*stamp, f"c-{stamp[0]}", chance.choice(waiting).number, "ann"))
 
 
 def maintain(scene: Scene, chance: random.Random) -> None:
     stamp, begins = scene.stamp(), scene.now + chance.choice([10.0, 60.0])
     wish = {"scope": "path", "name": chance.choice(NAMES), "begins": begins, "ends": begins + 40.0}
     asked = WindowRequest.model_validate({**wish, "lead": "5 s"})
-    scene.happen(MaintenanceAsked(*stamp, f"c-{stamp[0]}", asked, "ann"))
+    scene.feed(MaintenanceAsked(*stamp, f"c-{stamp[0]}", asked, "ann"))
 
 
 def cancel_maintenance(scene: Scene, chance: random.Random) -> None:
-    for window in list(scene.broker.world.windows)[:1]:
+    for window in scene.open_windows()[:1]:
         stamp = scene.stamp()
-        scene.happen(MaintenanceCancelled(*stamp, f"c-{stamp[0]}", window.number, "ann"))
+        scene.feed(MaintenanceCancelled(*stamp, f"c-{stamp[0]}", window.number, "ann"))
 
 
 STEPS: dict[Any, int] = {
-    test_watch.measure: 40,
+    histories.measure: 40,
     submit: 30,
     finish: 8,
     cancel: 6,
-    test_watch.wait: 16,
-    test_watch.report: 4,
-    test_watch.refuse: 1,
-    test_watch.port: 2,
-    test_watch.shun: 1,
-    test_watch.clock_set_back: 1,
+    histories.wait: 16,
+    histories.report: 4,
+    histories.refuse: 1,
+    histories.port: 2,
+    histories.shun: 1,
+    histories.clock_set_back: 1,
     maintain: 1,
     cancel_maintenance: 1,
 }
@@ -105,11 +99,11 @@ POLICIES: list[dict[str, Any]] = [
 @given(seed=st.integers(0, 10**9), policy=st.sampled_from(POLICIES), haste=st.sampled_from([0.4, 1.0]))
 @example(seed=1, policy=POLICIES[0], haste=1.0)
 def test_what_is_tried_for_many_is_as_if_each_had_been_tried(
-    seed: int, policy: dict[str, Any], haste: float, tmp_path_factory: pytest.TempPathFactory
+    seed: int, policy: dict[str, Any], haste: float
 ) -> None:
     """Random histories of a crowded network: nobody is admitted, told or kept back otherwise."""
     chance = random.Random(seed)
-    scene = Scene(tmp_path_factory.mktemp("scene"), **policy)
+    scene = Scene(**policy)
     scene.know({name: chance.choice(RATES[:3]) for name in NAMES})
     for _ in range(12):
         submit(scene, chance)
@@ -122,38 +116,38 @@ def test_what_is_tried_for_many_is_as_if_each_had_been_tried(
 # -- one broker -----------------------------------------------------------------------------------------
 
 
-def crowded(folder: Path, waiting: int, **policy: Any) -> Scene:
+def crowded(waiting: int, **policy: Any) -> Scene:
     """So many flows of one kind that wait, and no path that would do."""
-    scene = Scene(folder, Broker, **policy)
+    scene = Scene(Broker, **policy)
     scene.know(dict.fromkeys(NAMES, 1e9))
     for _ in range(waiting):
-        scene.submit("careful")
-    assert len(scene.broker.world.line) == waiting
+        scene.ask("careful")
+    assert len(scene.queue_order()) == waiting
     return scene
 
 
 def heard(scene: Scene, rate: float) -> None:
     """A moment later, another result."""
     scene.now += 0.1
-    scene.measure(NAMES[0], Metric.THROUGHPUT, rate)
+    scene.result(NAMES[0], Metric.THROUGHPUT, rate)
 
 
 def test_what_becomes_free_in_the_middle_of_a_round_is_not_for_the_tail(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(serving, "AT_ONCE", 20)
-    scene = Scene(tmp_path, Broker)
+    scene = Scene(Broker)
     scene.know(dict.fromkeys(NAMES, 1e9))
     for number in range(24):
-        scene.submit("careful", qspec={"throughput": {"min": f"{10_000 + number} Mbps"}})
+        scene.ask("careful", qspec={"throughput": {"min": f"{10_000 + number} Mbps"}})
     heard(scene, 2e9)
     heard(scene, 30e9)
     assert [flow.number for flow in scene.flows() if flow.path is not None] == [1, 2]
 
 
-def test_a_flow_that_is_asked_for_while_others_wait_is_tried_at_once(tmp_path: Path) -> None:
-    scene = crowded(tmp_path, 3)
-    scene.submit("nimble")
+def test_a_flow_that_is_asked_for_while_others_wait_is_tried_at_once() -> None:
+    scene = crowded(3)
+    scene.ask("nimble")
     (small,) = (flow for flow in scene.flows() if flow.template.startswith("nimble"))
     assert small.state.holds_rules
 
@@ -161,23 +155,10 @@ def test_a_flow_that_is_asked_for_while_others_wait_is_tried_at_once(tmp_path: P
 # -- what a refusal rests on ------------------------------------------------------------------------------
 
 
-def test_a_refusal_for_lack_of_nodes_does_not_outlast_its_event() -> None:
-    stage = ready()
-    world = stage.broker.world
-    before, world.ledger = world.ledger, Ledger.of(dict.fromkeys(world.ledger.sites, Limits(nodes=0)), (), 0)
-    waiting = stage.submit()
-    stage.happen(SyncAsked(*stage.stamp(), "c"))
-    stage.broker._placing.serve_queue(Tick(*stage.stamp()))
-    assert stage.flow(waiting).state is FlowState.QUEUED
-    world.ledger = before
-    effects = stage.broker._placing.serve_queue(Tick(*stage.stamp()))
-    assert [effect.flow.path for effect in effects if isinstance(effect, SaveFlow)] == ["al2s"]
-
-
 def test_who_may_give_way_only_now_is_asked_now() -> None:
     """The one of low priority is active at last; nothing else has changed."""
-    stage = ready(internet=2.0)
-    stage.silent.add(OSU_EDGE)
+    stage = make_stage(internet=2.0)
+    stage.silence(OSU_EDGE)
     low = stage.submit(priority=100, streams=12, qspec={"throughput": {"min": "6 Mbps"}})
     stage.now += 1
     know(stage, al2s=4.5, internet=2.0)
@@ -185,13 +166,12 @@ def test_who_may_give_way_only_now_is_asked_now() -> None:
     stage.now += 1
     know(stage, internet=2.1)
     assert (stage.flow(low).state, stage.flow(high).state) == (FlowState.INSTALLING, FlowState.QUEUED)
-    stage.silent.clear()
+    stage.end_faults()
     stage.answer_late()
     assert stage.flow(low).state is FlowState.ACTIVE
-    stage.broker._placing.begin()
-    effects = stage.broker._placing.serve_queue(Tick(*stage.stamp()))
-    admitted = [effect.flow.id for effect in effects if isinstance(effect, SaveFlow) and effect.flow.path]
-    assert high.id in admitted
+    stage.now += 1
+    know(stage, internet=2.1)
+    assert stage.flow(high).path == "al2s"
 
 
 # -- at the limits ------------------------------------------------------------------------------------------
@@ -201,7 +181,7 @@ def test_who_may_give_way_only_now_is_asked_now() -> None:
 @pytest.mark.parametrize("bound", ["1e-320 bps", "5e-324 bps", "1 bps", "60.6 Mbps"])
 @pytest.mark.parametrize("patience", ["1e-9 s", "1e300 s"])
 def test_sizes_and_rates_at_the_limits_of_a_double(size: str, bound: str, patience: str) -> None:
-    stage = ready(al2s=1.0, internet=1e-300)
+    stage = make_stage(al2s=1.0, internet=1e-300)
     wish = {"size": size, "queue_patience": patience, "qspec": {"throughput": {"min": bound}}}
     flow = stage.submit("neuroblastoma", **wish)
     stage.pass_time(1)
@@ -214,4 +194,4 @@ def test_sizes_and_rates_at_the_limits_of_a_double(size: str, bound: str, patien
 @pytest.mark.parametrize("bound", ["1e308 bps", "1.7976931348623157e308 bps"])
 def test_a_rate_beyond_everything_is_refused_naming_the_best(bound: str) -> None:
     with refused(InvalidInput, field="qspec.throughput.min"):
-        ready().submit("neuroblastoma", qspec={"throughput": {"min": bound}})
+        make_stage().submit("neuroblastoma", qspec={"throughput": {"min": bound}})

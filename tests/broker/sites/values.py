@@ -8,7 +8,7 @@ from adon.broker.sites.jobs import SiteJob
 from adon.config import ComputeSite, Configuration
 from measurement.custom.batch.model import Capacity, JobState, JobStatus
 from measurement.sites.model import JobNews, Shape, SiteReport, SiteState, Wait
-from tests.broker.stage import configuration
+from tests.support.network_factories import make_configuration
 
 SLURM: dict[str, Any] = {
     "kind": "slurm",
@@ -41,7 +41,7 @@ def compute_site(adapter: dict[str, Any] | None = SLURM, **changes: Any) -> Comp
 
 def with_adapter(**adapters: dict[str, Any]) -> Configuration:
     """The example network, some of whose compute sites have an adapter."""
-    read = configuration()
+    read = make_configuration()
     sites = dict(read.compute)
     for name, adapter in adapters.items():
         plain = sites[name.replace("_", "-")].model_dump(mode="json")

@@ -67,6 +67,11 @@ class Twins:
         placing = self.other._placing
         placing._serving = Tireless(self.other.world, placing._attempt, placing._look, placing._enqueue)
 
+    @property
+    def both(self) -> tuple[Broker, Broker]:
+        """The two brokers."""
+        return self.one, self.other
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.one, name)
 
@@ -79,8 +84,9 @@ class Twins:
 
 def _comparable(effect: Effect) -> object:
     """Two exceptions are never equal, whatever they say."""
-    refused = isinstance(effect, Answer) and isinstance(effect.value, AdonError)
-    return (effect.cause, effect.command, str(effect.value)) if refused else effect
+    if isinstance(effect, Answer) and isinstance(effect.value, AdonError):
+        return effect.cause, effect.command, str(effect.value)
+    return effect
 
 
 def _difference(effects: list[Effect], expected: list[Effect]) -> str:
