@@ -12,9 +12,9 @@ from adon.client.documents import AdviceBody, AdviceView, CalibrationView
 class AdviceCalls(Caller):
     """What both hosts of a transfer should be set to, and what to expect."""
 
-    def advice(self, flow: str, path: str | None = None, tool: str | None = None) -> AdviceView:
+    def advice(self, flow: str, path: str | None = None) -> AdviceView:
         """TCP and transfer advice for a flow."""
-        return self._get(AdviceView, f"/flows/{part(flow)}/advice", {"path": path, "tool": tool})
+        return self._get(AdviceView, f"/flows/{part(flow)}/advice", {"path": path})
 
     def advise(self, question: AdviceBody | Mapping[str, Any]) -> AdviceView:
         """Advice for supposed numbers and pasted settings."""

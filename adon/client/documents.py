@@ -1632,29 +1632,6 @@ class SettingView(TypedDict):
     verdict: Literal["applied", "differs", "unknown"]
 
 
-class SnippetView(TypedDict):
-    """
-    Something for a file, or to run.
-    """
-
-    where: str
-    text: str
-    note: str
-
-
-class ToolView(TypedDict):
-    """
-    One transfer tool's own options.
-    """
-
-    name: str
-    title: str
-    most_streams: int | None
-    source: str
-    chosen: bool
-    snippets: list[SnippetView]
-
-
 class HostBody(TypedDict):
     """
     One end host, and what its own commands printed.
@@ -3059,7 +3036,6 @@ class AdviceBody(TypedDict):
     path: NotRequired[PathBody]
     sender: NotRequired[HostBody]
     receiver: NotRequired[HostBody]
-    tool: NotRequired[str | None]
     streams: NotRequired[int | None]
     """
     that are open now
@@ -3468,7 +3444,6 @@ class AdviceView(TypedDict):
     hosts: list[HostAdviceView]
     both_applied: bool
     prediction: PredictionView | None
-    tools: list[ToolView]
 
 
 class RoleList(TypedDict):

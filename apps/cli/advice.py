@@ -42,13 +42,8 @@ RateOption = Annotated[str | None, typer.Option("--rate", help="What the path ca
 RttOption = Annotated[str | None, typer.Option("--rtt", help="As in '33 ms'.")]
 LossOption = Annotated[str | None, typer.Option("--loss", help="As in '0.001 %'.")]
 MtuOption = Annotated[int | None, typer.Option("--mtu", help="Of the path, bytes.")]
-ToolOption = Annotated[
-    str | None, typer.Option("--tool", help="irods, globus, rclone, gridftp, iperf3, bbcp, fdt.")
-]
-
 
 OPTIONS = {
-    "tool": "--tool",
     "path.rate": "--rate",
     "path.rtt": "--rtt",
     "path.loss": "--loss",
@@ -69,15 +64,14 @@ def show(
     rtt: RttOption = None,
     loss: LossOption = None,
     mtu: MtuOption = None,
-    tool: ToolOption = None,
     json_: JsonFlag = False,
 ) -> None:
     """The advice for a flow, or for numbers that are supposed."""
-    body = _question(flow, rate, rtt, loss, mtu, tool)
+    body = _question(flow, rate, rtt, loss, mtu)
     api = client(ctx)
     with naming(OPTIONS):
         if flow is not None and not body["path"]:
-            found = api.advice(flow, tool=tool)
+            found = api.advice(flow)
         else:
             found = api.advise(cast("AdviceBody", body))
     if json_:
@@ -87,7 +81,7 @@ def show(
 
 
 def _question(
-    flow: str | None, rate: str | None, rtt: str | None, loss: str | None, mtu: int | None, tool: str | None
+    flow: str | None, rate: str | None, rtt: str | None, loss: str | None, mtu: int | None
 ) -> dict[str, Any]:
     from adon.units import parse_duration, parse_rate, parse_ratio
 
@@ -96,8 +90,9 @@ def _question(
     option(loss, parse_ratio, "--loss")
     path = {"rate": rate, "rtt": rtt, "loss": loss, "mtu": mtu}
     question: dict[str, Any] = {"path": {name: value for name, value in path.items() if value is not None}}
-    question |= {name: value for name, value in {"flow": flow, "tool": tool}.items() if value is not None}
-    if flow is None and not question["path"]:
+    if flow is not None:
+        return question | {"flow": flow}
+    if not question["path"]:
         raise InvalidInput.of("FLOW", "name a flow, or give --rate and --rtt")
     return question
 
@@ -119,7 +114,7 @@ def check(
     json_: JsonFlag = False,
 ) -> None:
     """Whether a host has what is advised; exit status 3 if not, or if it cannot be told."""
-    question = _question(flow, rate, rtt, loss, mtu, None)
+    question = _question(flow, rate, rtt, loss, mtu)
     api = client(ctx)
     role = "sender" if flow is None or host is None else _role(api.advice(flow), host)
     pasted = {"name": host, "text": _told(file), "interface": interface}
@@ -168,10 +163,6 @@ def _print_advice(advice: AdviceView) -> None:
         typer.echo(_predicted(advice["prediction"]))
     for host in advice["hosts"]:
         _print_host(host, everything=False)
-    for tool in advice["tools"]:
-        if tool["chosen"]:
-            for snippet in tool["snippets"]:
-                typer.echo(f"\n{tool['title']}, {snippet['where']}:\n{snippet['text']}")
     for gap in advice["unknown"]:
         typer.echo(f"not known: {gap['what']}; left open: {gap['without']}; to find out: {gap['measure']}")
 

@@ -15,10 +15,8 @@ from adon.access.measurement import readable
 from adon.broker.flow import Flow
 from adon.broker.tuning.facts import HostFacts, PathFacts, Reached
 from adon.broker.tuning.reading import observed_host
-from adon.broker.tuning.tools import TOOLS, Tool, tool_named
 from adon.broker.uncertain import Uncertain
 from adon.errors import Conflict, NotFound
-from adon.templates_catalog.model import Template
 from apps.rest.api.network import path_list
 from apps.rest.models import PathView
 from apps.rest.services import MeasurementFilter, services
@@ -44,12 +42,11 @@ class Subject:
     path: PathFacts
     sender: HostFacts
     receiver: HostFacts
-    tool: Tool
     streams: int
 
 
-def subject_of(flow: Flow, path: str | None = None, tool: str | None = None) -> Subject:
-    """Path, hosts and tool of a flow.
+def subject_of(flow: Flow, path: str | None = None) -> Subject:
+    """Path and hosts of a flow.
 
     :param path: another path than the flow's own.
     :raises NotFound: if there is no such path between its ends.
@@ -68,15 +65,8 @@ def subject_of(flow: Flow, path: str | None = None, tool: str | None = None) -> 
         path_facts(view),
         host_facts(request.source),
         host_facts(request.destination),
-        _tool(template) if tool is None else tool_named(tool),
         template.streams if request.streams is None else request.streams,
     )
-
-
-def _tool(template: Template) -> Tool:
-    """The first tool that the template's software names, else the first there is."""
-    named = " ".join(template.rspec.software).lower()
-    return next((tool for tool in TOOLS if tool.name in named), TOOLS[0])
 
 
 def _view_of(flow: Flow, path: str | None) -> PathView:

@@ -13,7 +13,6 @@ from adon.broker.tuning.checking import Check, Finding
 from adon.broker.tuning.facts import PathFacts, Reached
 from adon.broker.tuning.item import Gap, Item
 from adon.broker.tuning.prediction import Range
-from adon.broker.tuning.tools import Chosen, Tool
 from adon.broker.uncertain import Uncertain
 from adon.units import Duration, Rate, Ratio, Size
 from apps.rest.models import View
@@ -62,7 +61,6 @@ class AdviceBody(_Body):
     path: PathBody = PathBody()
     sender: HostBody = HostBody()
     receiver: HostBody = HostBody()
-    tool: str | None = Field(default=None, max_length=40)
     streams: int | None = Field(default=None, ge=1, le=1000, description="that are open now")
 
 
@@ -167,40 +165,6 @@ class PredictionView(View):
     basis: str
 
 
-class SnippetView(View):
-    """Something for a file, or to run."""
-
-    where: str
-    text: str
-    note: str
-
-
-class ToolView(View):
-    """One transfer tool's own options."""
-
-    name: str
-    title: str
-    most_streams: int | None
-    source: str
-    chosen: bool
-    snippets: list[SnippetView]
-
-    @classmethod
-    def of(cls, tool: Tool, chosen: Chosen, *, asked: bool) -> Self:
-        """The tool as it is answered."""
-        snippets = [
-            SnippetView(where=one.where, text=one.text, note=one.note) for one in tool.snippets(chosen)
-        ]
-        return cls(
-            name=tool.name,
-            title=tool.title,
-            most_streams=tool.most,
-            source=tool.source,
-            chosen=asked,
-            snippets=snippets,
-        )
-
-
 class PathFactsView(View):
     """What the advice was computed from; null is what is not known."""
 
@@ -248,15 +212,9 @@ class AdviceView(View):
     hosts: list[HostAdviceView]
     both_applied: bool
     prediction: PredictionView | None
-    tools: list[ToolView]
 
     @classmethod
-    def of(
-        cls,
-        advice: Advice,
-        hosts: Sequence[HostAdviceView],
-        tools: Sequence[ToolView],
-    ) -> Self:
+    def of(cls, advice: Advice, hosts: Sequence[HostAdviceView]) -> Self:
         """The advice as it is answered."""
         prediction = advice.prediction
         return cls(
@@ -280,14 +238,7 @@ class AdviceView(View):
                 formula=prediction.formula,
                 basis=prediction.basis,
             ),
-            tools=list(tools),
         )
-
-
-def chosen_for(advice: Advice, present_streams: int) -> Chosen:
-    """What tools are told: advised, else as it is."""
-    streams = present_streams if advice.streams is None else advice.streams
-    return Chosen(streams, advice.buffer, advice.control)
 
 
 def overridden(base: PathFacts, body: PathBody) -> PathFacts:

@@ -61,8 +61,6 @@ class TestOfAFlow:
         # 60.6 Mbps at 33 ms are 250 kB: what Linux comes with is enough.
         assert found["buffer_bytes"] == MIB
         assert found["prediction"]["gain"]["expected"] == pytest.approx(1, rel=0.05)
-        chosen = [tool for tool in found["tools"] if tool["chosen"]]
-        assert [tool["name"] for tool in chosen] == ["irods"]
 
     def test_what_differs_is_told_of_each_host(self, world: Any, flow: str) -> None:
         observe(world, "mu-dtn")
@@ -83,14 +81,11 @@ class TestOfAFlow:
         assert "packet loss of the path" in whats
         assert not found["both_applied"]
 
-    def test_another_path_and_another_tool(self, world: Any, flow: str) -> None:
-        found = advice(world, flow, "?path=internet&tool=rclone")
+    def test_another_path(self, world: Any, flow: str) -> None:
+        found = advice(world, flow, "?path=internet")
         assert (found["path"]["path"], found["path"]["rate_bps"]) == ("internet", 6.8e6)
-        assert [tool["name"] for tool in found["tools"] if tool["chosen"]] == ["rclone"]
 
-    @pytest.mark.parametrize(
-        ("query", "status"), [("?path=moon", 404), ("?tool=scp", 422), ("?colour=red", 422)]
-    )
+    @pytest.mark.parametrize(("query", "status"), [("?path=moon", 404), ("?colour=red", 422)])
     def test_what_is_not_there(self, world: Any, flow: str, query: str, status: int) -> None:
         assert world.ask("GET", f"/flows/{flow}/advice{query}").status_code == status
 
@@ -150,7 +145,6 @@ class TestSupposed:
             ({"sender": {"text": "hello"}}, "sender.text"),
             ({"receiver": {"text": PRINTED, "interface": "eth9"}}, "receiver.interface"),
             ({"sender": {"name": "a b"}}, "sender.name"),
-            ({"tool": "scp"}, "tool"),
             ({"streams": 0}, "streams"),
         ],
     )

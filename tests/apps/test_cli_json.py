@@ -161,7 +161,6 @@ def test_what_needs_no_server_speaks_json(files):
         ("user", "enable", "researcher"),
         ("user", "grant", "researcher", "auditor"),
         ("user", "revoke", "researcher", "auditor"),
-        ("advice", "script", "f-1", "--host", "mu-dtn"),
         ("alarm", "watch", "--seconds", "0.05"),
         ("measure", "watch", "--seconds", "0.05"),
     ],

@@ -7,8 +7,7 @@ be changed, and that more streams help only up to a point.  The story, module by
   from its measurement point, or from text that its administrator pastes (:mod:`reading`).
 - :mod:`window`, :mod:`streams`, :mod:`frames`, :mod:`queues`, :mod:`control` and :mod:`pacing` each give one
   piece of advice: a value, the reason, the formula with the numbers in it, and how sure it is.
-- :mod:`advice` joins them into settings for both hosts; :mod:`tools` writes them as options of transfer
-  tools.
+- :mod:`advice` joins them into settings for both hosts.
 - :mod:`prediction` tells what is gained, :mod:`checking` whether both hosts have what was advised.
 
 Pure: no clock, no host is touched.  Facts about Linux are from its documentation (``ip-sysctl``), facts about

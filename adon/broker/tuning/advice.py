@@ -37,7 +37,7 @@ class Advice:
 
     :param target: bits/s that path and interfaces carry; None if none of them is known.
     :param window: the largest window that the advised buffers allow one stream, bytes.
-    :param buffer: the larger of sender's send and receiver's receive buffer: what tools set themselves.
+    :param buffer: the larger of sender's send and receiver's receive buffer.
     :param streams: None where it cannot be said, as are the others.
     """
 
@@ -86,20 +86,18 @@ def advise(
     path: PathFacts,
     sender: HostFacts,
     receiver: HostFacts,
-    tool: Bound | None = None,
     present_streams: int = 1,
 ) -> Advice:
     """What to set at both ends so that TCP fills the path, and what that gains.
 
-    :param tool: how many streams the transfer tool opens at most.
-    :param present_streams: how many it opens now.
+    :param present_streams: how many the transfer opens now.
     """
     target, mtu = target_rate(path, sender, receiver), common_mtu(path, sender, receiver)
     mss = segment(present_mtu(path, sender, receiver) if mtu is None else mtu)
     control = congestion_control(path, sender, target, mss)
     asked = _Question(path, sender, receiver, target, mtu, mss, control.name)
     sized = buffers(path, sender, receiver, target, control.name)
-    streams = None if sized is None else _streams(asked, sized, tool)
+    streams = None if sized is None else _streams(asked, sized)
     number = present_streams if streams is None else streams.number
     pieces = (
         control.piece,
@@ -144,7 +142,7 @@ def _no_less(setting: Setting, host: HostFacts) -> Setting:
     return replace(setting, value=str(max(present, int(setting.value))))
 
 
-def _streams(asked: _Question, sized: Buffers, tool: Bound | None) -> Streams | None:
+def _streams(asked: _Question, sized: Buffers) -> Streams | None:
     path = asked.path
     if asked.target is None or path.rtt is None or path.rtt.mean <= 0 or is_broken(path):
         return None
@@ -156,15 +154,14 @@ def _streams(asked: _Question, sized: Buffers, tool: Bound | None) -> Streams | 
     if tested is not None and tested < per_stream:
         per_stream, confidence = tested, Confidence.LOW
         formula = f"a test reached {format_rate(tested)} per stream, less than the present settings explain"
-    return parallel_streams(asked.target, per_stream, _bounds(asked, per_stream, tool), formula, confidence)
+    return parallel_streams(asked.target, per_stream, _bounds(asked, per_stream), formula, confidence)
 
 
-def _bounds(asked: _Question, per_stream: float, tool: Bound | None) -> tuple[Bound, ...]:
+def _bounds(asked: _Question, per_stream: float) -> tuple[Bound, ...]:
     rtt = 0.0 if asked.path.rtt is None else asked.path.rtt.mean
     under_way = min(per_stream, math.inf if asked.target is None else asked.target) * rtt / 8
     sender, receiver = asked.sender, asked.receiver
     found = (
-        tool,
         memory_bound(sender.name, sender.memory, under_way * send_factor(asked.control)),
         memory_bound(receiver.name, receiver.memory, under_way / window_share(receiver).value),
     )

@@ -2,7 +2,6 @@
 
 Needed are as many as carry what is wanted: ``n >= target / min(window · 8 / RTT, Mathis)``.  Not more than
 
-- the tool allows (iRODS: 16, [ADON] 5.3);
 - memory holds: every stream has its buffers, a quarter of a host's memory is for them;
 - fill the path: where one stream does, a second only competes with it ([ADON] 5.3: "too many open TCP
   connections can even degrade the performance").
@@ -60,7 +59,7 @@ def parallel_streams(
     """The number of streams for a target rate.
 
     :param per_stream: what one stream reaches, bits/s; infinite where nothing holds it back.
-    :param bounds: of tool and memory.
+    :param bounds: of memory.
     """
     needed = _needed(target, per_stream)
     number = max(1, min([needed, *(bound.most for bound in bounds)]))
@@ -70,7 +69,7 @@ def parallel_streams(
         reason = f"one stream reaches {format_rate(per_stream)} of {format_rate(target)}; {needed} are needed"
     else:
         held = next(bound.why for bound in bounds if bound.most == number)
-        asked = f"{needed}" if needed < MANY else "more than any tool opens"
+        asked = f"{needed}" if needed < MANY else f"at least {MANY}"
         reason = (
             f"{asked} would be needed, but {held}: these reach at most {format_rate(number * per_stream)}"
         )

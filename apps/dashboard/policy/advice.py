@@ -29,7 +29,7 @@ NUMBERS = (
 )
 TEXTS = (("sender", "Sender"), ("receiver", "Receiver"))
 COMMANDS = "sysctl -a; ip -d link; tc qdisc; ethtool DEVICE; ss -tin; cat /proc/meminfo"
-FIELDS = (*(name for name, _, _ in NUMBERS), *(name for name, _ in TEXTS), "tool")
+FIELDS = (*(name for name, _, _ in NUMBERS), *(name for name, _ in TEXTS))
 _PROBLEMS = {
     "path.rate": "rate",
     "path.rtt": "rtt",
@@ -84,7 +84,6 @@ def _question(flow: str | None) -> Component:
     numbers = [
         ui.field(label, filters.line(f"{PREFIX}-{name}", "", example)) for name, label, example in NUMBERS
     ]
-    numbers.append(ui.field("Tool", filters.line(f"{PREFIX}-tool", "", "irods, globus, rclone")))
     texts = [
         ui.field(
             f"{label}: what its commands printed",
@@ -113,8 +112,6 @@ def question(said: Mapping[str, str], flow: str | None) -> dict[str, Any]:
     for name, _ in TEXTS:
         if said.get(name):
             asked[name] = {"text": said[name]}
-    if said.get("tool"):
-        asked["tool"] = said["tool"]
     streams = said.get("streams", "")
     if streams:
         if not streams.isdecimal() or len(streams) > 4:

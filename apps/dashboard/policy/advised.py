@@ -29,7 +29,6 @@ def advice(found: Document, here: Visit) -> Component:
             _prediction(found),
             ui.card("What is advised", _items(found), _facts(found["path"])),
             ui.columns(*(_host(one, here) for one in found["hosts"])),
-            _tools(found["tools"]),
             _gaps(found["unknown"]),
         ]
     )
@@ -122,29 +121,6 @@ def _host(one: Document, here: Visit) -> Component:
     heading = html.Span([f"{one['host']} ({one['role']}) ", ui.badge(words, tone)])
     nothing = "Everything that is advised is in force." if one["settings"] else "Nothing can be advised yet."
     return ui.card(heading, ui.table(columns, wrong, nothing, f"Settings of {one['host']}"), *told)
-
-
-def _tools(tools: list[Any]) -> Component:
-    ranked = sorted(tools, key=lambda one: not one["chosen"])
-    return ui.card(
-        "In a tool's own options",
-        *[
-            ui.details(
-                one["title"] + (" (the template's)" if one["chosen"] else ""),
-                *_snippets(one),
-                opened=one["chosen"],
-            )
-            for one in ranked
-        ],
-    )
-
-
-def _snippets(tool: Document) -> list[Component]:
-    found: list[Component] = []
-    for one in tool["snippets"]:
-        found.append(html.P(one["where"] + (f": {one['note']}" if one["note"] else ""), className="muted"))
-        found.append(html.Pre(one["text"], tabIndex=0))
-    return found
 
 
 def _gaps(gaps: list[Any]) -> Component | None:

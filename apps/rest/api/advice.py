@@ -13,7 +13,6 @@ from adon.broker.tuning.advice import Advice, advise
 from adon.broker.tuning.checking import check
 from adon.broker.tuning.facts import HostFacts, Interface, PathFacts
 from adon.broker.tuning.reading import read_host
-from adon.broker.tuning.tools import TOOLS, Tool, tool_named
 from adon.errors import InvalidInput, problems_of
 from apps.rest.advice_facts import Subject, subject_of
 from apps.rest.advice_models import (
@@ -21,8 +20,6 @@ from apps.rest.advice_models import (
     AdviceView,
     HostAdviceView,
     HostBody,
-    ToolView,
-    chosen_for,
     overridden,
 )
 from apps.rest.answers import done, json_answer
@@ -35,10 +32,9 @@ api = blueprint("advice", "TCP and transfer advice")
 
 
 class AdviceQuery(Query):
-    """For which path, and in which tool's words."""
+    """For which path."""
 
     path: str | None = Field(default=None, max_length=100, description="another one than the flow is on")
-    tool: str | None = Field(default=None, max_length=40, description="irods, globus, rclone, ...")
 
 
 @api.get("/flows/<id>/advice", responses=answers(200, AdviceView, 409))
@@ -47,31 +43,23 @@ def get_advice(path: FlowAddress, query: AdviceQuery) -> Response:
     """What both hosts of a flow should be set to, whether they are, and what that gains."""
     flow = services().store.flow(path.number)
     check_flow(Action.FLOW_READ, flow)
-    subject = subject_of(flow, query.path, query.tool)
+    subject = subject_of(flow, query.path)
     return json_answer(advice_view(subject))
 
 
 def advice_of(subject: Subject) -> Advice:
     """The advice for a subject."""
-    return advise(subject.path, subject.sender, subject.receiver, subject.tool.bound, subject.streams)
+    return advise(subject.path, subject.sender, subject.receiver, subject.streams)
 
 
 def advice_view(subject: Subject) -> AdviceView:
     """The advice for a flow as it is answered."""
-    hosts = subject.sender, subject.receiver
-    return _view(advice_of(subject), hosts, subject.tool, subject.streams)
+    return _view(advice_of(subject), (subject.sender, subject.receiver))
 
 
-def _view(
-    advice: Advice,
-    hosts: tuple[HostFacts, HostFacts],
-    tool: Tool,
-    streams: int,
-) -> AdviceView:
+def _view(advice: Advice, hosts: tuple[HostFacts, HostFacts]) -> AdviceView:
     ends = [HostAdviceView.of(end, check(end, host)) for end, host in zip(advice.hosts, hosts, strict=True)]
-    chosen = chosen_for(advice, streams)
-    tools = [ToolView.of(one, chosen, asked=one.name == tool.name) for one in TOOLS]
-    return AdviceView.of(advice, ends, tools)
+    return AdviceView.of(advice, ends)
 
 
 @api.post("/advice", responses=answers(200, AdviceView, 400, 409, 413, 415))
@@ -90,7 +78,7 @@ def answered(body: AdviceBody) -> AdviceView:
     if body.flow is not None:
         flow = services().store.flow(flow_number(body.flow))
         check_flow(Action.FLOW_READ, flow)
-        subject = subject_of(flow, tool=body.tool)
+        subject = subject_of(flow)
     base = PathFacts() if subject is None else subject.path
     try:
         path = overridden(base, body.path)
@@ -102,9 +90,7 @@ def answered(body: AdviceBody) -> AdviceView:
     if subject is not None and body.flow is not None:
         subject = replace(subject, path=path, sender=sender, receiver=receiver, streams=streams)
         return advice_view(subject)
-    tool = TOOLS[0] if body.tool is None else tool_named(body.tool)
-    advice = advise(path, sender, receiver, tool.bound, streams)
-    return _view(advice, (sender, receiver), tool, streams)
+    return _view(advise(path, sender, receiver, streams), (sender, receiver))
 
 
 def _host(body: HostBody, role: str, known: HostFacts | None) -> HostFacts:

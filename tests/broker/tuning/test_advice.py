@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from adon.broker.tuning.advice import Advice, advise, target_rate
 from adon.broker.tuning.facts import HostFacts, Interface, PathFacts
 from adon.broker.tuning.item import Confidence
-from adon.broker.tuning.streams import Bound
+from adon.broker.tuning.streams import MANY
 from adon.broker.uncertain import Uncertain
 from tests.broker.tuning.values import GB, MIB, a_test_of, host, path, unknown
 
-IRODS = Bound(16, "iRODS opens at most 16")
 OSU = host("osu-dtn")
 
 
@@ -30,7 +29,7 @@ def item(advice: Advice, name: str) -> Any:
 
 
 def test_the_thesis_s_path() -> None:
-    found = advise(path(), host(), OSU, IRODS)
+    found = advise(path(), host(), OSU)
     assert (found.target, found.streams, found.mtu, found.control) == (10e9, 1, 9000, "cubic")
     assert found.buffer == 79 * MIB
     assert item(found, "buffers").formula == (
@@ -41,7 +40,7 @@ def test_the_thesis_s_path() -> None:
 
 
 def test_both_ends_get_both_buffers_and_what_they_rely_on() -> None:
-    found = advise(path(), host(), OSU, IRODS)
+    found = advise(path(), host(), OSU)
     for end in (0, 1):
         wanted = settings(found, end)
         assert wanted["net.ipv4.tcp_rmem"] == f"4096 131072 {79 * MIB}"
@@ -71,7 +70,7 @@ def test_what_a_host_has_more_of_is_kept() -> None:
 
 def test_a_small_memory_bounds_buffers_and_streams() -> None:
     small = host(memory=128 * MIB)
-    found = advise(path(), small, OSU, IRODS)
+    found = advise(path(), small, OSU)
     assert settings(found, 0)["net.ipv4.tcp_wmem"].endswith(f" {32 * MIB}")
     assert "the memory of mu-dtn allows no more" in item(found, "buffers").reason
     assert found.window == 16 * MIB
@@ -81,7 +80,7 @@ def test_a_small_memory_bounds_buffers_and_streams() -> None:
 
 def test_rates_beyond_one_window_need_streams() -> None:
     fast = host(interface=Interface("eth0", 9000, rate=400e9), memory=512 * GB)
-    found = advise(path(rate=400e9, rtt=Uncertain(0.2)), fast, replace(fast, name="osu-dtn"), IRODS)
+    found = advise(path(rate=400e9, rtt=Uncertain(0.2)), fast, replace(fast, name="osu-dtn"))
     # 400 Gbps · 0.2 s is 10 GB; a window ends at 1 GiB, its buffer at 2 GiB.
     assert found.window == pytest.approx(1023.5 * MIB, rel=1e-2)
     assert found.streams == 10
@@ -89,10 +88,10 @@ def test_rates_beyond_one_window_need_streams() -> None:
 
 
 def test_loss_asks_for_streams_where_bbr_is_not_worth_it() -> None:
-    found = advise(path(rate=1e9, loss=Uncertain(1e-5), mtu=1500), host(), OSU, IRODS)
+    found = advise(path(rate=1e9, loss=Uncertain(1e-5), mtu=1500), host(), OSU)
     # Mathis: 8 · 1460 · √1.5 / (33 ms · √1e-5) = 137 Mbps: less than half, so BBR, which needs one stream.
     assert (found.control, found.streams) == ("bbr", 1)
-    found = advise(path(rate=200e6, loss=Uncertain(1e-5), mtu=1500), host(), OSU, IRODS)
+    found = advise(path(rate=200e6, loss=Uncertain(1e-5), mtu=1500), host(), OSU)
     assert (found.control, found.streams) == ("cubic", 2)
     assert "Mathis with 1460 B = 137.1 Mbps" in item(found, "streams").formula
 
@@ -100,12 +99,12 @@ def test_loss_asks_for_streams_where_bbr_is_not_worth_it() -> None:
 def test_a_test_that_nothing_explains_decides_and_is_told() -> None:
     tuned = {"net.ipv4.tcp_rmem": f"4096 131072 {256 * MIB}", "net.ipv4.tcp_wmem": f"4096 16384 {256 * MIB}"}
     near, far = host(sysctl=tuned), host("osu-dtn", sysctl=tuned)
-    found = advise(path(reached=a_test_of(3e9)), near, far, IRODS)
+    found = advise(path(reached=a_test_of(3e9)), near, far)
     assert found.streams == 4
     assert item(found, "streams").confidence is Confidence.LOW
     assert "a test reached 3 Gbps per stream" in item(found, "streams").formula
     # Small buffers explain as little: then one stream is enough once they are large.
-    assert advise(path(reached=a_test_of(0.5e9)), host(), OSU, IRODS).streams == 1
+    assert advise(path(reached=a_test_of(0.5e9)), host(), OSU).streams == 1
 
 
 def test_what_is_not_known_is_told_and_nothing_is_invented() -> None:
@@ -194,8 +193,8 @@ def paths(draw: st.DrawFn) -> PathFacts:
 def test_no_input_breaks_it_and_limits_hold(
     about: PathFacts, sender: HostFacts, receiver: HostFacts, streams: int
 ) -> None:
-    found = advise(about, sender, replace(receiver, name="far"), IRODS, streams)
-    assert found.streams is None or 1 <= found.streams <= 16
+    found = advise(about, sender, replace(receiver, name="far"), streams)
+    assert found.streams is None or 1 <= found.streams <= MANY
     assert found.buffer is None or 0 <= found.buffer < 2**31
     for end, facts in zip(found.hosts, (sender, receiver), strict=True):
         for one in end.settings:
