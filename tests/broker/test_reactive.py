@@ -16,6 +16,7 @@ from adon.errors import InvalidInput
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.topology import Topology
 from tests.support.network_factories import NETWORK, make_slice, make_sliced_configuration
+from tests.support.refusals import refused
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage
 
 NOW = 1_000_000.0
@@ -167,7 +168,7 @@ def test_a_clock_set_back_does_not_keep_a_refusal_for_ever() -> None:
 def test_an_entry_for_a_slice_needs_a_member() -> None:
     body = yaml.safe_load(NETWORK.read_text())
     body["slices"] = {"genomics": make_slice(7, 5000).model_dump(mode="json", exclude_none=True)}
-    for name, words in (("genomics", "'reactive' is no member"), ("x", "there is no slice 'x'")):
+    for name, field in (("genomics", "requester"), ("x", "slice")):
         body["policy"]["reactive"] = [{**ENTRY, "slice": name}]
-        with pytest.raises(InvalidInput, match=words):
+        with refused(InvalidInput, f"policy.reactive.0.{field}"):
             yamlfile.parse_model(yaml.safe_dump(body), Configuration, "net.yaml")

@@ -42,21 +42,21 @@ def test_a_flow_belongs_to_the_slice_of_its_requester_and_its_rules_say_so() -> 
 
 
 @pytest.mark.parametrize(
-    ("by", "fields", "error", "words"),
+    ("by", "fields", "error", "field"),
     [
-        ("eve", {"ports": [5001]}, Forbidden, "eve is a member of no slice"),
-        ("ann", {"ports": [5001], "slice": "imaging"}, Forbidden, "no member of a slice 'imaging'"),
-        ("ann", {"ports": [6000]}, InvalidInput, "slice: slice 'genomics' does not have tcp from 10.1.0.10"),
-        ("bob", {"ports": [6000, 5001]}, InvalidInput, "port 5001"),
-        ("ann", {"ports": []}, InvalidInput, "does not have"),
+        ("eve", {"ports": [5001]}, Forbidden, None),
+        ("ann", {"ports": [5001], "slice": "imaging"}, Forbidden, None),
+        ("ann", {"ports": [6000]}, InvalidInput, "slice"),
+        ("bob", {"ports": [6000, 5001]}, InvalidInput, "slice"),
+        ("ann", {"ports": []}, InvalidInput, "slice"),
     ],
 )
 def test_what_a_slice_may_not_have_is_refused_before_anything_is_kept(
-    by: str, fields: dict[str, Any], error: type[Exception], words: str
+    by: str, fields: dict[str, Any], error: type[Exception], field: str | None
 ) -> None:
     stage = two()
     before = stage.installed()
-    with pytest.raises(error, match=words):
+    with refused(error, field):
         stage.submit(by=by, **fields)
     assert (stage.saved.flows, stage.installed()) == ({}, before)
 
