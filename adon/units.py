@@ -261,6 +261,12 @@ def format_ratio(ratio: float) -> str:
     return f"{ratio * 100:.4g} %"
 
 
+def format_significant(number: float, digits: int = 4) -> str:
+    """``281534`` as ``281,500``: rounded to significant digits, an exponent only from 1e15 on."""
+    rounded = float(f"{number:.{digits}g}")
+    return f"{rounded:,.15g}" if abs(rounded) < 1e15 else f"{rounded:.{digits}g}"
+
+
 def format_count(count: int, one: str) -> str:
     """``1`` of ``node`` as ``1 node``, ``2`` as ``2 nodes``."""
     return f"{count} {one}" if count == 1 else f"{count} {one}s"

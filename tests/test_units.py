@@ -127,6 +127,10 @@ def test_rate_in_bytes_is_shown_in_bits() -> None:
         (units.format_duration(-90 * 86_400), "-90 d"),
         (units.format_duration(float("inf")), "never"),
         (units.format_ratio(1e-4), "0.01 %"),
+        (units.format_significant(281_534.2), "281,500"),
+        (units.format_significant(47_012, 2), "47,000"),
+        (units.format_significant(0.012345), "0.01235"),
+        (units.format_significant(1.5e15), "1.5e+15"),
     ],
 )
 def test_formats(text: str, expected: str) -> None:

@@ -76,15 +76,17 @@ def _planned(file: Path, templates: list[Path] | None) -> tuple[Configuration, P
     from adon.templates_catalog.model import Template
     from adon.templates_catalog.needs import needs
     from adon.yamlfile import load_model
+    from apps.checking import checked
     from apps.collector import orders
+    from apps.collector.psconfig_file import read_template
 
-    configuration = load(file)
     if not templates:
-        return configuration, orders.plan(configuration)
+        return checked(file)
+    configuration = load(file)
     measurements = configuration.measurements.model_copy(update={"follow_templates": True})
     configuration = configuration.model_copy(update={"measurements": measurements})
     wanted = needs(load_model(template, Template) for template in templates)
-    return configuration, orders.plan(configuration, wanted)
+    return configuration, orders.plan(configuration, wanted, read_template(configuration, file.parent))
 
 
 def _give(text: str, document: object, out: Path | None, *, json_: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from adon.units import format_duration, format_rate, format_ratio, format_size
+from adon.units import format_duration, format_rate, format_ratio, format_significant, format_size
 from apps.ages import age
 
 __all__ = [
@@ -59,7 +59,8 @@ def cost(site: Mapping[str, Any]) -> str:
     if site["cost"] == "inf":
         return "impossible"
     deviation = site["deviations"].get("cost")
-    return f"{site['cost']:.4g}" if deviation is None else f"{site['cost']:.4g} ± {deviation:.2g}"
+    text = format_significant(site["cost"])
+    return text if deviation is None else f"{text} ± {format_significant(deviation, 2)}"
 
 
 def forecast(found: Mapping[str, Any]) -> str:

@@ -48,6 +48,18 @@ def test_agents_that_run_the_written_template_run_the_plan(tmp_path: Path) -> No
     assert specs == sorted(json.dumps(dict(t.request.spec), sort_keys=True) for t in found.tests.values())
 
 
+def test_plan_reads_the_psconfig_template_that_the_configuration_names(tmp_path: Path) -> None:
+    template, file = tmp_path / "psconfig.json", tmp_path / "network.yaml"
+    assert RUN.invoke(app, ["psconfig", str(CONFIG), "--out", str(template)]).exit_code == 0
+    file.write_text(
+        CONFIG.read_text().replace("measurements:\n", "measurements:\n  psconfig: psconfig.json\n")
+    )
+    found = RUN.invoke(app, ["show", str(file)])
+    assert found.exit_code == 0, found.output
+    planned = orders.plan(load(CONFIG)).tests
+    assert len(found.stderr.splitlines()) == len(planned), "each is in the plan already"
+
+
 def test_the_picture_is_one_page(tmp_path: Path) -> None:
     out = tmp_path / "plan.html"
     assert RUN.invoke(app, ["page", str(CONFIG), "--out", str(out)]).exit_code == 0

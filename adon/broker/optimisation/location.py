@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adon.broker.decision import SiteCost
+from adon.units import format_significant
 
 NEAR = 0.5
 """Joint deviations within which two costs are a near-tie."""
@@ -93,7 +94,8 @@ def relative(cost: SiteCost) -> float:
 def price_text(cost: SiteCost) -> str:
     """``57``, or ``57 ± 9.2`` where a spread has been observed."""
     deviation = _deviation(cost)
-    return f"{cost.cost:.4g} ± {deviation:.2g}" if deviation else f"{cost.cost:.4g}"
+    cost_text = format_significant(cost.cost)
+    return f"{cost_text} ± {format_significant(deviation, 2)}" if deviation else cost_text
 
 
 class _Names:

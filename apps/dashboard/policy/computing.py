@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from dash import html
 from dash.development.base_component import Component
 
+from adon.units import format_significant
 from apps.dashboard import ui
 from apps.dashboard.policy.words import Document
 from apps.dashboard.ui.blocks import Column
@@ -99,7 +100,7 @@ def _cost(site: Document) -> str:
     if math.isinf(float(site["cost"])):
         return "impossible"
     spread = site["deviations"].get("cost")
-    return f"{site['cost']:.4g}" + (f" ± {spread:.2g}" if spread else "")
+    return format_significant(site["cost"]) + (f" ± {format_significant(spread, 2)}" if spread else "")
 
 
 def _why(site: Document) -> Any:

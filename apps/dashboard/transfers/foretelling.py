@@ -9,6 +9,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from apps.dashboard import ui
+from apps.dashboard.policy.computing import is_chosen
 from apps.dashboard.ui.blocks import Column, Tone
 
 VERDICTS: Mapping[str, tuple[str, Tone]] = {
@@ -87,14 +88,17 @@ def _measured(candidate: Mapping[str, Any]) -> Component:
 
 def _sites(decision: Mapping[str, Any]) -> Component:
     columns = [
-        Column(
-            "Site",
-            lambda one: html.Strong(one["site"]) if one["site"] == decision["compute_site"] else one["site"],
-        ),
+        Column("Site", lambda one: html.Strong(one["site"]) if is_chosen(one, decision) else one["site"]),
+        Column("Path", lambda one: one["path"] or ""),
         Column("Whole time", lambda one: ui.span(one["total_seconds"]), numeric=True),
         Column("Queue", lambda one: ui.span(one["queue_seconds"]), numeric=True),
         Column("Compute", lambda one: ui.span(one["compute_seconds"]), numeric=True),
         Column("Network", lambda one: ui.span(one["network_seconds"]), numeric=True),
     ]
-    marked = lambda one: one["site"] == decision["compute_site"]  # noqa: E731 - one line, one use
-    return ui.table(columns, decision["compute"], "No site computes.", "Compute sites", marked)
+    return ui.table(
+        columns,
+        decision["compute"],
+        "No site computes.",
+        "Compute sites",
+        lambda one: is_chosen(one, decision),
+    )
