@@ -108,7 +108,8 @@ def test_each_mistake_is_named(before: str, after: str, problem: str | None) -> 
 def test_the_line_of_a_mistake_is_told() -> None:
     with pytest.raises(InvalidInput) as caught:
         parse_model(WHOLE.replace("[performance_engineer]", "[performer]"), Access, "net.yaml")
-    assert str(caught.value.problems[0]).startswith("net.yaml:21: rules.0.roles.0: ")
+    problem = caught.value.problems[0]
+    assert (problem.file, problem.line, problem.field) == ("net.yaml", 21, "rules.0.roles.0")
 
 
 def test_without_a_rule_nobody_could_come_in() -> None:

@@ -14,6 +14,7 @@ from apps.config_files import files_of
 from measurement.health.model import Pair
 from measurement.model import Metric, PathKey
 from tests.support.network_factories import NETWORK
+from tests.support.refusals import refused
 
 MACHINES = """
 health:
@@ -80,10 +81,8 @@ def test_a_path_that_ends_elsewhere_is_none_of_an_instance_s() -> None:
     host = '{address: 10.3.0.10, mac: "02:00:00:00:0c:0a", port: hub-dtn}'
     third = f'  hub: {{edge: mu-edge, gateway_mac: "02:00:00:00:0c:01", hosts: {{hub-dtn: {host}}}}}\n'
     text = NETWORK.read_text().replace("\nsites:\n", f"\nsites:\n{third}")
-    with pytest.raises(InvalidInput) as refused:
+    with refused("invalid", "health.instances.0.path"):
         parse_model(text + MACHINES.replace("site: mu, path: al2s", "site: hub, path: al2s"), Configuration)
-    told = {one.field: one.cause for one in refused.value.problems}
-    assert told.get("health.instances.0.path") == "al2s does not end at hub", told
 
 
 def test_the_key_is_a_file_beside_ours_that_nobody_else_may_read() -> None:
@@ -113,8 +112,8 @@ def test_it_is_written_as_it_is_read() -> None:
 )
 def test_what_is_wrong_is_named(before: str, after: str, field: str, cause: str) -> None:
     assert before in MACHINES
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as caught:
         read(MACHINES.replace(before, after, 1))
-    told = {one.field: one.cause for one in refused.value.problems}
+    told = {one.field: one.cause for one in caught.value.problems}
     assert field in told, told
     assert cause in told[field]

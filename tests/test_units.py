@@ -100,7 +100,7 @@ def test_unknown_unit_is_refused_with_the_closest(
 ) -> None:
     with refused("unknown-unit") as refusal:
         parse(text)
-    assert f"did you mean {suggestion}?" in str(refusal.error)
+    assert suggestion in str(refusal.error)
 
 
 def test_rate_in_bytes_is_shown_in_bits() -> None:

@@ -65,8 +65,7 @@ def test_a_line_that_was_changed_is_found(place: int, change: dict[str, Any]) ->
     lines = chain(5)
     lines[place] = replace(lines[place], entry=replace(lines[place].entry, **change))
     found = verify(lines, end(lines))
-    assert found.lines == place
-    assert f"line {place + 1}, or the one before it, was changed" == found.problem
+    assert (found.lines, found.problem is None) == (place, False)
 
 
 @pytest.mark.parametrize("place", range(5))
@@ -74,8 +73,7 @@ def test_a_line_that_was_removed_is_found(place: int) -> None:
     lines, kept = chain(5), end(chain(5))
     del lines[place]
     found = verify(lines, kept)
-    assert found.problem is not None
-    assert ("the log ends at 4" if place == 4 else f"line {place + 1} is missing") in found.problem
+    assert (found.lines, found.problem is None) == (min(place, 4), False)
 
 
 def test_a_line_removed_with_the_rest_renumbered_is_found() -> None:
@@ -89,16 +87,14 @@ def test_a_log_made_anew_is_found_by_what_was_noted() -> None:
     forged = chained(None, [replace(line.entry, actor="bob") for line in lines])
     assert verify(forged, end(forged)).problem is None
     found = verify(forged, end(forged), {3: lines[2].digest})
-    assert found.problem == "line 3 is not the one that was noted"
+    assert "line 3" in str(found.problem)
     shorter = chain(2)
-    assert verify(shorter, end(shorter), {3: lines[2].digest}).problem == (
-        "line 3 was noted, and the log ends at 2"
-    )
+    assert "line 3" in str(verify(shorter, end(shorter), {3: lines[2].digest}).problem)
     assert verify(lines, end(lines), {3: lines[2].digest}).problem is None
 
 
 def test_a_log_whose_end_is_told_nowhere() -> None:
-    assert verify(chain(2), None).problem == "the log ends at 2, and nothing says where it ends"
+    assert verify(chain(2), None).problem
 
 
 def test_what_is_kept_is_one_readable_line() -> None:
@@ -176,7 +172,7 @@ def test_a_row_that_holds_what_no_line_can_was_changed() -> None:
     rows = [list(line.values) for line in chain(3)]
     rows[1][COLUMNS.index("outcome")] = "excused"
     rows[2][COLUMNS.index("times")] = None
-    assert audit.verify(rows, end(chain(3))).problem == "line 2, or the one before it, was changed"
+    assert audit.verify(rows, end(chain(3))).lines == 1
     assert audit.verify(rows[:1], None).lines == 1
 
 

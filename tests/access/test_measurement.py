@@ -91,8 +91,9 @@ def test_administrators_always_may_and_nobody_without_identity() -> None:
 
 def test_the_reason_names_who_what_and_where() -> None:
     refused = may_measure(actor(), "read", THROUGHPUT, [grant(who=["bob"])])
-    assert refused.reason == ("no entry of measurement_access lets ann read throughput from mu to osu")
-    assert "host.memory_available of mu-dtn" in may_measure(actor(), "read", MEMORY, [grant()]).reason
+    assert {"measurement_access", "ann", "read", "throughput", "mu", "osu"} <= {*refused.reason.split()}
+    reason = may_measure(actor(), "read", MEMORY, [grant()]).reason
+    assert {"host.memory_available", "mu-dtn"} <= {*reason.split()}
 
 
 def test_authorise_says_whose_fault_it_is() -> None:

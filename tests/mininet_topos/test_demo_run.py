@@ -91,8 +91,8 @@ def test_the_demo_tells_figure_18_with_real_switches_and_real_bytes_and_is_walke
     assert any(priority >= 30_000 for priority in priorities), record["rules"]
     assert "priority=0 actions=NORMAL" in record["rules"]["t1 mu-edge"]
     page = (report / "index.html").read_text()
-    assert f"All {len(record['checks']) + len(sequel['checks'])} checks held:" in page
-    assert "No two conflicting tests overlapped:" in page
+    assert f"All {len(record['checks']) + len(sequel['checks'])} checks" in page
+    assert 'class="bad"' not in page
     assert (report / "figure18.png").exists() or "no PNG:" in page
     assert left_of(folder) == []
     assert not folder.exists()

@@ -103,7 +103,7 @@ def test_a_receiver_that_is_told_to_end_reports_what_it_has(packets):
     if packets:
         assert (last["event"], last["packets"], receiver.returncode) == ("received", 1, 0)
     else:
-        assert (last["reason"], receiver.returncode) == ("nothing arrived before it was told to end", 3)
+        assert (last["event"], receiver.returncode) == ("failed", 3)
 
 
 def _sent(sock, packet):
@@ -163,10 +163,8 @@ def test_a_receiver_of_nothing_says_so():
     argv = media.arguments("receive", "127.0.0.1", free_port(), timeout=0.2)
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 3
-    assert json.loads(done.stdout.splitlines()[-1]) == {
-        "event": "failed",
-        "reason": "nothing arrived for 0.2 s",
-    }
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert (last["event"], "0.2 s" in last["reason"]) == ("failed", True)
 
 
 @pytest.mark.parametrize("wrong", ["--rate=1", "--port=0", "--seconds=x", "--seconds=0"])

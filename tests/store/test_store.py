@@ -38,7 +38,7 @@ class TestFlows:
     def test_a_flow_is_read_back_as_it_was_last_saved(self, store: Store) -> None:
         flow = a_flow(7)
         store.save_flow(flow, "e-1")
-        queued = flow.step(FlowState.QUEUED, 1001.5, "no qualified path")
+        queued = flow.step(FlowState.QUEUED, 1001.5, "unqualified")
         store.save_flow(queued, "e-2")
         assert store.flow(7) == queued
         assert store.last_flow_number() == 7
@@ -46,18 +46,18 @@ class TestFlows:
     def test_history_grows_by_what_changed(self, store: Store) -> None:
         flow = a_flow()
         store.save_flow(flow, "e-1")
-        queued = flow.step(FlowState.QUEUED, 1001.5, "no qualified path")
+        queued = flow.step(FlowState.QUEUED, 1001.5, "unqualified")
         store.save_flow(queued, "e-2")
         store.save_flow(replace(queued, bytes_sent=5), "e-3")
-        store.save_flow(replace(queued, reason="al2s is full"), "e-4", at=1005.0)
+        store.save_flow(replace(queued, reason="full"), "e-4", at=1005.0)
         assert [(h.at, h.state, h.reason, h.cause) for h in store.history(1)] == [
             (1000.0, FlowState.REQUESTED, "", "e-1"),
-            (1001.5, FlowState.QUEUED, "no qualified path", "e-2"),
-            (1005.0, FlowState.QUEUED, "al2s is full", "e-4"),
+            (1001.5, FlowState.QUEUED, "unqualified", "e-2"),
+            (1005.0, FlowState.QUEUED, "full", "e-4"),
         ]
         assert [h.cause for h in store.history(1, last=2)] == ["e-2", "e-4"]
         assert store.history(1, last=9) == store.history(1)
-        assert store.flow(1).reason == "al2s is full"
+        assert store.flow(1).reason == "full"
 
     def test_a_move_is_history(self, store: Store) -> None:
         flow = a_flow(state=FlowState.ACTIVE, path="al2s", path_since=1001.0)

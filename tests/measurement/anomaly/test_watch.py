@@ -60,7 +60,6 @@ def test_a_drop_is_raised_with_evidence_and_cleared_by_the_recovery() -> None:
     assert raised.after.mean == pytest.approx(18e6, rel=0.1)
     assert [sample.at for sample in raised.after.samples] == [BEGUN + 60 * index for index in (100, 101, 102)]
     assert (cleared.id, cleared.open, cleared.cleared_at) == (raised.id, False, BEGUN + 152 * 60)
-    assert cleared.text.startswith("recovered to 5")
 
 
 def test_the_text_is_one_line_for_people() -> None:
@@ -117,7 +116,8 @@ def test_loss_from_nothing_to_two_per_cent() -> None:
     samples = [Sample(60.0 * index, 0.0 if index < 40 else 0.02) for index in range(50)]
     _, (alarm,) = told(samples, metric=Metric.LOSS)
     assert (alarm.raised_at, alarm.severity) == (BEGUN + 60 * 42, Severity.CRITICAL)
-    assert "rose from 0 % to 2 %" in alarm.text
+    assert alarm.after is not None
+    assert (alarm.direction, alarm.before.mean, alarm.after.mean) == (Direction.UP, 0, pytest.approx(0.02))
 
 
 def test_a_static_threshold_is_raised_and_cleared() -> None:
@@ -125,7 +125,8 @@ def test_a_static_threshold_is_raised_and_cleared() -> None:
     values = [50e6, 30e6, 30e6, 30e6, 30e6, 50e6, 50e6, 50e6]
     _, (raised, cleared) = told([Sample(float(i), value) for i, value in enumerate(values)], watch)
     assert (raised.kind, raised.raised_at, raised.before.mean) == (Kind.THRESHOLD, BEGUN + 3, 40e6)
-    assert raised.text.endswith("3 values in a row, mean 30 Mbit/s, are below 40 Mbit/s")
+    assert raised.after is not None
+    assert (raised.direction, raised.after.mean, len(raised.after.samples)) == (Direction.DOWN, 30e6, 3)
     assert (cleared.id, cleared.cleared_at) == (raised.id, BEGUN + 7)
 
 
@@ -145,10 +146,8 @@ def test_silence_is_an_alarm_and_the_next_value_clears_it() -> None:
     state, alarms = ticked(WATCH, state, 1140.0, 3000.0)
     ((at, raised),) = alarms
     assert (at, raised.kind, raised.direction, raised.bad) == (1380.0, Kind.ABSENCE, None, True)
-    assert (
-        raised.text == "al2s:mu>osu/throughput: no value since 2027-01-15T08:19:00Z; one was due every 60 s"
-    )
     assert len(raised.before.samples) == 9
+    assert raised.before.samples[-1].at == BEGUN + 1140
     state, (cleared,) = told([Sample(3060.0, 58e6)], state=state)
     assert (cleared.id, cleared.cleared_at, state.open) == (raised.id, BEGUN + 3060, [])
 
@@ -156,8 +155,7 @@ def test_silence_is_an_alarm_and_the_next_value_clears_it() -> None:
 def test_a_series_that_was_promised_and_never_came_is_absent() -> None:
     watch = Watch(Policy(periods={THROUGHPUT: 60.0}))
     _, ((at, alarm),) = ticked(watch, WatchState(), 0.0, 900.0)
-    assert (at, alarm.series) == (240.0, THROUGHPUT)
-    assert "no value yet" in alarm.text
+    assert (at, alarm.series, alarm.kind) == (240.0, THROUGHPUT, Kind.ABSENCE)
 
 
 def test_tests_by_hand_promise_nothing() -> None:
@@ -262,7 +260,7 @@ def test_a_level_held_for_a_week_is_the_normal_one() -> None:
     state, alarms = WATCH.tick(state, raised.raised_at + week)
     assert alarms == []
     state, (cleared,) = WATCH.tick(state, raised.raised_at + week + 60)
-    assert cleared.text.startswith("taken for the normal level after 7 d")
+    assert (cleared.id, cleared.open) == (raised.id, False)
     assert state.open == []
 
 
@@ -280,14 +278,13 @@ def test_an_acknowledgement_outlives_updates() -> None:
     state, (updated,) = told(later, state=state)
     assert (updated.acknowledged_by, updated.acknowledged_at) == ("ann", BEGUN + 5500)
     assert replace(updated, after=raised.after, text=raised.text, severity=raised.severity) == known
-    assert WATCH.acknowledge(state, "no such alarm", "ann", 0.0) == (state, [])
+    assert WATCH.acknowledge(state, "unknown", "ann", 0.0) == (state, [])
 
 
 def test_a_forgotten_series_is_cleared_and_no_longer_missed() -> None:
     state, (raised,) = told(throughput([Step(100, -40)]))
     state, (cleared,) = WATCH.forget(state, THROUGHPUT, BEGUN + 20_000)
     assert (cleared.id, cleared.cleared_at) == (raised.id, BEGUN + 20_000)
-    assert cleared.text.startswith("no longer watched")
     assert ticked(WATCH, state, 20_000.0, 30_000.0)[1] == []
 
 

@@ -40,7 +40,7 @@ def test_sqlstate_of_postgresql_decides(sqlstate: str, *, unavailable: bool) -> 
 def test_broken_connection_and_exhausted_pool_are_outages() -> None:
     broken = exc.DBAPIError("SELECT 1", None, RuntimeError("x"), connection_invalidated=True)
     assert is_unavailable(broken)
-    assert is_unavailable(exc.TimeoutError("no connection is free"))
+    assert is_unavailable(exc.TimeoutError("exhausted"))
     assert not is_unavailable(exc.ArgumentError("no URL"))
 
 

@@ -53,7 +53,8 @@ def test_a_failure_names_the_tool_and_not_where_it_ran(install: Install) -> None
     install("squeue", "echo 'no key for ann@login' >&2; exit 255")
     with pytest.raises(BatchFailed) as caught:
         through("ssh", "ann@login").answer(["squeue", "--jobs=1"])
-    assert str(caught.value) == "squeue ended with status 255"
+    assert "squeue" in str(caught.value)
+    assert "login" not in str(caught.value)
 
 
 def test_one_that_hangs_is_ended_with_its_children(install: Install, tmp_path: Path) -> None:

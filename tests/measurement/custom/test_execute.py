@@ -30,11 +30,12 @@ def test_no_shell_reads_the_arguments() -> None:
 
 
 def test_a_program_that_does_not_end_is_ended() -> None:
-    assert shell("sleep 60") == Aborted("sh did not end within 0.5 s")
+    assert isinstance(shell("sleep 60"), Aborted)
 
 
 def test_one_that_closed_its_output_and_goes_on_is_ended() -> None:
-    assert shell("exec >&- 2>&-; sleep 60") == Aborted("sh did not end within 0.5 s")
+    closed = shell("exec >&- 2>&-; sleep 60")
+    assert isinstance(closed, Aborted)
 
 
 def test_its_children_end_with_it(tmp_path: Path) -> None:
@@ -51,10 +52,9 @@ def test_its_children_end_with_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stream", ["1", "2"])
 def test_output_is_bounded(stream: str) -> None:
     limits = Limits(seconds=20, output=1000)
-    assert shell(f"yes >&{stream}", limits) == Aborted("sh wrote more than 1000 bytes")
-    assert shell(f"head -c 1001 /dev/zero >&{stream}", limits) == Aborted("sh wrote more than 1000 bytes")
-    whole = shell(f"head -c 1000 /dev/zero >&{stream}", limits)
-    assert isinstance(whole, Finished)
+    commands = ["yes", "head -c 1001 /dev/zero", "head -c 1000 /dev/zero"]
+    found = [type(shell(f"{command} >&{stream}", limits)) for command in commands]
+    assert found == [Aborted, Aborted, Finished]
 
 
 def test_memory_is_bounded() -> None:
@@ -70,7 +70,7 @@ def test_processor_time_is_bounded() -> None:
     limits = Limits(seconds=30, cpu=1)
     found = shell("while :; do :; done", limits)
     assert isinstance(found, Finished)
-    assert ending(found, limits) == "was ended: more than 1 s of CPU time"
+    assert "CPU" in str(ending(found, limits))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,9 @@ def test_endings(script: str, words: str) -> None:
 def test_no_such_program(tmp_path: Path) -> None:
     for program in ("no-such-program", str(tmp_path / "neither"), str(tmp_path)):
         found = execute([program, "--password", "x"], SHORT, environment())
-        assert found == Aborted(f"{Path(program).name} is not installed or may not be executed")
+        assert isinstance(found, Aborted)
+        assert Path(program).name in found.cause
+        assert "--password" not in found.cause
 
 
 def test_a_file_that_is_no_program(tmp_path: Path) -> None:

@@ -55,11 +55,11 @@ def test_wait_of_test_only(install: Install, said: str, status: int, wait: float
 
 
 def test_a_cluster_that_is_away_is_no_estimate(install: Install) -> None:
-    install("sbatch", "echo 'allocation failure: Unable to contact slurm controller' >&2; exit 1")
+    install("sbatch", "echo 'allocation failure: slurmctld is away' >&2; exit 1")
     with refused("batch-failed") as caught:
         slurm().queue_wait(1, 1, 60)
-    assert "Unable to contact" not in str(caught.error)
-    assert "Unable to contact" in caught.error.detail
+    assert "slurmctld" not in str(caught.error)
+    assert "slurmctld" in caught.error.detail
 
 
 def test_what_is_asked(install: Install, tmp_path: Path) -> None:

@@ -129,12 +129,12 @@ class TestProbedAgain:
             from_other_side=ba,
             by_transfer=ba,
             verified={A_B: (7.0,)},
-            interrupted="it was stopped",
+            interrupted="stopped",
         )
         got = together(light, loading)
         assert got.translated == got.from_other_side == {A_B, B_A}
-        assert (got.by_transfer, got.verified, got.interrupted) == (ba, {A_B: (7.0,)}, "it was stopped")
-        assert together(loading, light).interrupted == "it was stopped"
+        assert (got.by_transfer, got.verified, got.interrupted) == (ba, {A_B: (7.0,)}, "stopped")
+        assert together(loading, light).interrupted == "stopped"
 
 
 class TestHistory:

@@ -30,10 +30,10 @@ def test_a_mail_arrives_with_what_a_mail_needs() -> None:
     ((sender, recipient, mail),) = server.mails
     assert sender.startswith("mail FROM:<adon@mu.example>")
     assert recipient == "rcpt TO:<ann@mu.example>"
-    assert mail["Subject"] == "[critical] throughput of al2s:mu>osu fell from 58 Mbit/s to 1 Mbit/s"
+    assert mail["Subject"].startswith("[critical]")
     assert (mail["Message-ID"], mail["Auto-Submitted"]) == ("<d-1@mu.example>", "auto-generated")
     assert mail["Date"].datetime.timestamp() == 1_000_000.0
-    assert "raised   1970-01-01T00:16:40Z" in mail.get_content()
+    assert "1970-01-01T00:16:40Z" in mail.get_content()
 
 
 def test_a_repeated_mail_is_the_same_mail() -> None:

@@ -237,7 +237,7 @@ def test_the_rest_of_the_url_is_a_secret() -> None:
     receiver.status = 500
     with running(receiver), refused("not-delivered") as caught:
         send(to(f"http://localhost:{receiver.port}/T0/sesame?key=open"), named("localhost"), 1.0)
-    assert "webhook at localhost" in str(caught.error)
+    assert "localhost" in str(caught.error)
     assert "sesame" not in str(caught.error)
     assert "open" not in str(caught.error)
     assert SECRET.decode() not in repr(named("localhost"))

@@ -102,7 +102,7 @@ def test_nobody_may_start_or_read_not_even_from_this_host(pair: Pair) -> None:
     assert pair.a.get("/tasks").json() == []
     assert pair.a.get("/schedule").json() == []
     assert pair.a.post("/owd", {"address": A, "packets": 1, "lifetime": 1}).status_code == 403
-    assert logged(pair.a, "event=refused", "path=/pscheduler/tasks", "no token that is known")
+    assert logged(pair.a, "event=refused", "path=/pscheduler/tasks")
 
 
 def test_a_wrong_token_is_nobodys(pair: Pair) -> None:

@@ -124,7 +124,7 @@ def test_a_throughput_test_to_a_point_that_is_down_is_refused_with_its_name(
             Metric.THROUGHPUT
         ]
     assert isinstance(found, MeasurementFailed)
-    assert f"Error while tasking {node}" in found.cause
+    assert node in found.cause
 
 
 def test_exclusive_tests_take_turns_and_background_ignores_them(
@@ -151,7 +151,7 @@ def test_without_slip_a_conflict_is_a_nonstart_with_its_reason(
     second = client.post(specs.throughput(ends(points), 1), Schedule(slip=0))
     run = client.first_run(second)
     assert run.state is RunState.NONSTART
-    assert run.document.fields["errors"] == "no free slot within the slip"
+    assert "slip" in run.document.fields["errors"]
     with refused("run-failed"):
         results.successful_result(run)
     client.cancel(long)

