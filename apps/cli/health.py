@@ -121,18 +121,16 @@ def choose(
             {
                 "instances": list(chosen.instances),
                 "health": chosen.health,
-                "proven": chosen.proven,
                 "bound": chosen.bound,
             }
         )
         return
     for name in chosen.instances:
         typer.echo(name)
-    which = "unhealthiest" if worst else "healthiest"
     typer.echo(f"mean health {chosen.health:.3f}", err=True)
-    if not chosen.proven:
+    if among:
         than = "below" if worst else "above"
-        typer.echo(f"not proven to be the {which}: none is {than} {chosen.bound:.3f}", err=True)
+        typer.echo(f"no set is {than} {chosen.bound:.3f}", err=True)
 
 
 def _direction(text: str) -> Direction:

@@ -2,23 +2,21 @@
 
 A job that reads from one place wants the instances that stand best towards it (:func:`towards`); one whose
 parts talk to each other wants a set that stands well among itself (:func:`mutually`).  The latter is the
-heaviest subgraph of k nodes, which is NP-hard: searched from the best guess on, with a bound, as far as a
-number of steps goes, and it says whether better sets are ruled out.
+heaviest subgraph of k nodes, which is NP-hard: a set is grown greedily from each instance and improved by
+exchanges, and the answer has a bound that no set exceeds.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
 from measurement.health.model import Pair
 from measurement.health.scoring import Score
 
-STEPS = 200_000
-"""Partial sets that are looked at, at most: about a second."""
 _LESS = 1e-12
 
 
@@ -36,13 +34,11 @@ class Chosen:
 
     :param instances: who is taken, the healthiest first; the unhealthiest first where those were wanted.
     :param health: their mean score, of the pairs that count.
-    :param proven: whether no set is healthier.
     :param bound: no set's mean score is above this.
     """
 
     instances: tuple[str, ...]
     health: float
-    proven: bool
     bound: float
 
 
@@ -61,7 +57,7 @@ def towards(
     _enough(count, len(known), f"instances whose health towards {place} is known")
     ranked = sorted(known, key=lambda one: (one[0] if worst else -one[0], one[1]))[:count]
     mean = math.fsum(health for health, _ in ranked) / count
-    return Chosen(tuple(name for _, name in ranked), mean, proven=True, bound=mean)
+    return Chosen(tuple(name for _, name in ranked), mean, mean)
 
 
 def candidates(place: str, found: Health, direction: Direction = Direction.BOTH) -> Mapping[str, float]:
@@ -79,7 +75,7 @@ def _towards(place: str, name: str, found: Health, direction: Direction) -> floa
     return math.fsum(known) / len(known) if len(known) == len(totals) else None
 
 
-def mutually(found: Health, count: int, steps: int = STEPS, *, worst: bool = False) -> Chosen:
+def mutually(found: Health, count: int, *, worst: bool = False) -> Chosen:
     """The instances that stand best among themselves, both directions of each pair counted.
 
     A pair that is not known in both directions counts as dead: nobody is taken because nothing is known.
@@ -94,15 +90,14 @@ def mutually(found: Health, count: int, steps: int = STEPS, *, worst: bool = Fal
     joint = _Joint.of(names, found)
     if worst:
         joint = joint.turned()
-    search = _Search(joint, count, steps)
-    search.run()
+    best = max(
+        (_improved(joint, _grown(joint, first, count)) for first in range(len(names))), key=joint.among
+    )
     pairs = math.comb(count, 2)
-    bound = search.best if search.complete else max(search.best, min(search.left, _relaxed(joint, count)))
-    ordered = sorted(search.chosen, key=lambda one: (-joint.to_all(one, search.chosen), one))
-    taken = tuple(names[one] for one in ordered)
-    if worst:
-        return Chosen(taken, 1 - search.best / pairs, search.complete, 1 - bound / pairs)
-    return Chosen(taken, search.best / pairs, search.complete, bound / pairs)
+    health = joint.among(best) / pairs
+    bound = max(health, _relaxed(joint, count) / pairs)
+    taken = tuple(names[one] for one in sorted(best, key=lambda one: (-joint.to_all(one, best), one)))
+    return Chosen(taken, 1 - health, 1 - bound) if worst else Chosen(taken, health, bound)
 
 
 def _enough(count: int, known: int, what: str) -> None:
@@ -150,82 +145,27 @@ def _relaxed(joint: _Joint, count: int) -> float:
     return math.fsum(most[:count]) / 2
 
 
-@dataclass(slots=True)
-class _Search:
-    """Depth first over sets, the most promising member first; ``left`` bounds what was not looked at."""
+def _grown(joint: _Joint, first: int, count: int) -> tuple[int, ...]:
+    """From one on, always the one that has most with those taken."""
+    taken, rest = [first], set(range(len(joint.health))) - {first}
+    while len(taken) < count:
+        following = max(rest, key=lambda one: (joint.to_all(one, taken), -one))
+        taken.append(following)
+        rest.discard(following)
+    return tuple(taken)
 
-    joint: _Joint
-    count: int
-    steps: int
-    best: float = -1.0
-    chosen: tuple[int, ...] = ()
-    complete: bool = True
-    left: float = field(default=-math.inf)
 
-    def run(self) -> None:
-        """Look for the best set, from a good one on."""
-        for first in range(len(self.joint.health)):
-            guess = self._improved(self._grown(first))
-            worth = self.joint.among(guess)
-            if worth > self.best + _LESS:
-                self.best, self.chosen = worth, guess
-        order = sorted(range(len(self.joint.health)), key=lambda one: -math.fsum(self.joint.health[one]))
-        self._extend((), 0.0, order)
-
-    def _grown(self, first: int) -> tuple[int, ...]:
-        taken, rest = [first], set(range(len(self.joint.health))) - {first}
-        while len(taken) < self.count:
-            following = max(rest, key=lambda one: (self.joint.to_all(one, taken), -one))
-            taken.append(following)
-            rest.discard(following)
-        return tuple(taken)
-
-    def _improved(self, taken: tuple[int, ...]) -> tuple[int, ...]:
-        """Exchange one for another as long as that gains."""
-        while True:
-            rest = set(range(len(self.joint.health))) - set(taken)
-            gains = (
-                (self.joint.to_all(new, others) - self.joint.to_all(old, others), old, new)
-                for old in taken
-                for others in [[one for one in taken if one != old]]
-                for new in rest
-            )
-            gain, old, new = max(gains, default=(0.0, 0, 0))
-            if gain <= _LESS:
-                return taken
-            taken = tuple(new if one == old else one for one in taken)
-
-    def _extend(self, taken: tuple[int, ...], worth: float, rest: Sequence[int]) -> None:
-        if len(taken) == self.count:
-            if worth > self.best + _LESS:
-                self.best, self.chosen = worth, taken
-            return
-        open_places = self.count - len(taken)
-        for place, one in enumerate(rest):
-            later = rest[place:]
-            if len(later) < open_places:
-                return
-            bound = worth + self._most(taken, later, open_places)
-            if bound <= self.best + _LESS:
-                return
-            if self.steps <= 0:
-                self.complete = False
-                self.left = max(self.left, bound)
-                return
-            self.steps -= 1
-            self._extend((*taken, one), worth + self.joint.to_all(one, taken), rest[place + 1 :])
-
-    def _most(self, taken: tuple[int, ...], rest: Sequence[int], places: int) -> float:
-        """No choice of so many of the rest adds more."""
-        each = sorted(
-            (
-                self.joint.to_all(one, taken)
-                + math.fsum(
-                    sorted((self.joint.health[one][other] for other in rest), reverse=True)[: places - 1]
-                )
-                / 2
-                for one in rest
-            ),
-            reverse=True,
+def _improved(joint: _Joint, taken: tuple[int, ...]) -> tuple[int, ...]:
+    """Exchange one for another as long as that gains."""
+    while True:
+        rest = set(range(len(joint.health))) - set(taken)
+        gains = (
+            (joint.to_all(new, others) - joint.to_all(old, others), old, new)
+            for old in taken
+            for others in [[one for one in taken if one != old]]
+            for new in rest
         )
-        return math.fsum(each[:places])
+        gain, old, new = max(gains, default=(0.0, 0, 0))
+        if gain <= _LESS:
+            return taken
+        taken = tuple(new if one == old else one for one in taken)

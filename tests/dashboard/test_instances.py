@@ -67,7 +67,7 @@ def test_the_latest_round_is_shown_unless_another_is_asked_for(visiting: Visitin
         ({"k": "2", "towards": "a1"}, "The 2 healthiest towards a1"),
         ({"k": "2", "towards": "a1", "order": "worst"}, "The 2 unhealthiest towards a1"),
         ({"k": "2", "order": "worst"}, "The 2 unhealthiest among each other"),
-        ({"k": "2", "order": "worst"}, "No set is less healthy."),
+        ({"k": "2", "order": "worst"}, "No set is below"),
         ({"k": "9"}, "count: 9 are wanted of 5 instances"),
         ({"k": "2", "towards": "nobody"}, "This round has no instance 'nobody'."),
     ],

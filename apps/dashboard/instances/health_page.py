@@ -32,8 +32,6 @@ MAP = "instances-map"
 NAMES = ("study", "source", "destination", "towards", "k", "order")
 MUTUALLY = ""
 MOST_K = 100
-STEPS = 20_000
-"""Partial sets that a page looks at, at most; adon health choose looks at more."""
 ROUNDS = 8
 """Rounds that the history of a pair goes back, at most, as far as they are not too large."""
 HISTORY_BYTES = 8_000_000
@@ -230,7 +228,7 @@ def _chosen(query: Mapping[str, str], record: RoundRecord) -> tuple[Chosen | Non
     try:
         if place != MUTUALLY:
             return towards(place, around(place, record.found), int(text), worst=worst), ""
-        return mutually(record.scores, int(text), STEPS, worst=worst), ""
+        return mutually(record.scores, int(text), worst=worst), ""
     except ValueError as error:
         return None, str(error)
 
@@ -240,16 +238,14 @@ def _choice(chosen: Chosen | None, why_not: str, query: Mapping[str, str]) -> li
         return [ui.notice(why_not, "wait")] if why_not else []
     place = query.get("towards", MUTUALLY)
     worst = query.get("order") == "worst"
-    which, beyond, than = (
-        ("unhealthiest", "less healthy", "below") if worst else ("healthiest", "healthier", "above")
-    )
+    which, than = ("unhealthiest", "below") if worst else ("healthiest", "above")
     how = f"towards {place}" if place else "among each other"
-    proof = f"No set is {beyond}." if chosen.proven else f"No set is {than} {chosen.bound:.3f}."
+    bound = f"No set is {than} {chosen.bound:.3f}."
     return [
         ui.card(
             f"The {len(chosen.instances)} {which} {how}",
             html.P([html.Code(", ".join(chosen.instances))]),
-            html.P(f"Their mean health is {chosen.health:.3f}. {proof}"),
+            html.P(f"Their mean health is {chosen.health:.3f}. {bound}"),
         )
     ]
 
