@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.collector.orders import Plan, task_id
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Metric, PathKey
 from measurement.poller import PathTest, PolledRun
 from measurement.pscheduler.specs import Kind, TestRequest
 from measurement.scheduling import Agreement, Schedule, Start, Task, schedule
+from tests.support.factories import make_measurement
 
 KEY = PathKey("al2s", "mu", "osu")
 HEAVY = PathTest(KEY, TestRequest(Kind.THROUGHPUT, {}, 5), (Metric.THROUGHPUT,))
@@ -85,5 +86,6 @@ class Hands:
 def measured(test: PathTest, started: float, ended: float, value: float = 1.0) -> PolledRun:
     """A run that gave a value."""
     url = f"https://ps-a.example.net/pscheduler/tasks/{uuid.uuid4()}/runs/{uuid.uuid4()}"
-    found = Measurement(test.key, test.metrics[0], value, started, ended, url)
+    times = {"started_at": started, "observed_at": ended}
+    found = make_measurement(key=test.key, metric=test.metrics[0], value=value, source=url, **times)
     return PolledRun((found,), started, ended)

@@ -21,8 +21,9 @@ import yaml
 from adon.store.upgrade import upgrade
 from apps.link import LinkClient
 from measurement.codec import to_json
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import PathKey
 from tests.ports import free_port
+from tests.support.factories import make_measurement
 
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
@@ -240,15 +241,8 @@ class Controller:
 def measured(path: str, mbps: float, at: float | None = None) -> Mapping[str, Any]:
     """A throughput result that has just come in, mu to osu, as the collector sends it."""
     now = time.time() if at is None else at
-    value = Measurement(
-        PathKey(path, "mu", "osu"),
-        Metric.THROUGHPUT,
-        mbps * 1e6,
-        now - 5,
-        now,
-        f"run-{now}",
-        "iperf3",
-        {"streams": 1},
+    value = make_measurement(
+        key=PathKey(path, "mu", "osu"), value=mbps * 1e6, observed_at=now, source=f"run-{now}"
     )
     return to_json(value)
 

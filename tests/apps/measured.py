@@ -21,12 +21,13 @@ from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.anomaly.model import Direction, Evidence, Sample, Severity
 from measurement.archive import Archive
 from measurement.codec import key_from_json
-from measurement.model import Measurement, Metric, PathKey, Series
+from measurement.model import Metric, PathKey, Series
 from measurement.notify.subscription import from_json as subscription_from_json
 from measurement.notify.subscription import to_json as subscription_to_json
 from measurement.scheduling import Execution
 from measurement.scheduling.execution import to_json as execution_to_json
 from measurement.scheduling.ticks import seconds
+from tests.support.factories import make_measurement
 
 NOW = 1_760_000_000.0
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
@@ -187,7 +188,8 @@ class Collector:
         at, name = float(int(time.time())), f"{key}/{test}/on demand 1"
         metrics = {"throughput": [Metric.THROUGHPUT], "rtt": [Metric.RTT]}.get(test, [])
         url = f"https://mu/pscheduler/tasks/{key.path}/runs/{uuid.uuid4()}"
-        archive.append([Measurement(key, one, 57e6, at, at + 0.5, url, "iperf3") for one in metrics])
+        found = {"key": key, "value": 57e6, "started_at": at, "observed_at": at + 0.5, "source": url}
+        archive.append([make_measurement(metric=one, **found) for one in metrics])
         run = Execution(name, 1, at, at, at + 0.5, "measured" if metrics else "the point did not answer")
         put_execution(archive, run)
         return {"task": name, "start": at}

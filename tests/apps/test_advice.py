@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from measurement.model import Measurement, Metric, Observation, PathKey, host_key
+from measurement.model import Metric, Observation, host_key
 from tests.apps.measured import NOW
 from tests.broker.tuning.values import DEFAULTS, MIB, PRINTED
+from tests.support.factories import make_measurement
 
 
 def observe(world: Any, name: str, **sysctl: str) -> None:
@@ -23,8 +24,7 @@ def observe(world: Any, name: str, **sysctl: str) -> None:
 
 
 def lose(world: Any, ratio: float) -> None:
-    key = PathKey("al2s", "mu", "osu")
-    world.append(Measurement(key, Metric.LOSS, ratio, NOW - 45, NOW - 40, "loss-1"))
+    world.append(make_measurement(metric=Metric.LOSS, value=ratio, observed_at=NOW - 40))
 
 
 @pytest.fixture

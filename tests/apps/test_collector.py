@@ -27,13 +27,14 @@ from measurement import codec
 from measurement.anomaly.watch import Watch
 from measurement.archive import Archive, Retention
 from measurement.errors import ArchiveError, ArchiveUnavailable, LeaseLost, Stopped
-from measurement.model import Measurement, Metric
+from measurement.model import Metric
 from measurement.point import certificate
 from measurement.poller import PathTest, PolledRun
 from measurement.pscheduler.client import Schedule
 from measurement.pscheduler.specs import Ends, Kind, rtt
-from tests.apps.collecting import EPOCH, KEY, PING, Told, measured, plan
+from tests.apps.collecting import PING, Told, measured, plan
 from tests.measurement.standin import stand_in
+from tests.support.factories import make_measurement
 from tests.support.refusals import refused
 
 CONFIG = Path(__file__).parent.parent / "data" / "network.yaml"
@@ -149,7 +150,7 @@ def test_a_worker_that_is_stopped_is_no_bug(tmp_path: Path) -> None:
 
 def test_values_from_elsewhere_are_kept_before_whoever_brought_them_goes_on(tmp_path: Path) -> None:
     with collecting(tmp_path / "m.db", good) as running:
-        value = Measurement(KEY, Metric.LOSS, 0.25, EPOCH, EPOCH + 1, "pushed")
+        value = make_measurement(metric=Metric.LOSS, value=0.25)
         assert running.inbox.keep([value]).new == 1
         assert running.inbox.keep([value]).duplicates == 1
         with Archive(tmp_path / "m.db", readonly=True) as archive:
@@ -169,7 +170,7 @@ def test_one_measures_the_other_stands_by_and_takes_over(tmp_path: Path) -> None
             time.sleep(2.5)
             assert not second_ran.is_set()
             with pytest.raises(ArchiveError):
-                standby.inbox.keep([Measurement(KEY, Metric.LOSS, 0.25, EPOCH, EPOCH + 1, "pushed")])
+                standby.inbox.keep([make_measurement()])
             first.stop()
             with Archive(file) as archive:  # the lease runs out, as when the first one was killed long ago
                 assert archive.lease(LEASE, "one", time.time() - 100, 1)
@@ -193,7 +194,7 @@ def test_who_lost_the_lease_ends_what_it_had_under_way(tmp_path: Path) -> None:
             assert archive.lease(LEASE, "another", time.time() + 1000, 1000)  # its clock is ahead
         until(lambda: running.cancelled)
         with pytest.raises(LeaseLost):
-            running.inbox.keep([Measurement(KEY, Metric.LOSS, 0.25, EPOCH, EPOCH + 1, "pushed")])
+            running.inbox.keep([make_measurement()])
 
 
 def test_the_plan_of_a_configuration() -> None:

@@ -43,11 +43,12 @@ from measurement.model import Metric, Observation, PathKey
 from measurement.sites import codec as sites_codec
 from measurement.sites.model import Shape
 from tests.broker.sites.values import job
-from tests.store.values import a_decision, a_flow, an_outcome
+from tests.store.values import an_outcome
+from tests.support.factories import make_decision, make_flow
 
 EVENT = SnapshotAsked("e-1", 1000.0, "c-1")
 TEMPLATE: Any = object()
-FLOW, DECISION = a_flow(state=FlowState.ACTIVE), a_decision(outcome=Outcome.MOVE)
+FLOW, DECISION = make_flow(state=FlowState.ACTIVE), make_decision(outcome=Outcome.MOVE)
 SAVE = SaveFlow("e-1", FLOW)
 RULES = SaveRules("e-1", (), RuleState.PENDING)
 SEND = SendBatch("e-1", 0xA01, "f-1/1", ())
@@ -177,11 +178,11 @@ DURABLE: dict[str, tuple[list[Effect], bool]] = {
     "a running flow moved": ([SAVE, SaveDecision("e-1", DECISION), RULES, SEND], False),
     "how far rules came": ([RULES], False),
     "somebody is told": ([SAVE, ANSWER], True),
-    "a flow begins": ([SaveFlow("e-1", a_flow(state=FlowState.INSTALLING)), RULES], True),
-    "a flow ends": ([SaveFlow("e-1", a_flow(state=FlowState.FINISHED)), RULES], True),
-    "a flow is admitted": ([SAVE, SaveDecision("e-1", a_decision())], True),
+    "a flow begins": ([SaveFlow("e-1", make_flow(state=FlowState.INSTALLING)), RULES], True),
+    "a flow ends": ([SaveFlow("e-1", make_flow(state=FlowState.FINISHED)), RULES], True),
+    "a flow is admitted": ([SAVE, SaveDecision("e-1", make_decision())], True),
     "one moves for another that begins": (
-        [SAVE, SaveFlow("e-1", a_flow(2, state=FlowState.INSTALLING))],
+        [SAVE, SaveFlow("e-1", make_flow(number=2, state=FlowState.INSTALLING))],
         True,
     ),
     "a template": ([SaveTemplate("e-1", TEMPLATE)], True),

@@ -14,7 +14,8 @@ from measurement.anomaly.watch import Watch
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
 from measurement.model import Measurement, Metric, Observation, host_key
-from tests.apps.collecting import EPOCH, KEY, Clock, Told
+from tests.apps.collecting import EPOCH, Clock, Told
+from tests.support.factories import make_measurement
 
 
 class Bench:
@@ -34,7 +35,11 @@ class Bench:
     def rtt(self, number: int, value: float) -> None:
         at = EPOCH + 10 * number
         self.clock.now = at
-        self.keeper.keep([Measurement(KEY, Metric.RTT, value, at - 1, at, f"run-{number}")])
+        self.keeper.keep([_rtt(value, at, f"run-{number}")])
+
+
+def _rtt(value: float, at: float, source: str = "run") -> Measurement:
+    return make_measurement(metric=Metric.RTT, value=value, observed_at=at, source=source)
 
 
 @pytest.fixture
@@ -48,7 +53,7 @@ def usual(number: int) -> float:
 
 
 def test_a_value_is_archived_before_it_is_told(bench: Bench) -> None:
-    value = Measurement(KEY, Metric.RTT, 0.01, EPOCH, EPOCH + 1, "run")
+    value = _rtt(0.01, EPOCH + 1)
     bench.told.send = lambda kind, payload: _archived(bench, kind, payload)  # type: ignore[method-assign]
     assert bench.keeper.keep([value]).new == 1
 
@@ -64,14 +69,15 @@ def test_what_cannot_be_archived_is_not_told(tmp_path: Path) -> None:
     with Archive(tmp_path / "m.db", readonly=True) as archive:
         bench = Bench(archive)
         with pytest.raises(ArchiveError):
-            bench.keeper.keep([Measurement(KEY, Metric.RTT, 0.01, EPOCH, EPOCH + 1, "run")])
+            bench.keeper.keep([_rtt(0.01, EPOCH + 1)])
         assert bench.told.sent == []
 
 
 def test_of_two_results_that_disagree_only_the_one_that_is_kept_is_told(bench: Bench) -> None:
     url = "https://ps-a.example.net/pscheduler/tasks/t/runs/11111111-1111-4111-8111-111111111111"
-    first = Measurement(KEY, Metric.THROUGHPUT, 57e6, EPOCH - 6, EPOCH - 1, url)
-    other = Measurement(KEY, Metric.THROUGHPUT, 60e6, EPOCH - 6, EPOCH, url)
+    run = {"started_at": EPOCH - 6, "source": url}
+    first = make_measurement(value=57e6, observed_at=EPOCH - 1, **run)
+    other = make_measurement(value=60e6, observed_at=EPOCH, **run)
     assert bench.keeper.keep([first]).new == 1
     assert len(bench.keeper.keep([other]).disagreements) == 1
     assert [payload["value"] for _, payload in bench.told.sent] == [57e6]
@@ -136,7 +142,7 @@ def test_a_controller_that_comes_back_is_told_the_latest_with_true_times(bench: 
 def test_silence_is_an_alarm_unless_it_is_expected(bench: Bench) -> None:
     for number in range(12):
         bench.rtt(number, usual(number))
-    series = Measurement(KEY, Metric.RTT, 1, 1, 1, "x").series
+    series = _rtt(1, 1).series
     for _ in range(8):
         bench.clock.now += 10
         bench.keeper.look()

@@ -11,9 +11,10 @@ from adon.errors import InvalidInput
 from adon.yamlfile import parse_model
 from apps.rest.services import NAME
 from apps.rest.workflows import STALE_S
-from measurement.model import Measurement, Metric, Observation, PathKey
+from measurement.model import Metric, Observation, PathKey
 from tests.apps.measured import NETWORK, NOW
 from tests.apps.web import SOYKB
+from tests.support.factories import make_measurement
 
 
 def test_the_mesh_has_every_direction_of_every_path(world):
@@ -184,9 +185,10 @@ def test_a_researcher_sees_the_slices_they_belong_to(world):
 def test_boxes_of_hours_and_days(world):
     key = PathKey("al2s", "osu", "mu")
     start = NOW - NOW % 86_400
+    rtt = {"key": key, "metric": Metric.RTT}
     world.append(
         *(
-            Measurement(key, Metric.RTT, float(n), start + 600 * n, start + 600 * n, f"https://mu/r/{n}")
+            make_measurement(**rtt, value=float(n), observed_at=start + 600 * n, source=f"run-{n}")
             for n in range(12)
         )
     )

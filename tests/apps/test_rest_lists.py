@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from adon.broker.decision import Outcome
 from adon.errors import InvalidInput
 from apps.rest.paging import Moment, by_time, cursor, read_cursor, until, wanted
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Metric, PathKey
 from tests.apps.measured import NOW, alarm
 from tests.apps.web import SOYKB, decision_for
 from tests.store.values import an_outcome
+from tests.support.factories import make_measurement
 from tests.support.refusals import refused
 
 WINDOW = {"scope": "path", "name": "al2s", "begins": "2099-11-21T02:00:00Z", "ends": "2099-11-21T04:00:00Z"}
@@ -126,9 +127,8 @@ def test_a_parameter_that_is_given_twice_is_refused(world):
 
 def test_measurements_of_one_moment_are_all_found(world):
     key, at = PathKey("al2s", "osu", "mu"), NOW - 5
-    world.append(
-        *(Measurement(key, Metric.RTT, 0.01 + n, at, at + 1, f"https://mu/r/{n}", "ping") for n in range(7))
-    )
+    rtt = {"key": key, "metric": Metric.RTT, "observed_at": at + 1}
+    world.append(*(make_measurement(**rtt, value=0.01 + n, source=f"run-{n}") for n in range(7)))
     found = walked(world, "/measurements?source=osu&destination=mu", 2)
     assert sorted(one["value"] for one in found) == pytest.approx([0.01 + n for n in range(7)])
 

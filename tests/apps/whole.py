@@ -25,9 +25,10 @@ from apps.link import LinkClient
 from benchmarks.filled import campus, filling, people
 from benchmarks.filled.lives import KINDS
 from measurement.codec import to_json
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Metric, PathKey
 from tests.apps.edge import DIES_WITH_US, PATIENCE_S, ROOT, Switches, end, eventually
 from tests.ports import free_port
+from tests.support.factories import make_measurement
 
 PREFIX = "/api/v1"
 FLOWS, VALUES = 24, 2000
@@ -173,4 +174,4 @@ def wish(**more: Any) -> Mapping[str, Any]:
 def _result(key: PathKey, metric: Metric, value: float) -> Any:
     now = time.time()
     name = f"run-{key.path}-{key.source}-{metric}-{now}"
-    return to_json(Measurement(key, metric, value, now - 10, now, name, "iperf3", {"streams": 1}))
+    return to_json(make_measurement(key=key, metric=metric, value=value, observed_at=now, source=name))

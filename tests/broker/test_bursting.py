@@ -10,7 +10,8 @@ from adon.broker.flow import Flow, FlowState
 from adon.flowvisor.path import Basis
 from adon.templates_catalog.model import Template
 from apps.rest.models import DecisionView
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Metric
+from tests.support.factories import make_measurement
 from tests.support.stage import Stage
 
 COUPLED = {
@@ -37,8 +38,7 @@ def tell(stage: Stage, rates: list[float] | None, age: float) -> None:
     end = stage.now - age
     told = {} if rates is None else {"interval_bits": rates}
     said = {"streams": 1, "seconds": 10.0, "protocol": "tcp", **told}
-    key = PathKey("al2s", "mu", "osu")
-    found = Measurement(key, Metric.THROUGHPUT, 26e6, end - 10, end, f"run/{end}", "iperf3", said)
+    found = make_measurement(value=26e6, observed_at=end, lasted=10, parameters=said)
     stage.feed(MeasurementArrived(*stage.stamp(), found))
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from adon.broker.flow import Flow, FlowRequest, FlowState
+from adon.broker.flow import Flow, FlowState
 from adon.errors import Conflict
 from tests.broker.queueing.scenes import HOUR, full
 from tests.broker.test_preemption import crowded
+from tests.support.factories import make_flow, make_request
 from tests.support.refusals import refused
 from tests.support.stage import OSU_EDGE, Stage, know, make_stage
 
@@ -173,12 +174,11 @@ def test_what_is_over_is_not_cancelled_and_says_so(state: FlowState) -> None:
 
 def test_a_request_is_never_left_as_a_request() -> None:
     """It is placed in the event that brings it; one that is there after all can be cancelled."""
-    wish = FlowRequest.model_validate(
-        {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "soykb", "ports": [5001]}
-    )
     stage = Stage()
     reference = stage.catalog.get("soykb").reference
-    stage.saved.flows[1] = Flow(1, wish, "ann", reference, stage.now)
+    stage.saved.flows[1] = make_flow(
+        request=make_request(ports=[5001]), template=reference, submitted_at=stage.now
+    )
     stage.restart()
     assert stage.cancel(stage.saved.flows[1]).state is FlowState.CANCELLED
     assert not any(held(stage, stage.saved.flows[1]).values())

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from adon.broker.choice import Need, own_throughput
 from adon.broker.counters import FlowCounters
-from adon.broker.flow import FlowRequest
 from adon.flowvisor.cookie import Kind
 from adon.flowvisor.path import Basis
 from adon.flowvisor.performance import FlowLoad
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Measurement, Metric
 from tests.broker.test_counters import DESTINATION, SOURCE, reported
-from tests.support.factories import make_catalog
+from tests.support.factories import make_catalog, make_measurement, make_request
 
 CAPACITY = 60e6
 
@@ -29,7 +28,7 @@ def counted(rate: float, until: float = 100.0) -> FlowCounters:
 
 
 def result_of(rate: float, start: float = 50.0, end: float = 60.0) -> Measurement:
-    return Measurement(PathKey("al2s", "mu", "osu"), Metric.THROUGHPUT, rate, start, end, "t", "iperf3", {})
+    return make_measurement(value=rate, started_at=start, observed_at=end)
 
 
 def own(
@@ -95,11 +94,10 @@ def test_nothing_from_before_a_change_counts(since: float, value: float | None) 
 
 def test_a_need_is_the_template_with_what_the_request_changes() -> None:
     template = make_catalog().get("soykb")
-    body = {"source": "a", "destination": "b", "size": "1 GB"}
-    plain = Need.of(template, FlowRequest.model_validate(body))
+    plain = Need.of(template, make_request())
     assert (plain.qspec, plain.streams) == (template.qspec, template.streams)
     asked = {"weights": {"rtt": 3, "throughput": 1}, "streams": 4, "qspec": {"jitter": {"max": "1 ms"}}}
-    changed = Need.of(template, FlowRequest.model_validate({**body, **asked}))
+    changed = Need.of(template, make_request(**asked))
     assert changed.weights == {Metric.RTT: 0.75, Metric.THROUGHPUT: 0.25}
     assert changed.streams == 4
     assert changed.qspec.throughput == template.qspec.throughput

@@ -94,7 +94,8 @@ def test_a_flow_that_is_moved_again_and_again_moves_ever_more_rarely(
     min_dwell: str, least: int, most: int
 ) -> None:
     """Every 40 s the other path is the better one; a template may ask not to be held."""
-    eager = make_template("eager", {"patience": 1, "min_dwell": min_dwell, "switch_margin": 0})
+    selection = {"patience": 1, "min_dwell": min_dwell, "switch_margin": 0}
+    eager = make_template(name="eager", qspec={"throughput": {"min": "1 bps"}}, selection=selection)
     stage = Stage(catalog=Catalog.of([eager]))
     stage.connect()
     know(stage, al2s=58.0, internet=6.5)

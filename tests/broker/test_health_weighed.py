@@ -11,7 +11,8 @@ from adon.broker.flow import FlowState
 from adon.flowvisor.path import Basis
 from adon.templates_catalog.model import Template
 from measurement.health.path_metrics import ROUND, TRAIN, TRANSFER
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Metric, PathKey
+from tests.support.factories import make_measurement
 from tests.support.refusals import refused
 from tests.support.stage import Stage
 
@@ -34,9 +35,9 @@ def stage_with(**changes: object) -> Stage:
 
 
 def tell(stage: Stage, path: str, metric: Metric, value: float, tool: str = ROUND, age: float = 0.0) -> None:
-    end = stage.now - age
-    found = Measurement(
-        PathKey(path, "mu", "osu"), metric, value, end - 60, end, "study:1", tool, {"streams": 1}
+    key = PathKey(path, "mu", "osu")
+    found = make_measurement(
+        key=key, metric=metric, value=value, observed_at=stage.now - age, lasted=60, tool=tool
     )
     stage.feed(MeasurementArrived(*stage.stamp(), found))
 
@@ -67,7 +68,7 @@ def test_a_bound_on_health_is_kept_and_told_as_a_share() -> None:
 @pytest.mark.parametrize("metric", [Metric.HEALTH, Metric.LOSS])
 def test_no_ratio_is_above_one(metric: Metric) -> None:
     with refused(ValueError):
-        Measurement(PathKey("al2s", "mu", "osu"), metric, 1.1, 0.0, 1.0, "study:1")
+        make_measurement(metric=metric, value=1.1)
 
 
 def test_a_round_that_is_too_old_says_nothing() -> None:

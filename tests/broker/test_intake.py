@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from adon.broker.events import FlowSubmitted
-from adon.broker.flow import Flow, FlowRequest
+from adon.broker.flow import Flow
 from adon.broker.intake import new_flow, unservable
 from adon.errors import Conflict, InvalidInput
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.model import QSpec, RSpec, Template
-from tests.support.factories import make_catalog
+from adon.templates_catalog.model import QSpec, Template
+from tests.support.factories import make_catalog, make_request, make_template
 from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused
 
@@ -24,20 +24,12 @@ CATALOG = make_catalog()
 
 
 def flow(*others: Flow, templates: Catalog = CATALOG, topology: Topology = TOPOLOGY, **fields: Any) -> Flow:
-    body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "soykb", **fields}
-    request = FlowRequest.model_validate({key: value for key, value in body.items() if value is not None})
-    event = FlowSubmitted("e1", 5.0, "c1", request, "ann")
+    event = FlowSubmitted("e1", 5.0, "c1", make_request(**fields), "ann")
     return new_flow(len(others) + 1, event, templates, topology, others)
 
 
 def computing(asked: dict[str, Any], **rspec: Any) -> Template:
-    body = {
-        "name": "computes",
-        "weights": {"throughput": 1},
-        "cost": {},
-        "rspec": {"compute": asked, **rspec},
-    }
-    return Template.model_validate(body)
+    return make_template(name="computes", cost={}, rspec={"compute": asked, **rspec})
 
 
 @pytest.mark.parametrize(
@@ -73,9 +65,7 @@ def test_sites_of_a_third_campus_are_no_help() -> None:
 
 
 def test_a_bound_that_no_path_can_meet_is_told_with_whose_it_is() -> None:
-    fast = Template.model_validate(
-        {"name": "fast", "weights": {"throughput": 1}, "qspec": {"throughput": {"min": "1 Gbps"}}}
-    )
+    fast = make_template(name="fast", qspec={"throughput": {"min": "1 Gbps"}})
     with refused(InvalidInput, field="qspec.throughput.min"):
         flow(template="fast", templates=Catalog.of([fast]))
     mine = QSpec.model_validate({"throughput": {"min": "2 Gbps"}})
@@ -84,7 +74,7 @@ def test_a_bound_that_no_path_can_meet_is_told_with_whose_it_is() -> None:
 
 
 def test_a_destination_that_the_rspec_does_not_allow() -> None:
-    here_only = Template(name="here-only", weights={"throughput": 1}, rspec=RSpec(sites=("mu",)))  # type: ignore[dict-item]
+    here_only = make_template(name="here-only", rspec={"sites": ["mu"]})
     with refused(InvalidInput, field="destination"):
         flow(templates=Catalog.of([here_only]), template="here-only")
 

@@ -11,8 +11,7 @@ from adon.broker.leaving import WHOLE, outcome_of
 from adon.broker.outcomes import Stay
 from adon.templates_catalog.catalog import Catalog
 from tests.broker.test_estimates import SIX, transfer
-from tests.store.values import a_flow
-from tests.support.factories import make_catalog
+from tests.support.factories import make_catalog, make_flow
 from tests.support.stage import Stage, know, make_stage
 
 
@@ -168,6 +167,6 @@ def test_a_clock_that_is_set_back_makes_no_span_negative() -> None:
 
 
 def test_an_admission_before_diaries_were_kept_is_taken_from_its_stay() -> None:
-    old = a_flow(state=FlowState.ACTIVE, path="al2s", path_since=1200.0)
+    old = make_flow(state=FlowState.ACTIVE, path="al2s", path_since=1200.0)
     left = outcome_of(old.step(FlowState.FINISHED, 1300.0, "", ended_at=1300.0), streams=1, priority=1)
     assert left.admitted_at == 1200.0

@@ -8,8 +8,8 @@ from adon.broker import placing
 from adon.broker.broker import Broker
 from adon.broker.effects import Effect, SaveDecision, SaveFlow, SendBatch, WakeAt
 from adon.broker.events import FlowSubmitted, PortChanged, Tick
-from adon.broker.flow import FlowRequest
 from adon.flowvisor.port import PortState
+from tests.support.factories import make_request
 from tests.support.histories import NAMES, PATHS, Scene
 from tests.support.network_factories import EDGES, port_names
 from tests.support.stage import make_stage
@@ -18,10 +18,8 @@ from tests.support.stage import make_stage
 def test_decision_and_flow_are_saved_before_a_switch_is_told() -> None:
     """R3."""
     stage = make_stage()
-    request = FlowRequest.model_validate(
-        {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": "soykb"}
-    )
-    kinds = [type(effect) for effect in stage.feed(FlowSubmitted(*stage.stamp(), "c", request, "ann"))]
+    event = FlowSubmitted(*stage.stamp(), "c", make_request(), "ann")
+    kinds = [type(effect) for effect in stage.feed(event)]
     assert max(kinds.index(SaveDecision), kinds.index(SaveFlow)) < kinds.index(SendBatch)
 
 

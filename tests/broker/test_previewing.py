@@ -14,12 +14,13 @@ from adon.broker.broker import Broker
 from adon.broker.decision import Decision
 from adon.broker.effects import Answer, Effect, SaveDecision
 from adon.broker.events import Event, FlowSubmitted, PreviewAsked
-from adon.broker.flow import FlowRequest, FlowState
+from adon.broker.flow import FlowState
 from adon.config import LadderPolicy
 from adon.errors import AdonError, InvalidInput
 from adon.store import codec
 from tests.broker.queueing.scenes import EIGHT, full, why
 from tests.depth import DEPTH
+from tests.support.factories import make_request
 from tests.support.histories import NAMES, RATES, STEPS, TEMPLATES, Scene
 from tests.support.network_factories import make_configuration
 from tests.support.stage import Stage, make_stage
@@ -28,8 +29,7 @@ WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "templat
 
 
 def preview(stage: Stage, by: str = "ann", **fields: Any) -> Any:
-    request = FlowRequest.model_validate({**WISH, **fields})
-    return stage.command(PreviewAsked, request, by)
+    return stage.command(PreviewAsked, make_request(**{**WISH, **fields}), by)
 
 
 def _without_names(decision: Decision) -> Decision:
@@ -140,7 +140,7 @@ def test_a_preview_has_no_effect_but_its_answer(fields: dict[str, Any]) -> None:
     graded.submit(qspec={"throughput": {"min": "6 Mbps"}})
     for stage in (full()[0], graded):
         preview(stage, "bob", label="fills what is only there to be quick")
-        request = FlowRequest.model_validate({**WISH, **fields})
+        request = make_request(**{**WISH, **fields})
         before = stage.snapshot()
         for _ in range(2):
             effects = stage.feed(PreviewAsked(*stage.stamp(), "c", request, "ann"))

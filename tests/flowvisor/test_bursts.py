@@ -10,8 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from adon.flowvisor.bursts import at_its_start, throttling_of
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Measurement
 from measurement.throttling import Allowance
+from tests.support.factories import make_measurement
 
 MICRO, MEDIUM = Allowance(200e6, 80e6, 4.0), Allowance(1000e6, 200e6, 1.0)
 """[HEALTH] figure 4."""
@@ -23,7 +24,7 @@ def a_test(rates: object, seconds: object = 10, value: float | None = None, **mo
     mean = sum(rates) / len(rates) if value is None else value  # type: ignore[arg-type, call-overload]
     parameters: dict[str, Any] = {"protocol": "tcp", "streams": 1, "seconds": seconds, **more}
     found = {**parameters, "interval_bits": rates}
-    return Measurement(PathKey("p", "a", "b"), Metric.THROUGHPUT, mean, 0.0, 10.0, "run/1", "iperf3", found)
+    return make_measurement(value=mean, lasted=10.0, parameters=found)
 
 
 def through(bucket: Allowance, length: float, count: int, noise: float = 0.0, seed: int = 1) -> list[float]:

@@ -19,6 +19,7 @@ from adon.flowvisor.performance import (
     estimate_throughput,
 )
 from measurement.model import Measurement, Metric, PathKey
+from tests.support.factories import make_measurement
 
 THERE, BACK = PathKey("al2s", "mu", "osu"), PathKey("al2s", "osu", "mu")
 NOW = 1_000_000.0
@@ -32,7 +33,8 @@ def result(
     streams: object = 1,
     lasted: float = 10.0,
 ) -> Measurement:
-    return Measurement(key, metric, value, ended - lasted, ended, "run/1", "iperf3", {"streams": streams})
+    times = {"observed_at": ended, "lasted": lasted}
+    return make_measurement(key=key, metric=metric, value=value, **times, parameters={"streams": streams})
 
 
 def estimate(

@@ -17,6 +17,7 @@ from measurement.pscheduler.client import PSchedulerClient
 from measurement.pscheduler.iso8601 import format_timestamp, parse_timestamp
 from measurement.pscheduler.transport import Timeouts
 from tests.measurement.standin import RTT, TASK, StandIn, reply, stand_in
+from tests.support.factories import make_measurement
 from tests.support.refusals import refused
 
 KEY = PathKey("al2s", "mu", "osu")
@@ -267,7 +268,7 @@ def test_a_test_without_an_end_of_its_own_is_not_for_the_poller(server: StandIn)
     [({"metric": "mood"}, ""), ({"value": -1}, "rtt"), ({"key": {}}, "key"), ({"value": None}, "")],
 )
 def test_a_message_that_is_no_measurement_is_refused(change: dict[str, Any], field: str) -> None:
-    good = codec.to_json(Measurement(KEY, Metric.RTT, 0.1, 1.0, 2.0, "run"))
+    good = codec.to_json(make_measurement(metric=Metric.RTT, value=0.1))
     with refused(ValueError, field):
         codec.from_json({**good, **change})
     del good["source"]

@@ -6,14 +6,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from adon.broker.decision import Outcome
-from adon.broker.flow import Flow, FlowRequest
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from apps.rest.measuring_models import ExecutionView
 from apps.rest.models import DecisionView, MeasurementView
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Metric, PathKey
 from measurement.scheduling import Execution, Task
 from mininet_topos.demo.record import Check, Moment, Plan, Record, Transfer
 from tests.apps.web import NOW, decision_for
+from tests.support.factories import make_flow, make_measurement
 
 MB = 1_000_000
 HOSTILE = "<script>alert(1)</script>"
@@ -22,15 +22,13 @@ HOSTILE = "<script>alert(1)</script>"
 def measured(
     path: str, value: float, after: float, source: str = "mu", metric: Metric = Metric.THROUGHPUT
 ) -> dict:
-    ends = ("mu", "osu") if source == "mu" else ("osu", "mu")
-    times = (NOW + after - 5, NOW + after)
-    one = Measurement(PathKey(path, *ends), metric, value, *times, "https://mu/run", "iperf3")
+    key = PathKey(path, *(("mu", "osu") if source == "mu" else ("osu", "mu")))
+    one = make_measurement(key=key, metric=metric, value=value, observed_at=NOW + after, lasted=5)
     return MeasurementView.of(one).body()
 
 
 def decision(number: int, **changes) -> dict:
-    request = FlowRequest(source="mu-dtn", destination="osu-dtn", size="100 MB", template="soykb")
-    made = decision_for(Flow(number, request, "admin", "soykb@1", NOW))
+    made = decision_for(make_flow(number=number, requester="admin", submitted_at=NOW))
     return DecisionView.of(replace(made, **changes)).body()
 
 

@@ -15,6 +15,7 @@ from adon.flowvisor.rule import Entry
 from adon.store import codec, entry_codec
 from tests.broker.sites.values import job
 from tests.store import values
+from tests.support.factories import make_template
 from tests.support.refusals import refused
 
 
@@ -63,7 +64,7 @@ def test_job_round_trip(job: SiteJob) -> None:
 
 
 def test_template_round_trip() -> None:
-    template = values.a_template(
+    template = make_template(
         qspec={"throughput": {"min": "700 Mbps", "target": "5.5 Gbps"}, "loss": {"max": "0.01 %"}},
         rspec={"compute": {"worker_nodes": 4, "memory": "64 GiB"}},
         tables={"throughput": {"points": [["700 Mbps", 1], ["5.5 Gbps", 10]]}},

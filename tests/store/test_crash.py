@@ -15,13 +15,14 @@ WRITER = """
 import sys
 from adon.broker.effects import RuleState
 from adon.store.store import Store
-from tests.store.values import a_decision, a_flow, a_rule
+from tests.store.values import a_rule
+from tests.support.factories import make_decision, make_flow
 
 store = Store.open(sys.argv[1])
 for number in range(1, 1_000_000):
     with store.transaction(durable=sys.argv[2] == 'durable'):
-        store.save_decision(a_decision(f"d-{number}", flow=f"f-{number}"))
-        store.save_flow(a_flow(number), f"e-{number}")
+        store.save_decision(make_decision(id=f"d-{number}", flow=f"f-{number}"))
+        store.save_flow(make_flow(number=number), f"e-{number}")
         store.save_rules([a_rule(number, port=number % 60000 + 1)], RuleState.PENDING, "", 1.0)
     print(number, flush=True)
 """

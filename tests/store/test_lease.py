@@ -15,7 +15,8 @@ from adon.errors import Unavailable
 from adon.store.lease import CONTROLLER, Lease, LeaseLost
 from adon.store.store import Store
 from adon.store.tables import leases
-from tests.store.values import a_flow, a_rule
+from tests.store.values import a_rule
+from tests.support.factories import make_flow
 
 LONG, SHORT = 60.0, 0.05
 
@@ -133,9 +134,9 @@ class TestFence:
     def test_the_holder_writes(self, store: Store, url: str) -> None:
         with Store.open(url, fence=taken(store)) as active:
             with active.transaction():
-                active.save_flow(a_flow(7), "e-1")
+                active.save_flow(make_flow(number=7), "e-1")
                 active.save_rules([a_rule()], RuleState.PENDING, "", 1.0)
-            assert store.flow(7) == a_flow(7)
+            assert store.flow(7) == make_flow(number=7)
 
     @pytest.mark.parametrize("successor", [None, "a", "b"])
     def test_a_stale_holder_writes_nothing(self, store: Store, url: str, successor: str | None) -> None:
@@ -146,7 +147,7 @@ class TestFence:
             with pytest.raises(LeaseLost), stale.transaction():
                 pytest.fail("the block was entered")
             with pytest.raises(LeaseLost):
-                stale.save_flow(a_flow(7), "e-1")
+                stale.save_flow(make_flow(number=7), "e-1")
             assert stale.flows() == ()
 
     def test_losing_it_is_an_error_of_the_family(self) -> None:
@@ -157,7 +158,7 @@ class TestFence:
         lease = taken(store, seconds=1.0)
         with Store.open(url, fence=lease) as active, ThreadPoolExecutor(1) as pool:
             with active.transaction():
-                active.save_flow(a_flow(7), "e-1")
+                active.save_flow(make_flow(number=7), "e-1")
                 taking = pool.submit(self._take_when_free, url)
                 time.sleep(1.5)  # the lease is over; SQLite and PostgreSQL must hold the taker back
                 assert not taking.done()

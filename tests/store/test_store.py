@@ -30,13 +30,14 @@ from adon.store.snapshot_rows import SavedSnapshot
 from adon.store.store import WANTED, Store
 from measurement.model import PathKey
 from tests.broker.sites.values import job
-from tests.store.values import a_decision, a_flow, a_request, a_rule, a_template, an_outcome
+from tests.store.values import a_rule, an_outcome
+from tests.support.factories import make_decision, make_flow, make_request, make_template
 from tests.support.refusals import refused
 
 
 class TestFlows:
     def test_a_flow_is_read_back_as_it_was_last_saved(self, store: Store) -> None:
-        flow = a_flow(7)
+        flow = make_flow(number=7)
         store.save_flow(flow, "e-1")
         queued = flow.step(FlowState.QUEUED, 1001.5, "unqualified")
         store.save_flow(queued, "e-2")
@@ -44,7 +45,7 @@ class TestFlows:
         assert store.last_flow_number() == 7
 
     def test_history_grows_by_what_changed(self, store: Store) -> None:
-        flow = a_flow()
+        flow = make_flow()
         store.save_flow(flow, "e-1")
         queued = flow.step(FlowState.QUEUED, 1001.5, "unqualified")
         store.save_flow(queued, "e-2")
@@ -60,7 +61,7 @@ class TestFlows:
         assert store.flow(1).reason == "full"
 
     def test_a_move_is_history(self, store: Store) -> None:
-        flow = a_flow(state=FlowState.ACTIVE, path="al2s", path_since=1001.0)
+        flow = make_flow(state=FlowState.ACTIVE, path="al2s", path_since=1001.0)
         store.save_flow(flow, "e-1")
         store.save_flow(replace(flow, path="internet", path_since=1009.0), "e-2")
         assert [(h.at, h.path) for h in store.history(1)] == [(1001.0, "al2s"), (1009.0, "internet")]
@@ -68,7 +69,9 @@ class TestFlows:
     def test_listing_filters_and_pages(self, store: Store) -> None:
         for number in range(1, 6):
             state = FlowState.QUEUED if number % 2 else FlowState.FINISHED
-            store.save_flow(a_flow(number, state=state, requester="ada" if number < 4 else "bob"), "e")
+            store.save_flow(
+                make_flow(number=number, state=state, requester="ada" if number < 4 else "bob"), "e"
+            )
         assert [f.number for f in store.flows()] == [5, 4, 3, 2, 1]
         assert [f.number for f in store.flows(limit=2)] == [5, 4]
         assert [f.number for f in store.flows(limit=2, before=4)] == [3, 2]
@@ -77,11 +80,13 @@ class TestFlows:
         assert [f.number for f in store.unfinished_flows()] == [1, 3, 5]
 
     def test_a_search_looks_through_what_people_read_in_any_case(self, store: Store) -> None:
-        store.save_flow(a_flow(1, request=a_request(label="Ångström run"), reason="waits: 100% taken"), "e")
-        store.save_flow(a_flow(2, requester="Åsa"), "e")
+        store.save_flow(
+            make_flow(request=make_request(label="Ångström run"), reason="waits: 100% taken"), "e"
+        )
+        store.save_flow(make_flow(number=2, requester="Åsa"), "e")
         for text, found in (("ÅNGSTRÖM", [1]), ("åSA", [2]), ("100%", [1]), ("100_", []), ("soykb", [2, 1])):
             assert [one.number for one in store.flows(FlowFilter(text=text))] == found, text
-        store.save_flow(a_flow(1, request=a_request(label="Ångström run"), reason="it runs"), "e")
+        store.save_flow(make_flow(request=make_request(label="Ångström run"), reason="it runs"), "e")
         assert store.flows(FlowFilter(text="taken")) == ()
 
     def test_a_search_in_sqlite_reads_no_bodies(self, made_once: Path) -> None:
@@ -102,7 +107,7 @@ class TestFlows:
 
     def test_states_are_counted(self, store: Store) -> None:
         for number, state in ((1, FlowState.QUEUED), (2, FlowState.QUEUED), (3, FlowState.FINISHED)):
-            store.save_flow(a_flow(number, state=state), "e")
+            store.save_flow(make_flow(number=number, state=state), "e")
         assert store.flow_states() == {"queued": 2}
 
     def test_an_unknown_flow(self, store: Store) -> None:
@@ -117,7 +122,7 @@ class TestDecisions:
         seen = tuple(
             CandidateRecord(path, "l2", Verdict.QUALIFIED, "good", 9.0, ()) for path in ("al2s", "internet")
         )
-        decision = a_decision("d-1", candidates=seen, compute_site="osu-hpc")
+        decision = make_decision(candidates=seen, compute_site="osu-hpc")
         store.save_decision(decision)
         (short,) = store.decisions_in_short(DecisionFilter())
         assert len(short.candidates) == 2
@@ -125,8 +130,8 @@ class TestDecisions:
         assert {name: getattr(short, name) for name in names} == {n: getattr(decision, n) for n in names}
 
     def test_decisions_of_a_flow_in_order(self, store: Store) -> None:
-        later = a_decision("d-2", at=1005.0, outcome=Outcome.MOVE)
-        first, other = a_decision("d-1"), a_decision("d-3", flow="f-2")
+        later = make_decision(id="d-2", at=1005.0, outcome=Outcome.MOVE)
+        first, other = make_decision(), make_decision(id="d-3", flow="f-2")
         for decision in (later, first, other):
             store.save_decision(decision)
         assert store.decisions(1) == (first, later)
@@ -138,24 +143,24 @@ class TestDecisions:
 class TestTemplates:
     def test_versions(self, store: Store) -> None:
         for version in (1, 2):
-            store.save_template(a_template(version, priority=version), "eve", 1000.0 + version)
-        assert store.template("soykb").template == a_template(2, priority=2)
-        assert store.template("soykb", 1).template == a_template(1, priority=1)
+            store.save_template(make_template(version=version, priority=version), "eve", 1000.0 + version)
+        assert store.template("soykb").template == make_template(version=2, priority=2)
+        assert store.template("soykb", 1).template == make_template(version=1, priority=1)
         assert [(t.template.version, t.author, t.saved_at) for t in store.templates()] == [
             (1, "eve", 1001.0),
             (2, "eve", 1002.0),
         ]
 
     def test_a_saved_version_never_changes(self, store: Store) -> None:
-        store.save_template(a_template(), "eve", 1000.0)
-        store.save_template(a_template(), "bob", 2000.0)
+        store.save_template(make_template(), "eve", 1000.0)
+        store.save_template(make_template(), "bob", 2000.0)
         with pytest.raises(Conflict, match="soykb@1"):
-            store.save_template(a_template(priority=1), "eve", 1001.0)
+            store.save_template(make_template(priority=1), "eve", 1001.0)
         assert store.template("soykb").author == "eve"
 
     @pytest.mark.parametrize("statement", ["UPDATE templates SET author = 'x'", "DELETE FROM templates"])
     def test_not_even_behind_the_stores_back(self, store: Store, url: str, statement: str) -> None:
-        store.save_template(a_template(), "eve", 1000.0)
+        store.save_template(make_template(), "eve", 1000.0)
         engine = open_engine(parse_url(url), read_only=False)
         with pytest.raises(DBAPIError), engine.begin() as connection:
             connection.exec_driver_sql(statement)
@@ -164,7 +169,7 @@ class TestTemplates:
 
     @pytest.mark.parametrize(("name", "version"), [("soykb", 2), ("rivvir", None)])
     def test_an_unknown_one(self, store: Store, name: str, version: int | None) -> None:
-        store.save_template(a_template(), "eve", 1000.0)
+        store.save_template(make_template(), "eve", 1000.0)
         with pytest.raises(NotFound, match=name):
             store.template(name, version)
 
@@ -228,18 +233,18 @@ class TestAccess:
 class TestTransactions:
     def test_all_or_nothing(self, store: Store) -> None:
         with contextlib.suppress(RuntimeError), store.transaction():
-            store.save_flow(a_flow(1), "e-1")
+            store.save_flow(make_flow(), "e-1")
             store.save_rules([a_rule()], RuleState.PENDING, "", 1.0)
             raise RuntimeError
         assert store.last_flow_number() == 0
         assert store.rules() == ()
-        store.save_flow(a_flow(1), "e-1")
+        store.save_flow(make_flow(), "e-1")
         assert store.last_flow_number() == 1
 
     def test_what_is_saved_is_seen_inside_and_not_yet_outside(self, store: Store, url: str) -> None:
         with Store.open(url, read_only=True) as reader:
             with store.transaction():
-                store.save_flow(a_flow(1), "e-1")
+                store.save_flow(make_flow(), "e-1")
                 assert store.last_flow_number() == 1
                 assert reader.last_flow_number() == 0
             assert reader.last_flow_number() == 1
@@ -247,14 +252,14 @@ class TestTransactions:
     def test_an_inner_transaction_is_part_of_the_outer(self, store: Store) -> None:
         with contextlib.suppress(RuntimeError), store.transaction():
             with store.transaction():
-                store.save_flow(a_flow(1), "e-1")
+                store.save_flow(make_flow(), "e-1")
             raise RuntimeError
         assert store.last_flow_number() == 0
 
     def test_another_threads_reading_is_not_inside(self, store: Store) -> None:
         seen: list[int] = []
         with store.transaction():
-            store.save_flow(a_flow(1), "e-1")
+            store.save_flow(make_flow(), "e-1")
             thread = threading.Thread(target=lambda: seen.append(store.last_flow_number()))
             thread.start()
             thread.join()
@@ -263,7 +268,7 @@ class TestTransactions:
     def test_threads_that_write_take_turns(self, store: Store) -> None:
         def write(first: int) -> None:
             for number in range(first, first + 10):
-                store.save_flow(a_flow(number), "e")
+                store.save_flow(make_flow(number=number), "e")
 
         threads = [threading.Thread(target=write, args=(first,)) for first in (100, 200, 300)]
         for thread in threads:
@@ -277,7 +282,7 @@ class TestTransactions:
             Store.open(url, read_only=True) as reader,
             refused("read-only"),
         ):
-            reader.save_flow(a_flow(), "e-1")
+            reader.save_flow(make_flow(), "e-1")
 
     def test_a_reader_cannot_write_behind_the_stores_back(self, url: str) -> None:
         engine = open_engine(parse_url(url), read_only=True)
@@ -288,9 +293,9 @@ class TestTransactions:
 
 class TestErrors:
     def test_a_foreign_error_is_translated_with_its_cause(self, store: Store) -> None:
-        store.save_decision(a_decision("d-1"))
+        store.save_decision(make_decision())
         with pytest.raises(Unavailable) as caught:
-            store.save_decision(a_decision("d-1"))
+            store.save_decision(make_decision())
         assert isinstance(caught.value.__cause__, sqlalchemy.exc.IntegrityError)
 
     def test_infinity_that_slipped_through_is_refused_everywhere(self, store: Store) -> None:
@@ -299,7 +304,7 @@ class TestErrors:
             store.save_answer("ada", "k", "hash", {"cost": float("inf")}, 1.0)
 
     def test_a_body_of_another_version_is_named(self, store: Store, url: str) -> None:
-        store.save_flow(a_flow(1), "e-1")
+        store.save_flow(make_flow(), "e-1")
         engine = sqlalchemy.create_engine(url)
         with engine.begin() as connection:
             connection.execute(tables.flows.update().values(body={"number": 1}))
@@ -336,9 +341,9 @@ class TestErrors:
 @pytest.mark.parametrize("durable", [True, False])
 def test_what_the_database_is_told_about_the_disk(store: Store, durable: bool) -> None:
     with store.transaction(durable=not durable):
-        store.save_flow(a_flow(), "e-1")
+        store.save_flow(make_flow(), "e-1")
     with store.transaction(durable=durable):
-        store.save_flow(a_flow(2), "e-2")
+        store.save_flow(make_flow(number=2), "e-2")
         connection = store._thread.connection
         query = "PRAGMA synchronous" if connection.dialect.name == "sqlite" else "SHOW synchronous_commit"
         told = connection.exec_driver_sql(query).scalar_one()
@@ -397,20 +402,20 @@ class TestOutcomes:
     def test_what_a_flow_left_behind(self, store: Store) -> None:
         left = an_outcome(7)
         with store.transaction():
-            store.save_flow(a_flow(7, state=FlowState.FINISHED), "e-1")
+            store.save_flow(make_flow(number=7, state=FlowState.FINISHED), "e-1")
             store.save_outcome(left)
         assert store.outcome(7) == left
         assert store.outcomes() == (left,)
 
     def test_one_that_has_not_ended(self, store: Store) -> None:
-        store.save_flow(a_flow(7), "e-1")
+        store.save_flow(make_flow(number=7), "e-1")
         with pytest.raises(NotFound, match="f-7"):
             store.outcome(7)
         assert store.outcomes() == ()
 
     def test_those_that_ended_last_come_first(self, store: Store) -> None:
         for number, ended_at in ((1, 1300.0), (2, 1100.0), (3, 1200.0)):
-            store.save_flow(a_flow(number, requester="ada" if number < 3 else "bob"), "e-1")
+            store.save_flow(make_flow(number=number, requester="ada" if number < 3 else "bob"), "e-1")
             store.save_outcome(an_outcome(number, ended_at=ended_at))
         assert [one.flow for one in store.outcomes()] == [1, 3, 2]
         assert [one.flow for one in store.outcomes(limit=2)] == [1, 3]
@@ -431,12 +436,12 @@ class TestOutcomes:
     )
     def test_by_template_or_one_version_of_it(self, store: Store, template: str, found: list[int]) -> None:
         for number, of in ((1, "soykb@1"), (2, "soykb@1"), (3, "soykb@2"), (4, "soykb_x@1")):
-            store.save_flow(a_flow(number), "e-1")
+            store.save_flow(make_flow(number=number), "e-1")
             store.save_outcome(an_outcome(number, template=of))
         assert [one.flow for one in store.outcomes(template)] == found
 
     def test_an_outcome_never_changes(self, store: Store) -> None:
-        store.save_flow(a_flow(), "e-1")
+        store.save_flow(make_flow(), "e-1")
         store.save_outcome(an_outcome())
         with pytest.raises(Unavailable):
             store.save_outcome(an_outcome(state="failed"))
@@ -467,7 +472,7 @@ class TestSnapshots:
         engine.dispose()
 
     def test_what_was_not_kept(self, store: Store) -> None:
-        store.save_decision(a_decision("d-1"))
+        store.save_decision(make_decision())
         with pytest.raises(NotFound):
             store.snapshot("d-1")
         with pytest.raises(NotFound, match="part"):

@@ -19,7 +19,7 @@ from adon.store import tables
 from adon.store.flow_rows import FlowFilter
 from adon.store.store import Store
 from adon.store.upgrade import MIGRATIONS, main, upgrade
-from tests.store.values import a_flow, a_request
+from tests.support.factories import make_flow, make_request
 
 ONLY_SQLITE = {"ix_flows_sought"}
 
@@ -55,7 +55,7 @@ def test_upgrading_again_changes_nothing(url: str) -> None:
 
 def test_flows_of_an_earlier_version_are_found_by_text(url: str) -> None:
     with Store.open(url) as store:
-        store.save_flow(a_flow(1, request=a_request(label="Ångström"), reason="it runs"), "e")
+        store.save_flow(make_flow(request=make_request(label="Ångström"), reason="it runs"), "e")
     engine = sqlalchemy.create_engine(url)
     with engine.begin() as connection:
         connection.exec_driver_sql("DROP INDEX IF EXISTS ix_flows_sought")  # of 0012
@@ -143,7 +143,7 @@ def test_new_database_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     try:
         upgrade(f"sqlite:///{file}")
         with Store.open(f"sqlite:///{file}") as store:
-            store.save_flow(a_flow(), "e1", 1.0)
+            store.save_flow(make_flow(), "e1", 1.0)
             modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     finally:
         os.umask(umask)

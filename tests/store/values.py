@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from adon.broker.decision import Decision, Outcome, SiteCost
+from adon.broker.decision import Outcome, SiteCost
 from adon.broker.diary import Diary
-from adon.broker.flow import MAX_SIZE, Flow, FlowRequest, FlowState, Quality
+from adon.broker.flow import MAX_SIZE, Flow, FlowState, Quality
 from adon.broker.outcomes import FlowOutcome, Forecast, Stay
 from adon.flowvisor.action import (
     Normal,
@@ -27,7 +27,8 @@ from adon.flowvisor.match import Masked, Match
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Bucket, GroupEntry, MeterEntry, Rule
 from adon.frozenmap import FrozenMap
-from adon.templates_catalog.model import QSpec, Template
+from adon.templates_catalog.model import QSpec
+from tests.support.factories import make_decision, make_request
 
 times = st.floats(0, 1e11)
 texts = st.text(max_size=20)
@@ -36,36 +37,6 @@ names = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,8}", fullmatch=True)
 macs = st.sampled_from(["02:00:00:00:0a:01", "02:00:00:00:0b:01"])
 ports = st.integers(1, 65535)
 durations = st.floats(1e-9, 1e9).map(lambda value: f"{value!r} s")
-
-
-def a_template(version: int = 1, **changes: object) -> Template:
-    fields: dict[str, object] = {"name": "soykb", "version": version, "weights": {"throughput": 1.0}}
-    return Template.model_validate(fields | changes)
-
-
-def a_request(**changes: object) -> FlowRequest:
-    fields: dict[str, object] = {"source": "mu-dtn", "destination": "osu-dtn", "size": "25 GB"}
-    return FlowRequest.model_validate(fields | changes)
-
-
-def a_flow(number: int = 1, **changes: object) -> Flow:
-    fields = {"request": a_request(), "requester": "ada", "template": "soykb@1", "submitted_at": 1000.0}
-    return Flow(number=number, **(fields | changes))  # type: ignore[arg-type]
-
-
-def a_decision(identifier: str = "d-1", **changes: object) -> Decision:
-    fields: dict[str, object] = {
-        "flow": "f-1",
-        "at": 1000.0,
-        "cause": "e-1",
-        "outcome": Outcome.ADMIT,
-        "path": "al2s",
-        "previous_path": None,
-        "reason": "highest Q",
-        "template": "soykb@1",
-        "weights": {"throughput": 1.0},
-    }
-    return Decision(id=identifier, **(fields | changes))  # type: ignore[arg-type]
 
 
 def an_outcome(flow: int = 1, **changes: object) -> FlowOutcome:
@@ -107,7 +78,7 @@ qspecs = st.builds(
 )
 
 requests = st.builds(
-    a_request,
+    make_request,
     source=names,
     destination=names,
     size=st.integers(1, MAX_SIZE).map(lambda size: f"{size} B"),
@@ -214,8 +185,8 @@ candidates = st.builds(
 )
 
 decisions = st.builds(
-    a_decision,
-    identifier=texts,
+    make_decision,
+    id=texts,
     at=times,
     outcome=st.sampled_from(Outcome),
     path=st.none() | names,

@@ -9,7 +9,8 @@ from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.explain.backtest.past import Past
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Measurement, PathKey
+from tests.support.factories import make_flow, make_measurement, make_request, make_template
 
 START = 1_000_000.0
 BAD_FROM, UNTIL = START + 120, START + 900
@@ -19,15 +20,13 @@ TEST_S = 1.0
 def template(**selection: Any) -> Template:
     """A bulk transfer of one stream that needs 8 Mbps; ``selection`` says how eager it is to move."""
     calm = {"patience": 50, "switch_margin": 100, "min_dwell": "0 s", "max_age": "200 s"}
-    body = {
-        "name": "bulk",
-        "qspec": {"throughput": {"min": "8 Mbps"}},
-        "weights": {"throughput": 1},
-        "tables": {"throughput": {"points": [["1 Mbps", 1], ["60 Mbps", 10]]}},
-        "selection": {**calm, **selection},
-        "cost": None,
-    }
-    return Template.model_validate(body)
+    return make_template(
+        name="bulk",
+        qspec={"throughput": {"min": "8 Mbps"}},
+        tables={"throughput": {"points": [["1 Mbps", 1], ["60 Mbps", 10]]}},
+        selection={**calm, **selection},
+        cost=None,
+    )
 
 
 EAGER = template(patience=1)
@@ -39,33 +38,29 @@ def catalog() -> Catalog:
 
 
 def request(**fields: Any) -> FlowRequest:
-    asked = {
-        "source": "mu-dtn",
-        "destination": "osu-dtn",
-        "size": "600 MB",
-        "template": "bulk",
-        "ports": [5001],
-    }
-    return FlowRequest.model_validate(asked | fields)
+    return make_request(**{"size": "600 MB", "template": "bulk", "ports": [5001], **fields})
 
 
 def then(number: int = 1, after: float = 2.0, **fields: Any) -> Flow:
     """A flow as the store has it: asked for so many seconds after the start, finished long ago."""
     asked = {name: fields.pop(name) for name in list(fields) if name in FlowRequest.model_fields}
-    flow = Flow(number, request(**{"ports": [5000 + number], **asked}), "ann", "bulk@1", START + after)
-    ended = {
+    given = {
+        "number": number,
+        "request": request(**{"ports": [5000 + number], **asked}),
+        "template": "bulk@1",
+        "submitted_at": START + after,
         "state": FlowState.FINISHED,
         "ended_at": START + 500,
         "path": "al2s",
         "path_since": START + after,
     }
-    return replace(flow, **{**ended, **fields})
+    return make_flow(**{**given, **fields})
 
 
 def result(path: str, at: float, mbps: float, streams: int = 1) -> Measurement:
-    key, name = PathKey(path, "mu", "osu"), f"{path}-{at:g}"
-    return Measurement(
-        key, Metric.THROUGHPUT, mbps * 1e6, at - TEST_S, at, name, "iperf3", {"streams": streams}
+    key, said = PathKey(path, "mu", "osu"), {"streams": streams}
+    return make_measurement(
+        key=key, value=mbps * 1e6, observed_at=at, lasted=TEST_S, source=f"{path}-{at:g}", parameters=said
     )
 
 

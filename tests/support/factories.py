@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from adon.broker.decision import Decision, Outcome
+from adon.broker.flow import Flow, FlowRequest
 from adon.flowvisor.features import Room, SwitchFeatures
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.builtins import builtin_templates, scaled
@@ -13,12 +14,13 @@ from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from measurement.anomaly.alarm import Alarm, Kind
 from measurement.anomaly.model import Direction, Evidence, Sample, Severity
-from measurement.model import Metric, Series
+from measurement.model import Measurement, Metric, PathKey, Series
 
 FIELDS = frozenset(
     {"in_port", "eth_type", "ip_proto", "ip_src", "ip_dst", "tp_src", "tp_dst", "metadata", "vlan"}
 )
 """The match fields of a switch that can match all that ADON asks for."""
+AL2S = PathKey("al2s", "mu", "osu")
 ALL_GROUPS = FrozenMap({"all": 100, "fast_failover": 100})
 
 
@@ -27,17 +29,52 @@ def make_catalog() -> Catalog:
     return Catalog.of(scaled(template, 0.01) for template in builtin_templates())
 
 
-def make_template(name: str, selection: Mapping[str, Any], **fields: Any) -> Template:
-    """Return a bulk transfer; ``selection`` says how eager it is to move."""
-    body = {
-        "name": name,
-        "title": name,
-        "qspec": {"throughput": {"min": "1 bps"}},
+def make_template(**fields: Any) -> Template:
+    """Return a template that weighs throughput only."""
+    return Template.model_validate({"name": "soykb", "weights": {"throughput": 1.0}, **fields})
+
+
+def make_request(**fields: Any) -> FlowRequest:
+    """Return a request for 1 GB from mu to osu."""
+    body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "soykb"}
+    return FlowRequest.model_validate({**body, **fields})
+
+
+def make_flow(**fields: Any) -> Flow:
+    """Return a flow as it is when it was requested; ``request`` is one of :func:`make_request`."""
+    body = {"number": 1, "requester": "ann", "template": "soykb@1", "submitted_at": 1000.0}
+    return Flow(**{"request": make_request(), **body, **fields})
+
+
+def make_decision(**fields: Any) -> Decision:
+    """Return a decision that admits flow f-1 to al2s."""
+    body: dict[str, Any] = {
+        "id": "d-1",
+        "flow": "f-1",
+        "at": 1000.0,
+        "cause": "e-1",
+        "outcome": Outcome.ADMIT,
+        "path": "al2s",
+        "previous_path": None,
+        "reason": "highest Q",
+        "template": "soykb@1",
         "weights": {"throughput": 1.0},
-        "tables": {"throughput": {"points": [["1 bps", 1], ["100 Gbps", 10]]}},
-        "selection": selection,
     }
-    return Template.model_validate({**body, **fields})
+    return Decision(**{**body, **fields})
+
+
+def make_measurement(
+    *,
+    key: PathKey = AL2S,
+    metric: Metric = Metric.THROUGHPUT,
+    value: float = 58e6,
+    observed_at: float = 1_000_000.0,
+    lasted: float = 1.0,
+    **fields: Any,
+) -> Measurement:
+    """Return the result of a test that lasted so many seconds, by default of throughput from mu to osu."""
+    body = {"started_at": observed_at - lasted, "source": "run/1", "tool": "iperf3"}
+    return Measurement(key, metric, value, observed_at=observed_at, **{**body, **fields})
 
 
 def make_alarm(

@@ -18,14 +18,14 @@ from adon.broker.events import (
     RuleRemoved,
     Tick,
 )
-from adon.broker.flow import Flow, FlowRequest
+from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.flowvisor.cookie import Kind, cookie_owner
 from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Rule
 from adon.templates_catalog.catalog import Catalog
-from measurement.model import Measurement, Metric, PathKey
-from tests.support.factories import make_template
+from measurement.model import Metric, PathKey
+from tests.support.factories import make_measurement, make_request, make_template
 from tests.support.network_factories import EDGES, NETWORK, make_many_paths, port_names
 from tests.support.stage import Stage
 from tests.support.twins import Twins
@@ -33,20 +33,30 @@ from tests.support.twins import Twins
 PATHS = 4
 NAMES = [f"path-{index:02}" for index in range(PATHS)]
 BOTH = {"throughput": {"min": "5 Gbps", "target": "20 Gbps"}, "loss": {"max": "1 %"}}
+TABLES = {"throughput": {"points": [["1 bps", 1], ["100 Gbps", 10]]}}
 TEMPLATES = (
-    make_template("nimble", {"patience": 1, "min_dwell": "0 s", "switch_margin": 0, "max_age": "40 s"}),
     make_template(
-        "careful", {"patience": 3, "min_dwell": "15 s", "switch_margin": 1, "max_age": "60 s"}, qspec=BOTH
+        name="nimble",
+        qspec={"throughput": {"min": "1 bps"}},
+        tables=TABLES,
+        selection={"patience": 1, "min_dwell": "0 s", "switch_margin": 0, "max_age": "40 s"},
     ),
     make_template(
-        "slow",
-        {"patience": 2, "min_dwell": "5 s", "switch_margin": 0.2},
+        name="careful",
+        qspec=BOTH,
+        tables=TABLES,
+        selection={"patience": 3, "min_dwell": "15 s", "switch_margin": 1, "max_age": "60 s"},
+    ),
+    make_template(
+        name="slow",
         qspec={"rtt": {"max": "50 ms", "target": "10 ms"}},
         weights={"rtt": 2, "loss": 1},
-        tables={},
+        selection={"patience": 2, "min_dwell": "5 s", "switch_margin": 0.2},
     ),
     make_template(
-        "far", {"patience": 1, "min_dwell": "0 s"}, qspec={"throughput": {"min": "30 Gbps"}}, tables={}
+        name="far",
+        qspec={"throughput": {"min": "30 Gbps"}},
+        selection={"patience": 1, "min_dwell": "0 s"},
     ),
 )
 
@@ -90,16 +100,23 @@ class Scene(Stage):
     def ask(self, name: str, **fields: Any) -> None:
         """Ask for a transfer, which may be refused."""
         event_id, at = self.stamp()
-        body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 TB", "template": name}
-        ports = [5000 + int(event_id[1:])]
-        request = FlowRequest.model_validate({**body, "ports": ports, **fields})
+        body = {"size": "1 TB", "template": name, "ports": [5000 + int(event_id[1:])]}
+        request = make_request(**{**body, **fields})
         self.feed(FlowSubmitted(event_id, at, f"c-{event_id}", request, "ann"))
 
     def result(self, path: str, metric: Metric, value: float, age: float = 0.0) -> None:
         """Report a result, from mu to osu, of a test that ended ``age`` seconds ago."""
         key, (event_id, at) = PathKey(path, "mu", "osu"), self.stamp()
-        end, parameters = at - age, {"streams": 2}
-        found = Measurement(key, metric, value, end - 3, end, f"t-{event_id}", "tool", parameters)
+        found = make_measurement(
+            key=key,
+            metric=metric,
+            value=value,
+            observed_at=at - age,
+            lasted=3.0,
+            source=f"t-{event_id}",
+            tool="tool",
+            parameters={"streams": 2},
+        )
         self.feed(MeasurementArrived(event_id, at, found))
 
     def know(self, rates: Mapping[str, float]) -> None:

@@ -50,7 +50,7 @@ from adon.broker.events import (
     SyncAsked,
     TransferReported,
 )
-from adon.broker.flow import Flow, FlowRequest
+from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
 from adon.broker.recompute.codec import Decoder, Encoder
 from adon.broker.recompute.encoded import Encoded
@@ -65,11 +65,11 @@ from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Change, Entry, MeterEntry, Rule, Slot
 from adon.templates_catalog.catalog import Catalog
 from measurement.anomaly.alarm import Alarm
-from measurement.model import Measurement, Metric, Observation, PathKey
+from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
 from measurement.sites.model import JobOrder, Shape
 from tests.support.controller_view import ControllerView
-from tests.support.factories import make_catalog
+from tests.support.factories import make_catalog, make_measurement, make_request
 from tests.support.fake_switch import FakeSwitch, SwitchFaults
 from tests.support.laws import EFFECT_LAWS, STATE_LAWS
 from tests.support.memory import MEMORIES
@@ -181,9 +181,16 @@ class Stage(EventPlayer):
         parameters: Mapping[str, int] | None = None,
     ) -> None:
         event_id, at = self.stamp()
-        end = at - age
-        test = f"test-{event_id}"
-        result = Measurement(key, metric, value, end - duration, end, test, tool, parameters or {})
+        result = make_measurement(
+            key=key,
+            metric=metric,
+            value=value,
+            observed_at=at - age,
+            lasted=duration,
+            source=f"test-{event_id}",
+            tool=tool,
+            parameters=parameters or {},
+        )
         self.feed(MeasurementArrived(event_id, at, result))
 
     def observe(self, site: str, metric: str, value: float, part: str = "") -> None:
@@ -207,8 +214,8 @@ class Stage(EventPlayer):
         by = fields.pop("by", "ann")
         roles, groups = fields.pop("roles", ("researcher",)), fields.pop("groups", ())
         event_id, at = self.stamp()
-        body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": template}
-        request = FlowRequest.model_validate({"ports": [5000 + int(event_id[1:])], **body, **fields})
+        body = {"size": "100 MB", "template": template, "ports": [5000 + int(event_id[1:])]}
+        request = make_request(**{**body, **fields})
         command = f"c-{event_id}"
         self.feed(FlowSubmitted(event_id, at, command, request, by, frozenset(roles), frozenset(groups)))
         answer = self._answer(command)

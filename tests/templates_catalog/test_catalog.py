@@ -8,18 +8,14 @@ import pytest
 
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound
 from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.model import Template
+from tests.support.factories import make_template
 from tests.support.refusals import refused
-
-
-def template(name: str = "soykb", **parts: Any) -> Template:
-    return Template.model_validate({"name": name, "weights": {"loss": 1}, **parts})
 
 
 def test_versions_count_up_and_the_old_catalog_stays() -> None:
     empty = Catalog()
-    one, first = empty.add(template(notes="a"))
-    two, second = one.add(template(notes="b"))
+    one, first = empty.add(make_template(notes="a"))
+    two, second = one.add(make_template(notes="b"))
     assert (first.reference, second.reference) == ("soykb@1", "soykb@2")
     assert empty.latest == ()
     assert one.latest == (first,)
@@ -31,29 +27,29 @@ def test_versions_count_up_and_the_old_catalog_stays() -> None:
 
 
 def test_what_equals_the_latest_is_the_latest() -> None:
-    catalog, saved = Catalog().add(template(notes="a"))
-    again, same = catalog.add(template(notes="a"))
+    catalog, saved = Catalog().add(make_template(notes="a"))
+    again, same = catalog.add(make_template(notes="a"))
     assert again is catalog
     assert same == saved
-    back, third = catalog.add(template(notes="b"))[0].add(template(notes="a"))
+    back, third = catalog.add(make_template(notes="b"))[0].add(make_template(notes="a"))
     assert third.reference == "soykb@3"
     assert len(back.versions("soykb")) == 3
 
 
 def test_an_explicit_version_is_kept() -> None:
-    catalog, saved = Catalog().add(template(version=4))
+    catalog, saved = Catalog().add(make_template(version=4))
     assert saved.version == 4
     assert catalog.add(saved) == (catalog, saved)
-    assert catalog.add(template(notes="next"))[1].version == 5
+    assert catalog.add(make_template(notes="next"))[1].version == 5
 
 
 @pytest.mark.parametrize(("version", "code"), [(4, "duplicate"), (3, "conflict")])
 def test_a_saved_version_never_changes(version: int, code: str) -> None:
-    catalog, _ = Catalog().add(template(version=4))
+    catalog, _ = Catalog().add(make_template(version=4))
     with refused(code, "version"):
-        catalog.add(template(version=version, notes="other"))
+        catalog.add(make_template(version=version, notes="other"))
     with pytest.raises(Conflict):
-        Catalog.of([template(version=4), template(version=4, notes="other")])
+        Catalog.of([make_template(version=4), make_template(version=4, notes="other")])
 
 
 @pytest.mark.parametrize(
@@ -72,22 +68,26 @@ def test_a_saved_version_never_changes(version: int, code: str) -> None:
 )
 def test_references_that_lead_nowhere(reference: str, error: type[AdonError]) -> None:
     with pytest.raises(error):
-        Catalog.of([template()]).resolve(reference)
+        Catalog.of([make_template()]).resolve(reference)
 
 
 def test_references() -> None:
-    catalog = Catalog.of([template(version=1), template(version=2, notes="b")])
+    catalog = Catalog.of([make_template(version=1), make_template(version=2, notes="b")])
     assert catalog.resolve("soykb").version == 2
     assert catalog.resolve("soykb@1").version == 1
 
 
 SHELF = Catalog.of(
     [
-        template("soykb", match={"applications": ["soykb", "irods"], "ports": [1247, "20000-20199"]}),
-        template("globus", match={"applications": ["gridftp"], "ports": ["20100-20300"], "dscp": [10]}),
-        template("voice", protocol="udp", match={"ports": [20100], "dscp": [46]}),
-        template("video", protocol="udp", match={"dscp": [46, 34]}),
-        template("bare"),
+        make_template(
+            name="soykb", match={"applications": ["soykb", "irods"], "ports": [1247, "20000-20199"]}
+        ),
+        make_template(
+            name="globus", match={"applications": ["gridftp"], "ports": ["20100-20300"], "dscp": [10]}
+        ),
+        make_template(name="voice", protocol="udp", match={"ports": [20100], "dscp": [46]}),
+        make_template(name="video", protocol="udp", match={"dscp": [46, 34]}),
+        make_template(name="bare"),
     ]
 )
 
@@ -135,6 +135,6 @@ def test_an_application_without_template_is_not_found(stated: dict[str, str]) ->
 
 
 def test_only_the_latest_version_is_matched() -> None:
-    catalog, _ = SHELF.add(template("soykb", match={"applications": ["soykb"]}))
+    catalog, _ = SHELF.add(make_template(name="soykb", match={"applications": ["soykb"]}))
     with pytest.raises(InvalidInput):
         catalog.match(ports=[1247])

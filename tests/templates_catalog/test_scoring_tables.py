@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from adon.templates_catalog.model import QSpec, Template
+from adon.templates_catalog.model import QSpec
 from adon.templates_catalog.scoring_tables import scoring_tables
 from measurement.model import Metric
+from tests.support.factories import make_template
 
-
-def template(**parts: Any) -> Template:
-    base = {"name": "t", "weights": {"throughput": 1, "rtt": 1}}
-    return Template.model_validate({**base, **parts})
+BOTH = {"throughput": 1, "rtt": 1}
 
 
 def test_the_templates_own_table_comes_first() -> None:
-    own = template(tables={"throughput": {"points": [["1 Mbps", 2], ["2 Mbps", 3]]}})
+    own = make_template(weights=BOTH, tables={"throughput": {"points": [["1 Mbps", 2], ["2 Mbps", 3]]}})
     tables = scoring_tables(own, own.qspec, {Metric.RTT: 0.01})
     assert list(tables) == [Metric.THROUGHPUT, Metric.RTT]
     assert tables[Metric.THROUGHPUT] == own.tables[Metric.THROUGHPUT]
@@ -37,19 +33,21 @@ def test_the_templates_own_table_comes_first() -> None:
 def test_target_then_ceiling_then_best_seen(
     throughput: dict[str, str], rspec: dict[str, str], best_seen: float | None, best: float
 ) -> None:
-    made = template(qspec={"throughput": throughput}, rspec=rspec)
+    made = make_template(weights=BOTH, qspec={"throughput": throughput}, rspec=rspec)
     seen = {} if best_seen is None else {Metric.THROUGHPUT: best_seen}
     assert scoring_tables(made, made.qspec, seen)[Metric.THROUGHPUT].points == ((1e9, 1.0), (best, 10.0))
 
 
 def test_the_ceiling_is_no_best_delay() -> None:
-    made = template(qspec={"rtt": {"max": "100 ms"}}, rspec={"bandwidth_ceiling": "8 Gbps"})
+    made = make_template(
+        weights=BOTH, qspec={"rtt": {"max": "100 ms"}}, rspec={"bandwidth_ceiling": "8 Gbps"}
+    )
     table = scoring_tables(made, made.qspec, {Metric.RTT: 0.02})[Metric.RTT]
     assert table.points == ((0.02, 10.0), (0.1, 1.0))
 
 
 def test_the_flows_own_qspec_and_weights_count() -> None:
-    made = template(qspec={"jitter": {"max": "9 ms"}})
+    made = make_template(weights=BOTH, qspec={"jitter": {"max": "9 ms"}})
     qspec = QSpec.model_validate({"jitter": {"max": "2 ms", "target": "1 ms"}})
     tables = scoring_tables(made, qspec, {}, weights={Metric.JITTER: 1.0})
     assert {metric: table.points for metric, table in tables.items()} == {

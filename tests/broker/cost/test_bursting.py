@@ -11,23 +11,24 @@ from hypothesis import strategies as st
 
 from adon.broker.cost.bursting import basis_of, bucket_for, described
 from adon.broker.cost.terms import NetworkTerms
-from adon.broker.flow import Flow, FlowRequest
+from adon.broker.flow import Flow
 from adon.flowvisor.path import Basis
 from adon.flowvisor.performance import PerformanceView
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import PathKey
 from measurement.throttling import Allowance
+from tests.support.factories import make_flow, make_measurement
 
 KEY, END = PathKey("al2s", "mu", "osu"), 1_000.0
 MICRO = Allowance(200e6, 80e6, 4.0)
 PROFILE = [200e6] * 4 + [80e6] * 6
 MEAN = 128e6
-FLOW = Flow(1, FlowRequest(source="a", destination="b", size="1 GB"), "ann", "soykb@1", 0.0)
+FLOW = make_flow()
 
 
 def view(rates: object = PROFILE, value: float = MEAN) -> PerformanceView:
     found = PerformanceView()
     said = {"streams": 1, "seconds": 10.0, "interval_bits": rates}
-    found.record(Measurement(KEY, Metric.THROUGHPUT, value, END - 10, END, "run/1", "iperf3", said))
+    found.record(make_measurement(key=KEY, value=value, observed_at=END, lasted=10, parameters=said))
     return found
 
 

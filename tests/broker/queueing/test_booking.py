@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.queueing.booking import Booking
 from adon.broker.queueing.bookings import Bookings
 from adon.broker.queueing.steps import Span
 from adon.store import codec
 from measurement.model import PathKey
+from tests.support.factories import make_flow, make_request
 
 KEY, OTHER = PathKey("al2s", "mu", "osu"), PathKey("internet", "mu", "osu")
 FIRST, SECOND = Booking("al2s", 20e6, 100.0, 200.0), Booking("al2s", 5.5, 150.0, 250.0)
@@ -17,10 +17,9 @@ FIRST, SECOND = Booking("al2s", 20e6, 100.0, 200.0), Booking("al2s", 5.5, 150.0,
 
 def test_what_is_reserved_is_kept_with_the_flow() -> None:
     """Exactly as it was; and a flow that an earlier version saved has none."""
-    body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "deadline": "8 h"}
-    request = FlowRequest.model_validate({**body, "not_before": "2026-11-21T22:00:00.25Z"})
-    flow = Flow(1, request, "ann", "soykb@1", 0.1, FlowState.QUEUED, 0.1, not_before=0.3, deadline=1e9 + 0.1)
-    flow = replace(flow, booking=replace(FIRST, rate=0.1 + 0.2))
+    request = make_request(deadline="8 h", not_before="2026-11-21T22:00:00.25Z")
+    booking = replace(FIRST, rate=0.1 + 0.2)
+    flow = make_flow(request=request, submitted_at=0.1, not_before=0.3, deadline=1e9 + 0.1, booking=booking)
     saved = codec.encode_flow(flow)
     assert codec.decode_flow(saved) == flow
     for name in ("not_before", "deadline"):

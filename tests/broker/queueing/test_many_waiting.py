@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from adon.broker.events import SnapshotAsked
-from adon.broker.flow import Flow, FlowRequest, FlowState
+from adon.broker.flow import Flow, FlowState
 from tests.broker.queueing.scenes import why
+from tests.support.factories import make_flow, make_request
 from tests.support.stage import know, make_stage
 
 pytestmark = pytest.mark.integration
@@ -33,23 +34,20 @@ MOST_BYTES_PER_FLOW = 20_000
 def waiting(number: int, reference: str, now: float) -> Flow:
     """Either way between the two sites, each with a port of its own, of a hundred priorities."""
     ends = ("mu-dtn", "osu-dtn") if number <= PORTS else ("osu-dtn", "mu-dtn")
-    request = FlowRequest.model_validate(
-        {
-            "source": ends[0],
-            "destination": ends[1],
-            "size": f"{10**9 + number} B",
-            "template": "soykb",
-            "ports": [10_000 + number % PORTS],
-            "priority": number % 100,
-            "queue_patience": "100 d",
-        }
+    request = make_request(
+        source=ends[0],
+        destination=ends[1],
+        size=f"{10**9 + number} B",
+        ports=[10_000 + number % PORTS],
+        priority=number % 100,
+        queue_patience="100 d",
     )
-    return Flow(
-        number,
-        request,
-        "ann" if number % 3 else "bob",
-        reference,
-        now - 1 / number,
+    return make_flow(
+        number=number,
+        request=request,
+        requester="ann" if number % 3 else "bob",
+        template=reference,
+        submitted_at=now - 1 / number,
         state=FlowState.QUEUED,
         state_since=now - 1 / number,
         transfer_size=request.size,

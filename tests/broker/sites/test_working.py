@@ -14,10 +14,10 @@ from adon.broker.placing import Placing
 from adon.broker.sites import working
 from adon.broker.sites.jobs import JobRequest, JobState, SiteJob
 from adon.errors import Conflict, InvalidInput, NotFound
-from adon.templates_catalog.model import Template
 from measurement.custom.batch.model import JobState as Word
 from measurement.sites.model import JobNews, Shape, SiteReport
 from tests.broker.sites.values import SLURM, news, report, silent, wait, with_adapter
+from tests.support.factories import make_template
 from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused
 from tests.support.stage import Stage, know, make_stage
@@ -115,24 +115,15 @@ def test_a_report_that_is_no_news_tries_nobody_again() -> None:
 
 def test_sites_are_asked_for_the_sizes_that_templates_ask_for() -> None:
     on = stage()
-    body = {
-        "name": "large",
-        "weights": {"throughput": 1.0},
-        "rspec": {"compute": {"worker_nodes": 8, "cores": 4, "memory": "1 GB"}},
-    }
-    on.command(TemplateSaved, Template.model_validate(body))
+    compute = {"worker_nodes": 8, "cores": 4, "memory": "1 GB"}
+    on.command(TemplateSaved, make_template(name="large", rspec={"compute": compute}))
     assert Shape(8, 8, 10**9) in on.shapes  # at least a core on each node
     assert Shape() in on.shapes
     assert on.shapes == tuple(sorted(on.shapes)) == on.broker.shapes
 
 
 def test_of_too_many_sizes_the_largest_stay() -> None:
-    templates = [
-        Template.model_validate(
-            {"name": f"t{n}", "weights": {"throughput": 1.0}, "rspec": {"compute": {"worker_nodes": n}}}
-        )
-        for n in range(1, 40)
-    ]
+    templates = [make_template(name=f"t{n}", rspec={"compute": {"worker_nodes": n}}) for n in range(1, 40)]
     found = working.shapes(templates)
     assert (len(found), found[-1].nodes, found[0].nodes) == (16, 39, 24)
 

@@ -17,6 +17,7 @@ from measurement.model import Measurement, Metric, Observation, PathKey, Series,
 from tests.reference import series as generate
 from tests.reference.detectors import SPD
 from tests.reference.series import Plateau, Step
+from tests.support.factories import make_measurement
 from tests.support.refusals import refused
 
 KEY = PathKey("al2s", "mu", "osu")
@@ -26,7 +27,7 @@ WATCH = Watch()
 
 
 def measured(sample: Sample, metric: Metric = Metric.THROUGHPUT, key: PathKey = KEY) -> Measurement:
-    return Measurement(key, metric, sample.value, BEGUN + sample.at, BEGUN + sample.at, "test")
+    return make_measurement(key=key, metric=metric, value=sample.value, observed_at=BEGUN + sample.at)
 
 
 def told(

@@ -11,7 +11,8 @@ from measurement.archive import Appended, Archive, csvfile
 from measurement.archive.exchange import BadRows, check_file, export_file, import_file
 from measurement.archive.records import Record, record, value_of
 from measurement.model import Measurement, Metric, Observation, PathKey
-from tests.measurement.archive.values import L2, measured, observed
+from tests.measurement.archive.values import measured, observed
+from tests.support.factories import make_measurement
 from tests.support.refusals import refused
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
@@ -175,7 +176,8 @@ def test_an_export_that_fails_leaves_nothing(archive, tmp_path):
 
 
 def test_the_header_and_a_row_are_plain_to_read(archive, tmp_path):
-    value = Measurement(L2, Metric.RTT, 0.1, 1, 2.5, "urn:run", "ping", {"count": 5})
+    rtt = {"metric": Metric.RTT, "value": 0.1, "source": "urn:run", "tool": "ping"}
+    value = make_measurement(**rtt, started_at=1.0, observed_at=2.5, parameters={"count": 5})
     archive.append([value])
     export_file(archive, tmp_path / "a.csv")
     header, row = (tmp_path / "a.csv").read_text().splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from measurement.model import Measurement, Metric, Observation, PathKey, Series
+from tests.support.factories import make_measurement
 
 L2 = PathKey("al2s", "mu", "osu")
 L3 = PathKey("internet", "mu", "osu")
@@ -26,8 +27,8 @@ def measured(
     took: float = 1.0,
 ) -> Measurement:
     """A value observed ``at``, of a run of its own unless ``source`` is given."""
-    source = run_url() if source is None else source
-    return Measurement(key, metric, value, at - took, at, source, "iperf3", {"streams": 4})
+    run = {"source": run_url() if source is None else source, "parameters": {"streams": 4}}
+    return make_measurement(key=key, metric=metric, value=value, observed_at=at, lasted=took, **run)
 
 
 def observed(value: float, at: float, series: Series = LOAD, source: str = "urn:host") -> Observation:
