@@ -1,7 +1,7 @@
-"""What an experiment is held against: the network that it names, and the machine that is to run it.
+"""What an experiment is held against: the network that it names.
 
-Values only.  Who builds networks (``mininet_topos``) and looks at machines says them; all rates are those of
-the testbed, after the scale.
+Values only.  Who builds networks (``mininet_topos``) says them; all rates are those of the testbed, after
+the scale.
 """
 
 from __future__ import annotations
@@ -37,25 +37,12 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """What there is of it for a run.
-
-    :param disk: bytes free where the results go.
-    :param memory: bytes available.
-    """
-
-    disk: int
-    memory: int
-
-
-@dataclass(frozen=True, slots=True)
 class Surroundings:
-    """A network at a scale, and perhaps a machine.
+    """A network at a scale.
 
     :param scale: what its rates were divided by.
     :param sites: per site the hosts that send and receive (data transfer nodes), the first is taken where
         only the site is named.
-    :param machine: None where only the file is checked: then nothing is said of room.
     """
 
     network: str
@@ -64,7 +51,6 @@ class Surroundings:
     ways: Mapping[str, Way]
     links: frozenset[str] = frozenset()
     limits: Limits = Limits()
-    machine: Machine | None = None
 
     def site(self, end: str) -> str | None:
         """The site of this name, or that has the host of this name; None if there is neither."""

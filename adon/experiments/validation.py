@@ -1,4 +1,4 @@
-"""Whether everything that a file names is there, and fits: network, figures, room and time.
+"""Whether everything that a file names is there, and fits: network, figures, and moments.
 
 Every finding is a place in the file's data and a cause.  What is wrong at one combination of the sweep only
 is found at the setting that makes it so.
@@ -13,7 +13,6 @@ from adon.experiments import sweeping
 from adon.experiments.document import Experiment
 from adon.experiments.naming import moments, network, read_out
 from adon.experiments.ordering import cycles
-from adon.experiments.room import room
 from adon.experiments.surroundings import Surroundings
 from adon.experiments.sweeping import Place, at_point, points
 from adon.experiments.yielding import results
@@ -63,10 +62,9 @@ def problems(
 
 def _here(at: Experiment, templates: Mapping[str, Template], surroundings: Surroundings) -> Iterator[Finding]:
     """What is wrong at one combination."""
-    named = [*network(at, templates, surroundings), *moments(at), *cycles(at)]
-    yield from named
-    if not named:
-        yield from room(at, templates, surroundings)
+    yield from network(at, templates, surroundings)
+    yield from moments(at)
+    yield from cycles(at)
 
 
 def set_at(experiment: Experiment, point: sweeping.Point, place: Place) -> Place:

@@ -108,17 +108,16 @@ def check(
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON schema of a file, for editors.")
     ] = False,
-    results: ResultsOption = RESULTS,
     json_: JsonFlag = False,
 ) -> None:
-    """Check experiments against their networks and this machine: every problem with file, line and field."""
+    """Check experiments against their networks: every problem with file, line and field."""
     from adon.experiments import reading
     from apps.cli.experiment_told import trials
     from apps.experiments import around
 
     def checked(name: str) -> tuple[dict[str, object], str]:
         _, found = experiment_files.experiment_of(name)
-        around.checked(found, around.network(found), results)
+        around.checked(found, around.network(found))
         its, number = found.experiment.name, trials(found.experiment)
         known = {"name": its, "trials": number, "digest": found.digest()}
         return known, f"{its} is valid: {number} trials"

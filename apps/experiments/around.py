@@ -1,17 +1,13 @@
-"""What an experiment is held against: the test network that it names, and this machine."""
+"""What an experiment is held against: the test network that it names."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
-from pathlib import Path
-
-import psutil
 
 from adon import yamlfile
 from adon.errors import InvalidInput, Problem
 from adon.experiments.reading import Source
-from adon.experiments.surroundings import Limits, Machine, Surroundings, Way
+from adon.experiments.surroundings import Limits, Surroundings, Way
 from adon.paths import is_file
 from apps.experiments import measuring
 from apps.experiments.named_files import network_file
@@ -38,11 +34,8 @@ def network(source: Source) -> Network:
     return networks.read(file.absolute(), scale)
 
 
-def surroundings(of: Network, machine: Machine | None = None) -> Surroundings:
-    """What an experiment may name of a network.
-
-    :param machine: None where nothing is to be said of room.
-    """
+def surroundings(of: Network) -> Surroundings:
+    """What an experiment may name of a network."""
     return Surroundings(
         network=of.name,
         scale=of.scale,
@@ -50,17 +43,15 @@ def surroundings(of: Network, machine: Machine | None = None) -> Surroundings:
         ways={path.name: Way(path.sites, path.goodput) for path in of.paths},
         links=frozenset(link.name for link in of.links),
         limits=Limits((MIN_RATE, MAX_RATE), MAX_DELAY),
-        machine=machine,
     )
 
 
-def checked(source: Source, of: Network, results: Path) -> Surroundings:
+def checked(source: Source, of: Network) -> Surroundings:
     """What it is held against, after everything that it says was.
 
-    :param results: where results go; it need not be there yet.
     :raises InvalidInput: with every problem found, each with file, line and field.
     """
-    found = surroundings(of, machine(results))
+    found = surroundings(of)
     source.check(found)
     wrong = [
         problem for look in (_check_configuration, measuring.check) for problem in _problems(look, source, of)
@@ -94,12 +85,3 @@ def _check_configuration(source: Source, of: Network) -> None:
             ).problems
         ]
         raise InvalidInput(wrong) from error
-
-
-def machine(results: Path) -> Machine:
-    """This machine, as far as a run needs it.
-
-    :param results: where results go; it need not be there yet.
-    """
-    there = next(folder for folder in (results.absolute(), *results.absolute().parents) if folder.exists())
-    return Machine(disk=shutil.disk_usage(there).free, memory=psutil.virtual_memory().available)

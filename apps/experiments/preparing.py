@@ -57,7 +57,7 @@ def prepare(source: Source, wanted: Wanted) -> Prepared:
     :raises Unavailable: if this machine cannot; names the tools that are missing.
     """
     experiment, network = source.experiment, around.network(source)
-    found = around.checked(source, network, wanted.results)
+    found = around.checked(source, network)
     planned = plan(experiment, source.templates, found)
     trials = chosen(planned.trials, wanted.only)
     choice = platforms.choose(wanted.platform, needs_delay=bool(planned.needs))

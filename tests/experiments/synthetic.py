@@ -27,7 +27,7 @@ from adon.experiments.results import (
     ThroughputRow,
     TrialDone,
 )
-from adon.experiments.surroundings import Machine, Surroundings, Way
+from adon.experiments.surroundings import Surroundings, Way
 
 BEGAN = 1_795_000_000.0
 MU_OSU = Surroundings(
@@ -36,7 +36,6 @@ MU_OSU = Surroundings(
     sites={"mu": ("mu-dtn",), "osu": ("osu-dtn",)},
     ways={"al2s": Way(("mu", "osu"), 58e6), "internet": Way(("mu", "osu"), 6.5e6)},
     links=frozenset({"line-t1", "core-mu"}),
-    machine=Machine(disk=10 * 10**9, memory=8 * 10**9),
 )
 
 FIGURE_21 = """\

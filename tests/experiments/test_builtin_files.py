@@ -12,19 +12,17 @@ from adon.experiments.document import Need
 from adon.experiments.plan import plan
 from adon.experiments.planned import Plan
 from adon.experiments.reading import Source, read
-from adon.experiments.surroundings import Machine, Surroundings
+from adon.experiments.surroundings import Surroundings
 from apps.experiments import around
 
 ROOT = Path(__file__).parents[2]
 NAMES = builtins.names()
 EXAMPLE = ROOT / "docs" / "examples" / "night.yaml"
-ROOM = Machine(disk=10 * 10**9, memory=2 * 10**9)
-"""Of a small machine."""
 
 
 def against(source: Source) -> Surroundings:
-    """What a file is held against: its network, on a small machine."""
-    return around.surroundings(around.network(source), ROOM)
+    """What a file is held against: its network."""
+    return around.surroundings(around.network(source))
 
 
 def planned(source: Source) -> Plan:
@@ -49,7 +47,7 @@ def holds(check: RatioCheck, ratio: float) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_fits_its_network_and_a_small_machine(name: str) -> None:
+def test_each_fits_its_network(name: str) -> None:
     source = builtins.source(name)
     assert source.experiment.name == name
     assert planned(source).trials

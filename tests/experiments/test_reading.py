@@ -13,9 +13,6 @@ from adon import yamlfile
 from adon.errors import InvalidInput
 from adon.experiments.document import Experiment
 from adon.experiments.reading import parse, read, schema
-from adon.experiments.room import memory_needed
-from adon.experiments.scaling import flows_of
-from adon.experiments.surroundings import Machine
 from apps.cli.experiment_told import told_json
 from tests.experiments.synthetic import FIGURE_21, MU_OSU
 
@@ -144,39 +141,6 @@ def test_a_template_of_udp_needs_what_udp_needs():
 def test_loss_is_measured_by_pings_too():
     figure = "figures: {x: {of: measured, path: al2s, metric: loss}}"
     parse(with_line("workload:", f"measuring: {{latency: null}}\n{figure}\nworkload:")).check(MU_OSU)
-
-
-def test_a_workload_larger_than_the_disk_is_refused():
-    text = with_line("size: 1 GB", "size: 200 GB\n    store: disk\n    path: al2s")
-    text = text.replace("network: mu_osu", "network: mu_osu\nlimit: 1 h")
-    said = refused(text, machine=Machine(disk=10**9, memory=10**9))
-    place = f"e.yaml:{line_of(text, 'workload:')}: workload"
-    stored = "3 trials leave about 15.03 MB, and 2 GB that its flows store, and the disk has 1 GB free"
-    assert said == [f"{place}: {stored}"]
-    parse(text).check(replace(MU_OSU, machine=Machine(disk=3 * 10**9, memory=10**9)))
-
-
-def test_a_workload_that_needs_more_memory_than_there_is_is_refused():
-    text = with_line("size: 1 GB", "size: 1 GB\n    streams: 128\n    window: 1 GB")
-    said = refused(text, machine=Machine(disk=10**12, memory=10**9))
-    assert any("1 GB" in one for one in said)
-
-
-def test_memory_is_needed_for_what_is_under_way_together():
-    """Both ends of each stream, 2 x (15 MB + 4 MiB); 10 MB take 1.4 s alone."""
-    one = 2 * (15_000_000 + 4 * 2**20)
-    for second, together in (("at: 0 s", 2 * one), ("at: 1 s", 2 * one), ("at: 2 s", one)):
-        more = f"  - {{flow: b, template: soykb, from: mu, to: osu, size: 1 GB, {second}}}\n"
-        its = parse(SMALL + more)
-        flows = list(flows_of(its.experiment, its.templates, MU_OSU, 1))
-        assert memory_needed(flows, MU_OSU) == together, second
-
-
-def test_a_transfer_that_cannot_end_in_time_is_refused():
-    text = with_line("size: 1 GB", "size: 900 GB\n    path: internet").replace(
-        "network: mu_osu", "network: mu_osu\nsizes: 100"
-    )
-    assert any("6.5 Mbps" in one for one in refused(text)), refused(text)
 
 
 def test_too_many_trials_are_refused():

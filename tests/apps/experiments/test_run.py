@@ -109,12 +109,12 @@ def test_the_plan_of_the_tests_is_the_testbed_s_with_what_the_file_says(said, pe
         ("{throughput: 7 s, rtt: null, latency: null}", "measuring: does not fit on mu_osu: EDF-CE found no"),
     ],
 )
-def test_tests_that_do_not_fit_are_refused_before_anything_is_built(tmp_path, said, cause):
+def test_tests_that_do_not_fit_are_refused_before_anything_is_built(said, cause):
     text = file(f"[{FLOW}]").replace("{throughput: null, rtt: null, latency: null}", said)
     source = parse(text, "e.yaml")
     source.check(around.surroundings(MU_OSU))  # the file itself is sound
     with pytest.raises(InvalidInput) as caught:
-        around.checked(source, MU_OSU, tmp_path)
+        around.checked(source, MU_OSU)
     line = text.splitlines().index(f"measuring: {said}") + 1
     assert str(caught.value).startswith(f"e.yaml:{line}: {cause}")
 
@@ -133,14 +133,14 @@ def test_tests_that_do_not_fit_are_refused_before_anything_is_built(tmp_path, sa
         ),
     ],
 )
-def test_what_only_a_run_would_need_is_looked_at_before(tmp_path, line, said):
+def test_what_only_a_run_would_need_is_looked_at_before(line, said):
     text = f"{file(f'[{FLOW}]')}{line}\n"
     with pytest.raises(InvalidInput) as caught:
-        around.checked(parse(text, "e.yaml"), MU_OSU, tmp_path)
+        around.checked(parse(text, "e.yaml"), MU_OSU)
     (problem,) = caught.value.problems
     assert str(problem).startswith(f"e.yaml:{text.splitlines().index(line) + 1}: {said}")
 
 
-def test_sections_of_the_configuration_that_adon_takes_are_valid(tmp_path):
+def test_sections_of_the_configuration_that_adon_takes_are_valid():
     line = "configuration: {policy: {no_test_above_reserved: null}}\n"
-    around.checked(parse(file(f"[{FLOW}]") + line, "e.yaml"), MU_OSU, tmp_path)
+    around.checked(parse(file(f"[{FLOW}]") + line, "e.yaml"), MU_OSU)
