@@ -25,15 +25,19 @@ def run(*arguments, **environment):
     return CliRunner().invoke(app, ["archive", *map(str, arguments)], env=environment)
 
 
+def numbers(text):
+    return [int(word) for word in text.split() if word.isdigit()]
+
+
 def test_out_and_in_again(data, tmp_path):
     file, other = tmp_path / "values.csv", tmp_path / "other"
     other.mkdir()
     found = run("export", file, "--data", data)
-    assert (found.exit_code, found.stdout) == (0, f"{file}: 3 values\n")
-    assert run("info", file).stdout == f"{file}: 3 values, 0 bad rows\n"
+    assert (found.exit_code, numbers(found.stdout)) == (0, [3])
+    assert numbers(run("info", file).stdout) == [3, 0]
     found = run("import", file, "--data", other)
-    assert (found.exit_code, found.stdout) == (0, "3 new, 0 known already, 0 disagree, 0 refused\n")
-    assert run("import", file, "--data", other).stdout.startswith("0 new, 3 known already")
+    assert (found.exit_code, numbers(found.stdout)) == (0, [3, 0, 0, 0])
+    assert numbers(run("import", file, "--data", other).stdout) == [0, 3, 0, 0]
     with Archive(other / "measurements.db", readonly=True) as archive:
         assert [value for batch in archive.contents(10) for value in batch] == VALUES
 
@@ -42,7 +46,7 @@ def test_what_is_in_the_archive(data):
     lines = run("info", "--data", data).stdout.splitlines()
     (row,) = (line.split() for line in lines if "al2s" in line)
     assert row == ["al2s:mu>osu/throughput", "2", "1970-01-01", "00:00:10", "1970-01-01", "00:00:20"]
-    assert lines[-1] == f"{data}/measurements.db: 3 values, 2 series"
+    assert numbers(lines[-1]) == [3, 2]
 
 
 def test_a_file_that_is_there_is_replaced_only_when_asked(data, tmp_path):
@@ -50,7 +54,8 @@ def test_a_file_that_is_there_is_replaced_only_when_asked(data, tmp_path):
     file.write_text("mine")
     found = run("export", file, "--data", data)
     assert (found.exit_code, file.read_text()) == (2, "mine")
-    assert found.stderr == f"{file}: is there already; replace it with --force\n"
+    assert found.stderr.startswith(f"{file}: ")
+    assert "--force" in found.stderr
     assert run("export", file, "--data", data, "--force").exit_code == 0
     assert file.read_text().startswith("kind,")
 
@@ -65,13 +70,13 @@ def test_bad_rows_are_told_by_line_and_nothing_is_imported(data, tmp_path):
     found = run("import", file, "--data", tmp_path / "new")
     lines = found.stderr.splitlines()
     assert found.exit_code == 2
-    assert lines[0] == f"{file}: line 2: value: 'fast' is not a number"
-    assert lines[-2:] == [f"{file}: and 21 more bad rows", f"{file}: nothing was imported"]
+    assert lines[0].startswith(f"{file}: line 2: value: ")
+    assert numbers(lines[-2]) == [21]
     assert len(lines) == 22
-    assert run("info", "--data", tmp_path / "new").stdout.startswith("the archive holds no values")
+    assert set(numbers(run("info", "--data", tmp_path / "new").stdout)) == {0}
     found = run("import", file, "--data", tmp_path / "new", "--skip-bad")
     assert found.stdout.startswith("2 new")
-    assert run("info", file).stdout.splitlines()[-1] == f"{file}: 2 values, 41 bad rows"
+    assert numbers(run("info", file).stdout.splitlines()[-1]) == [2, 41]
 
 
 def test_disagreements_are_told(data, tmp_path):
@@ -79,8 +84,8 @@ def test_disagreements_are_told(data, tmp_path):
     run("export", file, "--data", data)
     file.write_text(file.read_text().replace(",2.0,19.0", ",3.0,19.0"))
     found = run("import", file, "--data", data)
-    assert "says 3.0 instead of 2.0; the first one stays" in found.stderr
-    assert found.stdout == "0 new, 2 known already, 1 disagree, 0 refused\n"
+    assert {"3.0", "2.0;"} <= {*found.stderr.split()}
+    assert numbers(found.stdout) == [0, 2, 1, 0]
 
 
 def test_an_archive_by_url_from_the_environment(data, tmp_path):

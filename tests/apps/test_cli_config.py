@@ -40,9 +40,8 @@ def test_the_schema_takes_what_is_right_and_nothing_that_is_misspelt() -> None:
     validator, document = Draft202012Validator(schema), yaml.safe_load(NETWORK.read_text())
     assert [error.message for error in validator.iter_errors(document)] == []
     document["polcy"] = {}
-    assert [error.message for error in validator.iter_errors(document)] == [
-        "Additional properties are not allowed ('polcy' was unexpected)"
-    ]
+    (error,) = validator.iter_errors(document)
+    assert (error.validator, "'polcy'" in error.message) == ("additionalProperties", True)
 
 
 def test_problems_as_json(tmp_path: Path) -> None:
@@ -51,16 +50,9 @@ def test_problems_as_json(tmp_path: Path) -> None:
     found = run("check", str(bad), "--json")
     assert found.exit_code == 2
     line = bad.read_text().count("\n")
-    assert json.loads(found.stdout) == {
-        "file": str(bad),
-        "problems": [
-            {
-                "file": str(bad),
-                "line": line,
-                "field": "polcy",
-                "cause": "is not a known key here; did you mean policy?",
-                "code": "unknown-key",
-            }
-        ],
-    }
+    told = json.loads(found.stdout)
+    (problem,) = told["problems"]
+    assert "policy" in problem.pop("cause")
+    assert problem == {"file": str(bad), "line": line, "field": "polcy", "code": "unknown-key"}
+    assert told["file"] == str(bad)
     assert json.loads(run("check", str(NETWORK), "--json").stdout)["network"] == load(NETWORK).network

