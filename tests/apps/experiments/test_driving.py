@@ -121,7 +121,7 @@ def test_what_a_policy_gets_wrong_is_said_with_its_name(answer, shown):
     decider, _ = driven(Told([answer]), lambda key, _test: key.path)
     with refused("policy-failed") as caught:
         decider.ask(A, 5001)
-    assert str(caught.error).startswith("policy told: ")
+    assert "told: " in str(caught.error)
     assert shown in str(caught.error)
 
 

