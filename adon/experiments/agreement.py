@@ -9,43 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from adon.experiments.checks import Expected
-from adon.experiments.document import Experiment
 from adon.experiments.happened import Turn, flows, turns
 from adon.experiments.measures import Observed
 from adon.experiments.parts import Scalar
 from adon.experiments.results import Tables, TrialDone
-from adon.experiments.workload import FlowEntry
 
 
-def differences(
-    one: Tables, other: Tables, keys: tuple[str, str], flows: Sequence[str] | None = None
-) -> Iterator[str]:
+def differences(one: Tables, other: Tables, keys: tuple[str, str]) -> Iterator[str]:
     """How the decisions of two trials differ, per flow, in words.
 
     :param keys: what the trials are called.
-    :param flows: only of these; of all that either decided on if None.
     """
-    names = dict.fromkeys(row.flow for tables in (one, other) for row in tables.decisions)
-    for flow in names if flows is None else (name for name in flows if name in names):
+    for flow in dict.fromkeys(row.flow for tables in (one, other) for row in tables.decisions):
         first, second = ([turn for _, turn in turns(tables, flow)] for tables in (one, other))
         if first != second:
             told = [", ".join(map(str, found)) or "no decision" for found in (first, second)]
             yield f"{flow}: {told[0]} ({keys[0]}), but {told[1]} ({keys[1]})"
 
 
-def unlike_repetitions(experiment: Experiment, observed: Observed) -> Iterator[str]:
-    """How repetitions of the same combination decided otherwise than its first one.
-
-    Flows that are drawn are left out: they are others in every repetition.
-    """
+def unlike_repetitions(observed: Observed) -> Iterator[str]:
+    """How repetitions of the same combination decided otherwise than its first one."""
     groups: dict[tuple[str, tuple[tuple[str, Scalar], ...]], list[TrialDone]] = {}
     for trial in observed.meant({}):
         groups.setdefault((trial.policy, tuple(trial.point.items())), []).append(trial)
-    written = [entry.name for entry in experiment.workload if isinstance(entry, FlowEntry)]
     for first, *others in groups.values():
         for other in others:
             keys = (first.key, other.key)
-            yield from differences(observed.tables(first), observed.tables(other), keys, written)
+            yield from differences(observed.tables(first), observed.tables(other), keys)
 
 
 def unlike_expected(tables: Tables, decisions: Sequence[Expected]) -> Iterator[str]:

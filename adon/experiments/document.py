@@ -27,7 +27,7 @@ from adon.experiments.events import Event, LinkSetting
 from adon.experiments.figures import Figure, Plot
 from adon.experiments.parts import Name, NodeName, NotEmpty, Part, Scalar, Settings
 from adon.experiments.policies import parse
-from adon.experiments.workload import DrawEntry, Entry
+from adon.experiments.workload import FlowEntry
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Template
 from adon.units import Duration
@@ -95,7 +95,7 @@ class Experiment(Part):
     :param configuration: further sections of ADON's configuration (``compute``, ``policy``), as they are.
     :param limit: seconds that a trial may take.
     :param sweep: per key the values that are tried, every combination of them.  A key is ``NAME.field`` of a
-        flow, group or event (``soykb.size``, ``cut.link.delay``), ``field`` alone where there is only one
+        flow or event (``soykb.size``, ``cut.link.delay``), ``field`` alone where there is only one
         entry in the workload, ``links.NAME.field`` or ``measuring.field``.
     :param cases: named sets of such settings, each tried with every combination.
     """
@@ -117,7 +117,7 @@ class Experiment(Part):
     measuring: Measuring = Measuring()
     configuration: Settings = FrozenMap()
     limit: Duration = DEFAULT_LIMIT
-    workload: Annotated[tuple[Entry, ...], NotEmpty]
+    workload: Annotated[tuple[FlowEntry, ...], NotEmpty]
     events: tuple[Event, ...] = ()
     sweep: Frozen[str, tuple[Scalar, ...]] = FrozenMap()
     cases: Frozen[Name, Frozen[str, Scalar]] = FrozenMap()
@@ -129,6 +129,11 @@ class Experiment(Part):
     def name(self) -> str:
         """Its name."""
         return self.experiment
+
+    @property
+    def steps(self) -> tuple[FlowEntry | Event, ...]:
+        """Its flows and events."""
+        return *self.workload, *self.events
 
     @field_validator("limit")
     @classmethod
@@ -156,19 +161,11 @@ class Experiment(Part):
         entries = [(entry.name, f"workload.{row}") for row, entry in enumerate(self.workload)]
         entries += [(event.name, f"events.{row}") for row, event in enumerate(self.events)]
         seen: dict[str, str] = {}
-        twice = [
+        return [
             f"{place}: there is a {name!r} already: {seen[name]}"
             for name, place in entries
             if seen.setdefault(name, place) != place
         ]
-        groups = [entry for entry in self.workload if isinstance(entry, DrawEntry)]
-        drawn = [
-            f"{place}: a flow that {group.name!r} draws is called {name!r}"
-            for name, place in entries
-            for group in groups
-            if group.draws(name)
-        ]
-        return [*twice, *drawn]
 
 
 def _repeated(values: tuple[str, ...], field: str) -> str:

@@ -128,7 +128,7 @@ Quantity = Annotated[str | int | float, BeforeValidator(_text)]
 class Figure(Part):
     """A number that is read out of each trial.
 
-    :param flow: of this flow or group only; of all flows if it is not said.
+    :param flow: of this flow only; of all flows if it is not said.
     :param path: for ``bytes_on_path`` and ``measured``: which.
     :param metric: for ``measured``: which.
     :param since: for ``decision_time``: what it is counted from.

@@ -9,11 +9,10 @@ in the same time.  A window in which a transfer is awaited is as long as that ta
 from __future__ import annotations
 
 from adon.experiments.document import Experiment
-from adon.experiments.events import Event
 from adon.experiments.figures import SCALED_TIMES, Figure, Unit
 from adon.experiments.parts import Moment, What
 from adon.experiments.results import About
-from adon.experiments.workload import DrawEntry, Entry, FlowEntry
+from adon.experiments.workload import FlowEntry
 
 MIXED = "is partly of sizes and partly of given times, so that nobody can say what it is at full scale"
 
@@ -54,8 +53,8 @@ def _lasts_by_size(figure: Figure, experiment: Experiment) -> bool | None:
     return kinds.pop() if len(kinds) == 1 else None
 
 
-def _flow(entry: Entry, experiment: Experiment) -> bool | None:
-    if isinstance(entry, DrawEntry) or entry.size is not None:
+def _flow(entry: FlowEntry, experiment: Experiment) -> bool | None:
+    if entry.size is not None:
         return True
     return None if entry.until is not None and _transfers_before(entry.until, experiment) else False
 
@@ -76,17 +75,13 @@ def _transfers_before(
 
     :param seen: moments that are being looked at: a circle has no such flows of its own.
     """
-    steps: list[Entry | Event] = [*experiment.workload, *experiment.events]
-    step = next((step for step in steps if step.name == moment.of), None)
+    step = next((step for step in experiment.steps if step.name == moment.of), None)
     if step is None or moment in seen:
         return frozenset()
     found: frozenset[str] = frozenset()
-    if isinstance(step, DrawEntry):
-        awaited: list[Moment | None] = []
-    else:
-        awaited = [step.after]
+    awaited = [step.after]
     if moment.what in (What.ENDS, What.RETESTED):
-        if isinstance(step, DrawEntry) or (isinstance(step, FlowEntry) and step.size is not None):
+        if isinstance(step, FlowEntry) and step.size is not None:
             found = frozenset({step.name})
         else:
             awaited.append(step.until)

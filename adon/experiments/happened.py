@@ -39,16 +39,12 @@ def turns(tables: Tables, flow: str) -> list[tuple[float, Turn]]:
 
 
 def flows(tables: Tables, name: str | None) -> list[FlowRow]:
-    """The rows of a flow, of a group, or all of them."""
-    return [row for row in tables.flows if name is None or name in (row.flow, row.group)]
+    """The row of a flow, or those of all."""
+    return [row for row in tables.flows if name is None or name == row.flow]
 
 
 def time_of(tables: Tables, moment: Moment) -> float | None:
-    """When a moment was, in seconds since the trial's beginning; None if it did not come.
-
-    A group begins with its first flow; it ends, and is tested and retested, with its last
-    (:data:`adon.experiments.timeline.LAST_OF_GROUP`).
-    """
+    """When a moment was, in seconds since the trial's beginning; None if it did not come."""
     at = _event(tables, moment) if _is_event(tables, moment) else _flow(tables, moment)
     return None if at is None else at + moment.wait
 

@@ -12,7 +12,7 @@ from adon.experiments.figures import Measure
 from adon.experiments.parts import Moment, Scalar, What
 from adon.experiments.surroundings import Surroundings
 from adon.experiments.sweeping import POLICY, Place, Point, matches
-from adon.experiments.workload import DrawEntry, FlowEntry, Sending
+from adon.experiments.workload import FlowEntry
 from adon.nearest_key import absent
 from adon.templates_catalog.model import Template
 from adon.units import format_duration, format_rate
@@ -42,11 +42,7 @@ def network(
         template = templates.get(entry.template)
         if entry.protocol is None and template is not None and template.protocol == "udp":
             yield from (((*place, field), cause) for field, cause in entry.not_for_udp())
-        if isinstance(entry, FlowEntry):
-            ends = [(entry.origin, (*place, "from")), (entry.destination, (*place, "to"))]
-            yield from _ends(ends, entry.path, surroundings, place)
-        else:
-            yield from _pairs(entry, surroundings, place)
+        yield from _ends(entry, surroundings, place)
     for link, setting in at.links.items():
         yield from _known("link or path", link, [*surroundings.links, *surroundings.ways], ("links", link))
         yield from _quality(setting, surroundings, ("links", link))
@@ -88,18 +84,14 @@ def _leads(
     yield from _known("path", path, surroundings.ways, place)
     if flow is None or path not in surroundings.ways:
         return
-    entries = [entry for at in meant for entry in at.workload if entry.name == flow or _draws(entry, flow)]
-    between = [surroundings.between(*ends) for entry in entries for ends in entry.pairs]
+    entries = [entry for at in meant for entry in at.workload if entry.name == flow]
+    between = [surroundings.between(entry.origin, entry.destination) for entry in entries]
     # Ends that nothing joins are told where they stand.
     if all(between) and between and not any(path in ways for ways in between):
         yield place, f"{path!r} does not lead between the ends of {flow!r}"
 
 
-def _draws(entry: FlowEntry | DrawEntry, flow: str) -> bool:
-    return isinstance(entry, DrawEntry) and entry.draws(flow)
-
-
-def _sending(entry: Sending, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
+def _sending(entry: FlowEntry, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
     most = surroundings.limits.rate[1]
     if entry.rate is not None and not LEAST_RATE <= entry.rate / surroundings.scale <= most:
         yield (*place, "rate"), _divided(entry.rate, surroundings, (LEAST_RATE, most))
@@ -115,15 +107,8 @@ def _divided(rate: float, surroundings: Surroundings, between: tuple[float, floa
     return f"is {small} on the testbed, divided by the scale {surroundings.scale:g}: not in {low} to {high}"
 
 
-def _pairs(entry: DrawEntry, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
-    for row, pair in enumerate(entry.between):
-        ends = [(end, (*place, "between", row, number)) for number, end in enumerate(pair)]
-        yield from _ends(ends, entry.path, surroundings, place)
-
-
-def _ends(
-    ends: list[tuple[str, Place]], path: str | None, surroundings: Surroundings, place: Place
-) -> Iterator[Finding]:
+def _ends(entry: FlowEntry, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
+    path, ends = entry.path, [(entry.origin, (*place, "from")), (entry.destination, (*place, "to"))]
     hosts = [host for hosts in surroundings.sites.values() for host in hosts]
     wrong = [
         finding
@@ -166,7 +151,7 @@ def _events(at: Experiment, surroundings: Surroundings) -> Iterator[Finding]:
             yield from _quality(link, surroundings, place)
         if event.move is not None:
             yield from _known("path", event.move.to, surroundings.ways, (*place, "to"))
-            flows = [entry.name for entry in at.workload if isinstance(entry, FlowEntry)]
+            flows = [entry.name for entry in at.workload]
             yield from _known("flow", event.move.flow, flows, (*place, "flow"))
             if not event.absent:
                 yield from _moved(event.move, at, surroundings, place)
@@ -174,7 +159,7 @@ def _events(at: Experiment, surroundings: Surroundings) -> Iterator[Finding]:
 
 def _moved(move: Move, at: Experiment, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
     for entry in at.workload:
-        if not isinstance(entry, FlowEntry) or entry.name != move.flow:
+        if entry.name != move.flow:
             continue
         if entry.absent:
             yield (*place, "flow"), f"{move.flow!r} is absent: there is nothing to move"
@@ -216,11 +201,10 @@ def moments(at: Experiment) -> Iterator[Finding]:
 def every_moment(experiment: Experiment) -> Iterator[tuple[FlowEntry | Event, Place, Moment]]:
     """The moments of the workload and the events: what waits for each, and where it stands."""
     for row, entry in enumerate(experiment.workload):
-        if isinstance(entry, FlowEntry):
-            for field in ("after", "until"):
-                moment = getattr(entry, field)
-                if moment is not None:
-                    yield entry, ("workload", row, field), moment
+        for field in ("after", "until"):
+            moment = getattr(entry, field)
+            if moment is not None:
+                yield entry, ("workload", row, field), moment
     for row, event in enumerate(experiment.events):
         if event.after is not None:
             yield event, ("events", row, "after"), event.after
@@ -240,16 +224,16 @@ def moment_problems(experiment: Experiment, moment: Moment, place: Place) -> Ite
     return _impossible(experiment, _named(experiment), moment, place)
 
 
-def _named(experiment: Experiment) -> dict[str, FlowEntry | DrawEntry | Event]:
-    return {one.name: one for one in (*experiment.workload, *experiment.events)}
+def _named(experiment: Experiment) -> dict[str, FlowEntry | Event]:
+    return {one.name: one for one in experiment.steps}
 
 
 def _impossible(
-    experiment: Experiment, known: Mapping[str, FlowEntry | DrawEntry | Event], moment: Moment, place: Place
+    experiment: Experiment, known: Mapping[str, FlowEntry | Event], moment: Moment, place: Place
 ) -> Iterator[Finding]:
     of, measuring = known.get(moment.of), experiment.measuring
     if of is None:
-        yield place, absent("flow, group or event", moment.of, known)
+        yield place, absent("flow or event", moment.of, known)
     elif moment.what in _OF_TESTS and "throughput" in measuring.said and measuring.throughput is None:
         yield place, f"never comes: throughput is never tested, so nothing is {moment.what} (measuring)"
     elif isinstance(of, Event):

@@ -20,7 +20,7 @@ Node = tuple[str, bool]
 
 def cycles(at: Experiment) -> Iterator[tuple[Place, str]]:
     """The first circle found, at one of its members, and entries that wait for what is not there."""
-    gone = {one.name for one in (*at.workload, *at.events) if one.absent}
+    gone = {one.name for one in at.steps if one.absent}
     rows = {one.name: ("workload", row) for row, one in enumerate(at.workload)}
     rows |= {one.name: ("events", row) for row, one in enumerate(at.events)}
     # Lists, not sets: the same file is told the same circle, from the same member on.

@@ -1,8 +1,7 @@
 """What all parts of an experiment file have in common: words, names, moments.
 
 A **moment** is when something begins that was not given a time of its own: ``[soykb, begins]``, or with a
-wait after it ``[soykb, begins, 5 s]``.  What a moment is of is a flow, a drawn group of flows or an event,
-by its name.
+wait after it ``[soykb, begins, 5 s]``.  What a moment is of is a flow or an event, by its name.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class What(StrEnum):
 class Moment(Part):
     """When something happens to a flow or an event, and perhaps a while after.
 
-    :param of: the name of a flow, a group or an event.
+    :param of: the name of a flow or an event.
     :param wait: seconds after it.
     """
 

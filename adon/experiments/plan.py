@@ -70,7 +70,7 @@ def trial(
         repetition=repetition,
         seed=seed_of(at.seed, key),
         policy_seed=seed_of(at.seed, combination_key(point, policy)),
-        flows=tuple(flows_of(at, templates, surroundings, repetition)),
+        flows=tuple(flows_of(at, templates, surroundings)),
         events=tuple(event_on_testbed(event, factor, absent(at)) for event in at.events if not event.absent),
         links=FrozenMap({name: setting_on_testbed(setting, factor) for name, setting in at.links.items()}),
         templates=tuple(scaled(template, factor) for template in templates.values()),

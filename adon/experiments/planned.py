@@ -16,7 +16,6 @@ from adon.templates_catalog.model import QSpec, Template
 class PlannedFlow:
     """A flow as it is asked for on the testbed: everything divided, nothing left open.
 
-    :param group: the drawn group it is of, or its own name.
     :param at: seconds after the trial's beginning; None where it comes after something.
     :param source: the host that sends.
     :param destination: the host that receives.
@@ -31,7 +30,6 @@ class PlannedFlow:
     """
 
     name: str
-    group: str
     template: str
     source: str
     destination: str

@@ -49,7 +49,6 @@ class FlowState(StrEnum):
 class FlowRow(NamedTuple):
     """One flow of one trial.
 
-    :param group: the drawn group it is of; its own name if it was written alone.
     :param path: where it was last carried; None if nowhere.
     :param paths: all paths it was given, in order, each as ``NAME`` with `` > `` between them.
     :param asked, decided, began, ended: when it was requested, first decided on, sent its first byte, and
@@ -68,7 +67,6 @@ class FlowRow(NamedTuple):
 
     trial: int
     flow: str
-    group: str
     flow_id: str
     template: str
     source: str

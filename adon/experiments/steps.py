@@ -28,12 +28,8 @@ def ended_by(step: str) -> str | None:
 
 def course(trial: Trial) -> Timeline:
     """The trial's timeline before anything has happened."""
-    groups: dict[str, list[str]] = {}
-    for flow in trial.flows:
-        if flow.group != flow.name:
-            groups.setdefault(flow.group, []).append(flow.name)
-    present = {*groups, *(flow.name for flow in trial.flows), *(event.name for event in trial.events)}
-    return timeline(_steps(trial, present), groups)
+    present = {*(flow.name for flow in trial.flows), *(event.name for event in trial.events)}
+    return timeline(_steps(trial, present))
 
 
 def _steps(trial: Trial, present: set[str]) -> Iterator[Step]:

@@ -71,8 +71,3 @@ class Surroundings:
         if None in sites:
             return FrozenMap()
         return FrozenMap({name: way for name, way in self.ways.items() if set(sites) == set(way.ends)})
-
-    def best(self, one: str, other: str, path: str | None = None) -> float:
-        """Bits/s of the fastest path between two ends, or of one path; 0 if there is none."""
-        ways = self.between(one, other)
-        return max((way.goodput for name, way in ways.items() if path in (None, name)), default=0.0)

@@ -18,7 +18,7 @@ CASE, POLICY = "case", "policy"
 """What may stand in a ``where`` beside the keys of the sweep."""
 
 SECTIONS = ("links", "measuring")
-NAMES = ("flow", "draw", "event")
+NAMES = ("flow", "event")
 
 Point = Mapping[str, Scalar]
 """One combination: the values of the sweep's keys, and the name of the case if there are any."""
@@ -75,7 +75,7 @@ def place(experiment: Experiment, key: str) -> Place:
     if first in SECTIONS:
         return first, *rest.split(".")
     if first not in entries:
-        raise ValueError(absent("flow, group or event", first, [*entries, *SECTIONS]))
+        raise ValueError(absent("flow or event", first, [*entries, *SECTIONS]))
     if rest in NAMES:
         raise ValueError("a name cannot be swept")
     return *entries[first], *rest.split(".")

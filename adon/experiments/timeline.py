@@ -11,7 +11,7 @@ them.  Every step is begun once or skipped once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 
@@ -78,22 +78,16 @@ Action = Begin | Skip
 ALL = frozenset(What)
 
 
-LAST_OF_GROUP = frozenset({What.ENDS, What.TESTED, What.RETESTED})
-"""These moments of a group come when the last of its flows has them; all others with the first."""
-
-
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """The state.
 
     :param waiting: steps that were neither begun nor skipped, in the order of the file.
-    :param groups: the names of the steps that were drawn together, by the group's name.
     :param heard: when each moment came that has come.
     :param never: why each moment will not come that will not.
     """
 
     waiting: tuple[Step, ...]
-    groups: FrozenMap[str, tuple[str, ...]] = field(default_factory=FrozenMap)
     heard: FrozenMap[tuple[str, What], float] = field(default_factory=FrozenMap)
     never: FrozenMap[tuple[str, What], str] = field(default_factory=FrozenMap)
 
@@ -103,25 +97,12 @@ class Timeline:
         return not self.waiting
 
     def came(self, of: str, what: What) -> float | None:
-        """When a moment of a step or a group came; None if it has not.
-
-        Of a group the last end counts of those flows that end at all.
-        """
-        if of not in self.groups:
-            return self.heard.get((of, what))
-        members = self.groups[of]
-        times = [self.heard[one, what] for one in members if (one, what) in self.heard]
-        if what not in LAST_OF_GROUP:
-            return min(times, default=None)
-        settled = all((one, what) in self.heard or (one, what) in self.never for one in members)
-        return max(times, default=None) if settled else None
+        """When a moment of a step came; None if it has not."""
+        return self.heard.get((of, what))
 
     def hopeless(self, of: str, what: What) -> str | None:
-        """Why a moment of a step or a group will not come any more; None if it has come, or may."""
-        if self.came(of, what) is not None:
-            return None
-        whys = [self.never.get((one, what)) for one in self.groups.get(of, (of,))]
-        return None if None in whys else (whys[0] if whys else f"{of} has no flows")
+        """Why a moment of a step will not come any more; None if it has come, or may."""
+        return None if self.came(of, what) is not None else self.never.get((of, what))
 
     def due(self, step: Step) -> float | None:
         """When a waiting step is to begin, seconds since the beginning; None while that is not known."""
@@ -138,28 +119,21 @@ class Timeline:
     @property
     def awaited(self) -> frozenset[tuple[str, What]]:
         """The moments of steps that other steps wait for and that have not come."""
-        wanted = {
-            (one, step.after.what)
-            for step in self.waiting
-            if step.after is not None
-            for one in self.groups.get(step.after.of, (step.after.of,))
-        }
+        wanted = {(step.after.of, step.after.what) for step in self.waiting if step.after is not None}
         return frozenset(wanted - self.heard.keys() - self.never.keys())
 
 
-def timeline(steps: Iterable[Step], groups: Mapping[str, Sequence[str]] | None = None) -> Timeline:
+def timeline(steps: Iterable[Step]) -> Timeline:
     """The state before anything has happened.
 
     :raises ValueError: if two steps have one name, or one waits for itself, perhaps by others, or for
         something that is not there.
     """
     ordered = tuple(steps)
-    grouped = FrozenMap({name: tuple(members) for name, members in (groups or {}).items()})
-    names = [*(step.name for step in ordered), *grouped]
+    names = [step.name for step in ordered]
     if twice := [name for number, name in enumerate(names) if name in names[:number]]:
         raise ValueError(f"{twice[0]}: two steps have this name")
-    before: dict[str, tuple[str, ...]] = dict(grouped)
-    before |= {step.name: () if step.after is None else (step.after.of,) for step in ordered}
+    before = {step.name: () if step.after is None else (step.after.of,) for step in ordered}
     for name, wanted in before.items():
         if missing := [one for one in wanted if one not in before]:
             raise ValueError(f"{name}: waits for {missing[0]}, which is not there")
@@ -167,7 +141,7 @@ def timeline(steps: Iterable[Step], groups: Mapping[str, Sequence[str]] | None =
         tuple(TopologicalSorter(before).static_order())
     except CycleError as error:
         raise ValueError(f"{error.args[1][0]}: waits for itself: {', '.join(error.args[1])}") from error
-    return Timeline(ordered, grouped)
+    return Timeline(ordered)
 
 
 def advance(state: Timeline, what: Occurrence, now: float) -> tuple[Timeline, tuple[Action, ...]]:

@@ -25,7 +25,6 @@ from adon.experiments.parts import Scalar
 from adon.experiments.summary import ratio, summary
 from adon.experiments.sweeping import matches, points, swept
 from adon.experiments.wording import interval_text, text
-from adon.experiments.workload import FlowEntry
 from measurement.evaluation.intervals import Interval
 
 
@@ -120,7 +119,7 @@ class _Judge:
             if one.value is None:
                 rows = self.observed.tables(one.trial).flows
                 for row in rows:
-                    if figure.flow in (None, row.flow, row.group) and row.state != "finished":
+                    if figure.flow in (None, row.flow) and row.state != "finished":
                         return f": {row.flow} is {row.state}" + (f" ({row.trouble})" if row.trouble else "")
         return ""
 
@@ -265,16 +264,13 @@ def _ordered(values: Sequence[float], check: OrderCheck) -> bool:
 def _repeated(experiment: Experiment, observed: Observed) -> Iterator[Verdict]:
     """Whether repetitions of the same thing decided the same; nothing to say where nothing is comparable.
 
-    Drawn flows are others in every repetition, and where all are pinned nobody decides.
+    Where all flows are pinned, nobody decides.
     """
     claim, asked = "repetitions decide the same", "the same turns of every flow in every repetition"
     complete = observed.meant({})
-    written = {entry.name for entry in experiment.workload if isinstance(entry, FlowEntry)}
-    if experiment.repetitions == 1 or not any(
-        row.flow in written for trial in complete for row in observed.tables(trial).decisions
-    ):
+    if experiment.repetitions == 1 or not any(observed.tables(trial).decisions for trial in complete):
         return
-    wrong = list(unlike_repetitions(experiment, observed))
+    wrong = list(unlike_repetitions(observed))
     if wrong:
         yield Verdict(claim, Outcome.NOT_HELD, asked, "; ".join(wrong[:3]))
     elif len(complete) < observed.about.planned:

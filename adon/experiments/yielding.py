@@ -10,7 +10,6 @@ from adon.experiments.figures import Figure, Measure, Plot, parse_quantity
 from adon.experiments.naming import moment_problems
 from adon.experiments.parts import Scalar
 from adon.experiments.sweeping import POLICY, Place, matches, points, swept
-from adon.experiments.workload import DrawEntry
 from adon.nearest_key import absent
 from adon.templates_catalog.model import Template
 from measurement.model import Metric
@@ -33,7 +32,7 @@ def _figure(
 ) -> Iterator[Finding]:
     names = [entry.name for entry in experiment.workload]
     if figure.flow is not None and figure.flow not in names:
-        yield (*place, "flow"), absent("flow or group", figure.flow, names)
+        yield (*place, "flow"), absent("flow", figure.flow, names)
     for field, many in (("since", (figure.since,)), ("during", figure.during or ())):
         for moment in many:
             if moment is not None:
@@ -66,7 +65,7 @@ _TESTS: Mapping[Metric, set[str]] = {
 def _have_deadlines(experiment: Experiment, figure: Figure) -> Iterator[bool]:
     for entry in experiment.workload:
         if figure.flow in (None, entry.name):
-            yield (entry.slack if isinstance(entry, DrawEntry) else entry.deadline) is not None
+            yield entry.deadline is not None
 
 
 def _have_floors(experiment: Experiment, templates: Mapping[str, Template], figure: Figure) -> Iterator[bool]:
@@ -192,12 +191,9 @@ def _decisions(experiment: Experiment, check: DecisionsCheck, place: Place) -> I
 
 
 def _decided(experiment: Experiment, flow: str, place: Place) -> Iterator[Finding]:
-    """About flows it is decided one by one, also about those of a group."""
-    groups = [entry for entry in experiment.workload if isinstance(entry, DrawEntry)]
-    flows = [entry.name for entry in experiment.workload if not isinstance(entry, DrawEntry)]
-    if flow not in flows and not any(group.draws(flow) for group in groups):
-        drawn = "".join(f"; {group.name!r} draws {group.name}-1 to -{group.number}" for group in groups)
-        yield place, f"{absent('flow', flow, flows)}{drawn}"
+    flows = [entry.name for entry in experiment.workload]
+    if flow not in flows:
+        yield place, absent("flow", flow, flows)
 
 
 def _plot(experiment: Experiment, plot: Plot, place: Place) -> Iterator[Finding]:

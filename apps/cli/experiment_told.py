@@ -16,7 +16,6 @@ from adon.experiments.standing import standing
 from adon.experiments.summary import summary
 from adon.experiments.sweeping import count
 from adon.experiments.verdicts import Outcome, Verdict
-from adon.experiments.workload import DrawEntry
 from adon.units import format_count, format_duration, format_size
 
 
@@ -52,9 +51,6 @@ def told(source: Source) -> Iterator[str]:
 
 
 def _entry(entry: Any) -> str:
-    if isinstance(entry, DrawEntry):
-        pairs = " or ".join(f"{one} to {other}" for one, other in entry.between)
-        return f"{entry.name}-1, -2, ...: {entry.template}, {pairs}, drawn"
     size = format_size(entry.size) if entry.size is not None else _lasting(entry)
     ends = f"{entry.origin} to {entry.destination}"
     return f"{entry.name}: {entry.template}, {ends}, {size}, {_when(entry.at, entry.after)}"

@@ -119,7 +119,6 @@ class FlowLife:
         return FlowRow(
             trial=trial,
             flow=flow.name,
-            group=flow.group,
             flow_id=self.number,
             template=flow.template,
             source=flow.source,

@@ -231,7 +231,6 @@ def _row(trial: Trial, flow: PlannedFlow, one: _Moving | None) -> FlowRow:
     return FlowRow(
         trial=trial.number,
         flow=flow.name,
-        group=flow.group,
         flow_id=f"{trial.number:04x}-{flow.name}",
         template=flow.template,
         source=flow.source,

@@ -27,7 +27,7 @@ from tests.experiments import synthetic
 
 def flow(name: str = "a", **changes: Any) -> FlowRow:
     row = FlowRow(
-        trial=1, flow=name, group=name, flow_id="f", template="t", source="mu-dtn", destination="osu-dtn",
+        trial=1, flow=name, flow_id="f", template="t", source="mu-dtn", destination="osu-dtn",
         state="finished", path="al2s", paths="al2s", asked=1.0, decided=1.5, began=2.0, ended=12.0,
         size=1000, received=1000, streams=1, window=None, priority=500, deadline=None, floor=None,
         packets_sent=None, packets_lost=None, rtt=None, jitter=None, trouble="",
@@ -56,7 +56,7 @@ def decided(at: float, outcome: str, path: str | None, name: str = "a") -> Decis
 TWO = Tables(
     flows=[
         flow(rtt=0.01, packets_sent=100, packets_lost=3),
-        flow("b", asked=2.0, decided=2.0, began=4.0, ended=9.0, received=500, group="g", rtt=0.03,
+        flow("b", asked=2.0, decided=2.0, began=4.0, ended=9.0, received=500, rtt=0.03,
              packets_sent=100, packets_lost=1, paths="al2s > internet > al2s", deadline=8.0, floor=800.0),
     ],
     throughput=[*seconds("a", [100] * 10), *seconds("b", [100, 0, 0, 200, 200], "internet", 4.0)],
@@ -107,7 +107,6 @@ TWO = Tables(
         ({"of": "deadlines_missed"}, 1.0),
         ({"of": "deadlines_missed", "flow": "a"}, 0.0),
         ({"of": "floors_missed"}, 0.0),  # 500 bytes in 5 s are 800 bits/s
-        ({"of": "completion_time", "flow": "g"}, 7.0),
         # What is not known is no number.
         ({"of": "jitter"}, None),
         ({"of": "completion_time", "flow": "nobody"}, None),
@@ -238,24 +237,6 @@ def test_a_path_that_is_tested_twice_is_tested_when_all_others_are():
     ]
     assert time_of(Tables(events=load, measurements=tests), moment("others", "tested")) == 1.0
     assert time_of(Tables(events=load, measurements=tests), moment("others", "retested")) == 8.0
-
-
-def test_a_group_is_tested_when_its_last_is():
-    """As what waits for it in the trial (:data:`adon.experiments.timeline.LAST_OF_GROUP`)."""
-    tests = [MeasurementRow(1, at, "al2s", "mu", "osu", "throughput", 1.0) for at in (1.0, 3.0, 5.0, 7.0)]
-    rows = [flow("g-1", group="g", began=2.0, ended=2.5), flow("g-2", group="g", began=4.0, ended=6.0)]
-    refused = flow("g-3", group="g", state="rejected", began=None, ended=None)
-    waiting = flow("g-4", group="g", state="waiting", began=None, ended=None)
-    for flows, tested, retested in (
-        (rows, 5.0, 7.0),
-        ([*rows, refused], 5.0, 7.0),
-        ([*rows, waiting], None, None),
-        ([refused], None, None),
-    ):
-        its = Tables(flows=flows, measurements=tests)
-        assert time_of(its, moment("g", "tested")) == tested
-        assert time_of(its, moment("g", "retested")) == retested
-    assert time_of(Tables(flows=rows, measurements=tests[:3]), moment("g", "retested")) is None
 
 
 counts = st.lists(st.integers(0, 10_000), min_size=1, max_size=30)

@@ -1,4 +1,4 @@
-"""Trials: all combinations in order, seeds that depend on what a trial is, draws alike for all policies."""
+"""Trials: all combinations in order, seeds that depend on what a trial is."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from adon.experiments.seeds import seed_of
 from adon.experiments.sweeping import count, points
 from tests.experiments.synthetic import FIGURE_21, MU_OSU, planned, source
 
-DRAWN = """\
-experiment: drawn
-title: A group
+ONE = """\
+experiment: one
+title: One flow
 network: mu_osu
 scale: 100
 sizes: 1000
@@ -26,19 +26,12 @@ templates: [soykb]
 policies: [ours, always al2s, ecmp]
 repetitions: 2
 workload:
-  - draw: bulk
-    template: soykb
-    between: [[mu, osu], [osu, mu]]
-    arrivals: {poisson: {per_hour: 360}}
-    sizes: {chosen: {sizes: [1 GB, 5 GB], weights: [3, 1]}}
-    lasts: 5 min
-    number: 20
-    slack: [1.5, 4]
+  - {flow: bulk, template: soykb, from: mu, to: osu, size: 1 GB}
 """
 
 
-def drawn(**changes: object) -> Source:
-    return parse(DRAWN).changed(**changes)
+def one_flow(**changes: object) -> Source:
+    return parse(ONE).changed(**changes)
 
 
 def test_every_combination_once_repetitions_outermost():
@@ -92,56 +85,32 @@ def test_needs_are_those_said_and_those_done():
 
 @given(seed=st.integers(0, 2**63 - 1))
 def test_the_same_seed_makes_the_same_plan(seed: int) -> None:
-    one, other = (planned(drawn(seed=seed)) for _ in range(2))
+    one, other = (planned(one_flow(seed=seed)) for _ in range(2))
     assert one == other
     assert all(0 <= trial.seed < 2**63 for trial in one.trials)
     assert len({trial.seed for trial in one.trials}) == len(one.trials)
 
 
 @given(seed=st.integers(0, 2**63 - 1))
-def test_every_policy_meets_the_same_requests_and_every_repetition_others(seed: int) -> None:
-    trials = planned(drawn(seed=seed)).trials
-    flows = {(trial.repetition, trial.policy): trial.flows for trial in trials}
-    for repetition in (1, 2):
-        assert len({flows[repetition, policy] for policy in ("ours", "always al2s", "ecmp")}) == 1
-    assert flows[1, "ours"] != flows[2, "ours"]
-
-
-@given(seed=st.integers(0, 2**63 - 1))
 def test_what_a_policy_leaves_to_chance_is_the_same_in_every_repetition(seed: int) -> None:
-    trials = planned(drawn(seed=seed, repetitions=3)).trials
+    trials = planned(one_flow(seed=seed, repetitions=3)).trials
     seeds = {
         policy: {one.policy_seed for one in trials if one.policy == policy} for policy in ("ours", "ecmp")
     }
     assert [len(its) for its in seeds.values()] == [1, 1]
     assert seeds["ours"] != seeds["ecmp"]
-    others = {one.policy_seed for one in planned(drawn(seed=seed ^ 1)).trials}
+    others = {one.policy_seed for one in planned(one_flow(seed=seed ^ 1)).trials}
     assert others.isdisjoint(set.union(*seeds.values()))
 
 
 @given(seed=st.integers(0, 2**63 - 1), more=st.integers(3, 6))
 def test_a_policy_or_repetition_more_changes_no_other_trial(seed: int, more: int) -> None:
-    before = {trial.key: trial for trial in planned(drawn(seed=seed)).trials}
-    changed = drawn(seed=seed, repetitions=more, policies=["lowest rtt", "ours", "always al2s", "ecmp"])
+    before = {trial.key: trial for trial in planned(one_flow(seed=seed)).trials}
+    changed = one_flow(seed=seed, repetitions=more, policies=["lowest rtt", "ours", "always al2s", "ecmp"])
     after = {trial.key: trial for trial in planned(changed).trials}
     assert set(before) < set(after)
     for key, trial in before.items():
         assert replace(after[key], number=0) == replace(trial, number=0)
-
-
-def test_draws_keep_to_what_is_said():
-    flows = planned(drawn(seed=4)).trials[0].flows
-    assert 1 <= len(flows) <= 20
-    assert [flow.name for flow in flows] == [f"bulk-{n}" for n in range(1, len(flows) + 1)]
-    times = [flow.at for flow in flows]
-    assert times == sorted(times, key=lambda at: at or 0.0)
-    for flow in flows:
-        assert flow.size in (1_000_000, 5_000_000)
-        assert flow.at is not None
-        assert flow.deadline is not None
-        assert 0 <= flow.at < 300
-        assert 1.5 <= flow.deadline / (flow.size * 8 / 58e6) <= 4
-        assert {flow.source, flow.destination} == {"mu-dtn", "osu-dtn"}
 
 
 def test_a_seed_of_words_is_known():

@@ -58,42 +58,10 @@ def test_the_first_time_counts():
     assert state.wake == 8.0
 
 
-def test_a_group_begins_with_its_first_and_ends_with_its_last():
-    steps = [
-        Step("g-1", at=0.0),
-        Step("g-2", at=0.0),
-        Step("early", after=after("g", What.BEGINS)),
-        Step("late", after=after("g", What.ENDS)),
-    ]
-    state, _ = advance(timeline(steps, {"g": ("g-1", "g-2")}), Passed(), 0.0)
-    state, done = advance(state, Heard("g-2", What.BEGINS, 1.0), 1.0)
-    assert done == (Begin("early"),)
-    state, done = advance(state, Heard("g-2", What.ENDS, 2.0), 2.0)
-    assert done == ()
-    assert state.awaited == {("g-1", What.ENDS)}
-    state, done = advance(state, Never("g-1", frozenset({What.ENDS}), "it was refused"), 3.0)
-    assert done == (Begin("late"),)
-
-
-def test_what_comes_after_a_group_comes_after_its_last_flow():
-    """Also where the last one told was not the last one to end."""
-    steps = [Step("g-1", at=0.0), Step("g-2", at=0.0), Step("late", after=after("g", What.ENDS, 1.0))]
-    state, _ = advance(timeline(steps, {"g": ("g-1", "g-2")}), Passed(), 0.0)
-    state, _ = advance(state, Heard("g-1", What.ENDS, 9.0), 9.1)
-    state, done = advance(state, Heard("g-2", What.ENDS, 2.0), 9.2)
-    assert (done, state.wake) == ((), 10.0)
-
-
 def test_what_is_due_together_begins_in_the_order_of_its_times():
     steps = [Step("b", at=2.0), Step("a", at=1.0), Step("c", at=2.0)]
     _, done = advance(timeline(steps), Passed(), 5.0)
     assert done == (Begin("a"), Begin("b"), Begin("c"))
-
-
-def test_nothing_comes_of_a_group_that_was_drawn_empty():
-    state = timeline([Step("late", after=after("g", What.ENDS))], {"g": ()})
-    _, done = advance(state, Passed(), 0.0)
-    assert [(type(one), one.step) for one in done] == [(Skip, "late")]
 
 
 @pytest.mark.parametrize(
@@ -118,27 +86,24 @@ def test_a_step_begins_in_one_way(times):
 
 @st.composite
 def trials(draw):
-    """Steps that wait for earlier ones or for groups of earlier ones, in any order of the file."""
+    """Steps that wait for earlier ones, in any order of the file."""
     count = draw(st.integers(1, 8))
     names = [f"s-{number}" for number in range(count)]
-    grouped = draw(st.integers(0, count - 1))
-    groups = {"g": tuple(names[:grouped])} if draw(st.booleans()) else {}
     steps = []
     for number, name in enumerate(names):
-        before = names[:number] + ([*groups] if number >= grouped else [])
+        before = names[:number]
         if not before or draw(st.booleans()):
             steps.append(Step(name, at=draw(st.floats(0, 50))))
         else:
             what, wait = draw(st.sampled_from(list(What))), draw(st.floats(0, 10))
             steps.append(Step(name, after=after(draw(st.sampled_from(before)), what, wait)))
-    return draw(st.permutations(steps)), groups
+    return draw(st.permutations(steps))
 
 
 @given(trials(), st.data())
-def test_every_step_is_begun_or_left_out_exactly_once_whatever_happens(trial, data):
+def test_every_step_is_begun_or_left_out_exactly_once_whatever_happens(steps, data):
     """Whoever tells, sooner or later, of each moment that it came or never will, comes to an end."""
-    steps, groups = trial
-    state, now = timeline(steps, groups), 0.0
+    state, now = timeline(steps), 0.0
     done: list[str] = []
     begun_at: dict[str, float] = {}
     open_moments: set[tuple[str, What]] = set()

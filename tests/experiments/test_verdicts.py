@@ -192,15 +192,6 @@ def test_where_nothing_was_carried_out_no_check_is_held():
     assert len(found) == len(CHECKS) + 1
 
 
-@pytest.mark.parametrize("name", ["drawn-1", "a"])
-def test_repetitions_agree_where_a_flow_of_the_file_was_decided_on(name):
-    """Drawn flows are others in each repetition: of those alone nothing is compared, and nothing held."""
-    its = parse(FILE + CHECKS["ratio"])
-    made = run(GOOD, lambda done: [one._replace(flow=name) for one in decided(done.number, "admit al2s")])
-    found = verdicts(its.experiment, Observed.of(made))
-    assert len(found) == (2 if name == "a" else 1)
-
-
 EXPECTED = "  - {check: c, decisions: [{flow: a, outcome: queue}, {flow: a, outcome: admit, path: al2s}]}\n"
 
 
@@ -225,18 +216,6 @@ def test_decisions(turns: tuple[str, ...], outcome: Outcome, found: str) -> None
     verdict = verdicts(its.experiment, Observed.of(made))[0]
     assert verdict.outcome is outcome
     assert verdict.found.startswith(found)
-
-
-def test_drawn_flows_are_not_held_against_other_repetitions():
-    its = parse(FILE + CHECKS["ratio"])
-
-    def drawn_too(done: TrialDone) -> list[DecisionRow]:
-        path = "al2s" if done.repetition == 1 else "internet"
-        (drawn,) = decided(done.number, f"admit {path}")
-        return [*decided(done.number, "admit al2s"), drawn._replace(flow="drawn-1")]
-
-    found = verdicts(its.experiment, Observed.of(run(GOOD, drawn_too)))[-1]
-    assert found.outcome is Outcome.HELD
 
 
 def test_of_nothing_there_is_no_ratio():
