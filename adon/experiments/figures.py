@@ -203,9 +203,8 @@ class Plot(Part):
     """A chart of the report.
 
     :param plot: its title.
-    :param kind: ``line`` and ``bar`` have an interval at each point, ``box`` every value, ``cdf`` the
-        distribution over flows or repetitions, ``timeline`` the throughput of every second by path, with
-        what happened and was decided.
+    :param kind: ``line`` and ``bar`` have an interval at each point, ``timeline`` the throughput of every
+        second by path, with what happened and was decided.
     :param y: a figure; not for a timeline.
     :param x: a key of ``sweep``, ``case`` or ``policy``.
     :param by: the same: one curve for each value.
@@ -214,7 +213,7 @@ class Plot(Part):
     """
 
     plot: str
-    kind: Literal["line", "bar", "box", "cdf", "timeline"] = "line"
+    kind: Literal["line", "bar", "timeline"] = "line"
     y: Name | None = None
     x: str | None = None
     by: str | None = None
@@ -225,6 +224,6 @@ class Plot(Part):
     def _complete(self) -> Self:
         if (self.y is None) != (self.kind == "timeline"):
             raise ValueError("y: a timeline has none, every other plot needs one: the name of a figure")
-        if self.kind in ("line", "bar") and self.x is None:
+        if self.kind != "timeline" and self.x is None:
             raise ValueError("x: is needed: a key of sweep, case or policy")
         return self

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adon.experiments.figures import Figure, Measure, Unit
 from adon.experiments.happened import flows, time_of, turns
@@ -104,14 +104,6 @@ def value(tables: Tables, figure: Figure) -> float | None:
         case _:
             counted = every if figure.unit is Unit.COUNT else rows
             return _OF_ROWS[figure.of](rows) if counted else None
-
-
-def per_flow(tables: Tables, figure: Figure) -> list[float | None]:
-    """A figure of each single flow of a trial that it is of; of the whole trial where it is of no flows."""
-    rows = [row for row in flows(tables, figure.flow) if row.state != FlowState.REJECTED]
-    if figure.of is Measure.MEASURED or len(rows) < 2:
-        return [value(tables, figure)]
-    return [value(replace(tables, flows=[row]), figure) for row in rows]
 
 
 def _window(tables: Tables, figure: Figure) -> tuple[float, float] | None:

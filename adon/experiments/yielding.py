@@ -206,7 +206,7 @@ def _plot(experiment: Experiment, plot: Plot, place: Place) -> Iterator[Finding]
         if key is not None and key not in known:
             yield (*place, field), absent("swept value", key, known)
     yield from _where(experiment, plot.where, (*place, "where"))
-    if plot.kind in ("line", "bar") and figure is not None:
+    if figure is not None:
         fixed = {*figure.where, *plot.where, plot.x, plot.by}
         mixed = [key for key, values in known.items() if key not in fixed and len(values) > 1]
         if mixed:

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from adon.experiments.document import Experiment
 from adon.experiments.figures import Figure, Plot, parse_quantity
 from adon.experiments.full_scale import at_full_scale
-from adon.experiments.measures import Observed, per_flow, samples
+from adon.experiments.measures import Observed, samples
 from adon.experiments.parts import Scalar
 from adon.experiments.results import TrialDone
 from adon.experiments.summary import summary
@@ -64,12 +64,10 @@ def drawn(experiment: Experiment, observed: Observed, plot: Plot) -> go.Figure |
     paper = [parse_quantity(point.y, figure.unit) for point in plot.paper]
     axis = Axis.of([*(value * factor for value in values), *paper], figure.unit)
     its = _Drawn(plot, figure, figure.about or plot.y.replace("-", " "), factor, axis, cells)
-    if plot.kind == "cdf":
-        return _distribution(its)
     chart = quiet_axes(go.Figure(list(_traces(its))), x=_name(plot.x), y=_title(its))
     chart.update_layout(hovermode="closest", barmode="group", boxmode="group")
     order = [_category(value) for value in (swept(experiment).get(plot.x or "", ()))]
-    chart.update_xaxes(type="category", categoryorder="array", categoryarray=order or [its.what])
+    chart.update_xaxes(type="category", categoryorder="array", categoryarray=order)
     chart.update_yaxes(rangemode="tozero")
     places = max(1, len(order)) * max(1, len(cells))
     chart.update_layout(bargap=0.2 if places > 4 else 1 - 0.15 * places)  # a single bar is no wall
@@ -79,14 +77,13 @@ def drawn(experiment: Experiment, observed: Observed, plot: Plot) -> go.Figure |
 def _cells(
     experiment: Experiment, observed: Observed, plot: Plot, figure: Figure
 ) -> dict[Scalar, dict[Scalar, list[float]]]:
-    """Per curve and x the values; per flow where a distribution is drawn, else per trial."""
+    """Per curve and x the values of the trials."""
     found: dict[Scalar, dict[Scalar, list[float]]] = {}
-    single = plot.kind in ("cdf", "box")
     for sample in samples(observed, figure, plot.where):
-        values = per_flow(observed.tables(sample.trial), figure) if single else [sample.value]
         curve, x = (_setting(sample.trial, key) for key in (plot.by, plot.x))
         known = found.setdefault(curve, {}).setdefault(x, [])
-        known.extend(value for value in values if value is not None)
+        if sample.value is not None:
+            known.append(sample.value)
     order = list(swept(experiment).get(plot.by or "", (None,)))
     return dict(sorted(found.items(), key=lambda item: order.index(item[0]) if item[0] in order else 0))
 
@@ -116,11 +113,8 @@ def _category(value: Scalar) -> str:
 def _traces(its: _Drawn) -> Iterator[go.Scatter | go.Bar | go.Box]:
     for (curve, cells), colour in zip(its.cells.items(), _colours(), strict=False):
         name = its.what if curve is None else str(curve)
-        if its.plot.kind == "box":
-            yield _box(its, name, cells, colour)
-        else:
-            yield _middles(its, name, cells, colour)
-            yield _singles(its, name, cells, colour)
+        yield _middles(its, name, cells, colour)
+        yield _singles(its, name, cells, colour)
     yield from _paper(its)
 
 
@@ -190,18 +184,6 @@ def _singles(
     )
 
 
-def _box(its: _Drawn, name: str, cells: Mapping[Scalar, Sequence[float]], colour: str) -> go.Box:
-    return go.Box(
-        x=[_category(x) or its.what for x, values in cells.items() for _ in values],
-        y=[its.shown(value) for values in cells.values() for value in values],
-        name=name,
-        offsetgroup=name,
-        boxpoints="all",
-        marker={"color": colour, "size": 5},
-        line={"width": 1.5},
-    )
-
-
 def _paper(its: _Drawn) -> Iterator[go.Scatter]:
     curves = dict.fromkeys(point.by for point in its.plot.paper)
     colours = dict(zip(its.cells, _colours(), strict=False))
@@ -217,26 +199,3 @@ def _paper(its: _Drawn) -> Iterator[go.Scatter]:
             marker={"symbol": "x", "size": 9, "color": colours.get(curve, INK)},
             hovertemplate=f"{name}, %{{x}}: %{{y:.4g}} {its.axis.unit}<extra></extra>",
         )
-
-
-def _distribution(its: _Drawn) -> go.Figure:
-    chart = go.Figure()
-    for (curve, cells), colour in zip(its.cells.items(), _colours(), strict=False):
-        values = sorted(value for each in cells.values() for value in each)
-        name = its.what if curve is None else str(curve)
-        chart.add_trace(
-            go.Scatter(
-                x=[its.shown(value) for value in values],
-                y=[(number + 1) / len(values) for number in range(len(values))],
-                name=name,
-                mode="lines+markers",
-                line={"shape": "hv", "color": colour, "width": 2},
-                marker={"size": 5},
-                hovertemplate=f"{name}: %{{y:.0%}} within %{{x:.4g}} {its.axis.unit}<extra></extra>",
-            )
-        )
-    quiet_axes(chart, x=_title(its), y="share of values")
-    chart.update_layout(hovermode="closest")
-    chart.update_yaxes(range=[0, 1.02], tickformat=".0%")
-    chart.update_xaxes(rangemode="tozero")
-    return chart
