@@ -1,4 +1,4 @@
-"""The codes of errors: every one is documented, and documents carry them both ways."""
+"""The codes of errors and reasons: every one is documented, and documents carry those of errors both ways."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import BaseModel, Field, model_validator
@@ -25,6 +26,7 @@ from adon.errors import (
     Unavailable,
     problems_of,
 )
+from adon.reasons import AnnouncementCode, DecisionCode
 from adon.units import Rate
 from measurement.errors import InvalidValue, MeasurementError, PointRefused, RunFailed
 from measurement.probes.findings import Failure
@@ -83,9 +85,24 @@ def test_documented_codes_are_those_of_the_code():
     used = {code for tree in trees for code in codes_in(tree, raised)} - {""}
     used |= {failure.value for failure in Failure}
     assert [code for code in used if not CODE.fullmatch(code)] == []
+    assert documented("Error codes") == sorted(used)
+
+
+@pytest.mark.parametrize(
+    ("heading", "codes"), [("Decision codes", DecisionCode), ("Announcement codes", AnnouncementCode)]
+)
+def test_documented_reasons_are_those_of_the_code(heading, codes):
+    folders = [ROOT / "adon" / name for name in ("broker", "flowvisor")]
+    trees = [ast.parse(file.read_text("utf-8")) for folder in folders for file in folder.rglob("*.py")]
+    used = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    assert documented(heading) == sorted(get_args(codes))
+    assert set(get_args(codes)) <= used
+
+
+def documented(heading: str) -> list[str]:
+    """The codes of a table of the page about the REST API."""
     page = (ROOT / "docs" / "rest-api.md").read_text("utf-8")
-    rows = ROW.findall(page.partition("## Error codes")[2].partition("\n## ")[0])
-    assert rows == sorted(used)
+    return ROW.findall(page.partition(f"## {heading}")[2].partition("\n## ")[0])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from adon.broker.effects import Effect, RuleState, SaveRules
+from adon.broker.effects import Announce, Effect, RuleState, SaveRules
 from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.flowvisor.reconcile import Phase
@@ -81,8 +81,10 @@ def advised(configuration: Configuration, template: Template, ends: Iterable[str
     return template.advise or any(configuration.switches[edge].advise for edge in edges)
 
 
-def told(flow: Flow) -> str:
-    """What becoming active means for a flow, in words."""
+def told(flow: Flow, cause: str) -> Announce:
+    """What becoming active means for a flow."""
     if flow.advised:
-        return f"flow {flow.id}: its rules are worked out and not sent, for it is only advised"
-    return f"flow {flow.id}: its rules are in the switches; the transfer can begin"
+        text = f"flow {flow.id}: its rules are worked out and not sent, for it is only advised"
+        return Announce(cause, "info", "flow-dry-run", text, flow.id)
+    text = f"flow {flow.id}: its rules are in the switches; the transfer can begin"
+    return Announce(cause, "info", "flow-active", text, flow.id)

@@ -447,7 +447,7 @@ class Broker:
             SaveTemplate(event.id, saved),
             NeedsChanged(event.id, self.needs),
             ShapesChanged(event.id, self.shapes),
-            Announce(event.id, "info", f"template {saved.reference} is in the catalog"),
+            Announce(event.id, "info", "template-saved", f"template {saved.reference} is in the catalog"),
             Answer(event.id, event.command, saved),
         ]
 

@@ -25,6 +25,7 @@ from adon.flowvisor.path import Basis, CandidatePath, Knowledge, Known, PathView
 from adon.flowvisor.performance import Counters, FlowLoad, PerformanceView, estimate_throughput
 from adon.flowvisor.selection import Selection, assess, select
 from adon.flowvisor.topology import Candidate, Topology
+from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec, Template, normalised
 from adon.templates_catalog.scoring_tables import scoring_tables
@@ -76,7 +77,7 @@ class Situation:
     policy: Policy
     window: float
     loads: Mapping[str, PathLoad]
-    shunned: Mapping[str, str]
+    shunned: Mapping[str, Reason]
     own: FlowCounters | None = None
     fleeting: bool = False
 
@@ -94,7 +95,7 @@ class Choice:
     asked: Situation | None = field(default=None, compare=False, repr=False)
     surveyed: Survey | None = field(default=None, compare=False, repr=False)
 
-    def taking(self, path: str, reason: str) -> Choice:
+    def taking(self, path: str, reason: Reason) -> Choice:
         """The same findings with another path taken, for this reason."""
         return replace(self, selection=replace(self.selection, path=path, reason=reason))
 
@@ -176,25 +177,28 @@ def record_of(
     """
     name = candidate.key.path
     stays = candidate.unheard and flow is not None and flow.path == name  # it forwards on (R10)
+    reason = candidate.reason
     if candidate.path is None:
+        code, why = ("", "") if reason is None else reason
         if not stays:
-            return CandidateRecord(name, candidate.layer, Verdict.EXCLUDED, candidate.reason, None)
+            return CandidateRecord(name, candidate.layer, Verdict.EXCLUDED, code, why, None)
         silent = tuple(
-            MetricRecord(metric, None, unknown=candidate.reason, bound=need.qspec.bound(metric))
-            for metric in need.metrics
+            MetricRecord(metric, None, unknown=why, bound=need.qspec.bound(metric)) for metric in need.metrics
         )
-        return CandidateRecord(name, candidate.layer, Verdict.UNKNOWN, candidate.reason, None, silent)
-    reason = s.shunned.get(name, "") if candidate.usable or stays else candidate.reason
-    reason = reason or ("" if flow is None else held_back(candidate.path, flow.path, flow.hosts, s.topology))
+        return CandidateRecord(name, candidate.layer, Verdict.UNKNOWN, code, why, None, silent)
+    if candidate.usable or stays:
+        reason = s.shunned.get(name)
+    if reason is None and flow is not None:
+        reason = held_back(candidate.path, flow.path, flow.hosts, s.topology)
     asked = need.metrics if metrics is None else metrics
     known = {metric: knowledge(metric, candidate.path, flow, need, s) for metric in asked}
-    view = PathView(candidate.path, known, usable=not reason, unusable_reason=reason)
+    view = PathView(candidate.path, known, reason)
     return assess(view, need.qspec, tables, need.weights, s.now)
 
 
 def held_back(
     path: CandidatePath, present_path: str | None, hosts: tuple[str, str], topology: Topology
-) -> str:
+) -> Reason | None:
     """Why a flow cannot be on a path that others could be on: what the path does to packets.
 
     Path attributes are hard constraints on moves (spec section 2; :mod:`adon.flowvisor.constraints`).
@@ -203,7 +207,7 @@ def held_back(
     :param hosts: the DTNs that it leads from and to.
     """
     if present_path == path.key.path:
-        return ""
+        return None
     present = None if present_path is None else topology.known(present_path)
     before = None if present is None else present.attributes
     return obstacle(before, path.attributes, topology.families(*hosts), present_path is not None)

@@ -29,18 +29,21 @@ def followed(world: World, event: Event) -> list[Effect]:
     effects: list[Effect] = []
     if set(found.refused) != world.refused_circuits:
         world.refused_circuits = set(found.refused)
-        effects += [Announce(event.id, "warning", f"no circuit from {text}") for text in found.refused]
+        effects += [
+            Announce(event.id, "warning", "circuit-refused", f"no circuit from {text}")
+            for text in found.refused
+        ]
     if found.paths == topology.overlay_paths:
         return effects
     changed = replace(topology, overlay_paths=found.paths)
     check_loop_free(_computed(changed))
     world.network.topology = changed
-    told = [
-        *(f"circuit {one.name} over {', '.join(one.links)}, VLAN {one.vlan}" for one in found.added),
-        *(f"circuit {one.name} is given up" for one in found.dropped),
-    ]
     effects.append(SaveCircuits(event.id, found.paths))
-    effects += [Announce(event.id, "info", text) for text in told]
+    for one in found.added:
+        text = f"circuit {one.name} over {', '.join(one.links)}, VLAN {one.vlan}"
+        effects.append(Announce(event.id, "info", "circuit-added", text))
+    for one in found.dropped:
+        effects.append(Announce(event.id, "info", "circuit-removed", f"circuit {one.name} is given up"))
     return effects
 
 

@@ -43,6 +43,7 @@ from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.flowvisor.path import Basis, CandidatePath, Known
 from adon.flowvisor.performance import PerformanceView, streams_of
 from adon.frozenmap import FrozenMap
+from adon.reasons import Reason
 from adon.templates_catalog.model import CostModel
 from adon.variation import NONE, Moments
 from measurement.model import Metric
@@ -172,7 +173,7 @@ def along(choice: Choice, placed: Placement) -> Choice:
     if placed.path is None or placed.path == choice.selection.path:
         return choice
     why = f"{placed.path}: cheaper with its site, and its Q is within the switch margin of the highest"
-    return choice.taking(placed.path, f"{why}; {choice.selection.reason}")
+    return choice.taking(placed.path, Reason("cheaper-site", f"{why}; {choice.selection.reason}"))
 
 
 # -- which paths ------------------------------------------------------------------------------------------

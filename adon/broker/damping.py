@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from adon.reasons import Reason
+
 CAP_S = 3600.0
 """No hold-off is longer, unless its base is."""
 
@@ -58,7 +60,7 @@ class Damping:
         self._moves: dict[int, Repeated] = {}
         self._failures: dict[str, Repeated] = {}
         self._refusals: dict[int, dict[str, int]] = {}
-        self._for_good: dict[int, dict[str, str]] = {}
+        self._for_good: dict[int, dict[str, Reason]] = {}
 
     # -- a flow that moves --------------------------------------------------------------------------------
 
@@ -96,7 +98,7 @@ class Damping:
 
     def give_up(self, flow: int, path: str, why: str) -> None:
         """A flow is not to try a path again, whatever else changes."""
-        self._for_good.setdefault(flow, {})[path] = f"given up for this flow: {why}"
+        self._for_good.setdefault(flow, {})[path] = Reason("given-up", f"given up for this flow: {why}")
 
     def taken(self, flow: int, path: str) -> None:
         """The switches took them: earlier refusals count no more."""
@@ -105,10 +107,10 @@ class Damping:
         if not tried:
             self._refusals.pop(flow, None)
 
-    def given_up(self, flow: int) -> Mapping[str, str]:
+    def given_up(self, flow: int) -> Mapping[str, Reason]:
         """The paths that a flow does not try any more, and why."""
         tried = self._refusals.get(flow, {})
-        why = f"given up for this flow: its rules were refused {ATTEMPTS} times"
+        why = Reason("given-up", f"given up for this flow: its rules were refused {ATTEMPTS} times")
         often = {path: why for path, count in tried.items() if count >= ATTEMPTS}
         return {**often, **self._for_good.get(flow, {})}
 

@@ -27,11 +27,12 @@ from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import Layer
 from adon.flowvisor.selection import MoveAdvice, hysteresis
 from adon.flowvisor.topology import Candidate
+from adon.reasons import Reason
 from measurement.model import Measurement, Metric, PathKey
 
 
 def choose_path(
-    world: World, flow: Flow, now: float, without: Mapping[str, str] = MappingProxyType({})
+    world: World, flow: Flow, now: float, without: Mapping[str, Reason] = MappingProxyType({})
 ) -> tuple[Need, Choice]:
     """What a flow needs, and what is known of its candidates now.
 
@@ -65,7 +66,9 @@ def situation(world: World, ends: tuple[str, str], now: float) -> Situation:
         policy=world.configuration.policy,
         window=world.configuration.measurements.window,
         loads=world.flows.loads(ends),
-        shunned={path: why for path, (until, why) in world.shunned.items() if until > now},
+        shunned={
+            path: Reason("path-held-down", why) for path, (until, why) in world.shunned.items() if until > now
+        },
         fleeting=world.ahead(now),
     )
 
@@ -176,7 +179,7 @@ def decision_of(
     need: Need,
     choice: Choice,
     outcome: Outcome,
-    reason: str,
+    reason: Reason,
     event: Event,
     path: str | None = None,
     sites: Placement = NOWHERE,
@@ -199,7 +202,8 @@ def decision_of(
         outcome=outcome,
         path=flow.path if path is None and outcome is Outcome.STAY else path,
         previous_path=flow.path,
-        reason=reason,
+        code=reason.code,
+        reason=reason.text,
         template=need.template.reference,
         weights={metric.value: weight for metric, weight in need.weights.items()},
         candidates=choice.selection.records,

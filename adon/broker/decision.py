@@ -75,6 +75,7 @@ class Decision:
     """The recorded outcome for one flow at one time.
 
     :param cause: the id of the event that led to it; rules, log lines and answers repeat it.
+    :param code, reason: the rule that led to the outcome, and the explanation.
     :param alarm: the id of the alarm that this event was about, if it was about one.
     :param slice: the slice that the flow belongs to, if there are slices.
     :param granted: what the queue ladder gives it on the path, beside what it asked.
@@ -89,6 +90,7 @@ class Decision:
     outcome: Outcome
     path: str | None
     previous_path: str | None
+    code: str
     reason: str
     template: str
     weights: Mapping[str, float]

@@ -21,6 +21,7 @@ from adon.broker.sites.jobs import SiteJob
 from adon.errors import AdonError
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry, Rule
+from adon.reasons import AnnouncementCode
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
@@ -213,6 +214,7 @@ class Announce(Effect):
     """Tell whoever watches (event stream, log): one line, and the flow it is about if any."""
 
     level: str
+    code: AnnouncementCode
     text: str
     flow: str | None = None
 

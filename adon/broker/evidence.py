@@ -100,7 +100,8 @@ def _judge(world: World, placing: Placing, flow: Flow, event: Event, *, at_far_e
         why = f"packets of {flow.id} leave but none arrive"
         world.shun(flow.path, why, event.at)
         _supersede(world, flow, why, event.at)
-        effects.append(Announce(event.id, "warning", f"flow {flow.id}: {evidence}", flow.id))
+        text = f"flow {flow.id}: {evidence}"
+        effects.append(Announce(event.id, "warning", "packets-lost", text, flow.id))
         return [*effects, *placing.reexamine(counted, event)]
     if counted.bytes_delivered > flow.bytes_delivered and _settled(world, counted, event.at):
         world.damping.succeeded(str(counted.path))

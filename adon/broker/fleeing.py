@@ -33,9 +33,10 @@ from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.flowvisor.path import Known
 from adon.flowvisor.performance import carried
 from adon.flowvisor.topology import Candidate
+from adon.reasons import Reason
 from measurement.model import Metric, PathKey
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NOTHING: Mapping[str, Reason] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Fled:
 
 
 def losses(
-    world: World, flows: Iterable[Flow], now: float, dead: Mapping[str, str] = NOTHING
+    world: World, flows: Iterable[Flow], now: float, dead: Mapping[str, Reason] = NOTHING
 ) -> dict[int, Loss]:
     """The running flows among these whose path cannot be used now, by number.
 
@@ -81,18 +82,19 @@ def losses(
 
 
 def _lost(
-    world: World, flow: Flow, candidate: Candidate | None, now: float, dead: Mapping[str, str]
+    world: World, flow: Flow, candidate: Candidate | None, now: float, dead: Mapping[str, Reason]
 ) -> Loss | None:
     if candidate is None:
         return Loss("is no candidate any more", gone=True)
     name = candidate.key.path
     if name in dead:
-        return Loss(dead[name], gone=True)
+        return Loss(dead[name].text, gone=True)
     closed = world.windows.closed(world.network.topology, flow, world.flows.bound(flow), now)
     if name in closed and _edges_connected(world, candidate):
-        return Loss(closed[name], gone=True, vacate=True)
+        return Loss(closed[name].text, gone=True, vacate=True)
     if not candidate.usable and not candidate.unheard:
-        return Loss(candidate.reason, gone=_edges_connected(world, candidate))
+        why = "" if candidate.reason is None else candidate.reason.text
+        return Loss(why, gone=_edges_connected(world, candidate))
     until, why = world.shunned.get(name, (0.0, ""))
     return Loss(why, gone=False) if until > now else None
 
@@ -101,7 +103,7 @@ def planned(
     world: World,
     leaving: Mapping[int, Loss],
     now: float,
-    dead: Mapping[str, str] = NOTHING,
+    dead: Mapping[str, Reason] = NOTHING,
     nodes: int = NODES,
 ) -> tuple[Fled, ...]:
     """A place for every flow that lost its path, none of which over-subscribes a path; by priority.
@@ -134,7 +136,7 @@ def planned(
 def to_its_place(flow: Flow, need: Need, choice: Choice, loss: Loss, place: Place, exodus: Exodus) -> Fled:
     """A displaced flow with its place in the plan."""
     if place.option is not None:
-        choice = choice.taking(place.option.key.path, place.why)
+        choice = choice.taking(place.option.key.path, Reason("path-down", place.why))
     return Fled(flow, need, choice, loss, place, exodus)
 
 

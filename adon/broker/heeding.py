@@ -27,7 +27,7 @@ def raised(world: World, placing: Placing, event: AlarmRaised) -> list[Effect]:
         return []
     key, metric = alarm.series.key, Metric(alarm.series.metric)
     world.performance.supersede(key, metric, world.alarms.changed(alarm.series))
-    effects: list[Effect] = [Announce(event.id, "warning", words(alarm))]
+    effects: list[Effect] = [Announce(event.id, "warning", "alarm-raised", words(alarm))]
     for flow in world.flows.going((key.source, key.destination)):
         if flow.path == key.path and metric in world.flows.need(flow).metrics:
             effects += placing.reexamine(flow, event, alarm=alarm)
@@ -42,7 +42,7 @@ def cleared(world: World, placing: Placing, event: AlarmCleared) -> list[Effect]
         return []
     key, metric = alarm.series.key, Metric(alarm.series.metric)
     world.performance.supersede(key, metric, world.alarms.changed(alarm.series))
-    effects: list[Effect] = [Announce(event.id, "info", f"{words(alarm)} is over")]
+    effects: list[Effect] = [Announce(event.id, "info", "alarm-cleared", f"{words(alarm)} is over")]
     for flow in world.flows.going((key.source, key.destination)):
         effects += placing.reexamine(flow, event)
     return [*effects, *placing.serve_queue(event)]

@@ -39,7 +39,8 @@ class Inheritance:
             ended = flow.step(state, at, f"it cannot be served after a restart: {why}", ended_at=at)
             text = f"flow {flow.id} is {state}: {ended.reason}"
             left = SaveOutcome(cause, _outcome(ended))
-            effects += [SaveFlow(cause, ended), left, Announce(cause, "warning", text, flow.id)]
+            told = Announce(cause, "warning", "flow-not-restored", text, flow.id)
+            effects += [SaveFlow(cause, ended), left, told]
         if self.stale_rules:
             effects.append(SaveRules(cause, self.stale_rules, RuleState.REMOVED))
         return effects

@@ -24,12 +24,13 @@ from adon.flowvisor.path import CandidatePath
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.selection import Selection
 from adon.flowvisor.slices import Usage, verdict
+from adon.reasons import Reason, reason_of
 
 WITHIN_REACH = 1000
 """Rules; a table that has room for so many more is no limit for any flow, and nothing is counted."""
 
 
-def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
+def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, Reason]:
     """Per path name why a flow may not have it now."""
     configuration = world.configuration
     sliced = flow.slice is not None and flow.slice in configuration.slices
@@ -42,21 +43,21 @@ def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
     found = world.network.topology.candidates(flow.request.source, flow.request.destination)
     paths = {c.key.path: c.path for c in found if c.path is not None and c.key.path != flow.path}
     rules = _needed(world, flow, need, paths)
-    lacking = _lacking(world, flow, rules, now)
+    lacking = reason_of("no-rule-space", _lacking(world, flow, rules, now))
     reasons = {}
     for name, path in paths.items():
         reasons[name] = (
-            barred.get(name, "")
+            barred.get(name)
             or lacking
-            or (_unfit(world, path) if unfit else "")
-            or (_of_slice(world, flow, need, path, rules) if sliced else "")
-            or (grading.refusal(world, flow, name) if graded else "")
-            or reserved.get(name, "")
+            or (reason_of("switch-unfit", _unfit(world, path)) if unfit else None)
+            or (reason_of("slice-limit", _of_slice(world, flow, need, path, rules)) if sliced else None)
+            or (reason_of("no-queue", grading.refusal(world, flow, name)) if graded else None)
+            or reserved.get(name)
         )
     return {**barred, **{name: reason for name, reason in reasons.items() if reason}}
 
 
-def _barred(world: World, flow: Flow, need: Need) -> dict[str, str]:
+def _barred(world: World, flow: Flow, need: Need) -> dict[str, Reason]:
     """The paths that the configuration does not let the requester use, the present one left out."""
     if not world.configuration.policy.use_access:
         return {}
@@ -137,7 +138,7 @@ def _needed(world: World, flow: Flow, need: Need, paths: Mapping[str, CandidateP
     """
     if not paths or flow.state.holds_rules:
         return {}
-    choice = Choice(Selection(None, (), ""), {}, paths)
+    choice = Choice(Selection(None, (), Reason("no-path", "")), {}, paths)
     on = replace(flow, path=next(iter(paths)))
     topology, priority = world.network.topology, world.flows.priority(flow)
     return count(rules_for_flow(on, need, choice, priority, topology) or ())

@@ -52,7 +52,7 @@ class Links:
             return Heeded()
         found = self._found(self._discovery, event)
         effects: list[Effect] = [SendPacket(event.id, f.dpid, f.port, f.data) for f in found.frames]
-        effects += [Announce(event.id, report.level, report.text) for report in found.reports]
+        effects += [Announce(event.id, report.level, report.code, report.text) for report in found.reports]
         changed = any(LinkState.LIVE in (change.before, change.after) for change in found.changes)
         return Heeded(effects, changed)
 

@@ -29,9 +29,10 @@ def asked(world: World, placing: Placing, event: MaintenanceAsked) -> list[Effec
     """
     window = world.windows.add(event.request, event.requester, event.at, world.network.topology)
     closes = ", ".join(paths_of(world.network.topology, window.scope, window.name)) or "no path"
+    text = f"{window.words}: closes {closes}; asked for by {event.requester}"
     return [
         SaveMaintenance(event.id, window),
-        Announce(event.id, "info", f"{window.words}: closes {closes}; asked for by {event.requester}"),
+        Announce(event.id, "info", "maintenance-announced", text),
         *crossed(world, placing, event),
         Answer(event.id, event.command, as_json(window, event.at)),
     ]
@@ -43,9 +44,10 @@ def cancelled(world: World, placing: Placing, event: MaintenanceCancelled) -> li
     :raises Conflict, NotFound: as :meth:`~adon.broker.maintenance.Windows.get`.
     """
     window = world.windows.cancel(event.number, event.at)
+    text = f"{window.words}: cancelled by {event.requester}"
     return [
         SaveMaintenance(event.id, window),
-        Announce(event.id, "info", f"{window.words}: cancelled by {event.requester}"),
+        Announce(event.id, "info", "maintenance-canceled", text),
         *placing.network_changed(event),
         Answer(event.id, event.command, as_json(window, event.at)),
     ]
@@ -56,7 +58,10 @@ def crossed(world: World, placing: Placing, event: Event) -> list[Effect]:
     found = world.windows.crossed(event.at)
     if not found:
         return []
-    told = [Announce(event.id, "info", f"{window.words}: {TOLD[stage]}") for window, stage in found]
+    told = [
+        Announce(event.id, "info", "maintenance-stage", f"{window.words}: {TOLD[stage]}")
+        for window, stage in found
+    ]
     return [*told, *placing.network_changed(event)]
 
 

@@ -28,6 +28,7 @@ from pydantic import Field, model_validator
 from adon.broker.flow import Flow
 from adon.errors import Conflict, InvalidInput, NotFound
 from adon.flowvisor.topology import Topology
+from adon.reasons import Reason
 from adon.templates_catalog.model import Name, Value
 from adon.units import Duration
 
@@ -224,7 +225,7 @@ class Windows:
         closing = [w for w in self if w.stage(now) in (Stage.DRAINING, Stage.ACTIVE)]
         return frozenset(path for w in closing for path in _paths(topology, w))
 
-    def closed(self, topology: Topology, flow: Flow, bound: float, now: float) -> Mapping[str, str]:
+    def closed(self, topology: Topology, flow: Flow, bound: float, now: float) -> Mapping[str, Reason]:
         """The paths that a flow may not have now, each with the reason.
 
         Its own path it may keep as long as the window is only announced.
@@ -232,14 +233,14 @@ class Windows:
         if not self._held:
             return {}
         end = forecast_end(flow, bound, now)
-        found: dict[str, str] = {}
+        found: dict[str, Reason] = {}
         for window in self:
             stage = window.stage(now)
             if stage is Stage.OVER or end < window.begins:
                 continue
             for path in _paths(topology, window):
                 if path != flow.path or stage is not Stage.ANNOUNCED:
-                    found.setdefault(path, window.words)
+                    found.setdefault(path, Reason("maintenance", window.words))
         return found
 
 

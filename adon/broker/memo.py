@@ -21,6 +21,7 @@ from adon.broker.heard import Heard
 from adon.broker.register import Kind
 from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.topology import Candidate, Topology
+from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
 from measurement.model import Metric
 
@@ -39,7 +40,7 @@ class Stamp:
     performance: Heard
     heard: int
     load: int | None
-    shunned: str
+    shunned: Reason | None
 
     def same(self, other: Stamp) -> bool:
         """Whether a finding of the one is a finding of the other."""
@@ -101,7 +102,7 @@ class Memo:
         """What a finding about this candidate would rest on now."""
         tables = self.survey(kind, s, performance).tables
         load = s.loads.get(candidate.key.path)
-        shunned = s.shunned.get(candidate.key.path, "")
+        shunned = s.shunned.get(candidate.key.path)
         there = None if load is None else load.version
         return Stamp(s.topology, tables, performance, performance.of(candidate.key), there, shunned)
 

@@ -177,10 +177,13 @@ class Network:
         self._checks.disconnected(dpid)
         self._drift.forgive(dpid)
         self.topology = self.topology.switch_down(dpid)
-        text, level = f"switch {dpid_text(dpid)} is disconnected", "warning"
+        told = Announce(
+            event.id, "warning", "switch-disconnected", f"switch {dpid_text(dpid)} is disconnected"
+        )
         if event.why:
-            text, level = f"switch {dpid_text(dpid)} is left alone: {event.why}", "error"
-        outcome = Outcome([Announce(event.id, level, text)])
+            text = f"switch {dpid_text(dpid)} is left alone: {event.why}"
+            told = Announce(event.id, "error", "switch-refused", text)
+        outcome = Outcome([told])
         for batch in self._installer.batches_to(dpid):
             lost = BatchFailed(event.id, event.at, dpid, batch, "the switch disconnected")
             outcome.absorb(self.batch_failed(lost))
@@ -298,7 +301,7 @@ class Network:
         self._read_again(event.dpid, until)
         self._unconfirmed.add(owner)
         text = f"{owner}: {error}; tried again in {format_duration(until - event.at)}"
-        outcome = Outcome([Announce(event.id, "error", text)], failed=[(owner, error)])
+        outcome = Outcome([Announce(event.id, "error", "repair-refused", text)], failed=[(owner, error)])
         missing = self._still_wanted(changes)
         if missing:
             self._given_up.update((rule.slot, rule) for rule in missing)
@@ -416,7 +419,7 @@ class Network:
             f"switch {dpid_text(event.dpid)} is connected: "
             f"{len(event.rules)} rules of ours, {len(event.foreign)} of others"
         )
-        outcome = Outcome([Announce(event.id, "info", text)])
+        outcome = Outcome([Announce(event.id, "info", "switch-connected", text)])
         found = tuple(rule for rule in self.desired(event.dpid) if self._belief.holds(rule))
         if found:
             outcome.effects.append(SaveRules(event.id, found, RuleState.INSTALLED))
@@ -463,7 +466,7 @@ class Network:
             self.reconcile_totals[change.kind] += 1
 
     def _news(self, dpid: int, cause: str) -> list[Effect]:
-        return [Announce(cause, "warning", line) for line in self._drift.news(dpid)]
+        return [Announce(cause, "warning", "rules-changed", line) for line in self._drift.news(dpid)]
 
     def _heal(self, cause: str, now: float) -> Outcome:
         """Put right what is ready for it, without reading first: what else there is, the next report shows.
@@ -518,7 +521,7 @@ class Network:
                 f"switch {dpid_text(dpid)}: {len(diff.missing)} rules missing, {len(diff.wrong)} wrong, "
                 f"{len(diff.extra)} not wanted any more, {len(diff.blocked)} blocked by rules of others"
             )
-            outcome.effects.append(Announce(cause, "info", text))
+            outcome.effects.append(Announce(cause, "info", "rules-repaired", text))
         error = f"switch {dpid_text(dpid)}: a rule that is not ours is in the place of one of its rules"
         outcome.failed += [(owner, error) for owner in dict.fromkeys(map(self._wanted.owner, diff.blocked))]
         return outcome

@@ -66,6 +66,7 @@ from adon.broker.world import World
 from adon.flowvisor.assessment import Verdict
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Entry
+from adon.reasons import AnnouncementCode, Reason
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, PathKey
 
@@ -154,7 +155,7 @@ class Placing:
         text = f"flow {flow.id} is admitted to {path}: {trial.reason}"
         return [
             *room,
-            *self._recorded(event, decision, flow, seen, "info", text),
+            *self._recorded(event, decision, flow, seen, "info", "flow-admitted", text),
             *self.act(self._install(flow, need, choice, event), event),
         ]
 
@@ -171,7 +172,8 @@ class Placing:
             flow = flow.step(FlowState.QUEUED, event.at, reason)
         flow = self._world.flows.put(replace(flow, decision=decision.id, reason=reason))
         self._serving.told(flow.number, token(trial))
-        return self._recorded(event, decision, flow, seen, "info", f"flow {flow.id} waits: {reason}")
+        text = f"flow {flow.id} waits: {reason}"
+        return self._recorded(event, decision, flow, seen, "info", "flow-queued", text)
 
     def serve_queue(self, event: Event) -> list[Effect]:
         """Try the waiting flows, in order (:mod:`adon.broker.queueing.serving`)."""
@@ -344,7 +346,7 @@ class Placing:
         level = "warning" if now_is is Quality.VIOLATED else "info"
         flow = self._world.flows.put(replace(flow, decision=decision.id))
         text = f"flow {flow.id} on {flow.path}: {ruled.reason}"
-        return self._recorded(event, decision, flow, see(), level, text)
+        return self._recorded(event, decision, flow, see(), level, "flow-stays", text)
 
     def _refresh(self, flow: Flow, need: Need, choice: Choice, event: Event) -> list[Effect]:
         """Give a flow the rules it would get today: ports have new numbers, or a path came to stand by."""
@@ -381,7 +383,7 @@ class Placing:
         self._promised(moved, need, choice, decision)
         text = f"flow {flow.id} moves from {flow.path} to {ruled.path}: {ruled.reason}"
         return [
-            *self._recorded(event, decision, moved, seen, "info", text),
+            *self._recorded(event, decision, moved, seen, "info", "flow-rerouted", text),
             *self.act(self._install(moved, need, choice, event), event),
         ]
 
@@ -390,7 +392,7 @@ class Placing:
         world = self._world
         ours, theirs = world.flows.priority(flow), world.flows.priority(newcomer)
         why = f"gives way to {newcomer.id} (priority {theirs} above {ours})"
-        need, choice = choose_path(world, flow, event.at, {str(flow.path): why})
+        need, choice = choose_path(world, flow, event.at, {str(flow.path): Reason("preempted", why)})
         seen = self._looking.seen(flow, choice, Displaced(why), event)
         ruled = ruling.displaced(choice, why)
         if ruled.path is not None:
@@ -404,11 +406,11 @@ class Placing:
         decision = self._decide(flow, need, choice, ruled, event)
         self._digests[flow.number] = decision.digest()
         waiting = self._world.flows.put(
-            replace(self._without_path(flow, ruled.reason, event), decision=decision.id)
+            replace(self._without_path(flow, ruled.reason.text, event), decision=decision.id)
         )
         text = f"flow {flow.id} {ruled.reason}"
         return [
-            *self._recorded(event, decision, waiting, seen, "warning", text),
+            *self._recorded(event, decision, waiting, seen, "warning", "flow-requeued", text),
             *self.act(self._want(flow.id, (), event), event),
         ]
 
@@ -437,7 +439,7 @@ class Placing:
         text = f"flow {flow.id}: its connections share one pair of rules: {short}"
         return [
             SaveFlow(event.id, flow),
-            Announce(event.id, "warning", text, flow.id),
+            Announce(event.id, "warning", "connections-aggregated", text, flow.id),
             *self.act(self._install(flow, need, choice, event), event),
         ]
 
@@ -479,10 +481,10 @@ class Placing:
         if flow.state is FlowState.INSTALLING:
             only = self._advised(flow)
             flow = self._world.flows.put(flow.step(FlowState.ACTIVE, event.at, flow.reason, advised=only))
-            effects += [SaveFlow(event.id, flow), Announce(event.id, "info", advising.told(flow), flow.id)]
+            effects += [SaveFlow(event.id, flow), advising.told(flow, event.id)]
         elif flow.state is FlowState.ACTIVE and flow.advised is not self._advised(flow):
             flow = self._world.flows.put(replace(flow, advised=not flow.advised))
-            effects += [SaveFlow(event.id, flow), Announce(event.id, "info", advising.told(flow), flow.id)]
+            effects += [SaveFlow(event.id, flow), advising.told(flow, event.id)]
         if flow.number in self._overlooked:
             alarm = self._overlooked.pop(flow.number)
             if alarm is not None and not self._still_concerns(alarm, flow):
@@ -496,7 +498,7 @@ class Placing:
     def _install_failed(self, owner: str, error: str, event: Event) -> list[Effect]:
         flow = self._world.flows.owner(owner)
         if flow is None or not flow.state.holds_rules:
-            return [Announce(event.id, "error", f"{owner}: {error}")]
+            return [Announce(event.id, "error", "install-failed", f"{owner}: {error}")]
         if flow.state is FlowState.INSTALLING:
             return self._not_admitted(flow, error, event)
         before = self._before.pop(flow.number, None)
@@ -516,8 +518,9 @@ class Placing:
             reason = f"given up{often}; last: {error}"
             return self.end(flow, FlowState.FAILED, reason, event)[1]
         waiting = self._world.flows.put(self._without_path(flow, error, event))
+        text = f"flow {flow.id} on {flow.path}: {error}"
         return [
-            Announce(event.id, "error", f"flow {flow.id} on {flow.path}: {error}", flow.id),
+            Announce(event.id, "error", "install-failed", text, flow.id),
             *self._want(flow.id, (), event).effects,
             *self.place(waiting, event),
         ]
@@ -551,9 +554,10 @@ class Placing:
                 diary=was.diary,
             )
         )
+        text = f"flow {flow.id} stays on {was.path}: {error}"
         effects: list[Effect] = [
             SaveFlow(event.id, back),
-            Announce(event.id, "error", f"flow {flow.id} stays on {was.path}: {error}", flow.id),
+            Announce(event.id, "error", "install-failed", text, flow.id),
             *self.act(self._want(flow.id, before.rules, event), event),
         ]
         as_it_is_by_now = flows.get(flow.number)
@@ -571,7 +575,7 @@ class Placing:
         effects: list[Effect] = [
             SaveFlow(event.id, ended),
             SaveOutcome(event.id, self._outcome(ended, got, reported=reported)),
-            Announce(event.id, "info", f"flow {flow.id} is {state}: {reason}", flow.id),
+            Announce(event.id, "info", "flow-ended", f"flow {flow.id} is {state}: {reason}", flow.id),
             *fireflies.ended(self._world, ended, event),
         ]
         if not held_rules:
@@ -694,7 +698,14 @@ class Placing:
         return decision_of(number, flow, need, choice, outcome, reason, event, path, sites, granted, trigger)
 
     def _recorded(
-        self, event: Event, decision: Decision, flow: Flow, seen: Seen, level: str, text: str
+        self,
+        event: Event,
+        decision: Decision,
+        flow: Flow,
+        seen: Seen,
+        level: str,
+        code: AnnouncementCode,
+        text: str,
     ) -> list[Effect]:
         """A decision in the store and in the log, with the flow as it is by it, and what it saw."""
         meter = None
@@ -705,6 +716,6 @@ class Placing:
         return [
             SaveDecision(event.id, decision),
             SaveFlow(event.id, flow),
-            Announce(event.id, level, text, flow.id),
+            Announce(event.id, level, code, text, flow.id),
             SaveSnapshot(event.id, snapshot),
         ]

@@ -27,6 +27,7 @@ from adon.broker.queueing.asking import asked_for
 from adon.broker.queueing.explaining import asleep, obstacles
 from adon.broker.queueing.trial import Trial, tried
 from adon.broker.world import World
+from adon.reasons import Reason
 
 NAME = "preview"
 """Stands where a recorded decision names itself, its flow and its event."""
@@ -157,9 +158,9 @@ def _pushed(world: World, trial: Trial, now: float) -> tuple[Pushed, ...]:
 
 
 def _displaced(world: World, other: Flow, why: str, now: float) -> Pushed:
-    choice = choose_path(world, other, now, {str(other.path): why})[1]
+    choice = choose_path(world, other, now, {str(other.path): Reason("preempted", why)})[1]
     ruled = ruling.displaced(choice, why)
-    return Pushed(other.id, str(other.path), ruled.path, ruled.reason)
+    return Pushed(other.id, str(other.path), ruled.path, ruled.reason.text)
 
 
 # -- for the answer -------------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
         "hops": [dpid_text(hop.dpid) for hop in path.hops] if path is not None else [],
         "ports_known": path is not None,
         "usable": candidate.usable,
-        "reason": candidate.reason,
+        "reason": "" if candidate.reason is None else candidate.reason.text,
         "metrics": metrics,
         "flows": world.flows.on(candidate.key),
         "alarms": [_alarm(world, alarm) for alarm in world.alarms.on(candidate.key)],

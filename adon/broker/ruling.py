@@ -18,6 +18,7 @@ from adon.broker.flow import Flow, Quality
 from adon.broker.optimisation.placement import Placement
 from adon.broker.preemption import Holder, Rivals, gives_way
 from adon.flowvisor.selection import quality
+from adon.reasons import DecisionCode, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Ruling:
 
     outcome: Outcome
     path: str | None
-    reason: str
+    reason: Reason
 
 
 def holder_to_go(flow: Flow, need: Need, choice: Choice, rivals: Rivals | None) -> Holder | None:
@@ -57,10 +58,10 @@ def in_the_place_of(holder: Holder | None, choice: Choice) -> Choice:
     if holder is None:
         return choice
     instead = f"{holder.path}: in the place of f-{holder.number}, whose priority is lower"
-    return choice.taking(holder.path, f"{instead}; {choice.selection.reason}")
+    return choice.taking(holder.path, Reason("preempts", f"{instead}; {choice.selection.reason}"))
 
 
-def placed(choice: Choice, sites: Placement, nowhere: str, apart: str = "") -> Ruling:
+def placed(choice: Choice, sites: Placement, nowhere: str, apart: Reason | None = None) -> Ruling:
     """A flow without a path: admitted, or queued with the reason (algorithm 2, figure 4).
 
     :param nowhere: why there is no path at all, where there is none.
@@ -68,12 +69,16 @@ def placed(choice: Choice, sites: Placement, nowhere: str, apart: str = "") -> R
     """
     path, reason = choice.selection.path, choice.selection.reason
     if path is None:
-        return Ruling(Outcome.QUEUE, None, reason if choice.selection.records else nowhere)
+        if not choice.selection.records:
+            reason = Reason("no-path", nowhere)
+        return Ruling(Outcome.QUEUE, None, reason)
     if sites.refused:
-        return Ruling(Outcome.QUEUE, None, sites.reason)
-    if apart:
+        return Ruling(Outcome.QUEUE, None, Reason("no-site", sites.reason))
+    if apart is not None:
         return Ruling(Outcome.QUEUE, None, apart)
-    return Ruling(Outcome.ADMIT, path, reason + (f"; {sites.reason}" if sites.reason else ""))
+    if sites.reason:
+        reason = reason.with_text(f"{reason}; {sites.reason}")
+    return Ruling(Outcome.ADMIT, path, reason)
 
 
 def sites_of(ruled: Ruling, choice: Choice, sites: Placement) -> Placement:
@@ -93,21 +98,21 @@ def looked_at(
     :param urged: the alarm, or the trigger of its template, that it is looked at for, in words.
     """
     advice = advise(flow, need, choice, now, waived, dwell)
-    reason = f"{urged}: {advice.reason}" if urged else advice.reason
+    reason = advice.reason.with_text(f"{urged}: {advice.reason}") if urged else advice.reason
     best = choice.record(choice.selection.path)
     if advice.move and best is not None:
         return Ruling(Outcome.MOVE, best.path, reason)
     return staying(flow, need, choice, reason, told=bool(urged))
 
 
-def staying(flow: Flow, need: Need, choice: Choice, why: str, *, told: bool) -> Ruling:
+def staying(flow: Flow, need: Need, choice: Choice, why: Reason, *, told: bool) -> Ruling:
     """A running flow stays where it is.
 
     :param told: whether the reason tells why; else it tells how its path stands.
     """
     record = choice.record(flow.path)
-    text = why if told or record is None else record.why
-    return Ruling(Outcome.STAY, None, f"QSpec {quality_now(flow, need, choice)}: {text}")
+    text = why.text if told or record is None else record.why
+    return Ruling(Outcome.STAY, None, why.with_text(f"QSpec {quality_now(flow, need, choice)}: {text}"))
 
 
 def quality_now(flow: Flow, need: Need, choice: Choice) -> Quality:
@@ -118,14 +123,16 @@ def quality_now(flow: Flow, need: Need, choice: Choice) -> Quality:
 
 def fled(found: Fled) -> Ruling:
     """A flow that lost its path: it goes to its place in the plan; without one it waits or stays, marked."""
+    vacate = found.loss.vacate
     if found.path is not None:
-        return Ruling(Outcome.MOVE, found.path, found.reason)
-    if found.loss.vacate:
-        return Ruling(Outcome.QUEUE, None, f"leaves {found.reason}")
-    return staying(found.flow, found.need, found.choice, found.reason, told=True)
+        lost: DecisionCode = "path-down" if found.loss.gone else "path-held-down"
+        return Ruling(Outcome.MOVE, found.path, Reason("maintenance" if vacate else lost, found.reason))
+    if vacate:
+        return Ruling(Outcome.QUEUE, None, Reason("maintenance", f"leaves {found.reason}"))
+    return staying(found.flow, found.need, found.choice, Reason("no-refuge", found.reason), told=True)
 
 
 def displaced(choice: Choice, why: str) -> Ruling:
     """A flow that gives way to another: another path, or the queue; it is never dropped."""
-    path, reason = choice.selection.path, f"{why}; {choice.selection.reason}"
+    path, reason = choice.selection.path, Reason("preempted", f"{why}; {choice.selection.reason}")
     return Ruling(Outcome.QUEUE if path is None else Outcome.MOVE, path, reason)

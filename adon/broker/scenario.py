@@ -10,6 +10,7 @@ from adon.broker.maintenance import Scope, Window, paths_of
 from adon.config import Configuration
 from adon.errors import InvalidInput, NotFound
 from adon.flowvisor.topology import Topology
+from adon.reasons import Reason
 
 
 class Failure(StrEnum):
@@ -38,7 +39,7 @@ class Scenario:
 class Supposed:
     """A failure as its consequences: dead paths, and hosts that are cut off, each with the reason."""
 
-    paths: Mapping[str, str]
+    paths: Mapping[str, Reason]
     hosts: Mapping[str, str]
 
 
@@ -77,7 +78,7 @@ def supposed(topology: Topology, windows: Iterable[Window], scenario: Scenario) 
         case Failure.SWITCH_DOWN:
             scope, why = Scope.SWITCH, f"switch {name} is down"
     try:
-        return Supposed(dict.fromkeys(paths_of(topology, scope, name), why), {})
+        return Supposed(dict.fromkeys(paths_of(topology, scope, name), Reason("path-down", why)), {})
     except NotFound as error:
         raise InvalidInput.of("name", f"there is no {scope} {name!r}") from error
 
@@ -96,7 +97,7 @@ def _window(windows: Iterable[Window], name: str) -> tuple[Scope, str]:
 def _port_down(topology: Topology, name: str) -> Supposed:
     switch, _, port = name.partition(":")
     why, which = f"port {port} of switch {switch} is down", (switch, port)
-    paths = {one.path: why for one in topology.courses if which in one.ports}
+    paths = {one.path: Reason("path-down", why) for one in topology.courses if which in one.ports}
     hosts = {
         host: why
         for site in topology.configuration.sites.values()

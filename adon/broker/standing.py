@@ -61,7 +61,7 @@ class OwnPath:
         """
         others = tuple(m for m in found.metrics if m.metric != Metric.THROUGHPUT)
         throughput = next((m for m in found.metrics if m.metric == Metric.THROUGHPUT), None)
-        record = CandidateRecord(found.path, found.layer, found.verdict, "", None, others)
+        record = CandidateRecord(found.path, found.layer, found.verdict, found.code, "", None, others)
         return cls(
             path=path,
             asked=throughput is not None,

@@ -307,7 +307,7 @@ class Unannounced:
         text = f"unannounced, refused for {format_duration(seconds)}: {why.reason}"
         port = int.from_bytes(where[2][-2:])
         return [
-            Announce(event.id, "warning", text),
+            Announce(event.id, "warning", "connections-refused", text),
             DropConnections(event.id, refusal(rule, port, seconds), packets),
         ]
 

@@ -10,9 +10,10 @@ from adon.broker.tenancy import priority_of
 from adon.broker.use_access import Use, barred_compute, barred_path, bound
 from adon.broker.world import World
 from adon.flowvisor.slices import Who
+from adon.reasons import Reason
 
 
-def closed(world: World, flow: Flow, need: Need, paths: Iterable[str]) -> dict[str, str]:
+def closed(world: World, flow: Flow, need: Need, paths: Iterable[str]) -> dict[str, Reason]:
     """Of these paths, those that the flow's requester may not use for it, and why."""
     grants = world.configuration.policy.use_access
     who = who_asks(flow)
@@ -20,7 +21,7 @@ def closed(world: World, flow: Flow, need: Need, paths: Iterable[str]) -> dict[s
         return {}
     use = use_of(world, flow, need)
     reasons = {path: barred_path(who, use, grants, path) for path in paths}
-    return {path: reason for path, reason in reasons.items() if reason}
+    return {path: Reason("not-permitted", reason) for path, reason in reasons.items() if reason}
 
 
 def closed_compute(world: World, flow: Flow, need: Need, site: str) -> str:

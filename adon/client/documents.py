@@ -615,6 +615,10 @@ class DecisionSummary(TypedDict):
     outcome: Literal["admit", "queue", "reject", "move", "stay", "expire", "end"]
     path: str | None
     previous_path: str | None
+    code: str
+    """
+    the rule that led to the outcome
+    """
     reason: str
     template: str
     compute_site: str | None
@@ -2451,6 +2455,10 @@ class CandidateView(TypedDict):
     path: str
     layer: str
     verdict: str
+    code: str
+    """
+    the reason of the verdict
+    """
     why: str
     q: float | None
     metrics: list[MetricView]
@@ -2468,6 +2476,10 @@ class DecisionView(TypedDict):
     outcome: str
     path: str | None
     previous_path: str | None
+    code: str
+    """
+    the rule that led to the outcome
+    """
     reason: str
     template: str
     weights: dict[str, float]

@@ -34,11 +34,15 @@ class MetricRecord:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRecord:
-    """One candidate path as the decision saw it; ``q`` is equation 3, None while a metric is unknown."""
+    """One candidate path as the decision saw it; ``q`` is equation 3, None while a metric is unknown.
+
+    :param code, why: the verdict's reason (:class:`~adon.reasons.Reason`).
+    """
 
     path: str
     layer: str
     verdict: Verdict
+    code: str
     why: str
     q: float | None
     metrics: tuple[MetricRecord, ...] = ()

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from adon.reasons import Reason
+
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
@@ -45,8 +47,8 @@ def obstacle(
     new_attributes: Attributes,
     families_needed: frozenset[int],
     running: bool,
-) -> str:
-    """Why a flow cannot be put on a path, in words; empty if it can.
+) -> Reason | None:
+    """Why a flow cannot be put on a path; None if it can.
 
     Not to be asked about the path that a running flow is on already: staying is no move.
 
@@ -56,17 +58,21 @@ def obstacle(
     """
     missing = sorted(families_needed - new_attributes.families)
     if missing:
-        return f"it does not carry IPv{missing[0]}, which the flow uses"
+        return Reason("address-family", f"it does not carry IPv{missing[0]}, which the flow uses")
     if not running:
-        return ""
+        return None
     if new_attributes.firewall:
-        return "a stateful firewall is on it, which did not see the flow's connections begin"
+        text = "a stateful firewall is on it, which did not see the flow's connections begin"
+        return Reason("firewall", text)
     if new_attributes.nat:
-        return "it translates addresses: the far end would not know the flow's connections any more"
+        text = "it translates addresses: the far end would not know the flow's connections any more"
+        return Reason("nat", text)
     if present_attributes is None:
-        return ""
+        return None
     if present_attributes.nat:
-        return "the flow's connections began behind the address translation of its present path"
+        text = "the flow's connections began behind the address translation of its present path"
+        return Reason("nat", text)
     if new_attributes.mtu < present_attributes.mtu:
-        return f"its MTU of {new_attributes.mtu} B is below the {present_attributes.mtu} B the flow has now"
-    return ""
+        text = f"its MTU of {new_attributes.mtu} B is below the {present_attributes.mtu} B the flow has now"
+        return Reason("mtu", text)
+    return None

@@ -28,6 +28,7 @@ from adon.flowvisor.link import Heard, Link, Port, PortKey, SwitchPorts, port_te
 from adon.flowvisor.link_table import Found, Frame, LinkTable, Report
 from adon.flowvisor.port import PortState
 from adon.flowvisor.wiring import Wiring
+from adon.reasons import AnnouncementCode
 
 TELL_AGAIN_S = 60.0
 """About one port the same kind of thing is reported at most so often."""
@@ -125,10 +126,10 @@ class Discovery:
             case lldp.Neighbour() as neighbour:
                 self._meet(port, neighbour, now, found)
             case lldp.Refused(why, forged=True):
-                self._tell(port, "forged", "warning", f"hears {why}", now, found)
+                self._tell(port, "hello-forged", "warning", f"hears {why}", now, found)
             case lldp.Refused(why):
                 self._tell(
-                    port, "malformed", "info", f"hears an LLDP frame that is not one: {why}", now, found
+                    port, "hello-malformed", "info", f"hears an LLDP frame that is not one: {why}", now, found
                 )
         return found
 
@@ -203,7 +204,7 @@ class Discovery:
     ) -> None:
         if hello.controller != self._identity.controller:
             text = "hears the hello of another controller of this network, which is not counted"
-            self._tell(port, "standby", "info", text, now, found)
+            self._tell(port, "hello-standby", "info", text, now, found)
             return
         sender = self._port((hello.dpid, hello.port))
         if sender is None or not self._believed(sender, hello, now):
@@ -233,7 +234,7 @@ class Discovery:
         port.foreign = (neighbour, now + min(FOREIGN_TTL_S, neighbour.ttl))
         if before is None or before[0] != neighbour:
             text = f"is joined to {neighbour.port!r} of {neighbour.system or neighbour.chassis!r}, not ours"
-            self._tell(port, "foreign", "info", text, now, found)
+            self._tell(port, "neighbour-foreign", "info", text, now, found)
 
     # -- inside -------------------------------------------------------------------------------------
 
@@ -255,11 +256,13 @@ class Discovery:
         del switch.ports[port.number]
         self._links.unhear(self._links.at(port.key), now, found)
 
-    def _tell(self, port: Port, kind: str, level: str, text: str, now: float, found: Found) -> None:
-        last = port.told.get(kind)
+    def _tell(
+        self, port: Port, code: AnnouncementCode, level: str, text: str, now: float, found: Found
+    ) -> None:
+        last = port.told.get(code)
         if last is None or now - last >= TELL_AGAIN_S:
-            port.told[kind] = now
-            found.reports.append(Report(level, f"{port_text(port.key, port)} {text}"))
+            port.told[code] = now
+            found.reports.append(Report(level, code, f"{port_text(port.key, port)} {text}"))
 
 
 def _port(dpid: int, name: str, state: PortState, now: float, *, settled_at: float) -> Port:

@@ -13,12 +13,14 @@ Times in seconds since the epoch.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from adon.flowvisor.flapping import Flaps
 from adon.flowvisor.lldp import Neighbour
 from adon.flowvisor.rule import dpid_text
+from adon.reasons import AnnouncementCode
 from adon.units import format_duration
 
 PortKey = tuple[int, int]
@@ -210,25 +212,25 @@ def _closed(seen: Situation) -> str | None:
     return None
 
 
-_LEVELS = {
-    LinkState.LIVE: "info",
-    LinkState.PENALISED: "warning",
-    LinkState.ONE_WAY: "warning",
-    LinkState.DOWN: "warning",
-    LinkState.LOOP: "error",
-    LinkState.SHARED: "warning",
-    LinkState.MISWIRED: "error",
+_REPORTED: Mapping[LinkState, tuple[str, AnnouncementCode]] = {
+    LinkState.LIVE: ("info", "link-live"),
+    LinkState.PENALISED: ("warning", "link-penalised"),
+    LinkState.ONE_WAY: ("warning", "link-one-way"),
+    LinkState.DOWN: ("warning", "link-down"),
+    LinkState.LOOP: ("error", "link-loop"),
+    LinkState.SHARED: ("warning", "link-shared"),
+    LinkState.MISWIRED: ("error", "link-miswired"),
 }
 """What is worth a line; the other states pass by themselves."""
 
 
-def worth_telling(link: Link, now: float, window: float) -> str | None:
-    """The level at which a link's state is to be reported now; None if it is not.
+def worth_telling(link: Link, now: float, window: float) -> tuple[str, AnnouncementCode] | None:
+    """The level and the code with which a link's state is to be reported now; None if it is not.
 
     A new link begins one-way: that is news only when it stays so.  While a flapping link is not used its ups
     and downs are no news either.
     """
-    if link.state is None or link.state is link.told or link.state not in _LEVELS:
+    if link.state is None or link.state is link.told or link.state not in _REPORTED:
         return None
     if link.told is None:
         if link.state is LinkState.DOWN:
@@ -238,7 +240,7 @@ def worth_telling(link: Link, now: float, window: float) -> str | None:
     fails = link.state in (LinkState.DOWN, LinkState.ONE_WAY)
     if fails and link.told is LinkState.PENALISED and now < link.flaps.until:
         return None
-    return _LEVELS[link.state]
+    return _REPORTED[link.state]
 
 
 def port_text(key: PortKey, port: Port | None) -> str:

@@ -26,6 +26,7 @@ from adon.flowvisor.link import (
     worth_telling,
 )
 from adon.flowvisor.wiring import Wiring
+from adon.reasons import AnnouncementCode
 
 REMEMBERED_S = 86_400.0
 """A link that went down is shown for so long."""
@@ -52,9 +53,10 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Something that people should know, with its level."""
+    """Something that people should know, with its level and code."""
 
     level: str
+    code: AnnouncementCode
     text: str
 
 
@@ -160,11 +162,11 @@ class LinkTable:
         self._due = min(self._due, link.due)
 
     def _report(self, link: Link, now: float, found: Found) -> None:
-        level = worth_telling(link, now, self._settings.window)
-        if level is not None:
+        worth = worth_telling(link, now, self._settings.window)
+        if worth is not None:
             link.told = link.state
             one, other = (self._name(end) for end in link.ends)
-            found.reports.append(Report(level, told_as(link, (one, other), now)))
+            found.reports.append(Report(*worth, told_as(link, (one, other), now)))
 
     def _situation(self, link: Link, now: float) -> Situation:
         switches = [self._switches[dpid] for dpid, _ in link.ends]

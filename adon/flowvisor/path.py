@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from adon.flowvisor.constraints import Attributes
+from adon.reasons import Reason
 from measurement.model import Metric, PathKey
 
 
@@ -161,8 +162,7 @@ class PathView:
 
     path: CandidatePath
     metrics: dict[Metric, Knowledge]
-    usable: bool = True
-    unusable_reason: str = ""
+    unusable: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -25,6 +25,7 @@ from typing import Literal
 
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.path import Knowledge, PathView, Unknown
+from adon.reasons import DecisionCode, Reason
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec, normalised
 from adon.units import format_duration, format_rate, format_ratio
@@ -39,11 +40,11 @@ QualityWord = Literal["met", "degraded", "violated", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The outcome: the path's name, or None if nobody can be selected; and why, in words."""
+    """The outcome: the path's name, or None if nobody can be selected; and why."""
 
     path: str | None
     records: tuple[CandidateRecord, ...]
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class MoveAdvice:
     """Whether a running flow should move now, and why (not)."""
 
     move: bool
-    reason: str
+    reason: Reason
 
 
 def assess(
@@ -72,12 +73,13 @@ def assess(
         for metric in Metric
         if shares.get(metric, 0.0) > 0 or qspec.bound(metric) is not None
     )
-    verdict, why = _verdict(view, metrics)
+    verdict, reason = _verdict(view, metrics)
     return CandidateRecord(
         path=view.path.key.path,
         layer=view.path.layer.value,
         verdict=verdict,
-        why=why,
+        code=reason.code,
+        why=reason.text,
         q=_quality_score(metrics),
         metrics=metrics,
     )
@@ -114,17 +116,17 @@ def _quality_score(metrics: Sequence[MetricRecord]) -> float | None:
     )
 
 
-def _verdict(view: PathView, metrics: Sequence[MetricRecord]) -> tuple[Verdict, str]:
+def _verdict(view: PathView, metrics: Sequence[MetricRecord]) -> tuple[Verdict, Reason]:
     # The words name no value and no age: an unchanged verdict must read the same (decision digests).
-    if not view.usable:
-        return Verdict.EXCLUDED, view.unusable_reason
+    if view.unusable is not None:
+        return Verdict.EXCLUDED, view.unusable
     missed = [f"{m.metric} {_bound_text(m)}" for m in metrics if m.bound_met is False]
     if missed:
-        return Verdict.UNQUALIFIED, "misses " + " and ".join(missed)
+        return Verdict.UNQUALIFIED, Reason("bound-missed", "misses " + " and ".join(missed))
     unknown = [m.metric for m in metrics if m.unknown]
     if unknown:
-        return Verdict.UNKNOWN, "unknown: " + ", ".join(unknown)
-    return Verdict.QUALIFIED, "keeps every bound"
+        return Verdict.UNKNOWN, Reason("metric-unknown", "unknown: " + ", ".join(unknown))
+    return Verdict.QUALIFIED, Reason("bounds-kept", "keeps every bound")
 
 
 def _bound_text(record: MetricRecord) -> str:
@@ -202,12 +204,13 @@ def _highest(
     top = max(q for q, _ in ranked)
     winner, *equals = (record for q, record in ranked if top - q <= TIE)
     rank = "the only candidate that qualifies" if len(ranked) == 1 else f"the highest of {len(ranked)}"
-    reason = f"{winner.path}: Q {_q_text(winner)}, {rank}"
+    code: DecisionCode = "only-qualified" if len(ranked) == 1 else "best-score"
+    text = f"{winner.path}: Q {_q_text(winner)}, {rank}"
     if equals:
-        names = ", ".join(record.path for record in equals)
-        reason += f" (tied with {names}; the configuration names {winner.path} first)"
+        code, names = "tied-score", ", ".join(record.path for record in equals)
+        text += f" (tied with {names}; the configuration names {winner.path} first)"
     others = _listed(record for record in records if record is not winner)
-    return Selection(winner.path, tuple(records), reason + (f"; {others}" if others else ""))
+    return Selection(winner.path, tuple(records), Reason(code, text + (f"; {others}" if others else "")))
 
 
 def _nothing_known(records: Sequence[CandidateRecord]) -> bool:
@@ -221,30 +224,22 @@ def _without_knowledge(
 ) -> Selection:
     listed = _listed(records)
     if policy == "avoid":
-        return Selection(None, tuple(records), f"nothing is known of any candidate: {listed}")
+        reason = Reason("all-unknown", f"nothing is known of any candidate: {listed}")
+        return Selection(None, tuple(records), reason)
     if default_path is None:
-        return Selection(
-            None,
-            tuple(records),
-            f"nothing is known of any candidate and the template names no default path: {listed}",
-        )
+        text = f"nothing is known of any candidate and the template names no default path: {listed}"
+        return Selection(None, tuple(records), Reason("no-default-path", text))
     if not any(record.path == default_path and record.verdict is Verdict.UNKNOWN for record in records):
-        return Selection(
-            None,
-            tuple(records),
-            f"nothing is known of any candidate and the default path {default_path} cannot be used: {listed}",
-        )
-    return Selection(
-        default_path,
-        tuple(records),
-        f"{default_path}: the template's default path, because nothing is known of any candidate: {listed}",
-    )
+        text = f"nothing is known of any candidate and the default path {default_path} cannot be used"
+        return Selection(None, tuple(records), Reason("default-path-unusable", f"{text}: {listed}"))
+    text = f"{default_path}: the template's default path, because nothing is known of any candidate: {listed}"
+    return Selection(default_path, tuple(records), Reason("default-path", text))
 
 
-def _nobody(records: Sequence[CandidateRecord]) -> str:
+def _nobody(records: Sequence[CandidateRecord]) -> Reason:
     if not records:
-        return "there is no candidate path"
-    return f"no candidate qualifies: {_listed(records)}"
+        return Reason("no-path", "there is no candidate path")
+    return Reason("none-qualified", f"no candidate qualifies: {_listed(records)}")
 
 
 def _listed(records: Iterable[CandidateRecord]) -> str:
@@ -274,18 +269,23 @@ def hysteresis(
     :param dwelt: seconds since the flow came to its present path.
     """
     if best is None or best.verdict is not Verdict.QUALIFIED:
-        return MoveAdvice(False, "no qualified alternative: it stays where it is")
+        return _advice(False, "no-alternative", "no qualified alternative: it stays where it is")
     if current is None:
-        return MoveAdvice(True, f"its path is no candidate any more; {best.path} qualifies")
+        return _advice(True, "path-removed", f"its path is no candidate any more; {best.path} qualifies")
     if current.path == best.path:
-        return MoveAdvice(False, f"{best.path} is the best candidate already")
+        return _advice(False, "keeps-path", f"{best.path} is the best candidate already")
     if current.verdict is Verdict.EXCLUDED:
-        return MoveAdvice(True, f"{explain(current)}; {best.path} qualifies")
+        return _advice(True, "path-excluded", f"{explain(current)}; {best.path} qualifies")
     wish = _wish_to_move(current, best, misses, patience, margin)
     if wish.move and dwelt < min_dwell:
         left = format_duration(min_dwell - dwelt)
-        return MoveAdvice(False, f"{wish.reason}; but min_dwell keeps it where it is for another {left}")
+        text = f"{wish.reason}; but min_dwell keeps it where it is for another {left}"
+        return _advice(False, "min-dwell", text)
     return wish
+
+
+def _advice(move: bool, code: DecisionCode, text: str) -> MoveAdvice:
+    return MoveAdvice(move, Reason(code, text))
 
 
 def _wish_to_move(
@@ -293,14 +293,16 @@ def _wish_to_move(
 ) -> MoveAdvice:
     compared = f"Q {_q_text(best)} on {best.path} against {_q_text(current)} on {current.path}"
     if current.verdict is Verdict.UNQUALIFIED and misses >= patience:
-        return MoveAdvice(True, f"{current.path} missed the QSpec {misses} times in a row; {compared}")
+        text = f"{current.path} missed the QSpec {misses} times in a row; {compared}"
+        return _advice(True, "patience-exhausted", text)
     if current.q is not None and best.q is not None and best.q - current.q > margin:
-        return MoveAdvice(True, f"{compared} exceeds the switch margin of {margin:.3g}")
+        return _advice(True, "better-score", f"{compared} exceeds the switch margin of {margin:.3g}")
     if current.verdict is Verdict.UNQUALIFIED:
-        return MoveAdvice(False, f"{current.path} missed the QSpec {misses} times, patience is {patience}")
+        text = f"{current.path} missed the QSpec {misses} times, patience is {patience}"
+        return _advice(False, "within-patience", text)
     if current.q is None:
-        return MoveAdvice(False, f"{current.path} is unknown, which is no reason to leave it")
-    return MoveAdvice(False, f"{compared} does not exceed the switch margin of {margin:.3g}")
+        return _advice(False, "path-unknown", f"{current.path} is unknown, which is no reason to leave it")
+    return _advice(False, "within-margin", f"{compared} does not exceed the switch margin of {margin:.3g}")
 
 
 def quality(record: CandidateRecord, qspec: QSpec) -> QualityWord:

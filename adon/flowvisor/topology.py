@@ -27,6 +27,7 @@ from adon.flowvisor.port import PortState
 from adon.flowvisor.resolving import circuit_path
 from adon.flowvisor.rule import dpid_text
 from adon.frozenmap import FrozenMap
+from adon.reasons import DecisionCode, Reason, reason_of
 from measurement.model import PathKey
 
 
@@ -35,7 +36,7 @@ class Candidate:
     """One configured or computed path in one direction, and whether it can carry traffic now.
 
     :param path: None as long as a switch has not told the number of a port it needs.
-    :param reason: why it is not usable; empty if it is.
+    :param reason: why it is not usable; None if it is.
     :param unheard: it is not usable because a switch on its way is not connected: nothing new is put onto it,
         but that switch forwards on (R10), so who is on it stays.
     """
@@ -44,7 +45,7 @@ class Candidate:
     layer: Layer
     path: CandidatePath | None
     usable: bool
-    reason: str = ""
+    reason: Reason | None = None
     unheard: bool = False
 
 
@@ -311,7 +312,7 @@ class Topology:
 
     def _candidate(self, index: int, key: PathKey, path: TransitPath) -> Candidate:
         layer = Layer.L2 if path.layer == 2 else Layer.L3
-        closed = next(self._closed_ends(key, path), "")
+        closed = next(self._closed_ends(key, path), None)
         source, destination = (self._path_end(path, site) for site in (key.source, key.destination))
         if source is None or destination is None:
             return Candidate(key, layer, None, False, closed)
@@ -328,7 +329,7 @@ class Topology:
             nat=path.nat,
             families=frozenset(path.families),
         )
-        return Candidate(key, layer, known, not closed, closed)
+        return Candidate(key, layer, known, closed is None, closed)
 
     @cached_property
     def _circuits(self) -> Mapping[frozenset[str], tuple[Circuit, ...]]:
@@ -357,14 +358,17 @@ class Topology:
         return found
 
     def _computed(self, circuit: Circuit, source: str, destination: str) -> Candidate:
-        state, reason = state_of(circuit, self.graph, self.configuration)
+        state, why = state_of(circuit, self.graph, self.configuration)
         links = route_of(circuit, self.graph, self.configuration)
         path = None if isinstance(links, str) else circuit_path(circuit, links)
         if path is not None and circuit.source != source:
             path = path.reversed()
         key = PathKey(circuit.name, source, destination)
         usable = path is not None and state is LinkState.LIVE
-        return Candidate(key, Layer.L2, path, usable, reason, state is LinkState.UNHEARD)
+        unheard = state is LinkState.UNHEARD
+        down: DecisionCode = "circuit-obsolete" if isinstance(links, str) else "link-down"
+        reason = reason_of("switch-disconnected" if unheard else down, why)
+        return Candidate(key, Layer.L2, path, usable, reason, unheard)
 
     def _path_end(self, path: TransitPath, site: str) -> PathEnd | None:
         end = path.ends[site]
@@ -372,22 +376,24 @@ class Topology:
         port = self.ports.get(dpid, {}).get(end.port)
         return None if port is None else PathEnd(dpid, port.number, end.next_hop_mac)
 
-    def _closed_ends(self, key: PathKey, path: TransitPath) -> Iterator[str]:
+    def _closed_ends(self, key: PathKey, path: TransitPath) -> Iterator[Reason]:
         for site in (key.source, key.destination):
             why = self._closed(self._edge(site), path.ends[site].port)
             if why:
                 yield why
 
-    def _closed(self, dpid: int, port_name: str) -> str:
-        """Why nothing can be steered through this port now; empty if something can."""
+    def _closed(self, dpid: int, port_name: str) -> Reason | None:
+        """Why nothing can be steered through this port now; None if something can."""
         if dpid not in self.connected:
-            return f"switch {self.switch_name(dpid)} ({dpid_text(dpid)}) is not connected"
+            text = f"switch {self.switch_name(dpid)} ({dpid_text(dpid)}) is not connected"
+            return Reason("switch-disconnected", text)
         port = self.ports.get(dpid, {}).get(port_name)
         if port is None:
-            return self._missing(dpid, port_name)
+            return Reason("port-unknown", self._missing(dpid, port_name))
         if not port.live:
-            return f"port {port_name} ({port.number}) of switch {self.switch_name(dpid)} is down"
-        return ""
+            text = f"port {port_name} ({port.number}) of switch {self.switch_name(dpid)} is down"
+            return Reason("port-down", text)
+        return None
 
     def _missing(self, dpid: int, port_name: str) -> str:
         return f"switch {self.switch_name(dpid)} ({dpid_text(dpid)}) has reported no port {port_name!r}"

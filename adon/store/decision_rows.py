@@ -56,6 +56,7 @@ class DecisionInShort:
     outcome: Outcome
     path: str | None
     previous_path: str | None
+    code: str
     reason: str
     template: str
     candidates: tuple[_Anything, ...] = ()

@@ -34,7 +34,7 @@ class Changes:
             elif isinstance(effect, SaveDecision):
                 made = effect.decision
                 told = {"decision": made.id, "flow": made.flow, "outcome": made.outcome.value}
-                decisions.append({**told, "path": made.path})
+                decisions.append({**told, "code": made.code, "path": made.path})
         for start in range(0, max(len(flows), len(decisions)), MOST_TOGETHER):
             piece = slice(start, start + MOST_TOGETHER)
             yield {

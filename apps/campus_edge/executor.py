@@ -205,12 +205,13 @@ class Executor:
     def _announce(self, event: Event, told: list[Announce]) -> None:
         for line in told:
             # %r: names that people chose cannot forge a line of the log.
-            where = (line.cause, line.flow or "-", line.text)
-            log.log(LEVELS[line.level], "event=announce cause=%s flow=%s text=%r", *where)
+            where = (line.code, line.cause, line.flow or "-", line.text)
+            log.log(LEVELS[line.level], "event=announce code=%s cause=%s flow=%s text=%r", *where)
             body: dict[str, object] = {
                 "at": event.at,
                 "cause": line.cause,
                 "level": line.level,
+                "code": line.code,
                 "text": line.text,
                 "flow": line.flow,
             }

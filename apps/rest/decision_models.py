@@ -22,6 +22,7 @@ class DecisionSummary(View):
     outcome: Annotated[Outcome, listed_values(Outcome)]
     path: str | None
     previous_path: str | None
+    code: str = Field(description="the rule that led to the outcome")
     reason: str
     template: str
     compute_site: str | None

@@ -276,6 +276,7 @@ class CandidateView(View):
     path: str
     layer: str
     verdict: str
+    code: str = Field(description="the reason of the verdict")
     why: str
     q: float | None
     metrics: list[MetricView]
@@ -318,6 +319,7 @@ class DecisionView(View):
     outcome: str
     path: str | None
     previous_path: str | None
+    code: str = Field(description="the rule that led to the outcome")
     reason: str
     template: str
     weights: dict[str, float]

@@ -52,7 +52,7 @@ FLOW, DECISION = make_flow(state=FlowState.ACTIVE), make_decision(outcome=Outcom
 SAVE = SaveFlow("e-1", FLOW)
 RULES = SaveRules("e-1", (), RuleState.PENDING)
 SEND = SendBatch("e-1", 0xA01, "f-1/1", ())
-SAY = Announce("e-1", "info", "something happened", "f-1")
+SAY = Announce("e-1", "info", "flow-active", "something happened", "f-1")
 ANSWER = Answer("e-1", "c-1", {"a": 1})
 
 
@@ -237,7 +237,14 @@ def test_who_is_told_what() -> None:
     quiet, announce = world.told
     assert announce == (
         "announce",
-        {"at": 1000.0, "cause": "e-1", "level": "info", "text": "something happened", "flow": "f-1"},
+        {
+            "at": 1000.0,
+            "cause": "e-1",
+            "level": "info",
+            "code": "flow-active",
+            "text": "something happened",
+            "flow": "f-1",
+        },
         "web",
     )
     assert quiet == ("quiet", {"paths": ["a", "b"]}, "collector")
@@ -263,7 +270,9 @@ def test_what_the_collector_is_asked_and_told() -> None:
 
 def test_a_name_cannot_forge_a_log_line(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"):
-        carry_out(World(), Announce("e-1", "warning", "cancelled by ann\n2026 INFO event=all-is-well"))
+        carry_out(
+            World(), Announce("e-1", "warning", "flow-ended", "cancelled by ann\n2026 INFO event=all-is-well")
+        )
     (record,) = caplog.records
     assert "\n" not in record.getMessage()
     assert record.levelname == "WARNING"

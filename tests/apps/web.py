@@ -618,12 +618,13 @@ def decision_for(flow: Flow) -> Decision:
         outcome=Outcome.ADMIT,
         path="al2s",
         previous_path=None,
+        code="best-score",
         reason="al2s has the highest Q (9.35) of the paths that meet every bound",
         template=flow.template,
         weights={"throughput": 0.75, "rtt": 0.25},
         candidates=(
-            CandidateRecord("al2s", "l2", Verdict.QUALIFIED, "every bound is met", 9.35, good),
-            CandidateRecord("internet", "l3", Verdict.UNQUALIFIED, missed, None, bad),
+            CandidateRecord("al2s", "l2", Verdict.QUALIFIED, "bounds-kept", "every bound is met", 9.35, good),
+            CandidateRecord("internet", "l3", Verdict.UNQUALIFIED, "bound-missed", missed, None, bad),
         ),
         tables={"throughput": {"points": [[7e6, 1], [50e6, 10]]}},
         compute=(

@@ -16,7 +16,7 @@ from tests.support.factories import clear_alarm, make_alarm
 
 KEY = PathKey("al2s", "mu", "osu")
 MISSED = CandidateRecord(
-    "al2s", "l2", Verdict.UNQUALIFIED, "", None, (MetricRecord("throughput", 1e6, bound_met=False),)
+    "al2s", "l2", Verdict.UNQUALIFIED, "", "", None, (MetricRecord("throughput", 1e6, bound_met=False),)
 )
 MET = replace(MISSED, metrics=(MetricRecord("throughput", 9e6, bound_met=True),))
 OTHER_MISSED = replace(MISSED, metrics=(MetricRecord("loss", 0.1, bound_met=False),))

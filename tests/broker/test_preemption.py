@@ -23,7 +23,7 @@ def record(
         MetricRecord("throughput", 4e6, bound=7e6, bound_met=False, unknown=unknown),
         MetricRecord("loss", 0.0, bound=0.05, bound_met=loss_met),
     )
-    return CandidateRecord("al2s", "l2", verdict, "", None, metrics)
+    return CandidateRecord("al2s", "l2", verdict, "", "", None, metrics)
 
 
 LOW, MIDDLE = Holder(1, 100, "al2s", 6e6), Holder(2, 500, "al2s", 20e6)

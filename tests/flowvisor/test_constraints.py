@@ -16,32 +16,31 @@ V4_ONLY = Attributes(families=V4)
 
 
 @pytest.mark.parametrize(
-    ("present", "new", "families", "running", "told"),
+    ("present", "new", "families", "running", "code"),
     [
-        (None, PLAIN, V4, False, ""),
-        (None, FIREWALL, V4, False, ""),
-        (None, NAT, V4, False, ""),
-        (JUMBO, PLAIN, V4, False, ""),
-        (None, V4_ONLY, V6, False, "does not carry IPv6"),
-        (PLAIN, V4_ONLY, V6, True, "does not carry IPv6"),
-        (PLAIN, V4_ONLY, V4 | V6, True, "does not carry IPv6"),
-        (PLAIN, V4_ONLY, V4, True, ""),
-        (PLAIN, FIREWALL, V4, True, "stateful firewall"),
-        (FIREWALL, PLAIN, V4, True, ""),
-        (PLAIN, NAT, V4, True, "translates addresses"),
-        (NAT, PLAIN, V4, True, "address translation of its present path"),
-        (JUMBO, PLAIN, V4, True, "its MTU of 1500 B is below the 9000 B"),
-        (PLAIN, JUMBO, V4, True, ""),
-        (None, FIREWALL, V4, True, "stateful firewall"),
-        (None, PLAIN, V4, True, ""),
+        (None, PLAIN, V4, False, None),
+        (None, FIREWALL, V4, False, None),
+        (None, NAT, V4, False, None),
+        (JUMBO, PLAIN, V4, False, None),
+        (None, V4_ONLY, V6, False, "address-family"),
+        (PLAIN, V4_ONLY, V6, True, "address-family"),
+        (PLAIN, V4_ONLY, V4 | V6, True, "address-family"),
+        (PLAIN, V4_ONLY, V4, True, None),
+        (PLAIN, FIREWALL, V4, True, "firewall"),
+        (FIREWALL, PLAIN, V4, True, None),
+        (PLAIN, NAT, V4, True, "nat"),
+        (NAT, PLAIN, V4, True, "nat"),
+        (JUMBO, PLAIN, V4, True, "mtu"),
+        (PLAIN, JUMBO, V4, True, None),
+        (None, FIREWALL, V4, True, "firewall"),
+        (None, PLAIN, V4, True, None),
     ],
 )
 def test_which_moves_are_possible(
-    present: Attributes | None, new: Attributes, families: frozenset[int], running: bool, told: str
+    present: Attributes | None, new: Attributes, families: frozenset[int], running: bool, code: str | None
 ) -> None:
     found = obstacle(present, new, families, running)
-    assert told in found
-    assert bool(found) is bool(told)
+    assert (None if found is None else found.code) == code
 
 
 attributes = st.builds(
@@ -59,4 +58,4 @@ def test_links_in_a_row_are_as_narrow_as_the_narrowest(one: Attributes, other: A
     assert both == other.then(one)
     for families, running in product((V4, V6), (False, True)):
         single = [obstacle(PLAIN, each, families, running) for each in (one, other)]
-        assert bool(obstacle(PLAIN, both, families, running)) is any(single)
+        assert bool(obstacle(PLAIN, both, families, running)) is any(map(bool, single))

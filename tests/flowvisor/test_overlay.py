@@ -86,7 +86,8 @@ def test_a_link_failure_shows_at_once_and_is_planned_around() -> None:
     before, _ = planned(connected(SQUARE))
     down = link_down(before, "l1")
     first, second = down.between("site0", "site1")
-    assert (first.usable, first.reason) == (False, "link l1: port to-l1 (3) of switch s1 is down")
+    assert first.reason is not None
+    assert (first.usable, first.reason.code) == (False, "link-down")
     assert second.usable
     after, found = planned(down)
     assert [circuit.name for circuit in found.dropped] == ["core.1"]
@@ -125,7 +126,9 @@ def test_a_switch_that_is_away_changes_nothing() -> None:
     before, _ = planned(connected(SQUARE))
     away = before.switch_down(2)
     assert [c.usable for c in away.between("site0", "site1")] == [False, True]
-    assert "is not connected" in away.between("site0", "site1")[0].reason
+    reason = away.between("site0", "site1")[0].reason
+    assert reason is not None
+    assert reason.code == "switch-disconnected"
     assert planned(away)[0].overlay_paths == before.overlay_paths
 
 
@@ -173,19 +176,18 @@ def test_vlans_exhausted_refuses_one_path_and_keeps_the_others() -> None:
 def test_configuration_that_changed_makes_circuits_dead() -> None:
     before, _ = planned(connected(SQUARE))
     circuit = before.overlay_paths.circuits[0]
-    for other, told in [
-        (configuration([(3, 0), (0, 1), (1, 2)], [0, 2]), "link 'l1' is not where it was"),
-        (configuration([(0, 1), (1, 2)], [0, 1]), "does not lead to the edge of site 'site1'"),
-        (configuration([(0, 1), (1, 2)], [0]), "there is no site 'site1' any more"),
-        (configuration([(0, 1), (1, 2)], [0, 2], links=["l0"]), "link 'l1' is not where it was"),
-        (SQUARE.model_copy(update={"overlays": {}}), "there is no overlay 'core' any more"),
+    for other in [
+        configuration([(3, 0), (0, 1), (1, 2)], [0, 2]),  # l1 is elsewhere
+        configuration([(0, 1), (1, 2)], [0, 1]),  # the circuit does not lead to the edge of site1
+        configuration([(0, 1), (1, 2)], [0]),  # no site1
+        configuration([(0, 1), (1, 2)], [0, 2], links=["l0"]),
+        SQUARE.model_copy(update={"overlays": {}}),
     ]:
         now = replace(connected(other), overlay_paths=before.overlay_paths)
-        reason = route_of(circuit, now.graph, other)
-        assert isinstance(reason, str)
-        assert told in reason
+        assert isinstance(route_of(circuit, now.graph, other), str)
         (found,) = [c for c in now.directions() if c.key == PathKey("core.1", "site0", "site1")]
-        assert (found.path, found.usable, found.reason) == (None, False, reason)
+        assert found.reason is not None
+        assert (found.path, found.usable, found.reason.code) == (None, False, "circuit-obsolete")
         assert circuit not in planned(now)[0].overlay_paths.circuits
         assert circuit in planned(now, in_use=["core.1"])[0].overlay_paths.circuits
 

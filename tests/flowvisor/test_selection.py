@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.flowvisor.path import Basis, Knowledge, Known, PathView, Unknown
-from adon.flowvisor.selection import MoveAdvice, assess, explain, hysteresis, quality, select
+from adon.flowvisor.selection import assess, explain, hysteresis, quality, select
+from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec
 from measurement.model import Metric
@@ -25,6 +27,9 @@ QSPEC = QSpec.model_validate({"throughput": {"min": "7 Mbps", "target": "9 Mbps"
 THROUGHPUT_ONLY = {Metric.THROUGHPUT: 5.0}
 
 
+DOWN = Reason("port-down", "its port is down")
+
+
 def known(value: float, age: float = 4.0, basis: Basis = Basis.TEST) -> Known:
     return Known(value, NOW - age, "run/1", basis)
 
@@ -34,14 +39,14 @@ def assessed(
     qspec: QSpec = QSPEC,
     weights: Mapping[Metric, float] = THROUGHPUT_ONLY,
     tables: Mapping[Metric, LookupTable] = TABLES,
-    excluded: str = "",
+    excluded: Reason | None = None,
 ) -> CandidateRecord:
-    view = PathView(AL2S, dict(metrics), usable=not excluded, unusable_reason=excluded)
+    view = PathView(AL2S, dict(metrics), excluded)
     return assess(view, qspec, tables, weights, NOW)
 
 
 def record(path: str, verdict: Verdict, q: float | None = None) -> CandidateRecord:
-    return CandidateRecord(path, "l2", verdict, "its port is down", q)
+    return CandidateRecord(path, "l2", verdict, DOWN.code, DOWN.text, q)
 
 
 class TestAssess:
@@ -60,54 +65,49 @@ class TestAssess:
     def test_a_missed_bound_is_shown_with_its_q(self) -> None:
         """[ADON] 5.2, t4: 500 Mbps are not taken for 600 Mbps."""
         found = assessed({Metric.THROUGHPUT: known(5.1e6)})
-        assert (found.verdict, found.why) == (Verdict.UNQUALIFIED, "misses throughput >= 7 Mbps")
+        assert (found.verdict, found.code) == (Verdict.UNQUALIFIED, "bound-missed")
         assert found.q == pytest.approx(5.1)
         assert explain(found) == "al2s: throughput 5.1 Mbps is below 7 Mbps (active test, 4 s old)"
 
     @pytest.mark.parametrize(
-        ("metrics", "weights", "qspec", "tables", "verdict", "why"),
+        ("metrics", "weights", "qspec", "tables", "code"),
         [
-            ({}, THROUGHPUT_ONLY, QSPEC, TABLES, Verdict.UNKNOWN, "unknown: throughput"),
-            ({}, THROUGHPUT_ONLY, QSpec(), TABLES, Verdict.UNKNOWN, "unknown: throughput"),
+            ({}, THROUGHPUT_ONLY, QSPEC, TABLES, "metric-unknown"),
+            ({}, THROUGHPUT_ONLY, QSpec(), TABLES, "metric-unknown"),
             (
                 {Metric.RTT: known(0.01)},
                 {Metric.RTT: 1.0},
                 QSPEC,
                 TABLES,
-                Verdict.UNKNOWN,
-                "unknown: throughput",
+                "metric-unknown",
             ),
             (
                 {Metric.THROUGHPUT: known(8e6)},
                 THROUGHPUT_ONLY,
                 QSPEC,
                 {},
-                Verdict.UNKNOWN,
-                "unknown: throughput",
+                "metric-unknown",
             ),
             (
                 {Metric.THROUGHPUT: known(5e6)},
                 {Metric.THROUGHPUT: 1.0, Metric.RTT: 1.0},
                 QSPEC,
                 TABLES,
-                Verdict.UNQUALIFIED,
-                "misses throughput >= 7 Mbps",
+                "bound-missed",
             ),
             (
                 {Metric.THROUGHPUT: known(8e6)},
                 {Metric.THROUGHPUT: 1.0, Metric.RTT: 0.0},
                 QSPEC,
                 TABLES,
-                Verdict.QUALIFIED,
-                "keeps every bound",
+                "bounds-kept",
             ),
             (
                 {Metric.THROUGHPUT: known(7e6)},
                 THROUGHPUT_ONLY,
                 QSPEC,
                 TABLES,
-                Verdict.QUALIFIED,
-                "keeps every bound",
+                "bounds-kept",
             ),
         ],
         ids=[
@@ -126,19 +126,18 @@ class TestAssess:
         weights: Mapping[Metric, float],
         qspec: QSpec,
         tables: Mapping[Metric, LookupTable],
-        verdict: Verdict,
-        why: str,
+        code: str,
     ) -> None:
         found = assessed(metrics, qspec, weights, tables)
-        assert (found.verdict, found.why) == (verdict, why)
-        if verdict is Verdict.UNKNOWN:
+        verdicts = {Verdict.QUALIFIED: "bounds-kept", Verdict.UNQUALIFIED: "bound-missed"}
+        assert found.code == code == verdicts.get(found.verdict, "metric-unknown")
+        if found.verdict is Verdict.UNKNOWN:
             assert found.q is None
 
     def test_an_unusable_path_is_excluded_and_still_shown(self) -> None:
-        found = assessed({Metric.THROUGHPUT: known(8e6)}, excluded="its port is down")
-        assert (found.verdict, found.why) == (Verdict.EXCLUDED, "its port is down")
+        found = assessed({Metric.THROUGHPUT: known(8e6)}, excluded=DOWN)
+        assert (found.verdict, found.code, found.why) == (Verdict.EXCLUDED, *DOWN)
         assert found.q == pytest.approx(8.0)
-        assert explain(found) == "al2s: its port is down"
 
     def test_the_record_keeps_what_was_seen(self) -> None:
         stale = Unknown("6 min old, older than max_age (5 min)")
@@ -179,40 +178,20 @@ class TestAssess:
 
 class TestSelect:
     @pytest.mark.parametrize(
-        ("records", "path", "reason"),
+        ("records", "path", "code"),
         [
-            ([], None, "there is no candidate path"),
-            (
-                [record("a", Verdict.QUALIFIED, 3.0), record("b", Verdict.QUALIFIED, 7.4)],
-                "b",
-                "b: Q 7.4, the highest of 2; a: Q 3",
-            ),
+            ([], None, "no-path"),
+            ([record("a", Verdict.QUALIFIED, 3.0), record("b", Verdict.QUALIFIED, 7.4)], "b", "best-score"),
             (
                 [record("a", Verdict.QUALIFIED, 3.0), record("b", Verdict.UNQUALIFIED, 9.0)],
                 "a",
-                "a: Q 3, the only candidate that qualifies; b: ",
+                "only-qualified",
             ),
-            (
-                [record("a", Verdict.QUALIFIED, 7.0), record("b", Verdict.QUALIFIED, 7.0)],
-                "a",
-                "a: Q 7, the highest of 2 (tied with b; the configuration names a first); b: Q 7",
-            ),
-            (
-                [record("a", Verdict.UNKNOWN), record("b", Verdict.QUALIFIED, 0.1)],
-                "b",
-                "b: Q 0.1, the only candidate that qualifies; a: ",
-            ),
-            ([record("a", Verdict.UNQUALIFIED, 1.0)], None, "no candidate qualifies: a: "),
-            (
-                [record("a", Verdict.EXCLUDED), record("b", Verdict.EXCLUDED)],
-                None,
-                "no candidate qualifies: a: its port is down; b: its port is down",
-            ),
-            (
-                [record("a", Verdict.UNKNOWN), record("b", Verdict.UNQUALIFIED, 1.0)],
-                None,
-                "no candidate qualifies: a: ; b: ",
-            ),
+            ([record("a", Verdict.QUALIFIED, 7.0), record("b", Verdict.QUALIFIED, 7.0)], "a", "tied-score"),
+            ([record("a", Verdict.UNKNOWN), record("b", Verdict.QUALIFIED, 0.1)], "b", "only-qualified"),
+            ([record("a", Verdict.UNQUALIFIED, 1.0)], None, "none-qualified"),
+            ([record("a", Verdict.EXCLUDED), record("b", Verdict.EXCLUDED)], None, "none-qualified"),
+            ([record("a", Verdict.UNKNOWN), record("b", Verdict.UNQUALIFIED, 1.0)], None, "none-qualified"),
         ],
         ids=[
             "nobody",
@@ -225,36 +204,35 @@ class TestSelect:
             "one known to fail",
         ],
     )
-    def test_the_outcome_and_its_words(
-        self, records: list[CandidateRecord], path: str | None, reason: str
+    def test_the_outcome_and_its_code(
+        self, records: list[CandidateRecord], path: str | None, code: str
     ) -> None:
         selection = select(records, "default_path", "a")
         assert (selection.path, selection.records) == (path, tuple(records))
-        assert selection.reason == reason
+        assert selection.reason.code == code
 
     @pytest.mark.parametrize(
-        ("policy", "default", "path", "says"),
+        ("policy", "default", "path", "code"),
         [
-            ("default_path", "b", "b", "b: the template's default path, because nothing is known"),
-            ("default_path", None, None, "the template names no default path"),
-            ("default_path", "c", None, "the default path c cannot be used"),
-            ("default_path", "x", None, "the default path x cannot be used"),
-            ("avoid", "b", None, "nothing is known of any candidate: a: throughput is unknown"),
+            ("default_path", "b", "b", "default-path"),
+            ("default_path", None, None, "no-default-path"),
+            ("default_path", "c", None, "default-path-unusable"),
+            ("default_path", "x", None, "default-path-unusable"),
+            ("avoid", "b", None, "all-unknown"),
         ],
     )
     def test_when_nothing_is_known(
-        self, policy: str, default: str | None, path: str | None, says: str
+        self, policy: str, default: str | None, path: str | None, code: str
     ) -> None:
         unknown = assessed({Metric.THROUGHPUT: Unknown("never measured")})
         records = [
-            CandidateRecord("a", "l2", unknown.verdict, unknown.why, None, unknown.metrics),
+            replace(unknown, path="a"),
             record("b", Verdict.UNKNOWN),
             record("c", Verdict.EXCLUDED),
         ]
         selection = select(records, policy, default)  # type: ignore[arg-type]
-        assert selection.path == path
-        assert says in selection.reason
-        assert "throughput is unknown (never measured)" in selection.reason
+        assert (selection.path, selection.reason.code) == (path, code)
+        assert "throughput is unknown (never measured)" in selection.reason.text
 
     def test_the_reason_names_bound_and_value_of_each_candidate(self) -> None:
         """[ADON] 5.2, t6: nobody qualifies."""
@@ -267,18 +245,16 @@ class TestSelect:
         )
         selection = select([assessed({Metric.THROUGHPUT: known(5.1e6)}), other], "avoid", None)
         assert selection.path is None
-        assert selection.reason == (
+        assert selection.reason.text == (
             "no candidate qualifies: al2s: throughput 5.1 Mbps is below 7 Mbps (active test, 4 s old); "
             "routed: throughput 6.5 Mbps is below 7 Mbps "
             "(fair share of the tested rate among flows admitted since the test, 2.167 min old)"
         )
 
-    def test_a_bound_from_above_reads_from_above(self) -> None:
+    def test_a_bound_from_above_is_missed_above_it(self) -> None:
         qspec = QSpec.model_validate({"rtt": {"max": "20 ms"}, "loss": {"max": "0.01 %"}})
         found = assessed({Metric.RTT: known(0.025), Metric.LOSS: known(0.01)}, qspec, {Metric.RTT: 1.0})
-        assert found.why == "misses rtt <= 20 ms and loss <= 0.01 %"
-        assert "rtt 25 ms is above 20 ms" in explain(found)
-        assert "loss 1 % is above 0.01 %" in explain(found)
+        assert [(one.metric, one.bound_met) for one in found.metrics] == [("rtt", False), ("loss", False)]
 
     @given(
         st.lists(
@@ -310,21 +286,21 @@ class TestHysteresis:
     MISSING = record("routed", Verdict.UNQUALIFIED, 7.5)
 
     @pytest.mark.parametrize(
-        ("current", "best", "misses", "dwelt", "move", "says"),
+        ("current", "best", "misses", "dwelt", "move", "code"),
         [
-            (HERE, None, 9, 99, False, "no qualified alternative"),
-            (HERE, MISSING, 9, 99, False, "no qualified alternative"),
-            (HERE, GOOD, 0, 99, True, "exceeds the switch margin of 1"),
-            (HERE, GOOD, 0, 29, False, "min_dwell keeps it where it is for another 1 s"),
-            (HERE, record("al2s", Verdict.QUALIFIED, 7.0), 0, 99, False, "does not exceed the switch margin"),
-            (HERE, record("routed", Verdict.QUALIFIED, 9.0), 0, 99, False, "the best candidate already"),
-            (MISSING, GOOD, 2, 99, False, "missed the QSpec 2 times, patience is 3"),
-            (MISSING, GOOD, 3, 99, True, "missed the QSpec 3 times in a row"),
-            (MISSING, GOOD, 3, 0, False, "min_dwell"),
-            (record("routed", Verdict.UNQUALIFIED, 1.0), GOOD, 1, 99, True, "exceeds the switch margin"),
-            (record("routed", Verdict.UNKNOWN), GOOD, 9, 99, False, "no reason to leave it"),
-            (record("routed", Verdict.EXCLUDED), GOOD, 0, 0, True, "routed: its port is down"),
-            (None, GOOD, 0, 0, True, "no candidate any more"),
+            (HERE, None, 9, 99, False, "no-alternative"),
+            (HERE, MISSING, 9, 99, False, "no-alternative"),
+            (HERE, GOOD, 0, 99, True, "better-score"),
+            (HERE, GOOD, 0, 29, False, "min-dwell"),
+            (HERE, record("al2s", Verdict.QUALIFIED, 7.0), 0, 99, False, "within-margin"),
+            (HERE, record("routed", Verdict.QUALIFIED, 9.0), 0, 99, False, "keeps-path"),
+            (MISSING, GOOD, 2, 99, False, "within-patience"),
+            (MISSING, GOOD, 3, 99, True, "patience-exhausted"),
+            (MISSING, GOOD, 3, 0, False, "min-dwell"),
+            (record("routed", Verdict.UNQUALIFIED, 1.0), GOOD, 1, 99, True, "better-score"),
+            (record("routed", Verdict.UNKNOWN), GOOD, 9, 99, False, "path-unknown"),
+            (record("routed", Verdict.EXCLUDED), GOOD, 0, 0, True, "path-excluded"),
+            (None, GOOD, 0, 0, True, "path-removed"),
         ],
     )
     def test_advice(
@@ -334,35 +310,32 @@ class TestHysteresis:
         misses: int,
         dwelt: float,
         move: bool,
-        says: str,
+        code: str,
     ) -> None:
         advice = hysteresis(current, best, misses=misses, patience=3, margin=1.0, dwelt=dwelt, min_dwell=30.0)
-        assert advice.move is move
-        assert says in advice.reason
+        assert (advice.move, advice.reason.code) == (move, code)
 
     def test_two_paths_that_trade_places_do_not_make_a_flow_flap(self) -> None:
         """A move needs a gain above the margin, so the way back needs one too."""
         there = hysteresis(self.HERE, self.GOOD, misses=0, patience=3, margin=1.0, dwelt=99, min_dwell=30.0)
         back = hysteresis(self.GOOD, self.HERE, misses=0, patience=3, margin=1.0, dwelt=99, min_dwell=30.0)
         assert there.move
-        assert back == MoveAdvice(
-            False, "Q 6 on routed against 8 on al2s does not exceed the switch margin of 1"
-        )
+        assert (back.move, back.reason.code) == (False, "within-margin")
 
 
 class TestQuality:
     @pytest.mark.parametrize(
         ("metrics", "excluded", "expected"),
         [
-            ({Metric.THROUGHPUT: known(9e6)}, "", "met"),
-            ({Metric.THROUGHPUT: known(8e6)}, "", "degraded"),
-            ({Metric.THROUGHPUT: known(5e6)}, "", "violated"),
-            ({}, "", "unknown"),
-            ({Metric.THROUGHPUT: known(9e6)}, "its port is down", "unknown"),
-            ({Metric.THROUGHPUT: known(5e6)}, "its port is down", "violated"),
+            ({Metric.THROUGHPUT: known(9e6)}, None, "met"),
+            ({Metric.THROUGHPUT: known(8e6)}, None, "degraded"),
+            ({Metric.THROUGHPUT: known(5e6)}, None, "violated"),
+            ({}, None, "unknown"),
+            ({Metric.THROUGHPUT: known(9e6)}, DOWN, "unknown"),
+            ({Metric.THROUGHPUT: known(5e6)}, DOWN, "violated"),
         ],
     )
-    def test_words(self, metrics: Mapping[Metric, Knowledge], excluded: str, expected: str) -> None:
+    def test_words(self, metrics: Mapping[Metric, Knowledge], excluded: Reason | None, expected: str) -> None:
         assert quality(assessed(metrics, excluded=excluded), QSPEC) == expected
 
     def test_a_target_from_above(self) -> None:

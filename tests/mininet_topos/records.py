@@ -92,7 +92,7 @@ def alarm(at: float, *, bad: bool = True, metric: str = "rtt") -> dict:
 
 
 def small_record() -> Record:
-    queued = CandidateRecord("al2s", "l2", Verdict.EXCLUDED, "port mu-edge-al2s is down", None, ())
+    queued = CandidateRecord("al2s", "l2", Verdict.EXCLUDED, "port-down", "its port is down", None, ())
     return Record(
         began_at=NOW,
         seed=18,

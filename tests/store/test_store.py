@@ -120,7 +120,8 @@ class TestFlows:
 class TestDecisions:
     def test_in_short_a_decision_says_what_the_whole_says(self, store: Store) -> None:
         seen = tuple(
-            CandidateRecord(path, "l2", Verdict.QUALIFIED, "good", 9.0, ()) for path in ("al2s", "internet")
+            CandidateRecord(path, "l2", Verdict.QUALIFIED, "bounds-kept", "", 9.0)
+            for path in ("al2s", "internet")
         )
         decision = make_decision(candidates=seen, compute_site="osu-hpc")
         store.save_decision(decision)

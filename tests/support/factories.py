@@ -56,6 +56,7 @@ def make_decision(**fields: Any) -> Decision:
         "outcome": Outcome.ADMIT,
         "path": "al2s",
         "previous_path": None,
+        "code": "best-score",
         "reason": "highest Q",
         "template": "soykb@1",
         "weights": {"throughput": 1.0},

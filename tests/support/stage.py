@@ -130,6 +130,7 @@ class Stage(EventPlayer):
         self._steps_to_death: int | None = None
         self.batches: list[SendBatch] = []
         self.said: list[str] = []
+        self.announced: list[Announce] = []
         self.fireflies: list[bytes] = []
         self.orders: list[JobOrder] = []
         self.shapes: tuple[Shape, ...] = ()
@@ -394,22 +395,35 @@ class Stage(EventPlayer):
         *,
         state: str | None = None,
         path: str | None = ANY,
+        code: str | None = None,
+        why: Mapping[str, str] | None = None,
         missed: Mapping[str, str] | None = None,
     ) -> None:
         """Check a flow and its last decision.
 
+        :param code: of the decision; ``why``: per path the code of the candidate.
         :param missed: per path the metric whose bound it misses.
         """
         now = self.flow(flow)
         assert state is None or now.state == state
         assert path is ANY or now.path == path
+        if code is None and why is None and missed is None:
+            return
+        decision = self.decision(flow)
+        assert code in (None, decision.code)
+        codes = {candidate.path: candidate.code for candidate in decision.candidates}
+        assert why is None or codes.items() >= why.items()
         found = {
             candidate.path: metric.metric
-            for candidate in self.decision(flow).candidates
+            for candidate in decision.candidates
             for metric in candidate.metrics
             if metric.bound_met is False
         }
         assert missed is None or found == missed
+
+    def announcements(self, *codes: str) -> list[tuple[str, str, str | None]]:
+        """Return code, level and flow of each announcement, or of those with these codes."""
+        return [(a.code, a.level, a.flow) for a in self.announced if not codes or a.code in codes]
 
     def installed(self, dpid: int | None = None) -> set[Entry]:
         """Return our entries in the switches."""
@@ -575,8 +589,9 @@ class Stage(EventPlayer):
                 self.requested.append(effect)
             case EstimateScored(observation=observation):
                 self.scores.append(observation)
-            case Announce(text=text):
-                self.said.append(text)
+            case Announce():
+                self.said.append(effect.text)
+                self.announced.append(effect)
             case SendFirefly(payload=payload):
                 self.fireflies.append(payload)
             case OrderJob(order=order):

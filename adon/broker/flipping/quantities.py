@@ -220,7 +220,7 @@ def _closed(snapshot: Snapshot) -> Iterator[Quantity]:
     for path, why in snapshot.seen.shut.items():
         yield Quantity(
             Kind.CLOSED,
-            why,
+            why.text,
             path,
             "",
             1.0,

@@ -15,6 +15,7 @@ from adon.broker.optimisation.placement import Planned
 from adon.broker.optimisation.search import Option, Problem, fits, solve, take
 from adon.flowvisor.assessment import Verdict
 from adon.frozenmap import FrozenMap
+from adon.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +90,5 @@ def with_plan(choice: Choice, planned: Planned | None) -> Choice:
     record = choice.record(planned.path)
     if planned.path == choice.selection.path or record is None or record.verdict is not Verdict.QUALIFIED:
         return choice
-    return choice.taking(planned.path, f"{planned.path}: {planned.why}; {choice.selection.reason}")
+    text = f"{planned.path}: {planned.why}; {choice.selection.reason}"
+    return choice.taking(planned.path, Reason("joint-plan", text))

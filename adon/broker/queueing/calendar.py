@@ -26,6 +26,7 @@ from adon.broker.resources.amounts import Place
 from adon.broker.world import World
 from adon.errors import NotFound
 from adon.moments import minutes_text
+from adon.reasons import Reason
 from adon.units import format_rate
 from measurement.model import Metric, PathKey
 
@@ -81,7 +82,7 @@ def _outages(world: World, path: str, now: float) -> list[tuple[float, float]]:
     return found
 
 
-def closed(world: World, flow: Flow, now: float) -> dict[str, str]:
+def closed(world: World, flow: Flow, now: float) -> dict[str, Reason]:
     """The paths on which a flow would be in the way of what others have reserved, each with the reason.
 
     Its own path it may keep, and what it has reserved is its own.
@@ -99,7 +100,7 @@ def closed(world: World, flow: Flow, now: float) -> dict[str, str]:
         full = fills_up(world, key, bound, now, flow.number)
         if full < end:
             words = f"others have reserved it: from {minutes_text(full)} on there is no room"
-            found[key.path] = f"{words} for {format_rate(bound)}"
+            found[key.path] = Reason("reserved", f"{words} for {format_rate(bound)}")
     return found
 
 

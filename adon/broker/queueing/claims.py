@@ -37,6 +37,7 @@ from adon.broker.queueing.turns import Position
 from adon.broker.resources.amounts import Amounts
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord
+from adon.reasons import Reason
 from measurement.model import Metric, PathKey
 
 
@@ -84,7 +85,9 @@ def kept_from(found: Iterable[Claimant], own: Position) -> Kept:
         one.name: f"it is kept for f-{one.number}, which is before in the queue and has waited long enough"
         for one in before
     }
-    paths = {one.name: words[one.name] for one in before if isinstance(one.resource, PathKey)}
+    paths = {
+        one.name: Reason("path-kept", words[one.name]) for one in before if isinstance(one.resource, PathKey)
+    }
     sites = {one.name: words[one.name] for one in before if not isinstance(one.resource, PathKey)}
     return Kept(paths, sites, tuple((one.name, one.number) for one in before))
 

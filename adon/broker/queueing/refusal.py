@@ -19,6 +19,7 @@ from typing import NamedTuple
 from adon.broker.heard import Heard
 from adon.flowvisor.topology import Topology
 from adon.frozenmap import FrozenMap
+from adon.reasons import Reason
 
 
 class Fate(NamedTuple):
@@ -108,7 +109,7 @@ class Kept:
     :param by: the names, and the numbers of those for whom.
     """
 
-    paths: Mapping[str, str] = NOTHING
+    paths: Mapping[str, Reason] = FrozenMap()
     sites: Mapping[str, str] = NOTHING
     by: tuple[tuple[str, int], ...] = ()
 

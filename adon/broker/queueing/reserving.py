@@ -35,6 +35,7 @@ from adon.broker.world import World
 from adon.errors import InvalidInput
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.moments import minutes_text
+from adon.reasons import Reason
 from adon.units import format_rate
 from measurement.model import Metric, PathKey
 
@@ -92,7 +93,7 @@ def found(wish: Wish, places: Iterable[Place]) -> Booking | None:
     return best
 
 
-def reserved(world: World, flow: Flow, now: float, kept: Mapping[str, str] = MappingProxyType({})) -> Flow:
+def reserved(world: World, flow: Flow, now: float, kept: Mapping[str, Reason] = MappingProxyType({})) -> Flow:
     """A requested flow, with what it asks for in advance reserved.
 
     :param kept: the paths that are kept for somebody who has waited long: what would be reserved there now
@@ -185,7 +186,7 @@ def honoured(flow: Flow, choice: Choice, now: float) -> Choice:
         return choice
     kept = _as_reserved(record, booking, now)
     records = tuple(kept if one is record else one for one in choice.selection.records)
-    reason = f"{booking.path}: reserved, {booking.words}"
+    reason = Reason("reservation", f"{booking.path}: reserved, {booking.words}")
     return replace(
         choice, selection=replace(choice.selection, path=booking.path, records=records, reason=reason)
     )
@@ -212,7 +213,8 @@ def _as_reserved(record: CandidateRecord, booking: Booking, now: float) -> Candi
     metrics = tuple(metric(one) for one in record.metrics)
     unknown = any(one.unknown for one in metrics)
     verdict = Verdict.UNKNOWN if unknown else Verdict.QUALIFIED
-    return replace(record, verdict=verdict, why=f"reserved, {booking.words}", metrics=metrics)
+    why = f"reserved, {booking.words}"
+    return replace(record, verdict=verdict, code="reservation", why=why, metrics=metrics)
 
 
 def lapsed(world: World, event: Event) -> list[Effect]:
@@ -224,5 +226,5 @@ def lapsed(world: World, event: Event) -> list[Effect]:
             continue
         text = f"flow {flow.id} could not use what it had reserved, {flow.booking.words}; it goes on waiting"
         flow = world.flows.put(replace(flow, booking=None, reason=f"{text}: {flow.reason}"))
-        effects += [SaveFlow(event.id, flow), Announce(event.id, "warning", text, flow.id)]
+        effects += [SaveFlow(event.id, flow), Announce(event.id, "warning", "booking-unused", text, flow.id)]
     return effects

@@ -186,7 +186,7 @@ class Serving:
             if trial is not None and number not in self._missed:
                 self._missed.add(number)
                 text = f"flow {flow.id} cannot begin on {flow.booking.words}: {trial.reason}"
-                effects.append(Announce(event.id, "warning", text, flow.id))
+                effects.append(Announce(event.id, "warning", "booking-late", text, flow.id))
         return effects
 
     def _tell_first(self, event: Event, turns: Turns) -> list[Effect]:

@@ -22,6 +22,7 @@ from adon.broker.queueing.reserving import honoured
 from adon.broker.ruling import Ruling
 from adon.broker.world import World
 from adon.moments import minutes_text
+from adon.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Trial:
     regarded: Regarded = NOTHING_REGARDED
     asked: Rivals | None = None
     nowhere: str = ""
-    apart: str = ""
+    apart: Reason | None = None
     plan: Together | None = None
     holder: Flow | None = None
     by_site: bool = False
@@ -64,7 +65,7 @@ class Trial:
     @property
     def reason(self) -> str:
         """Why there, or why not, in words."""
-        return self.ruled.reason
+        return self.ruled.reason.text
 
 
 def tried(
@@ -92,7 +93,7 @@ def tried(
     seen = compute.regarded(world, flow, need, choice, now)
     placed = placement(flow, need, choice, seen, planned, world.functions)
     choice = along(choice, placed)
-    path, apart = choice.selection.path, ""
+    path, apart = choice.selection.path, None
     if path is not None and not placed.refused:
         apart = _asleep(flow, now) or _kept_for_others(kept, placed)
     nowhere = "" if choice.selection.records else circuits.without_any(world, flow)
@@ -110,21 +111,21 @@ def tried(
         None if planned is None else plan.together,
         None if holder is None or ruled.path is None else world.flows.get(holder.number),
         by_site=path is not None and placed.refused,
-        alone=bool(apart),
-        passing=bool(apart) or (path is None and spared),
+        alone=apart is not None,
+        passing=apart is not None or (path is None and spared),
     )
 
 
-def _asleep(flow: Flow, now: float) -> str:
-    """That a flow does not want to start yet; empty if it does."""
+def _asleep(flow: Flow, now: float) -> Reason | None:
+    """That a flow does not want to start yet; None if it does."""
     if flow.not_before is None or flow.not_before <= now:
-        return ""
+        return None
     booked = "" if flow.booking is None else f": reserved, {flow.booking.words}"
-    return f"it is not to start before {minutes_text(flow.not_before)}{booked}"
+    return Reason("not-before", f"it is not to start before {minutes_text(flow.not_before)}{booked}")
 
 
-def _kept_for_others(kept: Kept, sites: Placement) -> str:
-    """That the site it would take is kept for somebody before it; empty if it is not."""
+def _kept_for_others(kept: Kept, sites: Placement) -> Reason | None:
+    """That the site it would take is kept for somebody before it; None if it is not."""
     if sites.site is not None and sites.site in kept.sites:
-        return f"{sites.site}: {kept.sites[sites.site]}"
-    return ""
+        return Reason("site-kept", f"{sites.site}: {kept.sites[sites.site]}")
+    return None

@@ -46,6 +46,7 @@ from adon.flowvisor.performance import Carried, Changed
 from adon.flowvisor.port import PortState
 from adon.flowvisor.topology import Topology
 from adon.frozenmap import FrozenMap
+from adon.reasons import Reason
 from adon.templates_catalog.model import Template
 from measurement import codec as measured
 from measurement.model import Metric
@@ -71,7 +72,7 @@ class _Placed:
     nowhere: str
     regarded: Regarded
     together: str | None
-    apart: str
+    apart: Reason | None
     kind: Literal["placed"] = "placed"
 
 
@@ -84,7 +85,7 @@ class _Root:
     at: float
     alarm: str | None
     flow: Flow
-    shut: Mapping[str, str]
+    shut: Mapping[str, Reason]
     best: Mapping[Metric, float]
     loads: Mapping[str, Load]
     own: OwnRates | None

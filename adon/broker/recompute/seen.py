@@ -16,6 +16,7 @@ from adon.broker.refuge import Exodus, Loss
 from adon.config import Configuration
 from adon.flowvisor.performance import Carried, Changed, Counters, FlowLoad
 from adon.flowvisor.topology import Topology
+from adon.reasons import Reason
 from adon.templates_catalog.model import Template
 from measurement.model import Measurement, Metric, PathKey
 
@@ -77,7 +78,7 @@ class Placed:
     nowhere: str
     regarded: Regarded
     together: Together | None = None
-    apart: str = ""
+    apart: Reason | None = None
     kind: Literal["placed"] = "placed"
 
 
@@ -134,7 +135,7 @@ class Seen:
     event: str
     at: float
     flow: Flow
-    shut: Mapping[str, str]
+    shut: Mapping[str, Reason]
     best: Mapping[Metric, float]
     loads: Mapping[str, Load]
     own: OwnRates | None

@@ -18,6 +18,7 @@ from adon.broker.resources.amounts import Amounts, Limits, Place, whole_rate
 from adon.broker.resources.book import Book, Hold, Who
 from adon.broker.resources.reservation import Reservation, period_text
 from adon.broker.world import World
+from adon.reasons import Reason
 from measurement.model import PathKey
 
 
@@ -54,12 +55,12 @@ def hold_of(flow: Flow, amounts: Amounts) -> Hold:
     return Hold(amounts, Who(flow.requester, flow.number), until)
 
 
-def closed(world: World, flow: Flow, now: float) -> dict[str, str]:
+def closed(world: World, flow: Flow, now: float) -> dict[str, Reason]:
     """Per path name why reservations of others keep a flow off it; the path it is on is never closed."""
     if not world.ledger.elsewhere:
         return {}
     ends, bound = world.flows.ends(flow), world.flows.bound(flow)
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     for name in dict.fromkeys(one.place.path for one in world.ledger.elsewhere):
         key = PathKey(name, *ends)
         kept = world.ledger.along(Place.along(key))
@@ -69,7 +70,7 @@ def closed(world: World, flow: Flow, now: float) -> dict[str, str]:
                 Amounts(bandwidth=whole_rate(bound)), now, now, now + _stay(flow, bound), who
             )
             if short:
-                reasons[name] = short[0].words + _told(kept, who)
+                reasons[name] = Reason("reserved", short[0].words + _told(kept, who))
     return reasons
 
 

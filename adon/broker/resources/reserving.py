@@ -63,7 +63,7 @@ def asked(world: World, event: ReservationAsked) -> list[Effect]:
     world.ledger = world.ledger.reserve(reservation)
     return [
         SaveReservation(event.id, reservation),
-        Announce(event.id, "info", f"{reservation.words} is made"),
+        Announce(event.id, "info", "reservation-made", f"{reservation.words} is made"),
         Answer(event.id, event.command, as_json(reservation, event.at)),
     ]
 
@@ -75,9 +75,10 @@ def released(world: World, placing: Placing, event: ReservationReleased) -> list
     """
     reservation = replace(world.ledger.reservation(event.number), released_at=event.at)
     world.ledger = world.ledger.drop([event.number])
+    text = f"{reservation.words}: released by {event.requester}"
     return [
         SaveReservation(event.id, reservation),
-        Announce(event.id, "info", f"{reservation.words}: released by {event.requester}"),
+        Announce(event.id, "info", "reservation-released", text),
         *placing.resources_freed([reservation], event),
         Answer(event.id, event.command, as_json(reservation, event.at)),
     ]
@@ -90,14 +91,17 @@ def crossed(world: World, placing: Placing, since: float, event: Event) -> list[
     begun = [one for one in kept if since < one.begins <= event.at and one not in over]
     world.ledger = world.ledger.drop(one.number for one in over)
     told = [one for one in over if since < one.ends]  # of others, an earlier run has told
-    effects: list[Effect] = [Announce(event.id, "info", f"{one.words} is over") for one in told]
+    effects: list[Effect] = [
+        Announce(event.id, "info", "reservation-ended", f"{one.words} is over") for one in told
+    ]
     for one in begun:
         short = _book(world, one.place).overdrawn(event.at)
         late = "; ".join(each.words for each in short)
-        level, text = (
-            ("warning", f"begins, but flows are late there: {late}") if short else ("info", "begins")
-        )
-        effects.append(Announce(event.id, level, f"{one.words} {text}"))
+        if short:
+            text = f"{one.words} begins, but flows are late there: {late}"
+            effects.append(Announce(event.id, "warning", "reservation-overdrawn", text))
+        else:
+            effects.append(Announce(event.id, "info", "reservation-begun", f"{one.words} begins"))
     return [*effects, *placing.resources_freed(over, event)] if over else effects
 
 

@@ -57,9 +57,9 @@ def reported(world: World, placing: Placing, event: SiteReported) -> list[Effect
     effects: list[Effect] = []
     if after is not None and (before is None or before[1] != after[1]):
         text = f"compute site {site} does not answer, and costs infinity: {after[1]}"
-        effects.append(Announce(event.id, "warning", text))
+        effects.append(Announce(event.id, "warning", "site-silent", text))
     elif before is not None and after is None:
-        effects.append(Announce(event.id, "info", f"compute site {site} answers"))
+        effects.append(Announce(event.id, "info", "site-answers", f"compute site {site} answers"))
     return [*effects, *placing.serve_queue(event)] if news and after is None else effects
 
 
@@ -85,7 +85,7 @@ def _begun(
     return job, [
         SaveJob(event.id, job),
         OrderJob(event.id, job.order()),
-        Announce(event.id, "info", text, name),
+        Announce(event.id, "info", "job-requested", text, name),
     ]
 
 
@@ -103,7 +103,7 @@ def after_transfer(world: World, flow: Flow, event: TransferReported) -> list[Ef
     if flow.compute_site is None or place is None or place.site != campus:
         where = "no compute site" if flow.compute_site is None else flow.compute_site
         text = f"flow {flow.id}: {wanted.job} is not run: its data is for {where}, not for one at {campus}"
-        return [Announce(event.id, "warning", text, flow.id)]
+        return [Announce(event.id, "warning", "job-not-run", text, flow.id)]
     request = JobRequest(
         site=flow.compute_site,
         job=wanted.job,
@@ -115,7 +115,7 @@ def after_transfer(world: World, flow: Flow, event: TransferReported) -> list[Ef
         return _begun(world, request, flow.requester, event, flow.number)[1]
     except (InvalidInput, Conflict) as error:
         text = f"flow {flow.id}: {wanted.job} is not run at {flow.compute_site}: {error}"
-        return [Announce(event.id, "warning", text, flow.id)]
+        return [Announce(event.id, "warning", "job-not-run", text, flow.id)]
 
 
 def cancelled(world: World, event: JobCancelled) -> list[Effect]:
@@ -125,10 +125,11 @@ def cancelled(world: World, event: JobCancelled) -> list[Effect]:
     """
     job = world.jobs.get(event.number)
     job = world.jobs.put(replace(job, cancelling=True, reason=f"is to be ended, for {event.requester}"))
+    text = f"job {job.id} at {job.site} is to be ended, for {event.requester}"
     return [
         SaveJob(event.id, job),
         OrderJob(event.id, job.order()),
-        Announce(event.id, "info", f"job {job.id} at {job.site} is to be ended, for {event.requester}"),
+        Announce(event.id, "info", "job-canceling", text),
         Answer(event.id, event.command, as_json(job)),
     ]
 
@@ -147,7 +148,7 @@ def told(world: World, placing: Placing, event: JobTold) -> list[Effect]:
     effects: list[Effect] = [SaveJob(event.id, after)]
     if after.state is not job.state or after.reason != job.reason:
         level = "warning" if after.state is JobState.FAILED else "info"
-        effects.append(Announce(event.id, level, words(after)))
+        effects.append(Announce(event.id, level, "job-changed", words(after)))
     if after.state.final:
         world.standings.ended(after)
         effects += placing.serve_queue(event)

@@ -51,7 +51,7 @@ def fire(
     level = level_of(trigger)
     announced: list[Effect] = [
         SaveFlow(event.id, flow),
-        Announce(event.id, level, f"flow {flow.id}: {text}", flow.id),
+        Announce(event.id, level, "trigger-fired", f"flow {flow.id}: {text}", flow.id),
     ]
     if isinstance(trigger.do, Reexamine):
         effects += placing.reexamine(flow, event, trigger=f"trigger {trigger.name} ({seen})")
