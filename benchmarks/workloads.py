@@ -35,12 +35,12 @@ from adon.code_version import code_version
 from adon.simulation import bound, offline
 from adon.simulation.brokered import Brokered
 from adon.simulation.engine import Record, simulate
-from adon.simulation.hedera import Hedera
 from adon.simulation.measures import MISSED, Measures, measured
 from adon.simulation.policy import Policy, simple_policies
 from adon.simulation.workload import Workload
 from benchmarks import workloads_suite
 from benchmarks.summary import table
+from benchmarks.workloads_hedera import Hedera
 
 OURS = "ours"
 NEAR = 1.5

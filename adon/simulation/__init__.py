@@ -11,8 +11,8 @@ of deciding, with and without foresight.  The story in the order of the modules:
 - :mod:`~adon.simulation.measuring`: what perfSONAR's tests would tell of it;
 - :mod:`~adon.simulation.engine`: from one event to the next, whoever decides;
 - :mod:`~adon.simulation.policy`: who decides, as one protocol, and the simple ways;
-  :mod:`~adon.simulation.hedera`; :mod:`~adon.simulation.brokered`: the real decision core before simulated
-  switches (:mod:`~adon.simulation.switches`);
+  :mod:`~adon.simulation.brokered`: the real decision core before simulated switches
+  (:mod:`~adon.simulation.switches`);
 - :mod:`~adon.simulation.offline`, :mod:`~adon.simulation.bound`: who knows the future: the best schedule
   found, and what no schedule can beat;
 - :mod:`~adon.simulation.measures`: what it all came to.

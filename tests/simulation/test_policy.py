@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from adon.simulation.hedera import Hedera, demands
 from adon.simulation.measuring import Plan
 from adon.simulation.network import Outage
 from adon.simulation.policy import Always, Ecmp, Latest, simple_policies
+from benchmarks.workloads_hedera import Hedera, demands
 from measurement.model import Metric
 from tests.simulation.small import ended, network, run, transfer, workload
 
