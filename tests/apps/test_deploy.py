@@ -60,7 +60,7 @@ def test_the_service_is_confined(units: Path) -> None:
 def test_the_command_prints_them() -> None:
     runner = CliRunner()
     assert json.loads(runner.invoke(app, ["deploy", "list", "--json"]).stdout) == names()
-    assert runner.invoke(app, ["deploy", "show", "adon.socket"]).stdout.startswith("# The web side's port")
+    assert "[Socket]" in runner.invoke(app, ["deploy", "show", "adon.socket"]).stdout
     assert runner.invoke(app, ["deploy", "show", "nothing"]).exit_code == 1
 
 

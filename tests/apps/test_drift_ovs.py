@@ -94,7 +94,7 @@ def test_told_and_left_until_somebody_asks(tmp_path: Path, done: str) -> None:
         assert different(controller) == count
         time.sleep(2.5)  # over two more comparisons
         assert bare(switches) == changed != before
-        assert controller.said("left as it is (drift: report)") == 1
+        assert controller.said("drift: report") == 1
         with controller.client() as link:
             link.call("rules.sync", {})
         eventually(lambda: bare(switches) == before, "it was not put right")

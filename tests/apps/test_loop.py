@@ -162,7 +162,7 @@ def test_an_exception_in_the_core_stops_the_process(monkeypatch: pytest.MonkeyPa
             raise RuntimeError("a bug")
 
     run(Clock(), [asked(1)], Broken())
-    assert ended == ["the decision thread"]
+    assert len(ended) == 1
 
 
 def test_stop_ends_the_thread_after_what_is_waiting() -> None:

@@ -119,10 +119,8 @@ def test_an_unknown_parameter_is_refused_everywhere(full, path):
 
 def test_a_parameter_that_is_given_twice_is_refused(world):
     answer = world.ask("GET", "/flows?limit=1&limit=2")
-    assert (answer.status_code, answer.json["problems"][0]) == (
-        422,
-        {"field": "limit", "cause": "is given twice", "code": "duplicate"},
-    )
+    (problem,) = answer.json["problems"]
+    assert (answer.status_code, problem["field"], problem["code"]) == (422, "limit", "duplicate")
 
 
 def test_measurements_of_one_moment_are_all_found(world):

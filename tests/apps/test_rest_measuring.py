@@ -68,7 +68,7 @@ def test_an_alarm_is_acknowledged_once_and_only_while_it_is_in_force(world):
     again = world.ask("POST", f"/alarms/{FELL.id}/acknowledge", "admin", json={})
     assert again.json["acknowledged_by"] == "operator"
     over = world.ask("POST", f"/alarms/{OVER.id}/acknowledge", "admin", json={})
-    assert (over.status_code, fields(over)) == (409, {"alarm": "is over already"})
+    assert (over.status_code, set(fields(over))) == (409, {"alarm"})
     assert world.ask("POST", "/alarms/none/acknowledge", "admin", json={}).status_code == 404
     assert [payload for kind, payload in world.collector.seen if kind == "alarm.acknowledge"] == [
         {"id": FELL.id, "who": "operator"},
@@ -178,7 +178,7 @@ def test_runs_are_told_with_plan_and_truth(world):
     found = world.ask("GET", "/executions").json["items"]
     assert [one["task"] for one in found][-1] == "al2s:osu>mu/rtt"
     newest, quiet = found[0], found[1]
-    assert (newest["outcome"], newest["started"]) == ("the server answered 503", "2025-10-09T08:53:00.125Z")
+    assert ("503" in newest["outcome"], newest["started"]) == (True, "2025-10-09T08:53:00.125Z")
     assert (quiet["started"], quiet["ended"]) == (None, None)
     assert len(world.ask("GET", "/executions?since=2025-10-09T08:52:30Z").json["items"]) == 3
     assert len(world.ask("GET", "/executions?limit=2").json["items"]) == 2
@@ -248,8 +248,7 @@ def test_a_collector_that_is_away_is_a_503_that_says_so(world):
         ("POST", f"/alarms/{FELL.id}/acknowledge", {}),
     ):
         answer = world.ask(method, address, json=body)
-        assert answer.status_code == 503, address
-        assert "the collector is not running" in answer.json["detail"]
+        assert (answer.status_code, answer.json["code"]) == (503, "not-running"), address
     assert len(ids(world.ask("GET", "/alarms"))) == 3  # reading goes on
     ready = world.ask("GET", "/readyz")
     assert (ready.status_code, ready.json["checks"]["collector"][:11]) == (200, "not running")
@@ -262,7 +261,8 @@ def test_readiness_without_identity_names_the_part_and_not_the_reason(world, mon
     monkeypatch.setattr(world.store, "flows", fail)
     answer = world.app.test_client().get("/api/v1/readyz")
     assert (answer.status_code, answer.json["code"]) == (503, "not-ready")
-    assert answer.json["detail"] == "the store is not ready"
+    assert "store" in answer.json["detail"]
+    assert "10.0.0.5" not in answer.text
 
 
 # -- values --------------------------------------------------------------------------------------------

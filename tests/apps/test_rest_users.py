@@ -108,7 +108,7 @@ def test_what_an_administrator_says_wins_over_the_rules(world):
     world.access.users.signed_in(identity, ["operator"], NOW)
     assert world.ask("GET", "/users/bob").json["roles"] == ["auditor"]
     line = audit(world, action="user.change")[0]
-    assert line["detail"] == "granted: auditor; removed: operator"
+    assert {"auditor;", "operator"} <= {*line["detail"].split()}
     assert (line["actor"], line["object"], line["outcome"]) == ("admin", "/users/bob", "done")
 
 
@@ -118,7 +118,7 @@ def test_a_disabled_user_is_out_at_once_by_token_and_by_session(world):
     assert signed_in(browser)
     assert world.ask("PATCH", "/users/researcher", json={"disabled": True}).json["disabled_since"]
     refused = world.ask("GET", "/flows", "researcher")
-    assert (refused.status_code, refused.json["detail"]) == (401, "researcher has been disabled here")
+    assert (refused.status_code, refused.json["code"]) == (401, "disabled")
     assert not signed_in(browser)
     world.ask("PATCH", "/users/researcher", json={"disabled": False})
     assert world.ask("GET", "/flows", "researcher").status_code == 200
@@ -169,8 +169,7 @@ def test_the_secret_is_shown_once_and_opens_what_its_scope_holds(world, caplog):
     secret = token["secret"]
     assert world.ask("GET", "/flows", secret).status_code == 200
     refused = world.ask("POST", "/flows", secret, json=WISH)
-    assert refused.status_code == 403
-    assert refused.json["detail"] == "the token of researcher is not good for flow.submit"
+    assert (refused.status_code, "flow.submit" in refused.json["detail"]) == (403, True)
     listed = world.ask("GET", "/tokens", "researcher")
     assert secret not in listed.text
     assert token["id"] in listed.text
@@ -242,7 +241,7 @@ def test_a_revoked_token_replayed(world):
     first = world.ask("DELETE", f"/tokens/{token['id']}", "researcher").json
     again = world.ask("DELETE", f"/tokens/{token['id']}", "researcher").json
     assert first == again
-    assert world.ask("GET", "/flows", token["secret"]).json["detail"] == "the token has been revoked"
+    assert world.ask("GET", "/flows", token["secret"]).json["code"] == "revoked"
 
 
 def test_a_user_has_so_many_tokens_at_most(world):
@@ -324,8 +323,7 @@ def limited(world, *entries):
 def test_jobs_and_reservations_of_what_is_not_granted(world, path, body):
     limited(world, {"who": ["rival"]}, {"paths": ["internet"], "compute": ["mu-hpc"]})
     refused = world.ask("POST", path, "researcher", json=body)
-    assert refused.status_code == 403
-    assert "no entry of policy.use_access lets researcher use" in refused.json["detail"]
+    assert (refused.status_code, "policy.use_access" in refused.json["detail"]) == (403, True)
     for who in ("rival", "admin"):
         assert world.ask("POST", path, who, json=body).status_code < 300
 
@@ -351,8 +349,8 @@ def test_changes_and_refusals_are_written_down(world):
         ("researcher", "flow.submit", f"/flows/{flow}", "done", 202),
     ]
     revoked = world.access.tokens.list("gone")[0]
-    assert (lines[1]["via"], lines[1]["detail"]) == (f"token:{revoked.id}", "the token has been revoked")
-    assert "researcher (researcher) may not do network.read" in lines[2]["detail"]
+    assert (lines[1]["via"], "revoked" in lines[1]["detail"]) == (f"token:{revoked.id}", True)
+    assert "network.read" in lines[2]["detail"]
     assert lines[0]["detail"].startswith("invalid: ")
     assert "hunter2" not in json.dumps(lines)
     assert {one["address"] for one in lines} == {"127.0.0.1"}

@@ -175,12 +175,12 @@ def test_an_adapter_that_cannot_be_made_is_tried_again() -> None:
 
     def build() -> Site:
         if not working:
-            raise BatchFailed("the adapter is not there yet")
+            raise BatchFailed("absent")
         return working[0]
 
     bench = Bench(build=build)
     bench.turn()
-    assert bench.reports[-1].error == "the adapter is not there yet"
+    assert bench.reports[-1].error == "absent"
     working.append(bench.site)
     bench.turn()
     assert bench.reports[-1].state is not None
@@ -295,10 +295,7 @@ def test_a_site_that_answers_and_refuses_is_believed_in_the_end(bench: Bench) ->
     bench.site.breaks = {"submit"}
     bench.order()
     bench.turn(ATTEMPTS)
-    assert (bench.news[-1].refused, bench.news[-1].error) == (
-        True,
-        "the site does not take it: submit failed",
-    )
+    assert (bench.news[-1].refused, bench.news[-1].error.endswith(": submit failed")) == (True, True)
     bench.turn(3)
     assert bench.news[-1].refused
     assert sum(one.refused for one in bench.news) == 1
@@ -434,7 +431,7 @@ def test_orders_find_their_site_and_one_without_is_refused(bench: Bench) -> None
     assert bench.site.asked[0] == (Shape(3, 3),)
     assert len(bench.site.jobs) == 2
     refused = next(one for one in bench.news if one.refused)
-    assert (refused.number, refused.error) == (2, "compute site gone has no adapter any more")
+    assert (refused.number, "gone" in refused.error) == (2, True)
 
 
 @pytest.mark.parametrize(

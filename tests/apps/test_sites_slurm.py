@@ -151,7 +151,7 @@ def test_a_real_site_from_its_queue_to_what_its_jobs_teach(
     assert [rate["template"] for rate in taught["rates"]] == ["soykb"]
 
     failed = service.job(service.api.submit_job({"site": "osu-hpc", "job": "fail"})["id"], "failed")
-    assert (failed["exit_status"], failed["reason"].startswith("ended with status 1")) == (1, True)
+    assert failed["exit_status"] == 1
     with pytest.raises(Conflict):
         service.api.cancel_job(failed["id"])
     with pytest.raises(InvalidInput, match="arguments"):

@@ -235,7 +235,7 @@ def test_a_certificate_that_is_not_there_is_wrong_input(controller: Controller, 
     configure(controller, {"tls": tls})
     assert controller.start().wait(60) == 2
     (line,) = controller.log.read_text().splitlines()
-    assert line == "controller.tls: /nowhere/c.pem: No such file or directory"
+    assert line.startswith("controller.tls: /nowhere/c.pem:")
 
 
 # -- versions ------------------------------------------------------------------------------------------
@@ -422,7 +422,7 @@ def test_a_paced_switch_gets_its_rules_one_by_one_and_delays_nobody(controller: 
         answered = len(slow.barriers) + len(other.barriers)
         eventually(lambda: link.call("tally", {})["barriers"][-1][1] >= answered, "a barrier is not answered")
         assert slow.barriers
-        assert controller.said("no barrier reply") == 0
+        assert controller.said("barrier reply") == 0
 
 
 # -- malformed messages ------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ class Tokens:
             token.check(now)
             owner = read_user(connection, token.owner)
         if owner.disabled is not None:
-            raise NotAuthenticated(f"{owner.name} has been disabled here")
+            raise NotAuthenticated(f"{owner.name} has been disabled here", code="disabled")
         if token.used is None or now - token.used >= TOUCH_S:
             self._store.touch(
                 update(tokens).where(tokens.c.id == token.id).values(used=now), seen_now(owner.name, now)

@@ -84,7 +84,7 @@ class Users:
                 if attempt == _AGAIN - 1 or not clashed(error):
                     raise
         if user.disabled is not None:
-            raise Forbidden(f"{user.name} has been disabled here")
+            raise Forbidden(f"{user.name} has been disabled here", code="disabled")
         return user.actor(identity.via)
 
     def _signed_in(self, identity: ExternalIdentity, roles: frozenset[str], now: float) -> User:
