@@ -48,7 +48,7 @@ def test_a_collapse_moves_a_flow_at_once() -> None:
     assert stage.flow(flow).path == "al2s"
     (decision,) = stage.alarm(make_alarm(stage.now, since=stage.now - 5))
     assert (decision.outcome, decision.path, decision.alarm) == (Outcome.MOVE, "internet", "a-1")
-    assert "alarm a-1 (critical: throughput fell from 58 to 1 Mbps)" in decision.reason
+    assert decision.code == "patience-exhausted"
     assert stage.output_of(flow) == 3
 
 
@@ -58,7 +58,7 @@ def test_a_warning_waives_patience_and_not_dwell(seconds: float, path: str) -> N
     stage.measure("al2s", 1.0)
     (decision,) = stage.alarm(make_alarm(stage.now, since=stage.now - 5, critical=False))
     assert stage.flow(flow).path == decision.path == path
-    assert ("min_dwell keeps it" in decision.reason) == (path == "al2s")
+    assert (decision.code == "min-dwell") == (path == "al2s")
 
 
 def test_a_metric_without_a_bound_waives_no_dwell() -> None:
@@ -83,9 +83,9 @@ def test_an_alarm_says_changed_not_unusable() -> None:
 def test_values_from_before_the_change_are_superseded() -> None:
     stage, flow = on_al2s(MIN_DWELL)
     (decision,) = stage.alarm(make_alarm(stage.now))
-    assert (decision.outcome, throughput(decision).unknown) == (Outcome.STAY, "superseded: alarm a-1")
+    assert (decision.outcome, decision.code) == (Outcome.STAY, "path-unknown")
+    assert throughput(decision).unknown.endswith("a-1")
     assert stage.flow(flow).quality is Quality.UNKNOWN
-    assert "which is no reason to leave it" in decision.reason
     assert stage.submit(**SIX).path == "internet", "a known path is better than one that is unknown"
 
 
@@ -110,7 +110,7 @@ def test_a_flow_s_own_rate_from_after_the_change_counts() -> None:
     (decision,) = stage.alarm(make_alarm(stage.now, since=stage.now - 8, critical=False))
     assert throughput(decision).value == pytest.approx(4e6)
     (decision,) = stage.alarm(make_alarm(stage.now, "a-2"))
-    assert throughput(decision).unknown == "superseded: alarm a-2"
+    assert throughput(decision).unknown.endswith("a-2")
 
 
 def test_a_new_value_ends_the_doubt() -> None:
@@ -189,8 +189,7 @@ def test_who_waits_is_tried_again_when_the_alarm_is_over() -> None:
     found = make_alarm(stage.now)
     stage.alarm(found)
     waiting = stage.submit()
-    assert (waiting.state, waiting.path) == (FlowState.QUEUED, None)
-    assert "superseded: alarm a-1" in waiting.reason
+    stage.expect(waiting, state="queued", path=None, why={"al2s": "metric-unknown"})
     stage.pass_time(3)
     (decision,) = stage.alarm(clear_alarm(found, stage.now))
     assert (decision.outcome, decision.path, decision.alarm) == (Outcome.ADMIT, "al2s", "a-1")
@@ -291,7 +290,7 @@ def test_dwell_is_waived_for_a_flow_once_per_dwell() -> None:
     know(stage, al2s=58.0, internet=1.0)
     (decision,) = stage.alarm(make_alarm(stage.now, "a-2", "internet", since=stage.now))
     assert (decision.outcome, stage.flow(flow).path) == (Outcome.STAY, "internet")
-    assert "min_dwell keeps it where it is" in decision.reason
+    assert decision.code == "min-dwell"
 
 
 def test_a_clock_set_back_prolongs_no_hold_off() -> None:

@@ -410,9 +410,9 @@ class Stage(EventPlayer):
         if code is None and why is None and missed is None:
             return
         decision = self.decision(flow)
-        assert code in (None, decision.code)
         codes = {candidate.path: candidate.code for candidate in decision.candidates}
-        assert why is None or codes.items() >= why.items()
+        assert code in (None, decision.code), (decision.code, codes)
+        assert why is None or codes.items() >= why.items(), (decision.code, codes)
         found = {
             candidate.path: metric.metric
             for candidate in decision.candidates

@@ -88,7 +88,6 @@ class TestAtOnce:
         assert first.compute_site == "osu-hpc"
         second = stage.submit(size="100 MB")
         assert (second.state, second.compute_site) == (FlowState.ACTIVE, "mu-hpc")
-        assert "osu-hpc 0 worker nodes free, 1 needed" in second.reason
 
 
 class TestPathAndSite:
@@ -126,10 +125,7 @@ class TestThirdCampus:
         flow = stage.submit()
         found = {one.site: one for one in stage.decision(flow).compute}
         assert found["isi-hpc"].campus == "isi"
-        assert "any path is unknown" in found["isi-hpc"].why, "no path leads there"
-        assert (
-            "isi-hpc is at neither end of the transfer; to compute there, ask for one to isi" in flow.reason
-        )
+        assert found["isi-hpc"].cost == float("inf"), "no path leads there"
 
     def test_the_rspec_may_leave_it_out(self) -> None:
         read = make_configuration()

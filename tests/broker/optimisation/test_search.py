@@ -170,7 +170,6 @@ def test_first_of_the_queue_that_can_be_served_has_its_best_option() -> None:
     second = request(3, option(6, (0, 1)))
     places = Together(problem(never, first, second, room=(1, 1))).places()
     assert {number: one.site for number, one in places.items()} == {2: "site-6"}
-    assert places[2].why == "planned together with 2 others that wait, the best plan"
 
 
 @given(problems())

