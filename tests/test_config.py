@@ -9,7 +9,6 @@ import pytest
 
 from adon import config, yamlfile
 from adon.errors import InvalidInput
-from measurement.model import Metric
 from tests.support.refusals import refused
 
 EXAMPLE = Path(__file__).parent / "data" / "network.yaml"
@@ -71,7 +70,6 @@ def test_the_example_is_read_whole() -> None:
     assert whole.paths["al2s"].vlan == 1701
     assert whole.paths["al2s"].capacity == pytest.approx(60.6e6)
     assert whole.paths["internet"].ends["mu"].next_hop_mac == "02:00:00:00:0a:01"
-    assert whole.metrics_measured == set(Metric) - {Metric.HEALTH}
     assert {(t.path, t.from_, t.to) for t in whole.measurements.tests} == {
         (path, *ends) for path in ("al2s", "internet") for ends in (("mu", "osu"), ("osu", "mu"))
     }
@@ -218,7 +216,6 @@ def test_what_goes_on_beside_the_plan_is_read() -> None:
     assert whole.measurements.host_metrics["mu"].metrics == ("host",)
     assert whole.measurements.host_metrics["mu"].period == 5.0
     assert whole.measurements.one_way == {("al2s", "mu", "osu")}
-    assert whole.metrics_measured == set(Metric) - {Metric.HEALTH}
     assert yamlfile.parse_model(yamlfile.dump(whole), config.Configuration) == whole
 
 

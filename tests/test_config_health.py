@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from adon.config import Configuration
@@ -12,7 +10,7 @@ from adon.errors import InvalidInput
 from adon.yamlfile import dump, parse_model
 from apps.config_files import files_of
 from measurement.health.model import Pair
-from measurement.model import Metric, PathKey
+from measurement.model import PathKey
 from tests.support.network_factories import NETWORK
 from tests.support.refusals import refused
 
@@ -53,8 +51,6 @@ def test_instances_of_two_sites_on_one_path_stand_for_its_directions() -> None:
 
 
 def test_what_is_measured_then() -> None:
-    assert {Metric.HEALTH, Metric.THROUGHPUT} <= read().metrics_measured
-    assert Metric.HEALTH not in read("").metrics_measured
     tested = {
         PathKey(one.path, one.from_, one.to) for one in read().measurements.tests if one.throughput_period
     }
@@ -63,18 +59,6 @@ def test_what_is_measured_then() -> None:
     quiet = (first.model_copy(update={"throughput_period": None}), *others)
     less = read().model_copy(update={"measurements": read().measurements.model_copy(update={"tests": quiet})})
     assert PathKey(first.path, first.from_, first.to) not in measured_by_tests(less)
-
-
-def test_rounds_alone_give_what_they_are_asked_for() -> None:
-    def given(text: str) -> frozenset[Metric]:
-        found = read(text)
-        none = found.measurements.model_copy(update={"tests": (), "one_way": ()})
-        return found.model_copy(update={"measurements": none}).metrics_measured
-
-    assert given(MACHINES) == {Metric.HEALTH, Metric.THROUGHPUT}
-    assert given(MACHINES.replace("throughput: true", "throughput: false")) == {Metric.HEALTH}
-    nowhere = re.sub(r", site: \w+, path: \w+", "", MACHINES)
-    assert given(nowhere) == set(), "no pair stands for a path"
 
 
 def test_a_path_that_ends_elsewhere_is_none_of_an_instance_s() -> None:

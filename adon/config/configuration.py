@@ -20,7 +20,6 @@ from adon.config.parts import Section, raise_all
 from adon.config.slices import Slice
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
-from measurement.model import Metric
 
 
 class Configuration(Section):
@@ -46,21 +45,6 @@ class Configuration(Section):
     def _references(self) -> Self:
         raise_all(problems(self))
         return self
-
-    @property
-    def metrics_measured(self) -> frozenset[Metric]:
-        """The metrics that some configured test, or round of health, yields."""
-        found: set[Metric] = set()
-        for test in self.measurements.tests:
-            if test.throughput_period is not None:
-                found.add(Metric.THROUGHPUT)
-            if test.rtt_period is not None:
-                found.add(Metric.RTT)
-        if self.measurements.one_way:
-            found |= {Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS}
-        if self.health is not None and self.health.paths():
-            found |= {Metric.HEALTH, *([Metric.THROUGHPUT] if self.health.throughput else [])}
-        return frozenset(found)
 
 
 def load(path: Path) -> Configuration:

@@ -23,7 +23,7 @@ used: nobody said what it can carry, and it may be a patch cable that closes a l
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -171,17 +171,6 @@ class Graph:
             found.append(frozenset(part))
             left -= part
         return tuple(found)
-
-    @property
-    def loops(self) -> int:
-        """How many links could go without parting the network: where above 0, a broadcast would circle."""
-        live = {link.name for link in self.links if link.live}
-        return len(live) - len(self.nodes) + len(self.partitions())
-
-    def penalised(self, penalties: Mapping[str, float]) -> Graph:
-        """The graph in which these links, by name, are so much dearer, and no others."""
-        links = (replace(link, penalty=penalties.get(link.name, 0.0)) for link in self.links)
-        return Graph(self.nodes, tuple(links), self.strangers)
 
 
 def joined(links: Sequence[Link]) -> Attributes:

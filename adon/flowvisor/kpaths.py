@@ -122,15 +122,6 @@ def cheapest(graph: Graph, source: int, target: int, count: int, wish: Wish) -> 
     return PathCache().cheapest(graph, source, target, count, wish)
 
 
-def backup_for(graph: Graph, route: Route, wish: Wish) -> Route | None:
-    """The path between the same ends that shares the fewest links with ``route``, the cheapest of those.
-
-    A link is shared in whatever direction: its two directions fail together.  Switches passed by both count
-    after links and before cost.  None if there is no other path.
-    """
-    return PathCache().backup_for(graph, route, wish)
-
-
 class PathCache:
     """Answers that were worked out, for one content of the graph: a graph that differs empties it.
 
@@ -153,7 +144,11 @@ class PathCache:
         return known[:count]
 
     def backup_for(self, graph: Graph, route: Route, wish: Wish) -> Route | None:
-        """As the function of this name."""
+        """The path between the same ends that shares the fewest links with ``route``, the cheapest of those.
+
+        A link is shared in whatever direction: its two directions fail together.  Switches passed by both
+        count after links and before cost.  None if there is no other path.
+        """
         self._look_at(graph)
         prepared = self._ready(graph, wish)
         shared, passed = set(route.names), set(route.nodes[1:-1])

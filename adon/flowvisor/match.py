@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 ETH_TYPE_IPV4 = 0x0800
 ETH_TYPE_IPV6 = 0x86DD
-ETH_TYPE_LLDP = 0x88CC
 
 _PROTOCOLS = {None: "ip", 1: "icmp", 6: "tcp", 17: "udp", 132: "sctp"}
 _PROTOCOLS_V6 = {None: "ipv6", 58: "icmp6", 6: "tcp6", 17: "udp6", 132: "sctp6"}

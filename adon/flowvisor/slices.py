@@ -18,7 +18,7 @@ from ipaddress import ip_network
 
 from adon.config import Slice
 from adon.flowvisor.flowspace import Box, boxes, outside
-from adon.flowvisor.path import Attachment, FiveTuple
+from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import dpid_text
 from adon.marking import dscp_text
 from adon.units import format_rate, format_ratio
@@ -92,11 +92,6 @@ def connections(
     ends = [ip_network(each) for each in source], [ip_network(each) for each in destination]
     ports = [(each.destination_port, each.destination_port) for each in tuples] or [(1, 65_535)]
     return boxes(*ends, [protocol], ports)
-
-
-def addresses(host: Attachment) -> tuple[str, ...]:
-    """Every address of a DTN."""
-    return (host.address,) if host.address6 is None else (host.address, host.address6)
 
 
 def slice_of(slices: Mapping[str, Slice], who: Who, named: str | None, ask: Ask) -> str | Refusal:

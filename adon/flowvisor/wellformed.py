@@ -27,7 +27,6 @@ OFPAT_SET_FIELD = 25
 ONF, ONF_ROLE_STATUS = 0x4F4E4600, 1911
 """The Open Networking Foundation as experimenter, and its role status for OpenFlow 1.3 (extension 191)."""
 
-HEADER_SIZE = 8
 _NO_BODY_NEEDED = 8
 
 _SMALLEST: Mapping[int, int] = {

@@ -7,7 +7,7 @@ time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain, combinations
@@ -15,7 +15,6 @@ from itertools import chain, combinations
 from adon.placement.methods import Method
 from measurement.health.model import Pair
 from measurement.instances import Instance
-from measurement.profiling.model import Profile
 from measurement.snapshot.model import Snapshot
 
 Assignment = Mapping[str, str]
@@ -142,14 +141,6 @@ class Application:
         for one, other in combinations(sorted(pinned), 2):
             if pinned[one] == pinned[other]:
                 raise ValueError(f"apart: {one} and {other} are both pinned to {pinned[one]}")
-
-    @classmethod
-    def profiled(cls, name: str, tasks: Sequence[Task], profile: Profile) -> Application:
-        """Tasks whose transfers were observed.
-
-        :raises ValueError: if the profile tells of tasks that are not among these.
-        """
-        return cls(name, tuple(tasks), dict(profile.sent))
 
 
 def combined(applications: Iterable[Application], name: str = "all") -> Application:

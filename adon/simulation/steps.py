@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -61,11 +60,3 @@ class Steps:
 def steady(value: float) -> Steps:
     """A quantity that never changes."""
     return Steps((0.0,), (value,))
-
-
-def combined(parts: Iterable[Steps], by: str = "sum") -> Steps:
-    """The sum (or, ``by`` "product", the product) of several, as one."""
-    listed = list(parts)
-    times = sorted({at for part in listed for at in part.times})
-    join = math.fsum if by == "sum" else math.prod
-    return Steps.of(*((at, join(part.at(at) for part in listed)) for at in times))

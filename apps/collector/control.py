@@ -6,7 +6,6 @@ itself (``collector.sock``).  A call is carried out by the collector's thread, w
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,7 +24,6 @@ from measurement.errors import ArchiveError
 from measurement.notify.notifier import Notifier
 from measurement.notify.subscription import Subscription, from_json, to_json
 
-LOG = logging.getLogger(__name__)
 SUBSCRIPTION = "subscription"
 """The kind of document under which the archive keeps subscriptions."""
 MOST_SUBSCRIPTIONS = 1000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from flask import Flask, has_request_context, request
@@ -16,8 +16,6 @@ from apps.rest.identity.views import current_actor, to_sign_in
 from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME, Services
 from apps.rest.throttling import limit_anonymous
-
-Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 class Site:

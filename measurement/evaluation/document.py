@@ -28,20 +28,6 @@ _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _PLACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,62}")
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 """A word of a command that is filled in; group 1 is its name."""
-STEPS = (
-    "requirement",
-    "features",
-    "metrics_listed",
-    "metrics_selected",
-    "factors_listed",
-    "factors_selected",
-    "design",
-    "implementation",
-    "analysis",
-    "conclusions",
-)
-"""In the order of [CEEM] figure 1."""
-
 _STRICT = {"extra": "forbid"}
 """For who reads these values from text (pydantic): what is not a field is an error."""
 

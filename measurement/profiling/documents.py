@@ -43,14 +43,6 @@ def to_json(profile: Profile) -> dict[str, Any]:
     }
 
 
-def from_json(data: object) -> Profile:
-    """The inverse of :func:`to_json`.
-
-    :raises ValueError: for what is no such document; it names the field.
-    """
-    return _profile(document.checked(data, ProfileDocument, KIND, VERSION))
-
-
 def dumps(profile: Profile) -> str:
     """A profile's document as text, a row of a matrix per line."""
     return written(to_json(profile))
@@ -59,7 +51,7 @@ def dumps(profile: Profile) -> str:
 def loads(text: str | bytes) -> Profile:
     """The inverse of :func:`dumps`.
 
-    :raises ValueError: as :func:`from_json`.
+    :raises ValueError: for what is no such document; it names the field.
     """
     return _profile(document.read(text, ProfileDocument, KIND, VERSION))
 

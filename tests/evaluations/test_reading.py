@@ -7,8 +7,22 @@ import yaml
 
 from adon.errors import InvalidInput
 from adon.evaluations import reading
-from measurement.evaluation.document import STEPS, Analysing, Design, Measure, Pilot
+from measurement.evaluation.document import Analysing, Design, Measure, Pilot
 from tests.evaluations.documents import TEXT
+
+STEPS = [
+    "requirement",
+    "features",
+    "metrics_listed",
+    "metrics_selected",
+    "factors_listed",
+    "factors_selected",
+    "design",
+    "implementation",
+    "analysis",
+    "conclusions",
+]
+"""In the order of [CEEM] figure 1."""
 
 
 def problems(text: str) -> list[str]:

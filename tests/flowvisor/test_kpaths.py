@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from adon.config import Cost
 from adon.flowvisor.constraints import Attributes
 from adon.flowvisor.graph import Graph, Link, LinkState
-from adon.flowvisor.kpaths import Route, Wish, backup_for, cheapest
+from adon.flowvisor.kpaths import PathCache, Route, Wish, cheapest
 from measurement.model import Metric
 from tests.flowvisor.graphs import directed_edges, graph_of, weighted
 
@@ -131,7 +131,7 @@ def test_the_backup_shares_the_fewest_links_and_is_the_cheapest_of_those(
     if not routes:
         return
     first, others = routes[0], routes[1:]
-    backup = backup_for(graph, first, DELAY)
+    backup = PathCache().backup_for(graph, first, DELAY)
     if backup is None:
         assert not others
         return
@@ -159,7 +159,7 @@ def test_a_link_used_the_other_way_is_shared() -> None:
     graph = Graph(frozenset({0, 1, 2, 3, 5}), tuple(links))
     first = cheapest(graph, 0, 5, 1, DELAY)[0]
     assert first.names == ("a", "b", "c")
-    backup = backup_for(graph, first, DELAY)
+    backup = PathCache().backup_for(graph, first, DELAY)
     assert backup is not None
     assert backup.names == ("f", "g")
 
@@ -201,7 +201,7 @@ def test_links_count_before_switches_and_switches_before_cost(
     graph = over(([0, 1, 2, 3, 9], 1), *others)
     first = cheapest(graph, 0, 9, 1, DELAY)[0]
     assert first.nodes == (0, 1, 2, 3, 9)
-    found = backup_for(graph, first, DELAY)
+    found = PathCache().backup_for(graph, first, DELAY)
     assert found is not None
     assert found.nodes == backup
 
@@ -212,7 +212,7 @@ def test_a_cheap_detour_over_a_shared_link_is_no_backup() -> None:
         ([0, 1, 2, 3, 9], 1), ([0, 4, 1], 2), ([2, 5], 2), ([5, 3], 2), ([1, 6, 2], 9), ([3, 8, 9], 9)
     )
     first = cheapest(graph, 0, 9, 1, DELAY)[0]
-    found = backup_for(graph, first, DELAY)
+    found = PathCache().backup_for(graph, first, DELAY)
     assert found is not None
     assert not set(found.names) & set(first.names)
     assert found.nodes == (0, 4, 1, 6, 2, 5, 3, 8, 9)

@@ -26,7 +26,8 @@ from adon.flowvisor import openflow
 from adon.flowvisor.action import Normal, Output, SetDscp, SetQueue, SetVlan, ToController
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.features import missing, needs
-from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, ETH_TYPE_LLDP, Masked, Match
+from adon.flowvisor.lldp import ETH_TYPE_LLDP
+from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
 from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.wire import V13, message
 from adon.flowvisor.path import FiveTuple

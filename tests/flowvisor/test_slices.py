@@ -10,14 +10,13 @@ import yaml
 from adon import yamlfile
 from adon.config import Configuration, Slice
 from adon.errors import InvalidInput
-from adon.flowvisor.path import Attachment, FiveTuple
+from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.slices import (
     Ask,
     Limit,
     Refusal,
     Usage,
     Who,
-    addresses,
     connections,
     never,
     slice_of,
@@ -157,9 +156,7 @@ def test_a_refusal_tells_the_figures() -> None:
 
 
 def test_a_host_with_two_addresses_asks_for_both() -> None:
-    host = Attachment("h", "mu", 1, 1, "10.1.0.10", "02:00:00:00:00:01", "02:00:00:00:00:02", "fd00::1")
-    far = Attachment("g", "osu", 2, 1, "10.2.0.10", "02:00:00:00:00:03", "02:00:00:00:00:04", "fd00::2")
-    space = connections(addresses(host), addresses(far), 6, [])
+    space = connections(("10.1.0.10", "fd00::1"), ("10.2.0.10", "fd00::2"), 6, [])
     assert [box.version for box in space] == [4, 6]
     only4 = one(flowspace=[{"source": ["10.0.0.0/8"]}])
     refused = never("a", only4, Ask(space, ("mu", "osu"), 500))

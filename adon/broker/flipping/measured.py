@@ -24,7 +24,6 @@ from measurement.model import Measurement, Metric
 
 LONGEST_S = 10.0
 SHORTEST_S = 1e-5
-LEAST_LOSS = 1e-6
 SUPPOSED = "supposed"
 TEST_S = 5.0
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.profiling.documents import dumps, from_json, loads, to_json
+from measurement.profiling.documents import dumps, loads, to_json
 from measurement.profiling.model import Profile
 from tests.support.refusals import refused
 
@@ -26,7 +27,6 @@ def profiles(draw: st.DrawFn) -> Profile:
 @given(profiles())
 def test_what_is_written_is_read(profile: Profile) -> None:
     assert loads(dumps(profile)) == profile
-    assert from_json(to_json(profile)) == profile
 
 
 WHOLE = to_json(Profile(("a", "b"), {("a", "b"): 10}, 0.0, 1.0))
@@ -50,4 +50,4 @@ WHOLE = to_json(Profile(("a", "b"), {("a", "b"): 10}, 0.0, 1.0))
 )
 def test_what_is_wrong_is_named_with_its_field(changed: dict[str, Any], field: str) -> None:
     with refused(ValueError, field):
-        from_json({**WHOLE, **changed})
+        loads(json.dumps({**WHOLE, **changed}))

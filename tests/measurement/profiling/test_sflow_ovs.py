@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.lab import UNSHARE
-from measurement.profiling.documents import from_json
+from measurement.profiling.documents import loads
 from measurement.profiling.listening import bound, listen
 from measurement.profiling.packets import End
 from measurement.profiling.tasks import Tasks
@@ -35,7 +35,7 @@ def test_what_was_sent_is_within_the_bound_that_is_told(tmp_path: Path) -> None:
     told = json.loads(answer.read_text())
     assert (told["refused"], told["lost_datagrams"], told["lost_samples"]) == (0, 0, 0)
     assert told["agents"] == ["127.0.0.1"]
-    found = from_json(told["profile"])
+    found = loads(json.dumps(told["profile"]))
     for source, destination, size in TRANSFERS:
         sent, error = found.sent[source, destination], found.errors[source, destination]
         assert error < 0.2
