@@ -28,6 +28,11 @@ def links(drawn: Any) -> list[str]:
     return [one.href for one in parts(drawn) if getattr(one, "href", None)]
 
 
+def classes(drawn: Any) -> set[str]:
+    """The CSS classes that it has: ``empty``, ``notice`` with ``wait`` or ``bad``, and others."""
+    return {name for one in parts(drawn) for name in (getattr(one, "className", None) or "").split()}
+
+
 def _words(drawn: Any) -> Iterator[str]:
     if isinstance(drawn, str):
         yield drawn

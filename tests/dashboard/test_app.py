@@ -167,7 +167,7 @@ def test_what_cannot_be_drawn_says_so_without_a_trace(inside: Client, monkeypatc
 
     monkeypatch.setattr("apps.dashboard.home._alarms", fails)
     answer = inside.post(UPDATE, json=GO)
-    assert "could not be drawn" in answer.text
+    assert "notice bad" in answer.text
     assert "secret detail" not in answer.text
     assert "Traceback" not in answer.text
 

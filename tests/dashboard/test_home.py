@@ -5,7 +5,7 @@ from __future__ import annotations
 from apps.dashboard import home
 from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
-from tests.dashboard.reading import links, text
+from tests.dashboard.reading import classes, links, text
 
 
 def test_it_tells_alarms_flows_and_paths(world: World, visiting: Visiting) -> None:
@@ -26,5 +26,5 @@ def test_without_the_controller_it_shows_the_rest(world: World, visiting: Visiti
     flow = world.submit()
     world.stop_controller()
     shown = home.live(visiting())
-    assert "Not available just now" in text(shown)
+    assert {"notice", "wait"} <= classes(shown)
     assert f"/flows/{flow}" in links(shown)

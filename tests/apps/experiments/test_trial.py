@@ -190,7 +190,7 @@ def test_a_load_that_ends_by_itself_breaks_the_trial_off(tmp_path):
     run.carriers.fails = {"others": 2.0}
     outcome = run.outcome()
     assert outcome.why.startswith("others ")
-    assert outcome.why.endswith(": no route")
+    assert outcome.why.endswith("no route")
     assert outcome.tables.flows[0].state == FlowState.RUNNING
 
 
@@ -240,7 +240,7 @@ def test_a_flow_that_is_moved_by_hand_is_on_both_paths(tmp_path):
     events = "[{event: hand, after: [soykb, begins, 0.8 s], move: {flow: soykb, to: internet}}]"
     outcome = Run(tmp_path, file(f"[{flow}]", events)).outcome()
     (row,) = outcome.tables.flows
-    assert row.paths.split(" > ") == ["al2s", "internet"]
+    assert row.paths.split()[::2] == ["al2s", "internet"]
     assert [one.outcome for one in outcome.tables.decisions] == ["admit", "move"]
 
 

@@ -17,7 +17,7 @@ def test_one_alarm_is_its_own_subject() -> None:
 def test_many_are_counted_and_the_gravest_named() -> None:
     many = (over(alarm("a")), warning("b"), alarm("c", text="c is down"), alarm("d", 2000.0))
     assert subject(delivery(*many, omitted=3)).startswith("7 alarms")
-    assert subject(delivery(*many, omitted=3)).endswith("[critical] c is down")
+    assert subject(delivery(*many, omitted=3)).endswith("c is down")
 
 
 def test_a_text_cannot_become_a_header() -> None:

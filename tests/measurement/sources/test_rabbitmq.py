@@ -130,7 +130,7 @@ class Queue:
     def keep(self, values: Sequence[Value]) -> None:
         if self.refusals:
             self.refusals -= 1
-            raise ArchiveError("the disk is full")
+            raise ArchiveError("disk full")
         with Archive(self.file) as archive:
             archive.append(values)
         if self.forgetful:
@@ -199,7 +199,7 @@ def test_what_the_archive_refuses_stays_in_the_queue(queue: Queue, caplog: pytes
         eventually(lambda: queue.archived() == 4)
     assert queue.waiting() == 0
     assert queue.waiting(queue.dead) == 0
-    assert "the disk is full" in caplog.text
+    assert "disk full" in caplog.text
 
 
 @pytest.mark.integration
