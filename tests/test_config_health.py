@@ -11,24 +11,8 @@ from adon.yamlfile import dump, parse_model
 from apps.config_files import files_of
 from measurement.health.model import Pair
 from measurement.model import PathKey
-from tests.support.network_factories import NETWORK
+from tests.support.network_factories import MACHINES, NETWORK
 from tests.support.refusals import refused
-
-MACHINES = """
-health:
-  key_file: probes.key
-  every: 5 min
-  verified: 2
-  renew: 1 h
-  throughput: true
-  between_zones: 1
-  instances:
-    - {name: mu-1, address: 10.1.0.21, zone: mu, site: mu, path: al2s}
-    - {name: mu-2, address: 10.1.0.22, zone: mu, site: mu, path: internet}
-    - {name: osu-1, address: 10.2.0.21, zone: osu, site: osu, path: al2s, cores: 4, memory: 16 GiB}
-    - {name: osu-2, address: 10.2.0.22, zone: osu, site: osu, path: al2s}
-    - {name: elsewhere, address: 192.0.2.9}
-"""
 
 
 def read(text: str = MACHINES) -> Configuration:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import threading
+import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
+from adon.config import Configuration, load
+from apps.collector.collector import Collector, CollectorFault, Inbox
+from apps.collector.conductor import Conductor
+from apps.collector.keeper import Keeper
 from apps.collector.orders import Plan, task_id
+from apps.collector.workers import Workers
+from measurement.anomaly.watch import Watch
+from measurement.archive import Archive, Retention
+from measurement.errors import ArchiveUnavailable
 from measurement.model import Metric, PathKey
 from measurement.poller import PathTest, PolledRun
 from measurement.pscheduler.specs import Kind, TestRequest
 from measurement.scheduling import Agreement, Schedule, Start, Task, schedule
 from tests.support.factories import make_measurement
+from tests.support.network_factories import NETWORK
 
 KEY = PathKey("al2s", "mu", "osu")
 HEAVY = PathTest(KEY, TestRequest(Kind.THROUGHPUT, {}, 5), (Metric.THROUGHPUT,))
@@ -89,3 +104,77 @@ def measured(test: PathTest, started: float, ended: float, value: float = 1.0) -
     times = {"started_at": started, "observed_at": ended}
     found = make_measurement(key=test.key, metric=test.metrics[0], value=value, source=url, **times)
     return PolledRun((found,), started, ended)
+
+
+QUICK = plan((PING, 1, 0.5))
+PATIENCE_S = 120.0
+"""The longest that a test waits for what must come, on a machine that has much else to do."""
+
+
+class CollectorThread:
+    """A collector in a thread of its own."""
+
+    def __init__(self, file: Path, run: Callable[[PathTest, float], PolledRun], holder: str = "one") -> None:
+        self.told, self.raised, self.cancelled = Told(), list[BaseException](), 0
+        self.inbox, self._run, self._file, self._holder = Inbox(), run, file, holder
+        self._made: SimpleQueue[Collector] = SimpleQueue()
+        self.thread = threading.Thread(target=self._work)
+        self.thread.start()
+        self.collector = self._made.get(timeout=PATIENCE_S)
+
+    def _work(self) -> None:
+        with Archive(self._file) as archive:
+            keeper = Keeper(archive, Watch(), self.told, lambda _: None, time.time)
+            workers = Workers(self._run, self.inbox.put, 8)
+            conductor = Conductor(
+                QUICK, workers, archive, self.told, notice=1.5, cancel=self._cancel, clock=time.time
+            )
+            collector = Collector(
+                self.inbox, archive, keeper, conductor, holder=self._holder, retention=Retention()
+            )
+            self._made.put(collector)
+            try:
+                collector.run()
+            except (CollectorFault, ArchiveUnavailable) as error:
+                self.raised.append(error)
+
+    def _cancel(self) -> None:
+        self.cancelled += 1
+
+    def stop(self) -> None:
+        self.collector.stop()
+        self.thread.join(PATIENCE_S)
+        assert not self.thread.is_alive()
+
+
+@contextmanager
+def run_collector(
+    file: Path, run: Callable[[PathTest, float], PolledRun], holder: str = "one"
+) -> Iterator[CollectorThread]:
+    """Run a collector until the context ends."""
+    running = CollectorThread(file, run, holder)
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def succeed(test: PathTest, start: float) -> PolledRun:
+    """Return a run that gave a value."""
+    return measured(test, start, start + 0.4)
+
+
+def wait_until(held: Callable[[], object]) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not held():
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.05)
+
+
+def write_and_load(folder: Path, **measurements: Any) -> Configuration:
+    """The example's, with further keys of ``measurements``."""
+    lines = "".join(f"  {key}: {json.dumps(value)}\n" for key, value in measurements.items())
+    file = folder / "network.yaml"
+    file.write_text(NETWORK.read_text().replace("measurements:\n", f"measurements:\n{lines}"))
+    return load(file)

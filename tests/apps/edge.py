@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -257,3 +258,55 @@ def both_edges(folder: Path, controller: int) -> Iterator[Switches]:
         for name, dpid in BRIDGES.items():
             switches.add_bridge(name, dpid, controller, tuple(f"{name}-{link}" for link in LINKS))
         yield switches
+
+
+LEASE = "5 s"
+"""What a machine that is busy with other tests may hold a process up for is less."""
+
+
+class Member(Controller):
+    """One of several controllers: a folder and a port of its own, a database for all."""
+
+    def __init__(self, folder: Path, name: str, url: str | None) -> None:  # not the base's: no SQLite
+        self.folder = folder / name
+        self.folder.mkdir()
+        self.name, self.port = name, free_port()
+        self.config = write_configuration(self.folder, self.port)
+        self.log = self.folder / "controller.log"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.url = f"sqlite:///{self.folder / 'state.db'}" if url is None else url
+        if url is None:
+            upgrade(self.url)
+        else:
+            self.configure(ha={"name": name, "lease": LEASE})
+
+    def configure(self, **controller: Any) -> None:
+        document = yaml.safe_load(self.config.read_text())
+        document["controller"] |= controller
+        self.config.write_text(yaml.safe_dump(document))
+
+    def start(self, *, program: tuple[str, ...] = ("-m", "apps.campus_edge")) -> subprocess.Popen[bytes]:
+        command = [sys.executable, *program, "--config", str(self.config), "--data", str(self.folder)]
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [*DIES_WITH_US, *command, "--store", self.url],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+        return self.process
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
+
+    def ended(self) -> int:
+        assert self.process is not None
+        return self.process.wait(60)
+
+    def active(self) -> None:
+        eventually(lambda: self.said("event=ready"), f"{self.name} did not become active")
+
+    def uses_both(self) -> None:
+        eventually(lambda: self.said("is connected") == 2, f"{self.name} does not use the switches")

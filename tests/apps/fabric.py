@@ -15,7 +15,6 @@ from typing import Any
 import yaml
 
 from tests.apps.edge import Controller, Switches, free_port
-from tests.apps.test_discovery_ovs import join
 from tests.flowvisor.ovs_trace import Control, Told, numbers, traced
 
 SITES, CORES = 5, 15
@@ -140,7 +139,7 @@ def build(switches: Switches, controller: int) -> None:
         words += ["--", "set", "Interface", dtn_port(site), "type=dummy", f"ofport_request={DTN_PORT}"]
     switches.vsctl(*words[1:])
     for one, other in plan().links.values():
-        join(switches, (one.switch, one.port, one.number), (other.switch, other.port, other.number))
+        join_bridges(switches, (one.switch, one.port, one.number), (other.switch, other.port, other.number))
     for name in BRIDGES:
         switches.connect(name, controller)
 
@@ -174,3 +173,11 @@ class Fabric:
     def ask(self, bridge: str, in_port: int, packet: Any) -> Told:
         """Open vSwitch's own trace of a packet through one switch."""
         return traced(self._control, bridge, in_port, packet, self.numbers[bridge])
+
+
+def join_bridges(switches: Switches, *ends: tuple[str, str, int]) -> None:
+    """Two dummy ports whose frames go through a socket to each other; unlike patch ports they can go down."""
+    wire = f"unix:{switches.folder}/{ends[0][1]}.wire"
+    for (bridge, port, number), way in zip(ends, (f"pstream=p{wire}", f"stream={wire}"), strict=True):
+        words = ["add-port", bridge, port, "--", "set", "Interface", port, "type=dummy"]
+        switches.vsctl(*words, f"options:{way}", f"ofport_request={number}")

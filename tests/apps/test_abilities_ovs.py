@@ -26,7 +26,7 @@ from adon.flowvisor.treatment import Treatment
 from apps.link import LinkClient
 from tests.apps.edge import SCHEMA, TEMPLATE, Controller, Switches, both_edges, end, eventually, measured
 from tests.flowvisor.network import AL2S, MU, SOURCE, TARGET
-from tests.flowvisor.test_openflow_ovs import Client, PrivateSwitch
+from tests.support.private_switch import OpenFlowClient, PrivateSwitch
 
 pytestmark = pytest.mark.integration
 
@@ -154,7 +154,7 @@ def listens(path: Path) -> bool:
 
 
 @pytest.fixture
-def queued(tmp_path: Path) -> Iterator[Client]:
+def queued(tmp_path: Path) -> Iterator[OpenFlowClient]:
     """A bridge of the userspace data path with a veth, on which OVSDB has made two queues."""
     if os.geteuid() != 0:
         pytest.skip("needs root: a namespace of its own")
@@ -196,7 +196,7 @@ def queued(tmp_path: Path) -> Iterator[Client]:
             yield client
 
 
-def test_queues_made_through_ovsdb_are_found(queued: Client) -> None:
+def test_queues_made_through_ovsdb_are_found(queued: OpenFlowClient) -> None:
     port = AL2S.source_end.port
     queued.tell(encode.queues_request(queued.version))
     found = openflow.capabilities.read(queued.version, 254, [queued.receive().buf])

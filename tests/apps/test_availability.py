@@ -6,8 +6,6 @@ import importlib.util
 import logging
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +15,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy
-import yaml
 
 from adon.errors import Unavailable
 from adon.store.lease import CONTROLLER
@@ -26,82 +23,29 @@ from adon.store.upgrade import upgrade
 from tests import postgresql as server
 from tests.apps.edge import (
     BRIDGES,
-    DIES_WITH_US,
+    LEASE,
     LINKS,
-    ROOT,
-    Controller,
+    Member,
     Switches,
     eventually,
-    free_port,
     measured,
-    write_configuration,
-)
-from tests.apps.test_campus_edge import (
-    FLOW,
-    MEASUREMENT,
-    await_state,
-    durations,
-    ingress,
-    of_kind,
-    prepare,
-    submit,
 )
 from tests.support.refusals import refused
+from tests.support.switched_flows import (
+    FLOW_COOKIE,
+    MEASUREMENT_COOKIE,
+    await_state,
+    durations,
+    ingress_rule,
+    prepare,
+    rules_with,
+    submit_flow,
+)
 
 pytestmark = pytest.mark.integration
 log = logging.getLogger(__name__)
 
-LEASE = "5 s"
-"""What a machine that is busy with other tests may hold a process up for is less."""
 STEPPED_DOWN = 75
-
-
-class Member(Controller):
-    """One of several controllers: a folder and a port of its own, a database for all."""
-
-    def __init__(self, folder: Path, name: str, url: str | None) -> None:  # not the base's: no SQLite
-        self.folder = folder / name
-        self.folder.mkdir()
-        self.name, self.port = name, free_port()
-        self.config = write_configuration(self.folder, self.port)
-        self.log = self.folder / "controller.log"
-        self.process: subprocess.Popen[bytes] | None = None
-        self.url = f"sqlite:///{self.folder / 'state.db'}" if url is None else url
-        if url is None:
-            upgrade(self.url)
-        else:
-            self.configure(ha={"name": name, "lease": LEASE})
-
-    def configure(self, **controller: Any) -> None:
-        document = yaml.safe_load(self.config.read_text())
-        document["controller"] |= controller
-        self.config.write_text(yaml.safe_dump(document))
-
-    def start(self, *, program: tuple[str, ...] = ("-m", "apps.campus_edge")) -> subprocess.Popen[bytes]:
-        command = [sys.executable, *program, "--config", str(self.config), "--data", str(self.folder)]
-        with self.log.open("ab") as output:
-            self.process = subprocess.Popen(
-                [*DIES_WITH_US, *command, "--store", self.url],
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-            )
-        return self.process
-
-    def signal(self, number: signal.Signals) -> None:
-        assert self.process is not None
-        self.process.send_signal(number)
-
-    def ended(self) -> int:
-        assert self.process is not None
-        return self.process.wait(60)
-
-    def active(self) -> None:
-        eventually(lambda: self.said("event=ready"), f"{self.name} did not become active")
-
-    def uses_both(self) -> None:
-        eventually(lambda: self.said("is connected") == 2, f"{self.name} does not use the switches")
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +125,7 @@ def begin(active: Member, standby: Member, switches: Switches, **how: Any) -> No
     standby.start()
     active.uses_both()
     eventually(lambda: standby.said("event=switch.connected") == 2, "the standby is not connected")
-    eventually(lambda: len(of_kind(switches, MEASUREMENT)) == 8, "no measurement rules")
+    eventually(lambda: len(rules_with(switches, MEASUREMENT_COOKIE)) == 8, "no measurement rules")
 
 
 @contextmanager
@@ -204,7 +148,7 @@ def test_the_standby_takes_over_and_sends_no_rule(
     begin(a, b, switches)
     with a.client() as link:
         prepare(link)
-        number = submit(link)
+        number = submit_flow(link)
         await_state(a, number, "active")
     before = [switches.rules(bridge) for bridge in BRIDGES]
     with heard(switches) as messages:
@@ -231,10 +175,10 @@ def test_the_standby_takes_over_and_sends_no_rule(
             # It goes on where the other was: the flow moves, and ends.
             link.send("measurement", measured("internet", 5))
             link.send("measurement", measured("al2s", 2))
-            eventually(lambda: "output:3" in ingress(switches), "the flow did not move")
+            eventually(lambda: "output:3" in ingress_rule(switches), "the flow did not move")
             eventually(lambda: "received: OFPT_FLOW_MOD" in messages(), "the log does not tell of rules")
             link.call("flow.cancel", {"flow": number, "requester": "ann"})
-            eventually(lambda: not of_kind(switches, FLOW), "its rules are still there")
+            eventually(lambda: not rules_with(switches, FLOW_COOKIE), "its rules are still there")
 
 
 def test_a_standby_refuses_commands_and_names_the_active_one(
@@ -288,10 +232,10 @@ def test_who_slept_through_its_lease_writes_nothing_and_steps_down(
         a.signal(signal.SIGCONT)
         if by in ("the store", "the switch"):
             with suppress(Unavailable):  # it may have answered before it heard of the refusal
-                submit(link)
+                submit_flow(link)
         assert a.ended() == STEPPED_DOWN
     assert a.said(said), a.log.read_text()[-2000:]
-    assert of_kind(switches, FLOW) == []
+    assert rules_with(switches, FLOW_COOKIE) == []
     assert b.alive
     if by != "the switch":  # whose fence was taken away
         with Store.open(b.url, read_only=True) as store:
@@ -346,7 +290,7 @@ def test_a_second_controller_by_mistake_is_seen_and_not_fought_with(tmp_path: Pa
             b.start()
             b.uses_both()
             eventually(lambda: a.said("event=switch.left") == 2, "nobody said so")
-            eventually(lambda: len(of_kind(switches, MEASUREMENT)) == 8, "no measurement rules")
+            eventually(lambda: len(rules_with(switches, MEASUREMENT_COOKIE)) == 8, "no measurement rules")
             time.sleep(3)  # the switches come back to a, which is refused
             assert a.said("event=switch.left") == 2
             assert b.said("event=switch.left") == 0

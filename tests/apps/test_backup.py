@@ -16,29 +16,24 @@ from typing import Any
 
 import pytest
 import requests
-from alembic import command
-from alembic.config import Config
 
-from adon.access.identity import create_token
 from adon.config import load
 from adon.errors import AdonError, Conflict, InvalidInput, UnknownSchema
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
 from adon.store.access.upgrade import upgrade as upgrade_access
-from adon.store.engine import WRITES, open_engine, parse_url
 from adon.store.tables import SCHEMA_REVISION
-from adon.store.upgrade import MIGRATIONS, upgrade
+from adon.store.upgrade import upgrade
 from apps.backup import databases, manifest
 from apps.backup.making import make, sources
 from apps.backup.restoring import restore
 from apps.backup.upgrading import before_upgrade
 from tests.apps.edge import ROOT
-from tests.apps.test_serve import Service
+from tests.support.old_database import OLD_VERSION, make_old_database
 from tests.support.refusals import refused
+from tests.support.serve_process import Service
 
 NOW = 1_790_000_000.0
-OLD = "0007"
-"""A schema that had its tokens in the state database, and no reservations."""
 
 
 def folder_with_databases(folder: Path) -> Path:
@@ -262,25 +257,7 @@ def test_which_schema_is_newer(found: str, known: str, expected: bool) -> None:
 def old_folder(folder: Path) -> str:
     """A data folder as an earlier version left it; the text of the administrator's token in it."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    return old_database(f"sqlite:///{folder / 'state.db'}", time.time())
-
-
-def old_database(url: str, now: float) -> str:
-    """A state database of an earlier version; the text of the administrator's token in it."""
-    engine = open_engine(parse_url(url), read_only=False)
-    text, token = create_token("old-admin", now)
-    marks = ", ".join(["?" if engine.dialect.name == "sqlite" else "%s"] * 6)
-    with engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS))
-        config.attributes["connection"] = connection
-        command.upgrade(config, OLD)
-        connection.exec_driver_sql(
-            f"INSERT INTO tokens (id, actor, roles, digest, created, expires) VALUES ({marks})",  # noqa: S608
-            (token.id, "old-admin", '["admin"]', token.digest, token.created, token.expires),
-        )
-    engine.dispose()
-    return text
+    return make_old_database(f"sqlite:///{folder / 'state.db'}", time.time())
 
 
 def answer(service: Service, token: str) -> requests.Response:
@@ -307,7 +284,7 @@ def test_an_older_folder_is_kept_upgraded_and_served(tmp_path: Path) -> None:
     assert schema(data) == SCHEMA_REVISION
     (kept,) = (data / "backups").iterdir()
     restore(kept, tmp_path / "before")
-    assert schema(tmp_path / "before") == OLD
+    assert schema(tmp_path / "before") == OLD_VERSION
     with closing(sqlite3.connect(tmp_path / "before/state.db")) as before:
         assert before.execute("SELECT actor FROM tokens").fetchall() == [("old-admin",)]
     assert "Admin token" not in service.log.read_text()
@@ -325,7 +302,7 @@ def test_a_failed_upgrade_leaves_what_was_and_says_where_it_is(tmp_path: Path) -
     assert "Traceback" not in said
     (kept,) = (data / "backups").iterdir()
     assert f"adon restore {kept} --data NEW_FOLDER" in said
-    assert schema(data) == OLD
+    assert schema(data) == OLD_VERSION
     restore(kept, tmp_path / "before")
     with closing(sqlite3.connect(tmp_path / "before/state.db")) as restored:
         assert restored.execute("SELECT count(*) FROM tokens").fetchone() == (1,)

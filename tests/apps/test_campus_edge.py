@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import struct
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,25 +21,32 @@ from adon.flowvisor.pipeline import owner_of
 from adon.store.store import Store
 from apps.campus_edge.loop import EXIT_BUG
 from apps.cli.recomputing import from_database, made_again
-from apps.link import LinkClient
 from tests.apps.edge import (
     BRIDGES,
     LINKS,
-    TEMPLATE,
     Controller,
     Switches,
     both_edges,
-    end,
     eventually,
     free_port,
     measured,
 )
 from tests.apps.openflow_standin import StandInSwitch
+from tests.support.switched_flows import (
+    FLOW_COOKIE,
+    MEASUREMENT_COOKIE,
+    await_state,
+    await_switches,
+    durations,
+    ingress_rule,
+    prepare,
+    record_messages,
+    rules_with,
+    stored_flow,
+    submit_flow,
+)
 
 pytestmark = pytest.mark.integration
-
-FLOW = "0xad1"
-MEASUREMENT = "0xad01"
 
 
 @pytest.fixture
@@ -55,78 +61,9 @@ def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
     """Both edges, connected to the running controller."""
     with both_edges(tmp_path, controller.port) as running:
         controller.start()
-        ready(controller, running)
+        await_switches(controller, running)
         running.hurry()
         yield running
-
-
-def ready(controller: Controller, switches: Switches, times: int = 2) -> None:
-    eventually(lambda: controller.said("is connected") == times, "the switches did not connect")
-    eventually(lambda: len(of_kind(switches, MEASUREMENT)) == 8, "no measurement rules")
-
-
-def of_kind(switches: Switches, cookie: str) -> list[str]:
-    return [line for bridge in BRIDGES for line in switches.rules(bridge) if f"cookie={cookie}" in line]
-
-
-def submit(link: LinkClient, **wish: Any) -> int:
-    body = {
-        "source": "mu-dtn",
-        "destination": "osu-dtn",
-        "size": "10 MB",
-        "template": "test-bulk",
-        "ports": [5001],
-    }
-    answer = link.call("flow.submit", {"request": {**body, **wish}, "requester": "ann"})
-    return int(answer["number"])
-
-
-def prepare(link: LinkClient) -> None:
-    link.call("template.add", {"template": TEMPLATE, "author": "eve"})
-    link.send("measurement", measured("al2s", 50))
-    link.send("measurement", measured("internet", 5))
-
-
-def flow(controller: Controller, number: int) -> Any:
-    with Store.open(controller.url, read_only=True) as store:
-        return store.flow(number)
-
-
-def await_state(controller: Controller, number: int, state: str) -> Any:
-    eventually(lambda: flow(controller, number).state == state, f"the flow did not become {state}")
-    return flow(controller, number)
-
-
-def ingress(switches: Switches) -> str:
-    (line,) = [line for line in switches.rules("mu-edge") if "cookie=0xad10" in line]
-    return line
-
-
-def durations(lines: list[str]) -> list[float]:
-    return sorted(float(re.findall(r"duration=([0-9.]+)s", line)[0]) for line in lines)
-
-
-@contextmanager
-def watched(switches: Switches, bridge: str, into: Path) -> Iterator[None]:
-    """Write down every OpenFlow message between a bridge and its controllers (``ovs-ofctl snoop``)."""
-    with into.open("wb") as output:
-        process = subprocess.Popen(
-            [
-                "setpriv",
-                "--pdeathsig",
-                "KILL",
-                "ovs-ofctl",
-                "snoop",
-                f"unix:{switches.folder}/{bridge}.snoop",
-            ],
-            env=switches.environment,
-            stdout=output,
-            stderr=output,
-        )
-        try:
-            yield
-        finally:
-            end(process)
 
 
 # -- the life of a flow on real switches -------------------------------------------------------------------
@@ -135,20 +72,20 @@ def watched(switches: Switches, bridge: str, into: Path) -> Iterator[None]:
 def test_a_flow_is_installed_moved_and_removed(controller: Controller, switches: Switches) -> None:
     with controller.client() as link:
         prepare(link)
-        number = submit(link)
+        number = submit_flow(link)
         assert await_state(controller, number, "active").path == "al2s"
-        assert len(of_kind(switches, FLOW)) == 6
-        assert "output:2" in ingress(switches)
+        assert len(rules_with(switches, FLOW_COOKIE)) == 6
+        assert "output:2" in ingress_rule(switches)
         link.send("measurement", measured("al2s", 2))
-        eventually(lambda: "output:3" in ingress(switches), "the flow did not move")
-        assert flow(controller, number).path == "internet"
+        eventually(lambda: "output:3" in ingress_rule(switches), "the flow did not move")
+        assert stored_flow(controller, number).path == "internet"
         answer = link.call("flow.report", {"flow": number, "status": "finished", "bytes": 10_000_000})
         assert answer["state"] == "finished"
-        eventually(lambda: not of_kind(switches, FLOW), "its rules are still there")
+        eventually(lambda: not rules_with(switches, FLOW_COOKIE), "its rules are still there")
     for bridge in BRIDGES:
         (foreign,) = [line for line in switches.rules(bridge, ours=False) if "cookie=0x0" in line]
         assert "priority=0 actions=NORMAL" in foreign
-    assert len(of_kind(switches, MEASUREMENT)) == 8
+    assert len(rules_with(switches, MEASUREMENT_COOKIE)) == 8
 
 
 def test_the_store_has_what_a_flow_left_behind_and_every_decision_can_be_made_again(
@@ -156,10 +93,10 @@ def test_the_store_has_what_a_flow_left_behind_and_every_decision_can_be_made_ag
 ) -> None:
     with controller.client() as link:
         prepare(link)
-        number = submit(link)
+        number = submit_flow(link)
         await_state(controller, number, "active")
         link.send("measurement", measured("al2s", 2))
-        eventually(lambda: flow(controller, number).path == "internet", "the flow did not move")
+        eventually(lambda: stored_flow(controller, number).path == "internet", "the flow did not move")
         link.call("flow.report", {"flow": number, "status": "finished", "bytes": 10_000_000})
     with Store.open(controller.url, read_only=True) as store:
         left, decisions = store.outcome(number), store.decisions(number)
@@ -188,7 +125,7 @@ def test_a_restart_changes_nothing_in_the_switches(
 ) -> None:
     with controller.client() as link:
         prepare(link)
-        number = submit(link)
+        number = submit_flow(link)
         await_state(controller, number, "active")
     before = [switches.rules(bridge) for bridge in BRIDGES]
     if how == "killed":
@@ -199,9 +136,9 @@ def test_a_restart_changes_nothing_in_the_switches(
         assert controller.process.wait(60) == 0
     assert [len(rules) for rules in before] == [len(switches.rules(bridge)) for bridge in BRIDGES]
     heard = tmp_path / "snoop"
-    with watched(switches, "mu-edge", heard):
+    with record_messages(switches, "mu-edge", heard):
         controller.start()
-        ready(controller, switches, times=4)
+        await_switches(controller, switches, times=4)
         with controller.client() as link:
             assert link.call("snapshot", {})["reconcile"] == {
                 "missing": 0,
@@ -219,21 +156,22 @@ def test_a_restart_changes_nothing_in_the_switches(
             # It goes on where it was: the flow moves, and ends.
             link.send("measurement", measured("internet", 5))
             link.send("measurement", measured("al2s", 2))
-            eventually(lambda: "output:3" in ingress(switches), "the flow did not move")
+            eventually(lambda: "output:3" in ingress_rule(switches), "the flow did not move")
             link.call("flow.cancel", {"flow": number, "requester": "ann"})
-            eventually(lambda: not of_kind(switches, FLOW), "its rules are still there")
+            eventually(lambda: not rules_with(switches, FLOW_COOKIE), "its rules are still there")
 
 
 def test_rules_deleted_by_hand_come_back(controller: Controller, switches: Switches) -> None:
     with controller.client() as link:
         prepare(link)
-        await_state(controller, submit(link), "active")
+        await_state(controller, submit_flow(link), "active")
         time.sleep(2.1)  # the broker gives no verdict on what was changed just now
         switches.ofctl("del-flows", "mu-edge", "cookie=0xad10000000000000/0xfff0000000000000")
-        eventually(lambda: len(of_kind(switches, FLOW)) == 6, "the flow's rules did not come back")
+        eventually(lambda: len(rules_with(switches, FLOW_COOKIE)) == 6, "the flow's rules did not come back")
         switches.ofctl("del-flows", "osu-edge", "cookie=0xad01000000000000/0xffff000000000000")
         eventually(
-            lambda: len(of_kind(switches, MEASUREMENT)) == 8, "the measurement rules did not come back"
+            lambda: len(rules_with(switches, MEASUREMENT_COOKIE)) == 8,
+            "the measurement rules did not come back",
         )
     assert controller.said("somebody removed")
 
@@ -243,7 +181,7 @@ def test_a_rule_with_our_prefix_and_an_unknown_kind_is_removed(
 ) -> None:
     stray = "cookie=0xad55000000000001,priority=7,in_port=3,actions=drop"
     switches.ofctl("add-flow", "mu-edge", stray)
-    eventually(lambda: not of_kind(switches, "0xad55"), "the stray rule is still there")
+    eventually(lambda: not rules_with(switches, "0xad55"), "the stray rule is still there")
     assert controller.alive
 
 
@@ -262,10 +200,11 @@ def test_a_switch_that_goes_and_comes_back(controller: Controller, switches: Swi
         prepare(link)
         switches.vsctl("del-controller", "osu-edge")
         eventually(lambda: controller.said("is disconnected") == 1, "nobody noticed", patience=10)
-        number = submit(link)
-        assert flow(controller, number).state == "queued"
+        number = submit_flow(link)
+        assert stored_flow(controller, number).state == "queued"
         assert (
-            "0000000000000a02" in flow(controller, number).reason or "osu" in flow(controller, number).reason
+            "0000000000000a02" in stored_flow(controller, number).reason
+            or "osu" in stored_flow(controller, number).reason
         )
         switches.connect("osu-edge", controller.port)
         await_state(controller, number, "active")
@@ -273,8 +212,8 @@ def test_a_switch_that_goes_and_comes_back(controller: Controller, switches: Swi
         switches.stop_daemon()
         eventually(lambda: controller.said("is disconnected") == 3, "nobody noticed")
         switches.start_daemon()
-        eventually(lambda: len(of_kind(switches, FLOW)) == 6, "the rules did not come back")
-        assert len(of_kind(switches, MEASUREMENT)) == 8
+        eventually(lambda: len(rules_with(switches, FLOW_COOKIE)) == 6, "the rules did not come back")
+        assert len(rules_with(switches, MEASUREMENT_COOKIE)) == 8
 
 
 def test_the_first_packet_of_a_flow_without_ports_brings_its_own_rules(
@@ -286,16 +225,18 @@ def test_the_first_packet_of_a_flow_without_ports_brings_its_own_rules(
     )
     with controller.client() as link:
         prepare(link)
-        number = submit(link, ports=[])
+        number = submit_flow(link, ports=[])
         await_state(controller, number, "active")
-        assert of_kind(switches, "0xad10") == []
-        assert len(of_kind(switches, "0xad12")) == 2
+        assert rules_with(switches, "0xad10") == []
+        assert len(rules_with(switches, "0xad12")) == 2
         switches.appctl("netdev-dummy/receive", "mu-edge-dtn", packet)
-        eventually(lambda: len(of_kind(switches, "0xad10")) == 2, "no rules of the connection's own")
-        assert "tp_dst=2811" in ingress(switches)
-        (learnt,) = flow(controller, number).tuples
+        eventually(lambda: len(rules_with(switches, "0xad10")) == 2, "no rules of the connection's own")
+        assert "tp_dst=2811" in ingress_rule(switches)
+        (learnt,) = stored_flow(controller, number).tuples
         assert (learnt.protocol, learnt.destination_port) == (6, 2811)
-        eventually(lambda: re.search("n_packets=[1-9]", "".join(of_kind(switches, "0xad12"))), "not counted")
+        eventually(
+            lambda: re.search("n_packets=[1-9]", "".join(rules_with(switches, "0xad12"))), "not counted"
+        )
 
 
 # -- switches that misbehave ---------------------------------------------------------------------------
@@ -336,7 +277,7 @@ def test_a_full_table_is_said_in_its_own_words_and_the_flow_waits(patient: Contr
     with standins(patient) as both, patient.client() as link:
         prepare(link)
         both["osu-edge"].on_flow_mod = table_full
-        number = submit(link)
+        number = submit_flow(link)
         waiting = await_state(patient, number, "queued")
         assert "OFPFMFC_TABLE_FULL" in waiting.reason
         assert not [m for m in both["mu-edge"].flow_mods[4:] if m.cookie >> 48 == 0xAD10], (
@@ -361,7 +302,7 @@ def refused_for(number: int) -> Callable[[Any], tuple[int, int] | None]:
 def test_what_is_refused_in_a_repair_costs_only_its_flow(patient: Controller) -> None:
     with standins(patient) as both, patient.client() as link:
         prepare(link)
-        numbers = [submit(link, ports=[port]) for port in (5001, 5002, 5003)]
+        numbers = [submit_flow(link, ports=[port]) for port in (5001, 5002, 5003)]
         for number in numbers:
             await_state(patient, number, "active")
         both["osu-edge"].hang_up()
@@ -383,7 +324,7 @@ def test_what_is_refused_in_a_repair_costs_only_its_flow(patient: Controller) ->
 
             eventually(lambda: states(numbers[1]) == {("failed", True)}, "its rules are not marked")
             assert [states(number) for number in (numbers[0], numbers[2])] == [{("installed", False)}] * 2
-            assert {flow(patient, number).state for number in numbers} == {"active"}
+            assert {stored_flow(patient, number).state for number in numbers} == {"active"}
             with Store.open(patient.url, read_only=True) as store:
                 assert {str(one.state) for one in store.rules() if owner_of(one.rule) == "path-0"} == {
                     "installed"
@@ -394,7 +335,7 @@ def test_a_barrier_that_is_never_answered_fails_the_install(patient: Controller)
     with standins(patient) as both, patient.client() as link:
         prepare(link)
         both["osu-edge"].answers_barriers = False
-        number = submit(link)
+        number = submit_flow(link)
         waiting = await_state(patient, number, "queued")
         assert "barrier" in waiting.reason
         assert patient.alive
@@ -409,7 +350,7 @@ def test_a_switch_that_hangs_up_in_the_middle_of_an_install(patient: Controller)
             leaver.hang_up()
 
         leaver.on_flow_mod = hang_up
-        number = submit(link)
+        number = submit_flow(link)
         waiting = await_state(patient, number, "queued")
         assert waiting.path is None
         with StandInSwitch(0xA02, tuple(f"osu-edge-{link}" for link in LINKS), patient.port):
@@ -469,7 +410,7 @@ def test_a_second_connection_of_a_switch_replaces_the_first(patient: Controller)
         eventually(lambda: both["mu-edge"].dropped, "the first connection stayed")
         eventually(lambda: patient.said("is connected") == 3, "the second was not taken")
         prepare(link)
-        await_state(patient, submit(link), "active")
+        await_state(patient, submit_flow(link), "active")
         assert [m for m in second.flow_mods if m.cookie >> 48 == 0xAD10]
 
 

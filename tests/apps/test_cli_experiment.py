@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from apps.cli.main import app
-from tests.apps.experiments.test_folder import written
 from tests.experiments import synthetic
+from tests.experiments.synthetic import write_run
 
 RUN = CliRunner()
 
@@ -25,7 +25,7 @@ def adon(*words: object):
 def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("runs")
     for name, noise in (("20261101T000000Z", 0.02), ("20261102T000000Z", 0.05)):
-        written(root / "figure-21" / name, synthetic.run(name=name, noise=noise))
+        write_run(root / "figure-21" / name, synthetic.run(name=name, noise=noise))
     return root
 
 

@@ -6,8 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,8 +19,8 @@ from measurement.health.judging import judged
 from measurement.health.model import Pair
 from measurement.health.profiles import mesh
 from measurement.health.record import RoundRecord
-from measurement.probes.key import write_key
 from tests.measurement.health.rounds import instances, whole
+from tests.measurement.probes.running import run_agents
 
 ZONED = tuple(replace(one, zone="east" if one.name in "ab" else "west") for one in instances("abc"))
 
@@ -141,39 +139,12 @@ def test_a_plan_probes_nobody(adon, tmp_path: Path) -> None:
     )
 
 
-@contextmanager
-def agents(folder: Path, count: int) -> Iterator[tuple[Path, list[subprocess.Popen[str]]]]:
-    """So many real agents on loopback, and their instances file."""
-    key = folder / "key"
-    write_key(key)
-    command = [sys.executable, "-m", "measurement.probes.main", "--host", "127.0.0.1", "--port", "0"]
-    running = [
-        subprocess.Popen([*command, "--key", str(key)], stdout=subprocess.PIPE, text=True)
-        for _ in range(count)
-    ]
-    try:
-        lines = ["key_file: key", "instances:"]
-        for number, one in enumerate(running):
-            assert one.stdout is not None
-            port = one.stdout.readline().rpartition("port=")[2].strip()
-            lines.append(f"  - {{name: i{number}, address: 127.0.0.1, port: {port}, zone: z{number % 2}}}")
-        file = folder / "instances.yaml"
-        file.write_text("\n".join(lines))
-        yield file, running
-    finally:
-        for one in running:
-            one.kill()
-            one.wait()
-            assert one.stdout is not None
-            one.stdout.close()
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("how", [(), ("--both-ways",)])
 def test_real_agents_are_probed_and_who_vanishes_is_marked(
     adon, tmp_path: Path, how: tuple[str, ...]
 ) -> None:
-    with agents(tmp_path, 3) as (file, running):
+    with run_agents(tmp_path, 3) as (file, running):
         done = adon("probe", str(file), "--train", "2x50", "--json", *how)
         assert done.exit_code == 0, done.output
         first = History(tmp_path / "rounds").latest(1)[0]
@@ -196,7 +167,7 @@ def test_real_agents_are_probed_and_who_vanishes_is_marked(
 
 @pytest.mark.integration
 def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
-    with agents(tmp_path, 2) as (file, _):
+    with run_agents(tmp_path, 2) as (file, _):
         rounds = tmp_path / "rounds"
         command = [sys.executable, "-m", "apps.cli", "health", "probe", str(file), "--exhaustive"]
         probing = subprocess.Popen(

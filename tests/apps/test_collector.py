@@ -6,8 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -17,95 +15,30 @@ import pytest
 from adon.config import load
 from adon.errors import InvalidInput
 from apps.collector import contacts, orders
-from apps.collector.collector import LEASE, LEASE_S, RENEW_EVERY, Collector, CollectorFault, Inbox
-from apps.collector.conductor import Conductor
+from apps.collector.collector import LEASE, LEASE_S, RENEW_EVERY
 from apps.collector.identity import Identity, next_start
-from apps.collector.keeper import Keeper
-from apps.collector.workers import Workers
 from apps.link import LinkClient, LinkServer
 from measurement import codec
-from measurement.anomaly.watch import Watch
-from measurement.archive import Archive, Retention
+from measurement.archive import Archive
 from measurement.errors import ArchiveError, ArchiveUnavailable, LeaseLost, Stopped
 from measurement.model import Metric
 from measurement.point import certificate
 from measurement.poller import PathTest, PolledRun
 from measurement.pscheduler.client import Schedule
 from measurement.pscheduler.specs import Ends, Kind, rtt
-from tests.apps.collecting import PING, Told, measured, plan
+from tests.apps.collecting import PATIENCE_S, run_collector, succeed, wait_until
 from tests.measurement.standin import stand_in
 from tests.support.factories import make_measurement
+from tests.support.network_factories import NETWORK
 from tests.support.refusals import refused
 
-CONFIG = Path(__file__).parent.parent / "data" / "network.yaml"
 PING_MU = rtt(Ends("10.1.0.11", "10.2.0.11", "10.1.0.10", "10.2.0.10"), 3)
 ME = Identity("test", 1, b"s" * 32)
-QUICK = plan((PING, 1, 0.5))
-PATIENCE_S = 120.0
-"""The longest that a test waits for what must come, on a machine that has much else to do."""
-
-
-class Running:
-    """A collector in a thread of its own."""
-
-    def __init__(self, file: Path, run: Callable[[PathTest, float], PolledRun], holder: str = "one") -> None:
-        self.told, self.raised, self.cancelled = Told(), list[BaseException](), 0
-        self.inbox, self._run, self._file, self._holder = Inbox(), run, file, holder
-        self._made: SimpleQueue[Collector] = SimpleQueue()
-        self.thread = threading.Thread(target=self._work)
-        self.thread.start()
-        self.collector = self._made.get(timeout=PATIENCE_S)
-
-    def _work(self) -> None:
-        with Archive(self._file) as archive:
-            keeper = Keeper(archive, Watch(), self.told, lambda _: None, time.time)
-            workers = Workers(self._run, self.inbox.put, 8)
-            conductor = Conductor(
-                QUICK, workers, archive, self.told, notice=1.5, cancel=self._cancel, clock=time.time
-            )
-            collector = Collector(
-                self.inbox, archive, keeper, conductor, holder=self._holder, retention=Retention()
-            )
-            self._made.put(collector)
-            try:
-                collector.run()
-            except (CollectorFault, ArchiveUnavailable) as error:
-                self.raised.append(error)
-
-    def _cancel(self) -> None:
-        self.cancelled += 1
-
-    def stop(self) -> None:
-        self.collector.stop()
-        self.thread.join(PATIENCE_S)
-        assert not self.thread.is_alive()
-
-
-@contextmanager
-def collecting(
-    file: Path, run: Callable[[PathTest, float], PolledRun], holder: str = "one"
-) -> Iterator[Running]:
-    running = Running(file, run, holder)
-    try:
-        yield running
-    finally:
-        running.stop()
-
-
-def good(test: PathTest, start: float) -> PolledRun:
-    return measured(test, start, start + 0.4)
-
-
-def until(held: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not held():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.05)
 
 
 def test_runs_are_carried_out_kept_and_told(tmp_path: Path) -> None:
-    with collecting(tmp_path / "m.db", good) as running:
-        until(lambda: running.told.kinds().count("measurement") >= 2)
+    with run_collector(tmp_path / "m.db", succeed) as running:
+        wait_until(lambda: running.told.kinds().count("measurement") >= 2)
         with Archive(tmp_path / "m.db", readonly=True) as archive:
             assert len(archive.query()) >= 2
             assert archive.documents("execution")[0]["outcome"] == "measured"
@@ -115,8 +48,8 @@ def test_a_bug_in_a_worker_ends_the_collector_loudly(tmp_path: Path) -> None:
     def bug(_test: PathTest, _start: float) -> PolledRun:
         raise ZeroDivisionError
 
-    with collecting(tmp_path / "m.db", bug) as running:
-        until(lambda: running.raised)
+    with run_collector(tmp_path / "m.db", bug) as running:
+        wait_until(lambda: running.raised)
     assert isinstance(running.raised[0].__cause__, ZeroDivisionError)
 
 
@@ -126,10 +59,10 @@ def test_archive_outage_ends_the_collector_and_counts_the_runs_without_results(
     def fail(*_: object) -> None:
         raise ArchiveUnavailable("cannot write: terminated")
 
-    with collecting(tmp_path / "m.db", good) as running:
-        until(lambda: running.told.kinds().count("measurement") >= 1)
+    with run_collector(tmp_path / "m.db", succeed) as running:
+        wait_until(lambda: running.told.kinds().count("measurement") >= 1)
         monkeypatch.setattr(Archive, "append", fail)
-        until(lambda: running.raised)
+        wait_until(lambda: running.raised)
         monkeypatch.undo()
     assert isinstance(running.raised[0], ArchiveUnavailable)
     (line,) = [one.getMessage() for one in caplog.records if "event=runs_lost" in one.getMessage()]
@@ -143,13 +76,13 @@ def test_a_worker_that_is_stopped_is_no_bug(tmp_path: Path) -> None:
     def stopped(_test: PathTest, _start: float) -> PolledRun:
         raise Stopped
 
-    with collecting(tmp_path / "m.db", stopped) as running:
+    with run_collector(tmp_path / "m.db", stopped) as running:
         time.sleep(3)
     assert running.raised == []
 
 
 def test_values_from_elsewhere_are_kept_before_whoever_brought_them_goes_on(tmp_path: Path) -> None:
-    with collecting(tmp_path / "m.db", good) as running:
+    with run_collector(tmp_path / "m.db", succeed) as running:
         value = make_measurement(metric=Metric.LOSS, value=0.25)
         assert running.inbox.keep([value]).new == 1
         assert running.inbox.keep([value]).duplicates == 1
@@ -162,11 +95,11 @@ def test_one_measures_the_other_stands_by_and_takes_over(tmp_path: Path) -> None
 
     def second(test: PathTest, start: float) -> PolledRun:
         second_ran.set()
-        return good(test, start)
+        return succeed(test, start)
 
-    with collecting(file, good) as first:
-        until(lambda: first.collector.leads)
-        with collecting(file, second, "two") as standby:
+    with run_collector(file, succeed) as first:
+        wait_until(lambda: first.collector.leads)
+        with run_collector(file, second, "two") as standby:
             time.sleep(2.5)
             assert not second_ran.is_set()
             with pytest.raises(ArchiveError):
@@ -174,31 +107,31 @@ def test_one_measures_the_other_stands_by_and_takes_over(tmp_path: Path) -> None
             first.stop()
             with Archive(file) as archive:  # the lease runs out, as when the first one was killed long ago
                 assert archive.lease(LEASE, "one", time.time() - 100, 1)
-            until(second_ran.is_set)
+            wait_until(second_ran.is_set)
 
 
 def test_a_collector_beside_a_standby_does_not_measure(tmp_path: Path) -> None:
-    with collecting(tmp_path / "m.db", good) as running:
-        until(lambda: running.collector.leads)
+    with run_collector(tmp_path / "m.db", succeed) as running:
+        wait_until(lambda: running.collector.leads)
         running.inbox.call(lambda: running.collector.follow(active=False))
-        until(lambda: not running.collector.leads)
+        wait_until(lambda: not running.collector.leads)
         assert running.cancelled == 1
         running.inbox.call(lambda: running.collector.follow(active=True))
-        until(lambda: running.collector.leads)
+        wait_until(lambda: running.collector.leads)
 
 
 def test_who_lost_the_lease_ends_what_it_had_under_way(tmp_path: Path) -> None:
-    with collecting(tmp_path / "m.db", good) as running:
-        until(lambda: running.collector.leads)
+    with run_collector(tmp_path / "m.db", succeed) as running:
+        wait_until(lambda: running.collector.leads)
         with Archive(tmp_path / "m.db") as archive:
             assert archive.lease(LEASE, "another", time.time() + 1000, 1000)  # its clock is ahead
-        until(lambda: running.cancelled)
+        wait_until(lambda: running.cancelled)
         with pytest.raises(LeaseLost):
             running.inbox.keep([make_measurement()])
 
 
 def test_the_plan_of_a_configuration() -> None:
-    configuration = load(CONFIG)
+    configuration = load(NETWORK)
     found = orders.plan(configuration)
     assert len(found.tests) == 12
     heavy = next(test for test in found.tests.values() if test.request.kind is Kind.THROUGHPUT)
@@ -226,13 +159,13 @@ def test_a_plan_that_cannot_be_is_refused_with_the_reason(
     tmp_path: Path, old: str, new: str, code: str, field: str
 ) -> None:
     file = tmp_path / "network.yaml"
-    file.write_text(CONFIG.read_text().replace(old, new))
+    file.write_text(NETWORK.read_text().replace(old, new))
     with refused(code, field):
         orders.plan(load(file))
 
 
 def test_a_limited_test_offers_its_limit_and_shares_the_link(tmp_path: Path) -> None:
-    text = CONFIG.read_text().replace(
+    text = NETWORK.read_text().replace(
         "throughput_duration: 5 s", "throughput_duration: 5 s\n      throughput_rate: 5 Mbps"
     )
     file = tmp_path / "network.yaml"
@@ -244,7 +177,7 @@ def test_a_limited_test_offers_its_limit_and_shares_the_link(tmp_path: Path) -> 
 
 
 def test_a_certificate_file_is_found_beside_the_configuration(tmp_path: Path) -> None:
-    text = CONFIG.read_text().replace("verify: system", "verify: point.pem")
+    text = NETWORK.read_text().replace("verify: system", "verify: point.pem")
     file = tmp_path / "network.yaml"
     file.write_text(text)
     with refused(InvalidInput, field="measurements.points.mu"):
@@ -260,7 +193,7 @@ def test_a_certificate_file_is_found_beside_the_configuration(tmp_path: Path) ->
 
 def test_a_token_file_that_is_missing_is_named_and_its_folder_is_not(tmp_path: Path) -> None:
     file = tmp_path / "network.yaml"
-    file.write_text(CONFIG.read_text().replace("verify: system", "verify: system, token_file: mu.token"))
+    file.write_text(NETWORK.read_text().replace("verify: system", "verify: system, token_file: mu.token"))
     with refused(InvalidInput, field="measurements.points.mu.token_file"):
         contacts.points(load(file), tmp_path, lambda _: None, ME)
 
@@ -282,7 +215,7 @@ def test_each_start_is_an_owner_of_its_own_with_the_same_secret(tmp_path: Path) 
 def test_what_a_killed_collector_left_is_swept(tmp_path: Path) -> None:
     with stand_in() as point:
         file = tmp_path / "network.yaml"
-        text = CONFIG.read_text().replace("https://10.1.0.10/pscheduler", point.url)
+        text = NETWORK.read_text().replace("https://10.1.0.10/pscheduler", point.url)
         file.write_text(text.replace("https://10.2.0.10/pscheduler", point.url))
         before, now = next_start(tmp_path), next_start(tmp_path)
         left = contacts.points(load(file), tmp_path, lambda _: None, before)["mu"].client
@@ -300,7 +233,7 @@ def test_the_process_measures_reports_answers_and_stops_cleanly(tmp_path: Path) 
     link = LinkServer(tmp_path / "controller.sock", lambda _, kind, payload: messages.put((kind, payload)))
     with stand_in() as good, stand_in() as hung:
         hung.misbehave["GET"] = lambda _: hung.released.wait(30) and None
-        text = CONFIG.read_text()
+        text = NETWORK.read_text()
         text = text.replace("https://10.1.0.10/pscheduler", good.url)
         text = text.replace("https://10.2.0.10/pscheduler", hung.url).replace(": 60 s", ": 16 s")
         text = text.replace(": 240 s", ": 64 s")
@@ -351,7 +284,7 @@ def test_when_the_one_that_measures_is_killed_the_other_goes_on(tmp_path: Path) 
     messages: SimpleQueue[tuple[str, Any]] = SimpleQueue()
     link = LinkServer(tmp_path / "controller.sock", lambda peer, kind, _: messages.put((str(peer), kind)))
     with stand_in() as point:
-        text = CONFIG.read_text().replace("https://10.1.0.10/pscheduler", point.url)
+        text = NETWORK.read_text().replace("https://10.1.0.10/pscheduler", point.url)
         text = text.replace("https://10.2.0.10/pscheduler", point.url).replace(": 60 s", ": 16 s")
         extra = f"  archive_url: sqlite:///{tmp_path}/both.db\n  notice: 2 s\n  around_others: 1 s\n"
         text = text.replace(": 240 s", ": 64 s")
@@ -377,7 +310,7 @@ def _collect(folder: Path, name: str) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-m", "apps.cli", *argv], stderr=(folder / f"{name}.log").open("wb")
     )
-    until((folder / name / "collector.sock").exists)
+    wait_until((folder / name / "collector.sock").exists)
     return process
 
 

@@ -31,9 +31,15 @@ from apps.link import LinkClient
 from apps.rest.app import create_app
 from apps.rest.services import open_services
 from tests import postgresql as server
-from tests.apps.edge import Controller, Switches, both_edges, eventually, measured
-from tests.apps.test_availability import Member
-from tests.apps.test_campus_edge import FLOW, await_state, of_kind, prepare, ready, submit
+from tests.apps.edge import Controller, Member, Switches, both_edges, eventually, measured
+from tests.support.switched_flows import (
+    FLOW_COOKIE,
+    await_state,
+    await_switches,
+    prepare,
+    rules_with,
+    submit_flow,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -57,7 +63,7 @@ def controller(tmp_path: Path) -> Iterator[Controller]:
 def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
     with both_edges(tmp_path, controller.port) as running:
         controller.start()
-        ready(controller, running)
+        await_switches(controller, running)
         running.hurry()
         yield running
 
@@ -89,9 +95,9 @@ def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
         access.tokens.save(saved)
     with controller.client() as link:
         prepare(link)
-        number = submit(link)
+        number = submit_flow(link)
         await_state(controller, number, "active")
-    rules = of_kind(switches, FLOW)
+    rules = rules_with(switches, FLOW_COOKIE)
     with open_services(load(controller.config), controller.folder, controller.url) as services:
         asked: Any = create_app(services).test_client()
         headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "k-1"}
@@ -102,7 +108,7 @@ def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
         assert ended(controller) == EXIT_DATABASE
         assert controller.said("event=store.failed") == 1
         assert controller.said("event=bug") == 0
-        assert sorted(cookies(of_kind(switches, FLOW))) == sorted(cookies(rules))
+        assert sorted(cookies(rules_with(switches, FLOW_COOKIE))) == sorted(cookies(rules))
         shown = asked.get("/api/v1/flows", headers={"Authorization": f"Bearer {token}"}).json
         assert [one["id"] for one in shown["items"]] == [f"f-{number}"], "nothing is half-written"
 
@@ -116,7 +122,7 @@ def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
             again = asked.post("/api/v1/flows", json=WISH, headers=headers)
             assert (again.status_code, again.json["id"]) == (202, f"f-{number + 1}")
             await_state(controller, number + 1, "active")
-        assert len(of_kind(switches, FLOW)) == 2 * len(rules)
+        assert len(rules_with(switches, FLOW_COOKIE)) == 2 * len(rules)
 
 
 def know(link: LinkClient) -> None:
@@ -155,19 +161,19 @@ def test_a_postgresql_that_is_killed_ends_the_controller_which_goes_on_when_it_i
 def killed_meanwhile(member: Member, switches: Switches, folder: Path) -> int:
     """A flow runs; the database is killed, and another flow is asked for."""
     member.start()
-    ready(member, switches)
+    await_switches(member, switches)
     with member.client() as link:
         prepare(link)
-        number = submit(link)
+        number = submit_flow(link)
         await_state(member, number, "active")
-        rules = of_kind(switches, FLOW)
+        rules = rules_with(switches, FLOW_COOKIE)
         os.kill(server.pid(folder), signal.SIGQUIT)  # at once, without a checkpoint
         eventually(lambda: not server.alive(folder), "the database is still there")
         with pytest.raises(Unavailable):
-            submit(link, ports=[5002])
+            submit_flow(link, ports=[5002])
     assert member.ended() == EXIT_DATABASE
     assert member.said("event=store.failed") == 1
-    assert sorted(cookies(of_kind(switches, FLOW))) == sorted(cookies(rules))
+    assert sorted(cookies(rules_with(switches, FLOW_COOKIE))) == sorted(cookies(rules))
     return number
 
 
@@ -178,8 +184,8 @@ def goes_on(member: Member, switches: Switches, number: int) -> None:
     eventually(lambda: member.said("is connected") == 4, "the switches did not come back")
     with member.client() as link:
         know(link)
-        assert submit(link, ports=[5002]) == number + 1
+        assert submit_flow(link, ports=[5002]) == number + 1
         await_state(member, number + 1, "active")
         link.call("flow.cancel", {"flow": number, "requester": "ann"})
         link.call("flow.cancel", {"flow": number + 1, "requester": "ann"})
-    eventually(lambda: not of_kind(switches, FLOW), "rules are left")
+    eventually(lambda: not rules_with(switches, FLOW_COOKIE), "rules are left")

@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 from tests.apps.edge import BRIDGES, Controller, Switches, both_edges, eventually
-from tests.flowvisor.test_lldp import CHASSIS, END, PORT, TTL, foreign, tlv
+from tests.apps.fabric import join_bridges
+from tests.flowvisor.frames import CHASSIS, END, PORT, TTL, lldp_frame, tlv
 
 pytestmark = pytest.mark.integration
 
@@ -37,17 +38,9 @@ def controller(tmp_path: Path) -> Iterator[Controller]:
 def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
     """Both edges, joined by one wire, before the controller."""
     with both_edges(tmp_path, controller.port) as running:
-        join(running, ("mu-edge", "mu-wire", 4), ("osu-edge", "osu-wire", 5))
+        join_bridges(running, ("mu-edge", "mu-wire", 4), ("osu-edge", "osu-wire", 5))
         controller.start()
         yield running
-
-
-def join(switches: Switches, *ends: tuple[str, str, int]) -> None:
-    """Two dummy ports whose frames go through a socket to each other; unlike patch ports they can go down."""
-    wire = f"unix:{switches.folder}/{ends[0][1]}.wire"
-    for (bridge, port, number), way in zip(ends, (f"pstream=p{wire}", f"stream={wire}"), strict=True):
-        words = ["add-port", bridge, port, "--", "set", "Interface", port, "type=dummy"]
-        switches.vsctl(*words, f"options:{way}", f"ofport_request={number}")
 
 
 def links(controller: Controller) -> list[dict[str, Any]]:
@@ -89,10 +82,10 @@ def test_a_real_link_is_found_and_goes_with_its_port(controller: Controller, swi
 
 def test_loops_wrong_wires_and_strangers_are_said(controller: Controller, switches: Switches) -> None:
     eventually(lambda: live(controller), "no link was found", patience=45)
-    join(switches, ("mu-edge", "mu-loop-a", 6), ("mu-edge", "mu-loop-b", 7))
+    join_bridges(switches, ("mu-edge", "mu-loop-a", 6), ("mu-edge", "mu-loop-b", 7))
     eventually(lambda: states(controller).get(("mu-loop-a", "mu-loop-b")) == "loop", "no loop was found")
-    stranger = foreign(CHASSIS, tlv(2, b"\x07Gi0/1\x1b[2J"), TTL, tlv(5, b"core"), END)
-    for data in (stranger, stranger[:20], foreign(PORT, END), foreign(tlv(127, b"\xff" * 200))):
+    stranger = lldp_frame(CHASSIS, tlv(2, b"\x07Gi0/1\x1b[2J"), TTL, tlv(5, b"core"), END)
+    for data in (stranger, stranger[:20], lldp_frame(PORT, END), lldp_frame(tlv(127, b"\xff" * 200))):
         switches.appctl("netdev-dummy/receive", "mu-edge-rtr", data.hex())
     eventually(lambda: states(controller).get(("mu-edge-rtr",)) == "foreign", "no stranger was seen")
     (entry,) = [link for link in links(controller) if link["state"] == "foreign"]

@@ -15,12 +15,11 @@ from measurement.psconfig.expand import Expanded, expand
 from measurement.psconfig.mesh import Need
 from measurement.psconfig.template import read
 from measurement.scheduling.ticks import seconds
-
-CONFIG = Path(__file__).parent.parent / "data" / "network.yaml"
+from tests.support.network_factories import NETWORK
 
 
 def configuration(tmp_path: Path, old: str = "", new: str = "", *, follow: bool = True) -> Configuration:
-    text = CONFIG.read_text().replace(old, new) if old else CONFIG.read_text()
+    text = NETWORK.read_text().replace(old, new) if old else NETWORK.read_text()
     extra = "measurements:\n  around_throughput: 4 s\n  around_others: 1 s\n"
     extra += f"  follow_templates: {str(follow).lower()}\n"
     file = tmp_path / "network.yaml"

@@ -20,7 +20,7 @@ from measurement.notify.subscription import Channel, to_json
 from tests.apps.edge import eventually
 from tests.measurement.notify.alarming import alarm, subscription
 from tests.measurement.notify.standin_smtp import running
-from tests.measurement.notify.test_webhook import Receiver
+from tests.support.webhook_receiver import WebhookReceiver
 
 THEN = Actor("ann", frozenset({"researcher", "auditor"}), frozenset({"soybean"}))
 
@@ -75,7 +75,7 @@ def test_an_alarm_goes_to_who_may_come_in_and_to_nobody_else(
     """Everything between an alarm and those who have subscribed, as the collector puts it together."""
     kept.users.named("bob", ["researcher"], 0.0)
     kept.users.change("ann", 1.0, disabled=True)
-    receiver, readers = Receiver(), Readers((), owners.now)
+    receiver, readers = WebhookReceiver(), Readers((), owners.now)
     target = f"http://127.0.0.1:{receiver.port}/of-"
     subscribed = [
         subscription(f"s-{who}", owner=who, channel=Channel.WEBHOOK, target=target + who)

@@ -19,8 +19,8 @@ from adon.store.store import Store
 from apps.cli.main import app
 from apps.link import LinkClient
 from tests.apps.edge import BRIDGES, TEMPLATE, Switches, both_edges, eventually, measured
-from tests.apps.test_campus_edge import durations, watched
-from tests.apps.test_serve import Service
+from tests.support.serve_process import Service
+from tests.support.switched_flows import durations, record_messages
 
 pytestmark = pytest.mark.integration
 
@@ -132,7 +132,7 @@ def test_what_only_looks_different_sends_nothing_and_restarts_nothing(
     service.config.write_text(
         "# looked at by ann\n" + service.config.read_text().replace("60.6 Mbps", "60600 kbps")
     )
-    with watched(switches, "mu-edge", tmp_path / "snoop"):
+    with record_messages(switches, "mu-edge", tmp_path / "snoop"):
         done = service.reload()
         service.process.send_signal(signal.SIGHUP)  # systemd's way to say the same
         eventually(lambda: service.said("event=reload.unchanged") == 2, "SIGHUP did nothing")
@@ -171,7 +171,7 @@ def test_a_changed_path_changes_only_its_own_rules(
     others = [line for line in old if "1701" not in line and "set_field:5797" not in line]
     service.edit(paths=lambda paths: {**paths, "al2s": {**paths["al2s"], "vlan": 1702}})
     time.sleep(1.1)
-    with watched(switches, "mu-edge", tmp_path / "snoop"):
+    with record_messages(switches, "mu-edge", tmp_path / "snoop"):
         done = service.reload()
         assert done.exit_code == 0
         assert {"paths.al2s;", "collector,", "controller,", "web"} <= {*done.stdout.split()}

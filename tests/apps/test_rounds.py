@@ -43,11 +43,10 @@ from measurement.health.renewing import health_round
 from measurement.health.running import Running
 from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.probes.key import write_key
-from tests.apps.test_cli_health import agents
 from tests.measurement.health.cloud import Cloud
-from tests.support.network_factories import NETWORK
+from tests.measurement.probes.running import run_agents
+from tests.support.network_factories import MACHINES, NETWORK
 from tests.support.refusals import refused
-from tests.test_config_health import MACHINES
 
 THERE, BACK = PathKey("al2s", "mu", "osu"), PathKey("al2s", "osu", "mu")
 BOTH = {THERE, BACK}
@@ -332,7 +331,7 @@ def test_a_round_among_instances_that_are_not_there_is_a_study_that_says_so(
 @pytest.mark.integration
 def test_the_collector_process_probes_real_agents(tmp_path: Path) -> None:
     """Its own process, agents that are processes, the archive that the web side reads."""
-    with agents(tmp_path, 3) as (listed, _):
+    with run_agents(tmp_path, 3) as (listed, _):
         known = listed.read_text().replace("key_file: key\n", "").replace("\n", "\n  ")
         known = known.replace("zone: z0", "zone: z0, site: mu, path: al2s")
         known = known.replace("zone: z1", "zone: z1, site: osu, path: al2s")

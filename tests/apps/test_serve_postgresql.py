@@ -24,8 +24,8 @@ from adon.store.engine import open_engine, parse_url
 from adon.store.tables import SCHEMA_REVISION
 from tests import postgresql
 from tests.apps.edge import DIES_WITH_US, ROOT, end, eventually, write_configuration
-from tests.apps.test_backup import OLD, old_database
 from tests.ports import free_port
+from tests.support.old_database import OLD_VERSION, make_old_database
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -126,7 +126,7 @@ def flows(url: str, token: str) -> list[str]:
 
 def test_an_older_database_is_upgraded_served_dumped_and_restored(server: Server, tmp_path: Path) -> None:
     server.create("adon", "measurements")
-    token = old_database(server.url("adon"), time.time())
+    token = make_old_database(server.url("adon"), time.time())
     before = server.dump("adon", "before.dump")
     with served(tmp_path / "here", server.url("adon"), server.url("measurements")) as url:
         wish = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "geni-classroom"}
@@ -145,5 +145,5 @@ def test_an_older_database_is_upgraded_served_dumped_and_restored(server: Server
         assert [user.name for user in access.users.list()] == ["old-admin"]
     # And the way back to the older version: the dump of before the upgrade has its schema.
     server.restore(before, "adon_before")
-    assert server.one("adon_before", "SELECT version_num FROM alembic_version") == OLD
+    assert server.one("adon_before", "SELECT version_num FROM alembic_version") == OLD_VERSION
     assert server.one("adon_before", "SELECT count(*) FROM tokens") == 1

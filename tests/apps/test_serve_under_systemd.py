@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.apps.edge import DIES_WITH_US, ROOT, end, write_configuration
-from tests.apps.test_serve import RUNS
 from tests.ports import free_port
+from tests.support.serve_process import SERVE_PROGRAM
 
 pytestmark = pytest.mark.integration
 
@@ -40,7 +40,7 @@ class Systemd:
     @contextmanager
     def started(self) -> Iterator[subprocess.Popen[bytes]]:
         told = {"NOTIFY_SOCKET": str(self.folder / "notify"), "WATCHDOG_USEC": "6000000", "LISTEN_FDS": "1"}
-        serve = [sys.executable, "-c", RUNS, str(self.config), str(self.folder / "data")]
+        serve = [sys.executable, "-c", SERVE_PROGRAM, str(self.config), str(self.folder / "data")]
         passing = ["bash", "-c", f'exec "$@" 3<&{self.listener.fileno()}', "bash"]
         with (self.folder / "serve.log").open("ab") as log:
             process = subprocess.Popen(

@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
-import yaml
 
 from adon.config import load
 from apps.collector import orders
@@ -31,75 +27,14 @@ from measurement.model import Measurement, Metric, Observation, PathKey, host_ke
 from measurement.poller import PathTest
 from measurement.pscheduler import specs, validation
 from measurement.pscheduler.specs import PostedTask
+from tests.apps.collecting import write_and_load
+from tests.apps.edge import eventually
 from tests.apps.lasting import Holder, holder
-from tests.apps.test_collector import CONFIG
-from tests.apps.test_ways_in import configuration
-from tests.measurement.point.running import A, B, RunningPoint, digest, start_known, stop
+from tests.measurement.point.running import RunningPoint
+from tests.support.measured_points import count_tasks, has_archive, run_points, start_collector, write_points
+from tests.support.network_factories import NETWORK
 
 KEY = PathKey("al2s", "mu", "osu")
-TOKEN = "token-of-the-collector"  # noqa: S105 - of this test
-
-
-@pytest.fixture
-def points(tmp_path: Path) -> Iterator[dict[str, RunningPoint]]:
-    """Two points that know each other, and the collector, by token."""
-    known = f'[[known]]\nname = "collector"\ntoken_sha256 = "{digest(TOKEN)}"\nmay = ["start", "read"]\n'
-    running = start_known(tmp_path, {"mu": A, "osu": B}, f'reading = "known"\n{known}')
-    yield running
-    assert [stop(point) for point in running.values()] == [0, 0]
-
-
-def of_owner(point: RunningPoint, owner: str, kind: str) -> int:
-    pattern = {"reference": {"owner": owner}, "test": {"type": kind}, "detail": {"enabled": True}}
-    answer = requests.get(
-        f"{point.url}/tasks",
-        params={"json": json.dumps(pattern)},
-        headers={"Authorization": f"Bearer {TOKEN}"},
-        verify=str(point.certificate),
-        timeout=10,
-    )
-    return len(answer.json())
-
-
-def configured(folder: Path, points: dict[str, RunningPoint], **keys: Any) -> Path:
-    """The example's network, measured between real points."""
-    whole = yaml.safe_load(CONFIG.read_text())
-    (folder / "token").write_text(TOKEN)
-    hosts = {
-        name: {"url": point.url, "verify": str(point.certificate), "token_file": "token"}
-        for name, point in points.items()
-    }
-    one = {"path": "al2s", "rtt_period": "1 h"}
-    tests = [
-        {**one, "from": "mu", "to": "osu", "source": A, "destination": B},
-        {**one, "from": "osu", "to": "mu", "source": B, "destination": A},
-    ]
-    whole["measurements"] = {"points": hosts, "tests": tests, **keys}
-    file = folder / "network.yaml"
-    file.write_text(json.dumps(whole))
-    return file
-
-
-def collect(file: Path, data: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "apps.collector", "--config", str(file), "--data", str(data)]
-    with (data / "log").open("a") as log:
-        return subprocess.Popen(command, stderr=log, text=True)
-
-
-def until(held: Callable[[], object], what: str, seconds: float = 40.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not held():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.2)
-
-
-def archived(data: Path) -> bool:
-    """Whether the collector has made its archive: first there is a file, and only then are tables in it."""
-    try:
-        with Archive(data / "measurements.db", readonly=True):
-            return True
-    except ArchiveError:
-        return False
 
 
 def measured(data: Path, metric: Metric, since: float = 0.0) -> list[Measurement]:
@@ -176,6 +111,12 @@ def watcher(tasks: Observing, keep: Keeping, leads: Callable[[], bool] = lambda:
     return Watcher("hosts", tasks, keep, leads, every=5.0)
 
 
+@pytest.fixture
+def points(tmp_path: Path) -> Iterator[dict[str, RunningPoint]]:
+    with run_points(tmp_path) as running:
+        yield running
+
+
 def test_what_is_observed_is_of_the_point_that_was_asked_whatever_it_says(observing: Observing) -> None:
     keep, now = Keeping(), time.time()
     observing.point.gives(observing.task, sample("somebody.else.example", now))
@@ -216,7 +157,7 @@ def test_one_that_stands_by_asks_nobody(observing: Observing) -> None:
 def test_what_the_configuration_wants(tmp_path: Path) -> None:
     background = {"path": "internet", "from": "osu", "to": "mu", "packets": 100, "interval": "20 ms"}
     metrics = {"mu": {"metrics": ["host", "soykb"], "period": "10 s"}}
-    settings = configuration(tmp_path, background=[background], host_metrics=metrics)
+    settings = write_and_load(tmp_path, background=[background], host_metrics=metrics)
     (test,) = in_background(settings)
     spec = test.test.request.spec
     assert (test.point, test.test.key, test.period) == ("osu", PathKey("internet", "osu", "mu"), 2.0)
@@ -228,7 +169,7 @@ def test_what_the_configuration_wants(tmp_path: Path) -> None:
 
 
 def test_loss_is_kept_of_what_measures_it_best(tmp_path: Path) -> None:
-    text = CONFIG.read_text().replace("      latency_period: 60 s\n", "")
+    text = NETWORK.read_text().replace("      latency_period: 60 s\n", "")
     background = "  background: [{path: al2s, from: mu, to: osu}]\n"
     (tmp_path / "network.yaml").write_text(text.replace("measurements:\n", "measurements:\n" + background))
     settings = load(tmp_path / "network.yaml")
@@ -246,7 +187,7 @@ def test_loss_is_kept_of_what_measures_it_best(tmp_path: Path) -> None:
 def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_collector(
     points: dict[str, RunningPoint], tmp_path: Path
 ) -> None:
-    file = configured(
+    file = write_points(
         tmp_path,
         points,
         background=[
@@ -262,21 +203,23 @@ def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_col
         """How many tasks without end there are of the collector's first, second, ... start."""
         held = json.loads((data / FILE).read_text())
         owner = Identity(held["name"], which, b"").owner
-        return sum(of_owner(point, owner, kind) for point in points.values() for kind in specs.WITHOUT_END)
+        return sum(count_tasks(point, owner, kind) for point in points.values() for kind in specs.WITHOUT_END)
 
-    process = collect(file, data)
+    process = start_collector(file, data)
     try:
-        until(lambda: archived(data), "no archive")
-        until(lambda: len(measured(data, Metric.ONE_WAY_DELAY)) >= 4, "no delays")
-        until(lambda: {host for host, _ in observed(data)} >= {"mu", "osu"}, "no metrics of hosts")
+        eventually(lambda: has_archive(data), "no archive")
+        eventually(lambda: len(measured(data, Metric.ONE_WAY_DELAY)) >= 4, "no delays")
+        eventually(lambda: {host for host, _ in observed(data)} >= {"mu", "osu"}, "no metrics of hosts")
         assert standing(1) == 4
         process.kill()
         process.wait(60)
         assert standing(1) == 4
         killed = time.time()
-        process = collect(file, data)
-        until(lambda: measured(data, Metric.LOSS, killed + 2), "no losses after the restart")
-        until(lambda: ("osu", "host.load_1m") in observed(data, killed + 2), "no metrics after the restart")
+        process = start_collector(file, data)
+        eventually(lambda: measured(data, Metric.LOSS, killed + 2), "no losses after the restart")
+        eventually(
+            lambda: ("osu", "host.load_1m") in observed(data, killed + 2), "no metrics after the restart"
+        )
         assert (standing(1), standing(2)) == (0, 4)
     finally:
         os.kill(process.pid, signal.SIGTERM)

@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from adon.access.identity import Actor
-from adon.config import Configuration, MeasurementGrant, Notify, load
+from adon.config import MeasurementGrant, Notify
 from adon.errors import InvalidInput
 from apps.collector.readers import Readers, actor_of
 from apps.collector.telling import OUTBOX, telling
@@ -22,32 +22,23 @@ from apps.collector.ways_in import reporters, resolver, ways_in
 from measurement.archive import Archive
 from measurement.model import Measurement, Metric, PathKey
 from measurement.notify.subscription import Channel, to_json
-from tests.apps.collecting import KEY
-from tests.apps.test_collector import CONFIG, Running, collecting, good, until
+from tests.apps.collecting import KEY, CollectorThread, run_collector, succeed, wait_until, write_and_load
 from tests.measurement.notify.alarming import alarm, subscription
 from tests.measurement.notify.standin_smtp import running
-from tests.measurement.notify.test_webhook import SECRET, Receiver, verified
 from tests.measurement.sources.messages import message
 from tests.measurement.standin_opensearch import OpenSearch, logged
 from tests.measurement.standin_web import serving
 from tests.support.refusals import refused
+from tests.support.webhook_receiver import SECRET, WebhookReceiver, is_signed
 
 MU, OSU = "10.1.0.11", "10.2.0.11"
 TOKEN = "token-of-mu"  # noqa: S105 - of this test
 
 
-def configuration(folder: Path, **measurements: Any) -> Configuration:
-    """The example's, with further keys of ``measurements``."""
-    lines = "".join(f"  {key}: {json.dumps(value)}\n" for key, value in measurements.items())
-    file = folder / "network.yaml"
-    file.write_text(CONFIG.read_text().replace("measurements:\n", f"measurements:\n{lines}"))
-    return load(file)
-
-
 @pytest.fixture
-def collector(tmp_path: Path) -> Iterator[Running]:
-    with collecting(tmp_path / "m.db", good) as known:
-        until(lambda: known.collector.leads)
+def collector(tmp_path: Path) -> Iterator[CollectorThread]:
+    with run_collector(tmp_path / "m.db", succeed) as known:
+        wait_until(lambda: known.collector.leads)
         yield known
 
 
@@ -70,8 +61,10 @@ def rtt(**changes: Any) -> dict[str, Any]:
     return message(spec=spec, ended=now - 1, participants=[MU], **changes)
 
 
-def test_a_pushed_result_is_answered_when_it_is_in_the_archive(collector: Running, tmp_path: Path) -> None:
-    settings = configuration(tmp_path, ingest=known_points(tmp_path))
+def test_a_pushed_result_is_answered_when_it_is_in_the_archive(
+    collector: CollectorThread, tmp_path: Path
+) -> None:
+    settings = write_and_load(tmp_path, ingest=known_points(tmp_path))
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     with ways_in(settings, tmp_path, collector.inbox) as url:
         body = rtt()
@@ -86,16 +79,18 @@ def test_a_pushed_result_is_answered_when_it_is_in_the_archive(collector: Runnin
     assert {each.metric for each in kept(tmp_path)} == {Metric.RTT, Metric.LOSS}
 
 
-def test_an_archive_is_read_and_what_is_known_is_not_kept_again(collector: Running, tmp_path: Path) -> None:
+def test_an_archive_is_read_and_what_is_known_is_not_kept_again(
+    collector: CollectorThread, tmp_path: Path
+) -> None:
     body = rtt()
     stand_in = OpenSearch([logged(body, MU, OSU)])
     with serving(stand_in.answer) as url:
         wanted = [{"kind": "opensearch", "url": f"{url}/opensearch", "period": "1 s"}]
-        settings = configuration(tmp_path, archives=wanted)
+        settings = write_and_load(tmp_path, archives=wanted)
         with ways_in(settings, tmp_path, collector.inbox):
-            until(lambda: len(kept(tmp_path)) == 2)
+            wait_until(lambda: len(kept(tmp_path)) == 2)
             rounds = len(stand_in.asked)
-            until(lambda: len(stand_in.asked) >= rounds + 8)  # two more rounds of the four pairs
+            wait_until(lambda: len(stand_in.asked) >= rounds + 8)  # two more rounds of the four pairs
     assert len(kept(tmp_path)) == 2
 
 
@@ -112,10 +107,10 @@ def test_an_archive_is_read_and_what_is_known_is_not_kept_again(collector: Runni
     ],
 )
 def test_what_cannot_be_used_is_named_before_anything_starts(
-    collector: Running, tmp_path: Path, keys: Mapping[str, Any], field: str
+    collector: CollectorThread, tmp_path: Path, keys: Mapping[str, Any], field: str
 ) -> None:
     (tmp_path / "amqp.url").write_text("gopher://x")
-    settings = configuration(tmp_path, **keys)
+    settings = write_and_load(tmp_path, **keys)
     with (
         refused(InvalidInput, field),
         ways_in(settings, tmp_path, collector.inbox),
@@ -124,40 +119,40 @@ def test_what_cannot_be_used_is_named_before_anything_starts(
 
 
 def test_a_path_is_known_by_the_addresses_that_are_pinned_to_it(tmp_path: Path) -> None:
-    resolve = resolver(configuration(tmp_path))
+    resolve = resolver(write_and_load(tmp_path))
     assert resolve(MU, OSU) == KEY
     assert resolve("10.2.0.12", "10.1.0.12") == PathKey("internet", "osu", "mu")
     assert resolve(MU, "10.2.0.12") is None
-    assert reporters(configuration(tmp_path))["mu"].names == {"10.1.0.10", "10.1.0.11", "10.1.0.12"}
+    assert reporters(write_and_load(tmp_path))["mu"].names == {"10.1.0.10", "10.1.0.11", "10.1.0.12"}
 
 
 def test_an_alarm_reaches_who_has_subscribed_signed(tmp_path: Path) -> None:
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     (tmp_path / "secret").write_bytes(SECRET)
     wanted = Notify(webhook_secret_file="secret", webhook_hosts=("127.0.0.1",))  # noqa: S106
     target = f"http://127.0.0.1:{receiver.port}/alarms"
     with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None, lambda _, __: True) as told:
         told.subscribe([subscription(channel=Channel.WEBHOOK, target=target)])
         told.offer(alarm())
-        until(lambda: receiver.calls)
+        wait_until(lambda: receiver.calls)
         # Its end before the receiver's answer is kept would have the message sent again at the next start.
-        until(lambda: json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["waiting"] == [])
+        wait_until(lambda: json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["waiting"] == [])
     path, headers, body = receiver.calls[0]
     assert path == "/alarms"
-    assert verified(SECRET, headers, body)
+    assert is_signed(SECRET, headers, body)
     assert json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["waiting"] == []
 
 
 def test_what_could_not_be_sent_waits_for_the_next_start(tmp_path: Path) -> None:
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     receiver.status = 503
     wanted = Notify(webhook_hosts=("127.0.0.1",))
     mine = subscription(channel=Channel.WEBHOOK, target=f"http://127.0.0.1:{receiver.port}/alarms")
     with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None, lambda _, __: True) as told:
         told.subscribe([mine])
         told.offer(alarm())
-        until(lambda: receiver.calls)
-        until(lambda: json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["attempts"] == 1)
+        wait_until(lambda: receiver.calls)
+        wait_until(lambda: json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["attempts"] == 1)
     held = json.loads((tmp_path / OUTBOX).read_bytes())
     assert len(held["s-1"]["waiting"]) == 1
     (tmp_path / OUTBOX).write_text("{damaged")

@@ -24,7 +24,14 @@ from adon.store.access.access import Access
 from adon.store.access.database import access_url
 from apps.link import LinkClient
 from tests.apps.edge import DIES_WITH_US, ROOT, Controller, Switches, both_edges, end, eventually, measured
-from tests.apps.test_campus_edge import await_state, flow, ingress, prepare, ready, submit
+from tests.support.switched_flows import (
+    await_state,
+    await_switches,
+    ingress_rule,
+    prepare,
+    stored_flow,
+    submit_flow,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -94,7 +101,7 @@ def controller(tmp_path: Path) -> Iterator[Controller]:
 def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
     with both_edges(tmp_path, controller.port) as running:
         controller.start()
-        ready(controller, running)
+        await_switches(controller, running)
         yield running
 
 
@@ -150,7 +157,7 @@ def to_and_fro(link: LinkClient, switches: Switches) -> None:
 
 
 def _goes_out_by(switches: Switches, port: int) -> bool:
-    return f"output:{port}" in ingress(switches)
+    return f"output:{port}" in ingress_rule(switches)
 
 
 def test_the_process_that_decides_listens_to_switches_and_to_its_own_user_only(
@@ -171,7 +178,7 @@ def test_a_web_process_that_is_stopped_or_killed_delays_no_rule_and_is_told_afte
 ) -> None:
     with controller.client("collector") as link:
         prepare(link)
-        number = submit(link)
+        number = submit_flow(link)
         await_state(controller, number, "active")
         web.stop()
         to_and_fro(link, switches)
@@ -192,7 +199,7 @@ def test_a_web_process_that_is_flooded_delays_no_rule(
 ) -> None:
     with controller.client("collector") as link:
         prepare(link)
-        number = submit(link)
+        number = submit_flow(link)
         await_state(controller, number, "active")
         with flood(web) as answers:
             eventually(lambda: 429 in answers, "there are no limits")
@@ -201,7 +208,7 @@ def test_a_web_process_that_is_flooded_delays_no_rule(
             eventually(lambda: len(answers) > before, "the flood was over already")
         assert set(answers) <= {200, 429, 503}
         eventually(lambda: web.get("/readyz") == 200, "it did not recover")
-    assert flow(controller, number).path == "al2s"
+    assert stored_flow(controller, number).path == "al2s"
     assert "Traceback" not in web.log.read_text()
 
 
@@ -211,7 +218,7 @@ def test_a_web_process_that_asks_without_end_and_never_reads_is_dropped_and_dela
     """Whatever has become of it: the controller keeps no more than so much for it."""
     with controller.client("collector") as link:
         prepare(link)
-        number = submit(link)
+        number = submit_flow(link)
         await_state(controller, number, "active")
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as mad:
             mad.settimeout(60)
@@ -227,7 +234,7 @@ def test_a_web_process_that_asks_without_end_and_never_reads_is_dropped_and_dela
             eventually(lambda: controller.said("reads too slowly") == 1, "it was not let go")
         assert controller.alive
         assert link.call("tally", {})
-    assert flow(controller, number).path == "internet"
+    assert stored_flow(controller, number).path == "internet"
 
 
 def _line(kind: str, **payload: str) -> bytes:

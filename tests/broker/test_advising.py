@@ -16,11 +16,11 @@ from adon.config import Configuration
 from adon.flowvisor.reconcile import Phase
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
-from tests.broker.test_fleeing import SEVEN, cut, wide
-from tests.broker.test_histories import RATES, Histories
 from tests.depth import DEPTH
 from tests.support.factories import make_catalog
+from tests.support.history_machine import RATES, Histories
 from tests.support.network_factories import make_configuration
+from tests.support.scenes import SEVEN, cut_al2s, make_wide_configuration
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, know, make_stage
 
 
@@ -53,10 +53,10 @@ def test_a_flow_over_an_advised_switch_is_active_on_paper() -> None:
 
 
 def test_it_moves_and_ends_on_paper() -> None:
-    stage = make_stage(advised(wide()), internet=20.0)
+    stage = make_stage(advised(make_wide_configuration()), internet=20.0)
     flow = stage.submit(**SEVEN)
     before = kept(stage, flow)
-    cut(stage)
+    cut_al2s(stage)
     assert stage.flow(flow).path == "internet"
     assert kept(stage, flow) != before
     stage.report(stage.flow(flow))
@@ -79,7 +79,7 @@ def test_what_is_unchanged_is_not_saved_again() -> None:
     stage.saved.rules.clear()
     stage.pass_time(1)
     know(stage, al2s=58.0)
-    cut(stage, live=True)
+    cut_al2s(stage, live=True)
     assert stage.flow(flow).path == "al2s"
     assert stage.saved.rules == {}
     assert saved

@@ -19,7 +19,6 @@ from adon.explain.backtest.replay import Replay
 from adon.explain.backtest.run import Run
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, PathKey
-from tests.broker.test_fleeing import wide
 from tests.support.backtests import (
     BAD_FROM,
     EAGER,
@@ -33,16 +32,17 @@ from tests.support.backtests import (
     then,
 )
 from tests.support.factories import make_alarm
+from tests.support.scenes import make_wide_configuration
 
 AL2S = PathKey("al2s", "mu", "osu")
 
 
 def play(found: Past, proposed: Template = EAGER) -> Backtest:
-    return backtest(wide(40.0), catalog(), found, proposed)
+    return backtest(make_wide_configuration(40.0), catalog(), found, proposed)
 
 
 def alone(found: Past) -> Run:
-    (run,) = Replay(wide(40.0), catalog(), found, "bulk@1").run()
+    (run,) = Replay(make_wide_configuration(40.0), catalog(), found, "bulk@1").run()
     return run
 
 
@@ -144,7 +144,9 @@ def test_a_transfer_alone_takes_what_the_archive_says() -> None:
 
 
 def test_two_share_the_path() -> None:
-    runs = Replay(wide(40.0), catalog(), past(then(size="150 MB"), then(2, size="150 MB")), "bulk@1").run()
+    runs = Replay(
+        make_wide_configuration(40.0), catalog(), past(then(size="150 MB"), then(2, size="150 MB")), "bulk@1"
+    ).run()
     spread = {ways(run) for run in runs}
     both = [run.took for run in runs]
     if spread == {("al2s",)}:
@@ -167,7 +169,7 @@ def test_nothing_moves_while_a_flow_waits() -> None:
     first = then(1, size="30 MB", priority=100, streams=1)
     second = then(2, 4.0, size="30 MB", priority=900, qspec={"throughput": {"min": "25 Mbps"}})
     found = past(first, second, measurements=narrow)
-    low, high = Replay(wide(40.0), catalog(), found, "bulk@1").run()
+    low, high = Replay(make_wide_configuration(40.0), catalog(), found, "bulk@1").run()
     assert "queued" in {moment.state for moment in low.moments}
     assert low.outcome is not None
     assert high.outcome is not None
@@ -208,7 +210,7 @@ def test_an_alarm_of_then_is_heard() -> None:
 
 def test_a_host_that_is_not_configured_any_more_is_no_obstacle() -> None:
     gone = then(2, source="nowhere", diary=Diary(stays=(Stay("al2s", START, UNTIL),)))
-    runs = Replay(wide(40.0), catalog(), past(then(), gone), "bulk@1").run()
+    runs = Replay(make_wide_configuration(40.0), catalog(), past(then(), gone), "bulk@1").run()
     assert [run.state for run in runs] == ["finished", "refused"]
 
 
@@ -248,7 +250,7 @@ def test_the_same_past_gives_the_same_runs() -> None:
 def test_flows_of_other_templates_are_served_as_they_were() -> None:
     other = catalog().add(Template.model_validate({**template().model_dump(mode="json"), "name": "other"}))[0]
     mixed = past(then(), replace(then(2, 60.0), template="other@1"))
-    found = backtest(wide(40.0), other, mixed, EAGER)
+    found = backtest(make_wide_configuration(40.0), other, mixed, EAGER)
     assert [one.present.template for one in found.flows] == ["bulk@1", "other@1"]
     assert [one.proposed.template for one in found.flows] == ["bulk@2", "other@1"]
 

@@ -2,51 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import yaml
-
-from adon import yamlfile
 from adon.broker.flow import FlowState
-from adon.config import Configuration
 from adon.errors import Conflict
 from adon.flowvisor.port import PortState
-from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.model import Template
-from tests.apps.fabric import BRIDGES, DTN_PORT, EDGES, SITES, configuration, dtn_port, plan
-from tests.broker.test_overlay import LOWER, PORTS, TEMPLATE, UPPER, diamond
+from tests.apps.fabric import SITES
+from tests.support.overlay_network import (
+    LOWER,
+    PORTS,
+    UPPER,
+    make_diamond_stage,
+    make_fabric_stage,
+    submit_between,
+)
 from tests.support.refusals import refused
-from tests.support.stage import MU_EDGE, Stage, know, make_stage
+from tests.support.stage import MU_EDGE, know, make_stage
 
 FULL = "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL"
 
 
-def fabric(**overlay: Any) -> Stage:
-    """Five sites and twenty switches (:mod:`tests.apps.fabric`), all connected."""
-    document = configuration("mixed", drain="0 s")
-    document["overlays"]["mesh"] |= overlay
-    document["discovery"] = {"enabled": False}
-    read = yamlfile.parse_model(yaml.safe_dump(document), Configuration, "fabric")
-    ports: dict[int, dict[str, int]] = {int(dpid, 16): {} for dpid in BRIDGES.values()}
-    for ends in plan().links.values():
-        for end in ends:
-            ports[int(BRIDGES[end.switch], 16)][end.port] = end.number
-    for site, edge in enumerate(EDGES):
-        ports[int(BRIDGES[edge], 16)][dtn_port(site)] = DTN_PORT
-    templates = Catalog.of([yamlfile.check_model(TEMPLATE, Template)])
-    stage = Stage(read, catalog=templates, ports=ports)
-    stage.connect()
-    return stage
-
-
-def between(stage: Stage, one: int, other: int, *ports: int) -> Any:
-    return stage.submit("bulk", source=f"dtn-{one}", destination=f"dtn-{other}", ports=list(ports))
-
-
 def test_without_a_vlan_a_flow_waits_and_says_which_overlay_range_and_link_refuse_it() -> None:
-    stage = fabric(vlans="100")
-    assert between(stage, 0, 1, 5001).state is FlowState.ACTIVE
-    waiting = between(stage, 0, 2, 5002)
+    stage = make_fabric_stage(vlans="100")
+    assert submit_between(stage, 0, 1, 5001).state is FlowState.ACTIVE
+    waiting = submit_between(stage, 0, 2, 5002)
     assert waiting.state is FlowState.QUEUED
     assert waiting.reason.startswith(
         "no circuit from site-0 to site-2: overlays.mesh.vlans: no VLAN of 100 is free on every link of "
@@ -55,7 +32,7 @@ def test_without_a_vlan_a_flow_waits_and_says_which_overlay_range_and_link_refus
 
 
 def test_in_a_partition_a_flow_waits_and_goes_when_the_network_is_one_again() -> None:
-    stage = diamond()
+    stage = make_diamond_stage()
     for dpid in (UPPER, LOWER):
         stage.change_port(dpid, "east", PortState(2, False))
     waiting = stage.submit("bulk", ports=[5001])
@@ -71,7 +48,7 @@ def test_in_a_partition_a_flow_waits_and_goes_when_the_network_is_one_again() ->
 
 def test_every_pair_of_sites_in_a_network_full_of_loops_has_two_ways_that_do_not_meet_in_a_circle() -> None:
     """That no circuit visits a switch twice is checked whenever they change (``check_loop_free``)."""
-    stage = fabric()
+    stage = make_fabric_stage()
     assert len(stage.saved.circuits.circuits) == SITES * (SITES - 1)
 
 
@@ -87,9 +64,9 @@ def test_flows_that_the_same_packets_would_match_are_refused() -> None:
 
 def test_a_thousand_requests_at_once_are_all_answered_and_leave_nothing() -> None:
     """More than fit: the path's capacity is shared, the others wait."""
-    stage = fabric()
+    stage = make_fabric_stage()
     standing = stage.installed()
-    flows = [between(stage, number % 2, 2 + number % 3, 5000 + number) for number in range(1000)]
+    flows = [submit_between(stage, number % 2, 2 + number % 3, 5000 + number) for number in range(1000)]
     states = [stage.flow(flow).state for flow in flows]
     assert set(states) <= {FlowState.ACTIVE, FlowState.QUEUED}
     assert states.count(FlowState.ACTIVE) > 100

@@ -10,9 +10,9 @@ import pytest
 from adon.broker.flow import Flow, FlowState
 from adon.errors import Conflict
 from tests.broker.queueing.scenes import HOUR, full
-from tests.broker.test_preemption import crowded
 from tests.support.factories import make_flow, make_request
 from tests.support.refusals import refused
+from tests.support.scenes import make_crowded_stage
 from tests.support.stage import OSU_EDGE, Stage, know, make_stage
 
 Scene = Callable[[], tuple[Stage, Flow]]
@@ -47,7 +47,7 @@ def asleep() -> tuple[Stage, Flow]:
 
 def displaced() -> tuple[Stage, Flow]:
     """It ran, gave its place to a higher priority, and waits again with what is left."""
-    stage, low = crowded()
+    stage, low = make_crowded_stage()
     stage.pass_time(10)
     know(stage, al2s=4.5, internet=1.0)
     stage.submit(priority=900)

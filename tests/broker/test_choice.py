@@ -12,7 +12,7 @@ from adon.flowvisor.cookie import Kind
 from adon.flowvisor.path import Basis
 from adon.flowvisor.performance import FlowLoad
 from measurement.model import Measurement, Metric
-from tests.broker.test_counters import DESTINATION, SOURCE, reported
+from tests.support.counters import DESTINATION, SOURCE, make_reported_rule
 from tests.support.factories import make_catalog, make_measurement, make_request
 
 CAPACITY = 60e6
@@ -22,7 +22,7 @@ def counted(rate: float, until: float = 100.0) -> FlowCounters:
     """A flow of a steady rate, read every five seconds."""
     counters = FlowCounters()
     for at in range(0, int(until) + 1, 5):
-        rules = [reported(1, Kind.FLOW_INGRESS, int(rate * at / 8))]
+        rules = [make_reported_rule(1, Kind.FLOW_INGRESS, int(rate * at / 8))]
         counters.report(float(at), 1, rules, SOURCE, DESTINATION)
     return counters
 

@@ -5,24 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.counters import Evidence, FlowCounters, by_flows
-from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
-from adon.flowvisor.path import Attachment
 from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.rule import ReportedRule, Rule
+from tests.support.counters import DESTINATION, SOURCE, make_reported_rule
 
-SOURCE = Attachment("a", "mu", 1, 1, "10.1.0.10", "02:00:00:00:0a:0a", "02:00:00:00:0a:01")
-DESTINATION = Attachment("b", "osu", 2, 1, "10.2.0.10", "02:00:00:00:0b:0a", "02:00:00:00:0b:01")
 AFTER = 15.0
-
-
-def reported(dpid: int, kind: Kind, octets: int, *, back: bool = False, port: int = 5001) -> ReportedRule:
-    ends = {"ip_src": SOURCE.address, "ip_dst": DESTINATION.address, "tp_dst": port}
-    if back:
-        ends = {"ip_src": DESTINATION.address, "ip_dst": SOURCE.address, "tp_src": port}
-    rule = Rule(dpid, 30_500, Match(**ends), (Output(1),), cookie(kind, 1), idle_timeout=60)  # type: ignore[arg-type]
-    return ReportedRule(rule, octets // 1000, octets, 1.0)
 
 
 class Reports:
@@ -32,11 +21,17 @@ class Reports:
         self.counters = FlowCounters()
 
     def near(self, at: float, octets: int) -> None:
-        rules = [reported(1, Kind.FLOW_INGRESS, octets), reported(1, Kind.FLOW_DELIVERY, 99, back=True)]
+        rules = [
+            make_reported_rule(1, Kind.FLOW_INGRESS, octets),
+            make_reported_rule(1, Kind.FLOW_DELIVERY, 99, back=True),
+        ]
         self.counters.report(at, 1, rules, SOURCE, DESTINATION)
 
     def far(self, at: float, octets: int) -> Evidence:
-        rules = [reported(2, Kind.FLOW_DELIVERY, octets), reported(2, Kind.FLOW_INGRESS, 99, back=True)]
+        rules = [
+            make_reported_rule(2, Kind.FLOW_DELIVERY, octets),
+            make_reported_rule(2, Kind.FLOW_INGRESS, 99, back=True),
+        ]
         self.counters.report(at, 2, rules, SOURCE, DESTINATION)
         return self.counters.evidence(at, 0.0, AFTER)
 
@@ -171,7 +166,7 @@ def test_installed_but_no_packets_is_a_state(now: float, word: Evidence) -> None
 
 def test_idle_means_every_rule_within_one_time_out() -> None:
     counters = FlowCounters()
-    there, back = (reported(1, Kind.FLOW_INGRESS, 0, back=way).rule for way in (False, True))
+    there, back = (make_reported_rule(1, Kind.FLOW_INGRESS, 0, back=way).rule for way in (False, True))
     assert not counters.idle([], 0.0)
     counters.idled_out(there, 100.0)
     assert not counters.idle([there, back], 100.0)
@@ -182,7 +177,7 @@ def test_idle_means_every_rule_within_one_time_out() -> None:
 
 def test_a_rule_that_came_back_and_counts_is_not_idle() -> None:
     counters = FlowCounters()
-    there = reported(1, Kind.FLOW_INGRESS, 5000)
+    there = make_reported_rule(1, Kind.FLOW_INGRESS, 5000)
     counters.idled_out(there.rule, 100.0)
     counters.report(105.0, 1, [there], SOURCE, DESTINATION)
     assert not counters.idle([there.rule], 110.0)

@@ -16,16 +16,10 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.forecasting.sharing import Coming, Usual
 from measurement.model import PathKey
 from tests.support.refusals import refused
+from tests.support.scenes import SIX, transfer
 from tests.support.stage import Stage, know, make_stage
 
-SIX = {"qspec": {"throughput": {"min": "6 Mbps"}}}
 AL2S = PathKey("al2s", "mu", "osu")
-
-
-def transfer(stage: Stage, flow: Flow, seconds: int, mbps: float) -> None:
-    for _ in range(seconds):
-        stage.pass_time(1)
-        stage.carry(flow, int(mbps * 1e6 / 8))
 
 
 def finish(stage: Stage, flow: Flow, octets: int = 0) -> Flow:

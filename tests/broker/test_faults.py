@@ -31,9 +31,9 @@ from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
-from tests.broker.test_overlay import EDGES, PORTS, TEMPLATE
 from tests.depth import DEPTH
 from tests.support.network_factories import NETWORK
+from tests.support.overlay_network import DIAMOND, PORTS, TEMPLATE
 from tests.support.stage import ControllerDied, Stage
 
 SWITCHES = st.sampled_from(sorted(PORTS))
@@ -47,7 +47,7 @@ COUNTED = {"histories": 0}
 def diamond(pipeline: str, ladder: str) -> Stage:
     """Return the network of the overlay's tests, everything connected."""
     form = f", pipeline: {pipeline}"
-    text = EDGES % (form, form)
+    text = DIAMOND % (form, form)
     text = text.replace("policy: {drain: 0 s}", f"policy: {{drain: 200 ms, ladder: {{mode: {ladder}}}}}")
     read = yamlfile.parse_model(text, Configuration, NETWORK.name)
     stage = Stage(read, Catalog.of([yamlfile.check_model(TEMPLATE, Template)]))

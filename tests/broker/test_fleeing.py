@@ -2,57 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.decision import Outcome
-from adon.broker.flow import Flow, FlowState, Quality
-from adon.config import Configuration
-from adon.flowvisor.port import PortState
-from adon.frozenmap import FrozenMap
+from adon.broker.flow import FlowState, Quality
 from measurement.model import PathKey
-from tests.support.network_factories import make_configuration
+from tests.support.scenes import SEVEN, current_paths, cut_al2s, make_wide_configuration, submit_on_al2s
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, know, make_stage
 
-SEVEN: dict[str, Any] = {"qspec": {"throughput": {"min": "7 Mbps"}}}
 STANDBY = PathKey("internet", "mu", "osu")
-
-
-def wide(mbps: float = 20.0, **policy: Any) -> Configuration:
-    """The example network with an internet path that carries this much."""
-    read = make_configuration(**policy)
-    internet = read.paths["internet"].model_copy(update={"capacity": mbps * 1e6})
-    return read.model_copy(update={"paths": FrozenMap({**read.paths, "internet": internet})})
-
-
-def on_al2s(stage: Stage, count: int, **fields: Any) -> list[Flow]:
-    flows = [stage.submit(**{**SEVEN, **fields}) for _ in range(count)]
-    assert {flow.path for flow in flows} == {"al2s"}
-    return flows
 
 
 def cut_with(stage: Stage, internet: float) -> None:
     """The standby path is measured, then the other's port goes down."""
     know(stage, internet=internet)
-    cut(stage)
-
-
-def cut(stage: Stage, *, live: bool = False) -> None:
-    stage.change_port(MU_EDGE, "mu-edge-al2s", PortState(2, live))
-
-
-def places(stage: Stage, flows: list[Flow]) -> list[str | None]:
-    return [stage.flow(flow).path for flow in flows]
+    cut_al2s(stage)
 
 
 def test_the_refuge_is_filled_and_not_over_subscribed() -> None:
-    stage = make_stage(wide(), internet=0)
-    flows = on_al2s(stage, 4)
+    stage = make_stage(make_wide_configuration(), internet=0)
+    flows = submit_on_al2s(stage, 4)
     cut_with(stage, 20.0)
-    assert places(stage, flows) == ["internet", "internet", "al2s", "al2s"]
+    assert current_paths(stage, flows) == ["internet", "internet", "al2s", "al2s"]
     stays = stage.decision(flows[3])
     assert stays.outcome is Outcome.STAY
     assert "7 Mbps find no room: internet (Q " in stays.reason
@@ -61,57 +34,57 @@ def test_the_refuge_is_filled_and_not_over_subscribed() -> None:
 
 
 def test_the_higher_priority_goes_first_whenever_it_came() -> None:
-    stage = make_stage(wide(), internet=0)
-    flows = on_al2s(stage, 2, priority=100) + on_al2s(stage, 2, priority=900)
+    stage = make_stage(make_wide_configuration(), internet=0)
+    flows = submit_on_al2s(stage, 2, priority=100) + submit_on_al2s(stage, 2, priority=900)
     cut_with(stage, 20.0)
-    assert places(stage, flows) == ["al2s", "al2s", "internet", "internet"]
+    assert current_paths(stage, flows) == ["al2s", "al2s", "internet", "internet"]
 
 
 def test_flows_that_stay_on_the_refuge_keep_their_share() -> None:
-    stage = make_stage(wide(), al2s=1.0, internet=20.0)
+    stage = make_stage(make_wide_configuration(), al2s=1.0, internet=20.0)
     there = stage.submit(**SEVEN)
     assert there.path == "internet"
     stage.pass_time(1)
     know(stage, al2s=58.0)
-    flows = on_al2s(stage, 2)
-    cut(stage)
-    assert places(stage, [there, *flows]) == ["internet", "internet", "al2s"]
+    flows = submit_on_al2s(stage, 2)
+    cut_al2s(stage)
+    assert current_paths(stage, [there, *flows]) == ["internet", "internet", "al2s"]
 
 
 def test_who_found_no_refuge_goes_on_when_the_port_is_back() -> None:
-    stage = make_stage(wide(), internet=0)
-    flows = on_al2s(stage, 3)
+    stage = make_stage(make_wide_configuration(), internet=0)
+    flows = submit_on_al2s(stage, 3)
     cut_with(stage, 20.0)
-    cut(stage)
+    cut_al2s(stage)
     before = len(stage.saved.decisions)
-    cut(stage)
+    cut_al2s(stage)
     assert len(stage.saved.decisions) == before, "nothing has changed, nothing is recorded"
-    cut(stage, live=True)
+    cut_al2s(stage, live=True)
     left = stage.flow(flows[2])
     assert (left.state, left.path, left.quality) == (FlowState.ACTIVE, "al2s", Quality.MET)
 
 
 def test_a_refuge_that_gets_room_is_taken_at_the_next_event() -> None:
-    stage = make_stage(wide(), internet=0)
-    flows = on_al2s(stage, 3)
+    stage = make_stage(make_wide_configuration(), internet=0)
+    flows = submit_on_al2s(stage, 3)
     cut_with(stage, 20.0)
     stage.report(stage.flow(flows[0]))
     stage.pass_time(1)
     know(stage, internet=20.0)
-    assert places(stage, flows[1:]) == ["internet", "internet"]
+    assert current_paths(stage, flows[1:]) == ["internet", "internet"]
 
 
 def test_room_is_kept_for_a_flow_whose_rules_are_being_changed() -> None:
     """The highest priority is being installed when the port goes down: it will need the refuge."""
-    stage = make_stage(wide(10.0), internet=0)
-    low = on_al2s(stage, 1, priority=100)
+    stage = make_stage(make_wide_configuration(10.0), internet=0)
+    low = submit_on_al2s(stage, 1, priority=100)
     stage.silence(OSU_EDGE)
-    (high,) = on_al2s(stage, 1, priority=900)
+    (high,) = submit_on_al2s(stage, 1, priority=900)
     cut_with(stage, 10.0)
-    assert places(stage, low) == ["al2s"]
+    assert current_paths(stage, low) == ["al2s"]
     stage.end_faults()
     stage.answer_late()
-    assert places(stage, [*low, high]) == ["al2s", "internet"]
+    assert current_paths(stage, [*low, high]) == ["al2s", "internet"]
 
 
 # -- at once, from what was known last ------------------------------------------------------------------
@@ -119,9 +92,9 @@ def test_room_is_kept_for_a_flow_whose_rules_are_being_changed() -> None:
 
 @pytest.mark.parametrize("policy", ["avoid", "default_path"])
 def test_a_path_never_measured_is_better_than_one_that_is_down(policy: str) -> None:
-    stage = make_stage(wide(unknown_paths=policy), internet=0)
-    (flow,) = on_al2s(stage, 1)
-    cut(stage)
+    stage = make_stage(make_wide_configuration(unknown_paths=policy), internet=0)
+    (flow,) = submit_on_al2s(stage, 1)
+    cut_al2s(stage)
     assert stage.flow(flow).path == "internet"
     reason = stage.decision(flow).reason
     assert reason == (
@@ -131,27 +104,27 @@ def test_a_path_never_measured_is_better_than_one_that_is_down(policy: str) -> N
 
 
 def test_old_values_do_not_hold_a_flow_on_a_dead_path() -> None:
-    stage = make_stage(wide(), internet=20.0)
-    (flow,) = on_al2s(stage, 1)
+    stage = make_stage(make_wide_configuration(), internet=20.0)
+    (flow,) = submit_on_al2s(stage, 1)
     for _ in range(8):
         stage.carry(flow, 100_000)
         stage.pass_time(50)
-    cut(stage)
+    cut_al2s(stage)
     assert stage.flow(flow).path == "internet"
     assert "by its last known values" in stage.decision(flow).reason
 
 
 def test_a_path_known_to_miss_the_bound_is_no_refuge() -> None:
     stage = make_stage(internet=6.5)
-    (flow,) = on_al2s(stage, 1)
-    cut(stage)
+    (flow,) = submit_on_al2s(stage, 1)
+    cut_al2s(stage)
     assert stage.flow(flow).path == "al2s"
     assert "there is no other path" in stage.decision(flow).reason
 
 
 def test_an_unknown_path_is_no_reason_to_leave_one_that_only_lost_its_controller() -> None:
-    stage = make_stage(wide(), internet=0)
-    (flow,) = on_al2s(stage, 1)
+    stage = make_stage(make_wide_configuration(), internet=0)
+    (flow,) = submit_on_al2s(stage, 1)
     stage.disconnect(MU_EDGE)
     assert stage.flow(flow).path == "al2s"
     stage.connect(MU_EDGE)
@@ -159,9 +132,9 @@ def test_an_unknown_path_is_no_reason_to_leave_one_that_only_lost_its_controller
 
 
 def test_the_move_is_in_the_switches_by_the_same_event() -> None:
-    stage = make_stage(wide(), internet=20.0)
-    (flow,) = on_al2s(stage, 1)
-    cut(stage)
+    stage = make_stage(make_wide_configuration(), internet=20.0)
+    (flow,) = submit_on_al2s(stage, 1)
+    cut_al2s(stage)
     assert stage.output_of(flow) == 3
 
 
@@ -176,7 +149,7 @@ def test_the_move_is_in_the_switches_by_the_same_event() -> None:
 def test_whatever_runs_a_cut_over_subscribes_nothing(
     wanted: list[tuple[int, int]], rate: float, measured: bool
 ) -> None:
-    stage = make_stage(wide(rate), internet=rate if measured else 0)
+    stage = make_stage(make_wide_configuration(rate), internet=rate if measured else 0)
     for mbps, priority in wanted:
         stage.submit(priority=priority, qspec={"throughput": {"min": f"{mbps} Mbps"}})
 
@@ -187,7 +160,7 @@ def test_whatever_runs_a_cut_over_subscribes_nothing(
         )
 
     before = standby()
-    cut(stage)
+    cut_al2s(stage)
     after = standby()
     assert after <= max(before, rate)
     stage.disconnect(OSU_EDGE)

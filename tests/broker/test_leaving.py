@@ -10,8 +10,8 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.leaving import WHOLE, outcome_of
 from adon.broker.outcomes import Stay
 from adon.templates_catalog.catalog import Catalog
-from tests.broker.test_estimates import SIX, transfer
 from tests.support.factories import make_catalog, make_flow
+from tests.support.scenes import SIX, transfer
 from tests.support.stage import Stage, know, make_stage
 
 

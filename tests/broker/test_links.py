@@ -14,7 +14,7 @@ from adon.config.discovery import LinkDiscovery
 from adon.flowvisor.cookie import Kind, cookie_owner
 from adon.flowvisor.link import LinkState
 from adon.flowvisor.port import PortState
-from tests.flowvisor.test_lldp import CHASSIS, END, PORT, TTL, foreign
+from tests.flowvisor.frames import CHASSIS, END, PORT, TTL, lldp_frame
 from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, know
@@ -42,7 +42,7 @@ def test_where_it_is_not_configured_nothing_is_sent_or_known() -> None:
     stage = LinkStage(make_configuration())
     stage.connect()
     stage.pass_time(10)
-    stage.feed(LldpReceived(*stage.stamp(), MU_EDGE, 2, foreign(CHASSIS, PORT, TTL, END)))
+    stage.feed(LldpReceived(*stage.stamp(), MU_EDGE, 2, lldp_frame(CHASSIS, PORT, TTL, END)))
     assert stage.packets == []
     assert stage.shown() == []
     assert not {rule for rule in stage.installed() if cookie_owner(rule.cookie)[0] is Kind.DISCOVERY}
@@ -127,7 +127,7 @@ def test_hellos_of_a_controller_that_stands_by_are_not_ours() -> None:
 def test_the_read_out_has_links_and_foreign_neighbours() -> None:
     stage = LinkStage()
     stage.connect()
-    stage.feed(LldpReceived(*stage.stamp(), MU_EDGE, 3, foreign(CHASSIS, PORT, TTL, END)))
+    stage.feed(LldpReceived(*stage.stamp(), MU_EDGE, 3, lldp_frame(CHASSIS, PORT, TTL, END)))
     link, other = stage.shown()
     assert (link["state"], link["reason"], link["penalised_until"]) == ("live", "", None)
     assert link["delays"] == [0.0, 0.0]

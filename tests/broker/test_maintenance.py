@@ -17,11 +17,11 @@ from adon.broker.maintenance import Stage as Phase
 from adon.errors import Conflict, InvalidInput, NotFound
 from adon.flowvisor.topology import Topology
 from adon.frozenmap import FrozenMap
-from tests.broker.test_fleeing import SEVEN, on_al2s, places, wide
-from tests.broker.test_histories import Histories
 from tests.depth import DEPTH
+from tests.support.history_machine import Histories
 from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused
+from tests.support.scenes import SEVEN, current_paths, make_wide_configuration, submit_on_al2s
 from tests.support.stage import MU_EDGE, PORTS, Stage, know, make_stage, verdicts
 
 BEGINS, ENDS, LEAD = 10_000.0, 20_000.0, 600.0
@@ -149,7 +149,7 @@ def keep_busy(stage: Stage, seconds: float) -> None:
 
 def test_what_would_still_run_is_not_admitted_into_a_window() -> None:
     """100 MB at 7 Mbit/s take 114 s."""
-    stage = make_stage(wide(), internet=20.0)
+    stage = make_stage(make_wide_configuration(), internet=20.0)
     answer = announce(stage, 110, 1000)
     assert (answer["id"], answer["stage"]) == ("m-1", "announced")
     long = stage.submit(**SEVEN)
@@ -161,16 +161,16 @@ def test_what_would_still_run_is_not_admitted_into_a_window() -> None:
 
 
 def test_running_flows_leave_before_together_and_the_rest_waits() -> None:
-    stage = make_stage(wide(), internet=0)
-    flows = on_al2s(stage, 3, size="10 GB")
+    stage = make_stage(make_wide_configuration(), internet=0)
+    flows = submit_on_al2s(stage, 3, size="10 GB")
     announce(stage, 300, 1000)
     know(stage, internet=20.0)
-    assert places(stage, flows) == ["al2s"] * 3, "it is only announced"
+    assert current_paths(stage, flows) == ["al2s"] * 3, "it is only announced"
     keep_busy(stage, 180)
-    assert places(stage, flows) == ["al2s"] * 3
+    assert current_paths(stage, flows) == ["al2s"] * 3
     keep_busy(stage, 40)
     assert stage.now < 1_000_300
-    assert places(stage, flows) == ["internet", "internet", None]
+    assert current_paths(stage, flows) == ["internet", "internet", None]
     waiting = stage.flow(flows[2])
     assert waiting.state is FlowState.QUEUED
     assert stage.rules_of(waiting) == set()
@@ -182,10 +182,10 @@ def test_running_flows_leave_before_together_and_the_rest_waits() -> None:
 
 
 def test_after_the_end_everything_is_as_before() -> None:
-    stage = make_stage(wide(30.0), internet=0)
-    flows = on_al2s(stage, 3, size="10 GB")
+    stage = make_stage(make_wide_configuration(30.0), internet=0)
+    flows = submit_on_al2s(stage, 3, size="10 GB")
     announce(stage, 50, 200)
-    assert places(stage, flows) == ["internet"] * 3, "unknown, but better than what is to be closed"
+    assert current_paths(stage, flows) == ["internet"] * 3, "unknown, but better than what is to be closed"
     keep_busy(stage, 100)
     assert stage.quiet == {"al2s", "internet"}
     keep_busy(stage, 120)
@@ -218,14 +218,14 @@ def test_the_broker_wakes_for_a_window() -> None:
 
 def test_a_flow_that_will_be_over_stays() -> None:
     """50 MB at 7 Mbit/s take 57 s; the window begins in 90."""
-    stage = make_stage(wide(), internet=20.0)
+    stage = make_stage(make_wide_configuration(), internet=20.0)
     flow = stage.submit(**SEVEN, size="50 MB")
     announce(stage, 90, 1000)
     assert (stage.flow(flow).path, stage.flow(flow).moves) == ("al2s", 0)
 
 
 def test_a_restart_remembers_windows_and_does_not_empty_paths_it_cannot_see() -> None:
-    stage = make_stage(wide(), internet=20.0)
+    stage = make_stage(make_wide_configuration(), internet=20.0)
     flow = stage.submit(**SEVEN, size="10 GB")
     announce(stage, 500, 1000)
     stage.disconnect(MU_EDGE)

@@ -2,180 +2,117 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
-from adon.broker.drift import GATHER_S
-from adon.broker.effects import Announce, ReadRules, RuleState, SaveRules, SendBatch
+from adon.broker.effects import Announce, ReadRules, RuleState, SaveRules
 from adon.broker.events import (
-    BatchConfirmed,
-    BatchFailed,
     PortChanged,
     RuleRemoved,
     RulesReported,
     SwitchDown,
     SwitchUp,
 )
-from adon.broker.network import RETRY_S, Network, Outcome
+from adon.broker.network import RETRY_S
 from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Op, ReportedRule, Rule
-from adon.flowvisor.topology import Topology
-from tests.support.network_factories import make_configuration
 from tests.support.stage import MU_EDGE, OSU_EDGE
-
-
-def rule(dpid: int, owner: int = 1, port: int = 2, slot: int = 1) -> Rule:
-    return Rule(dpid, 30_000, Match(in_port=slot), (Output(port),), cookie(Kind.FLOW_INGRESS, owner))
-
-
-NEAR, FAR = rule(MU_EDGE), rule(OSU_EDGE)
-
-
-class Wire:
-    """A network whose switches the test answers for; times count up by ten seconds an event."""
-
-    def __init__(self, *rules: Rule) -> None:
-        self.network = Network(Topology(make_configuration()), rules, drain=0.0, check_period=60.0)
-        self._numbers = itertools.count(1)
-        self.now = 0.0
-
-    def stamp(self) -> tuple[str, float]:
-        self.now += 10.0
-        return f"e{next(self._numbers)}", self.now
-
-    def connect(self, dpid: int, *found: Rule) -> Outcome:
-        self.network.switch_up(SwitchUp(*self.stamp(), dpid, {}))
-        return self.report(dpid, *found)
-
-    def report(self, dpid: int, *found: Rule) -> Outcome:
-        rules = tuple(ReportedRule(one, 0, 0, 1.0) for one in found)
-        return self.network.rules_reported(RulesReported(*self.stamp(), dpid, rules))
-
-    def want(self, *rules: Rule) -> Outcome:
-        return self.network.want("f-1", rules, *self.stamp())
-
-    def confirm(self, batch: SendBatch) -> Outcome:
-        return self.network.batch_confirmed(BatchConfirmed(*self.stamp(), batch.dpid, batch.batch))
-
-    def gathered(self) -> Outcome:
-        """What was told of together is put right now."""
-        return self.network.wake("e0", self.now + GATHER_S)
-
-    def fail(self, batch: SendBatch) -> Outcome:
-        return self.network.batch_failed(BatchFailed(*self.stamp(), batch.dpid, batch.batch, "no"))
-
-
-def connected(*found: Rule, wanted: tuple[Rule, ...] = ()) -> Wire:
-    wire = Wire(*wanted)
-    for dpid in (MU_EDGE, OSU_EDGE):
-        for batch in sent(wire.connect(dpid, *(one for one in found if one.dpid == dpid))):
-            wire.confirm(batch)
-    return wire
-
-
-def sent(outcome: Outcome) -> list[SendBatch]:
-    return [effect for effect in outcome.effects if isinstance(effect, SendBatch)]
-
-
-def saved(outcome: Outcome) -> list[tuple[RuleState, tuple[Rule, ...]]]:
-    return [(e.state, e.rules) for e in outcome.effects if isinstance(e, SaveRules)]
+from tests.support.switch_answers import FAR, NEAR, Wire, connect_both, make_rule, saved_rules, sent_batches
 
 
 def test_rules_are_saved_before_they_are_sent_and_installed_when_all_have_answered() -> None:
-    wire = connected()
+    wire = connect_both()
     outcome = wire.want(NEAR, FAR)
     assert isinstance(outcome.effects[0], SaveRules)
-    assert saved(outcome) == [(RuleState.PENDING, (NEAR, FAR))]
-    first, second = sent(outcome)
+    assert saved_rules(outcome) == [(RuleState.PENDING, (NEAR, FAR))]
+    first, second = sent_batches(outcome)
     assert wire.confirm(first).installed == []
     assert wire.confirm(second).installed == ["f-1"]
     assert wire.network.complete("f-1")
 
 
 def test_only_what_changes_is_saved_as_pending() -> None:
-    wire = connected(NEAR, FAR, wanted=(NEAR, FAR))
-    moved = rule(MU_EDGE, port=3)
+    wire = connect_both(NEAR, FAR, wanted=(NEAR, FAR))
+    moved = make_rule(MU_EDGE, port=3)
     outcome = wire.want(moved, FAR)
-    assert saved(outcome) == [(RuleState.PENDING, (moved,))], "in the slot of NEAR, which it overwrites"
-    (batch,) = sent(outcome)
+    assert saved_rules(outcome) == [(RuleState.PENDING, (moved,))], "in the slot of NEAR, which it overwrites"
+    (batch,) = sent_batches(outcome)
     assert [change.op for change in batch.changes] == [Op.MODIFY]
 
 
 def test_what_was_refused_is_added_again_not_modified() -> None:
-    wire = connected()
-    first, _ = sent(wire.want(NEAR, FAR))
+    wire = connect_both()
+    first, _ = sent_batches(wire.want(NEAR, FAR))
     wire.fail(first)
-    (near, far) = sent(wire.want(rule(MU_EDGE, port=3), FAR))
+    (near, far) = sent_batches(wire.want(make_rule(MU_EDGE, port=3), FAR))
     assert [change.op for batch in (near, far) for change in batch.changes] == [Op.ADD, Op.ADD]
 
 
 def test_the_answer_to_a_plan_that_was_given_up_completes_nothing() -> None:
-    wire = connected()
-    (old,) = sent(wire.want(NEAR))
-    (new,) = sent(wire.want(NEAR))
+    wire = connect_both()
+    (old,) = sent_batches(wire.want(NEAR))
+    (new,) = sent_batches(wire.want(NEAR))
     assert wire.confirm(old).installed == []
     assert wire.confirm(new).installed == ["f-1"]
 
 
 def test_a_confirmed_rule_that_is_not_wanted_any_more_is_not_saved_as_installed() -> None:
     wire = Wire(NEAR)
-    (repair,) = sent(wire.connect(MU_EDGE))
+    (repair,) = sent_batches(wire.connect(MU_EDGE))
     wire.want()
-    assert saved(wire.confirm(repair)) == []
+    assert saved_rules(wire.confirm(repair)) == []
 
 
 def test_a_refusal_is_saved_with_the_rules_that_are_not_known_to_be_there() -> None:
-    wire = connected()
-    first, second = sent(wire.want(NEAR, FAR))
+    wire = connect_both()
+    first, second = sent_batches(wire.want(NEAR, FAR))
     wire.confirm(first)
     outcome = wire.fail(second)
-    assert saved(outcome) == [(RuleState.FAILED, (second.changes[0].rule,))]
+    assert saved_rules(outcome) == [(RuleState.FAILED, (second.changes[0].rule,))]
     assert outcome.failed == [("f-1", f"switch {second.dpid:016x}: no")]
 
 
 def test_a_refused_repair_fails_those_it_was_for_and_is_tried_again() -> None:
     wire = Wire(NEAR)
-    (repair,) = sent(wire.connect(MU_EDGE))
+    (repair,) = sent_batches(wire.connect(MU_EDGE))
     outcome = wire.fail(repair)
     assert [owner for owner, _ in outcome.failed] == [repair.batch.split("/")[0], "f-1"]
     assert wire.network.next_wake() == pytest.approx(wire.now + RETRY_S)
     again = wire.network.wake("e9", wire.now + RETRY_S)
     assert again.effects == [ReadRules("e9", MU_EDGE)]
     assert wire.network.next_wake() is None, "it would be woken for ever"
-    (retry,) = sent(wire.report(MU_EDGE))
+    (retry,) = sent_batches(wire.report(MU_EDGE))
     assert wire.confirm(retry).installed == ["f-1"]
 
 
 def test_a_switch_that_is_away_is_left_alone() -> None:
-    wire = connected(NEAR, FAR, wanted=(NEAR, FAR))
+    wire = connect_both(NEAR, FAR, wanted=(NEAR, FAR))
     wire.network.switch_down(SwitchDown(*wire.stamp(), OSU_EDGE))
     outcome = wire.want()
-    assert [batch.dpid for batch in sent(outcome)] == [MU_EDGE]
-    assert wire.confirm(sent(outcome)[0]).removed == ["f-1"]
-    (late,) = sent(wire.connect(OSU_EDGE, FAR))
+    assert [batch.dpid for batch in sent_batches(outcome)] == [MU_EDGE]
+    assert wire.confirm(sent_batches(outcome)[0]).removed == ["f-1"]
+    (late,) = sent_batches(wire.connect(OSU_EDGE, FAR))
     assert [change.op for change in late.changes] == [Op.DELETE]
 
 
 def test_why_we_left_a_switch_is_told() -> None:
-    wire = connected()
+    wire = connect_both()
     (told,) = wire.network.switch_down(SwitchDown(*wire.stamp(), OSU_EDGE, "another is master")).effects
     assert isinstance(told, Announce)
     assert (told.level, told.text) == ("error", f"switch {OSU_EDGE:016x} is left alone: another is master")
 
 
 def test_a_switch_that_goes_fails_what_it_had_not_answered() -> None:
-    wire = connected()
+    wire = connect_both()
     wire.want(NEAR, FAR)
     outcome = wire.network.switch_down(SwitchDown(*wire.stamp(), OSU_EDGE))
     assert [owner for owner, _ in outcome.failed] == ["f-1"]
 
 
 def test_a_report_of_a_switch_that_is_away_says_nothing() -> None:
-    wire = connected(NEAR, wanted=(NEAR,))
+    wire = connect_both(NEAR, wanted=(NEAR,))
     wire.network.switch_down(SwitchDown(*wire.stamp(), MU_EDGE))
     assert wire.report(MU_EDGE).effects == []
     assert wire.network.complete("f-1")
@@ -185,44 +122,44 @@ def test_what_is_given_up_during_a_repair_is_looked_for_after_it() -> None:
     """The repair's later phases still put in what was wanted when it began."""
     delivery = Rule(MU_EDGE, 30_000, Match(in_port=5), (Output(1),), cookie(Kind.FLOW_DELIVERY, 1))
     wire = Wire(delivery, NEAR)
-    (prepare,) = sent(wire.connect(MU_EDGE, rule(MU_EDGE, owner=2, slot=9)))
-    for batch in sent(wire.want()):
+    (prepare,) = sent_batches(wire.connect(MU_EDGE, make_rule(MU_EDGE, owner=2, slot=9)))
+    for batch in sent_batches(wire.want()):
         wire.confirm(batch)
-    (shift,) = sent(wire.confirm(prepare))
+    (shift,) = sent_batches(wire.confirm(prepare))
     assert [change.rule for change in shift.changes] == [NEAR]
-    (retire,) = sent(wire.confirm(shift))
+    (retire,) = sent_batches(wire.confirm(shift))
     wire.confirm(retire)
     assert wire.network.next_wake() is not None
-    (late,) = sent(wire.report(MU_EDGE, NEAR))
+    (late,) = sent_batches(wire.report(MU_EDGE, NEAR))
     assert [change.op for change in late.changes] == [Op.DELETE]
 
 
 def test_what_comes_to_be_wanted_while_a_repair_removes_it_is_put_back_at_once() -> None:
     """A leftover of another run is what a path's measurements want as soon as both its ends are there."""
     wire = Wire()
-    (cleaning,) = sent(wire.connect(MU_EDGE, NEAR))
+    (cleaning,) = sent_batches(wire.connect(MU_EDGE, NEAR))
     assert [change.op for change in cleaning.changes] == [Op.DELETE]
     outcome = wire.want(NEAR)
     assert outcome.installed == []
-    (back,) = sent(outcome)
+    (back,) = sent_batches(outcome)
     assert [(change.op, change.rule) for change in back.changes] == [(Op.ADD, NEAR)]
     wire.confirm(cleaning)
     assert not wire.network.complete("f-1")
     assert wire.confirm(back).installed == ["f-1"]
-    assert sent(wire.report(MU_EDGE, NEAR)) == []
+    assert sent_batches(wire.report(MU_EDGE, NEAR)) == []
 
 
 def test_what_a_repair_has_still_to_remove_does_not_count_as_installed() -> None:
     """The delivery rule goes last: when it comes to be wanted its delete has not even been sent."""
     delivery = Rule(MU_EDGE, 30_000, Match(in_port=5), (Output(1),), cookie(Kind.FLOW_DELIVERY, 1))
     wire = Wire()
-    (retire,) = sent(wire.connect(MU_EDGE, rule(MU_EDGE, owner=2), delivery))
-    (back,) = sent(wire.want(delivery))
+    (retire,) = sent_batches(wire.connect(MU_EDGE, make_rule(MU_EDGE, owner=2), delivery))
+    (back,) = sent_batches(wire.want(delivery))
     assert wire.confirm(back).installed == []
-    (clear,) = sent(wire.confirm(retire))
+    (clear,) = sent_batches(wire.confirm(retire))
     wire.confirm(clear)
     assert not wire.network.complete("f-1")
-    (again,) = sent(wire.report(MU_EDGE))
+    (again,) = sent_batches(wire.report(MU_EDGE))
     assert wire.confirm(again).installed == ["f-1"]
 
 
@@ -235,14 +172,14 @@ def test_a_repair_that_a_foreign_rule_blocks_fails_the_owner() -> None:
 
 def test_a_report_that_may_be_too_old_is_asked_for_again() -> None:
     """R4: what changed a moment ago is not judged, and not forgotten either."""
-    wire = connected()
-    for batch in sent(wire.want(NEAR)):
+    wire = connect_both()
+    for batch in sent_batches(wire.want(NEAR)):
         wire.confirm(batch)
     wire.network.recheck("e")
     early = RulesReported("e", wire.now + 0.5, MU_EDGE, ())
-    assert sent(wire.network.rules_reported(early)) == []
+    assert sent_batches(wire.network.rules_reported(early)) == []
     assert wire.network.next_wake() is not None
-    assert len(sent(wire.report(MU_EDGE))) == 1
+    assert len(sent_batches(wire.report(MU_EDGE))) == 1
 
 
 @pytest.mark.parametrize(("reason", "comes_back"), [("delete", True), ("group", True), ("idle", False)])
@@ -250,10 +187,10 @@ def test_a_removal_that_nobody_asked_for_is_undone_at_once_and_looked_into(
     reason: str, comes_back: bool
 ) -> None:
     """R20: the rule is put back before anything is read; what else was done is read when it can be told."""
-    wire = connected(NEAR, wanted=(NEAR,))
+    wire = connect_both(NEAR, wanted=(NEAR,))
     assert wire.network.rule_removed(removed(wire, NEAR, reason)).effects == []
     outcome = wire.gathered()
-    assert [change.rule for batch in sent(outcome) for change in batch.changes] == [NEAR] * comes_back
+    assert [change.rule for batch in sent_batches(outcome) for change in batch.changes] == [NEAR] * comes_back
     assert any(isinstance(effect, Announce) for effect in outcome.effects) is comes_back
     assert (wire.network.next_wake() == pytest.approx(wire.now + 2.0)) is comes_back
 
@@ -264,15 +201,15 @@ def removed(wire: Wire, gone: Rule, reason: str = "delete") -> RuleRemoved:
 
 def test_what_is_removed_while_a_repair_runs_is_put_back_by_the_next_one_all_of_it_at_once() -> None:
     """A switch that is wiped tells of each rule."""
-    rules = tuple(rule(MU_EDGE, slot=number) for number in range(1, 6))
-    wire = connected(*rules, wanted=rules)
+    rules = tuple(make_rule(MU_EDGE, slot=number) for number in range(1, 6))
+    wire = connect_both(*rules, wanted=rules)
     wire.network.rule_removed(removed(wire, rules[0]))
-    (first,) = sent(wire.gathered())
+    (first,) = sent_batches(wire.gathered())
     for gone in rules[1:]:
         wire.network.rule_removed(removed(wire, gone))
-    assert sent(wire.gathered()) == []
+    assert sent_batches(wire.gathered()) == []
     outcome = wire.confirm(first)
-    (rest,) = sent(outcome)
+    (rest,) = sent_batches(outcome)
     assert tuple(change.rule for change in rest.changes) == rules[1:]
     (told,) = (e.text for e in outcome.effects if isinstance(e, Announce) and e.level == "warning")
     assert told.startswith("somebody removed 4 rules of ours from 0000000000000a01")
@@ -281,32 +218,32 @@ def test_what_is_removed_while_a_repair_runs_is_put_back_by_the_next_one_all_of_
 
 def test_our_own_delete_is_not_somebody_elses() -> None:
     """Given up and wanted again before the switch has told of the removal."""
-    wire = connected(NEAR, wanted=(NEAR,))
-    (delete,) = sent(wire.want())
-    (add,) = sent(wire.want(NEAR))
+    wire = connect_both(NEAR, wanted=(NEAR,))
+    (delete,) = sent_batches(wire.want())
+    (add,) = sent_batches(wire.want(NEAR))
     wire.network.rule_removed(removed(wire, NEAR))
     assert wire.gathered().effects == []
     wire.confirm(delete)
     outcome = wire.confirm(add)
-    assert (outcome.installed, sent(outcome)) == (["f-1"], [])
+    assert (outcome.installed, sent_batches(outcome)) == (["f-1"], [])
     assert not any(isinstance(effect, Announce) for effect in outcome.effects)
 
 
 def test_a_rule_that_is_removed_while_it_is_changed_comes_back_after_the_change() -> None:
     """A modify of a rule that is not there does nothing."""
-    wire = connected(NEAR, wanted=(NEAR,))
-    moved = rule(MU_EDGE, port=3)
-    (modify,) = sent(wire.want(moved))
+    wire = connect_both(NEAR, wanted=(NEAR,))
+    moved = make_rule(MU_EDGE, port=3)
+    (modify,) = sent_batches(wire.want(moved))
     wire.network.rule_removed(removed(wire, NEAR))
-    assert sent(wire.gathered()) == []
-    (back,) = sent(wire.confirm(modify))
+    assert sent_batches(wire.gathered()) == []
+    (back,) = sent_batches(wire.confirm(modify))
     assert [(change.op, change.rule) for change in back.changes] == [(Op.ADD, moved)]
     assert wire.confirm(back).installed == ["f-1"]
 
 
 def test_a_foreign_rule_in_the_way_changes_nothing() -> None:
-    wire = connected(NEAR, wanted=(NEAR,))
-    blocked = rule(MU_EDGE, slot=7)
+    wire = connect_both(NEAR, wanted=(NEAR,))
+    blocked = make_rule(MU_EDGE, slot=7)
     wire.network.rules_reported(
         RulesReported(*wire.stamp(), MU_EDGE, (ReportedRule(NEAR, 0, 0, 1.0),), frozenset({blocked.slot}))
     )
@@ -321,24 +258,24 @@ def delivery(slot: int) -> Rule:
 
 
 def test_a_rule_whose_delete_was_not_sent_yet_is_saved_as_installed_when_it_is_wanted_again() -> None:
-    wire = connected(NEAR, delivery(7), wanted=(NEAR, delivery(7)))
-    moved = rule(MU_EDGE, port=3)
-    (shift,) = sent(wire.want(moved))  # the delivery rule goes after the shift
+    wire = connect_both(NEAR, delivery(7), wanted=(NEAR, delivery(7)))
+    moved = make_rule(MU_EDGE, port=3)
+    (shift,) = sent_batches(wire.want(moved))  # the delivery rule goes after the shift
     assert [change.rule for change in shift.changes] == [moved]
-    assert (RuleState.INSTALLED, (delivery(7),)) in saved(wire.want(moved, delivery(7)))
+    assert (RuleState.INSTALLED, (delivery(7),)) in saved_rules(wire.want(moved, delivery(7)))
 
 
 def test_what_another_switch_refused_is_installed_where_it_was_not() -> None:
-    wire = connected()
-    near, _ = sent(wire.want(NEAR, FAR))
-    assert saved(wire.fail(near)) == [(RuleState.FAILED, (NEAR, FAR))]
-    assert (RuleState.INSTALLED, (FAR,)) in saved(wire.report(OSU_EDGE, FAR))
-    assert saved(wire.report(OSU_EDGE, FAR)) == []
+    wire = connect_both()
+    near, _ = sent_batches(wire.want(NEAR, FAR))
+    assert saved_rules(wire.fail(near)) == [(RuleState.FAILED, (NEAR, FAR))]
+    assert (RuleState.INSTALLED, (FAR,)) in saved_rules(wire.report(OSU_EDGE, FAR))
+    assert saved_rules(wire.report(OSU_EDGE, FAR)) == []
 
 
 def test_a_port_that_says_nothing_new_is_no_reason_to_look_at_everything() -> None:
     """Open vSwitch announces a port that goes down with a message that says it is up still."""
-    wire = connected()
+    wire = connect_both()
     up, down = PortState(2, live=True), PortState(2, live=False)
 
     def news(state: PortState | None) -> bool:

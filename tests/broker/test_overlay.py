@@ -2,73 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from adon import yamlfile
-from adon.config import Configuration
 from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6
 from adon.flowvisor.port import PortState
-from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.model import Template
 from tests.support.datapath import Packet
-from tests.support.network_factories import NETWORK
+from tests.support.overlay_network import LOWER, PORTS, UPPER, make_diamond_stage
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage
-
-UPPER, LOWER = 0xC1, 0xC2
-PORTS = {
-    MU_EDGE: {"dtn": 1, "up": 2, "down": 3},
-    OSU_EDGE: {"dtn": 1, "up": 2, "down": 3},
-    UPPER: {"west": 1, "east": 2},
-    LOWER: {"west": 1, "east": 2},
-}
-EDGES = """
-network: diamond
-switches:
-  mu-edge: {dpid: "0000000000000a01"%s}
-  osu-edge: {dpid: "0000000000000a02"%s}
-  upper: {dpid: "00000000000000c1"}
-  lower: {dpid: "00000000000000c2"}
-sites:
-  mu:
-    edge: mu-edge
-    gateway_mac: "02:00:00:00:0a:01"
-    hosts: {mu-dtn: {address: 10.1.0.10, address6: "2001:db8:a::10", mac: "02:00:00:00:0a:0a", port: dtn}}
-  osu:
-    edge: osu-edge
-    gateway_mac: "02:00:00:00:0b:01"
-    hosts: {osu-dtn: {address: 10.2.0.10, address6: "2001:db8:b::10", mac: "02:00:00:00:0b:0a", port: dtn}}
-links:
-  a-up: {ends: {mu-edge: up, upper: west}, capacity: 100 Mbps, delay: 1 ms}
-  up-b: {ends: {upper: east, osu-edge: up}, capacity: 100 Mbps, delay: 1 ms}
-  a-down: {ends: {mu-edge: down, lower: west}, capacity: 80 Mbps, delay: 2 ms}
-  down-b: {ends: {lower: east, osu-edge: down}, capacity: 80 Mbps, delay: 2 ms}
-overlays:
-  ring: {vlans: "100-101", paths: 2}
-paths: {}
-policy: {drain: 0 s}
-"""
-TEMPLATE: dict[str, Any] = {
-    "name": "bulk",
-    "title": "Bulk",
-    "description": "Moves at once.",
-    "qspec": {"throughput": {"min": "1 Mbps"}},
-    "rspec": {"bandwidth_ceiling": "100 Mbps"},
-    "weights": {"throughput": 1.0},
-    "tables": {"throughput": {"points": [["1 Mbps", 1], ["100 Mbps", 10]]}},
-    "selection": {"patience": 1, "min_dwell": "0 s", "switch_margin": 0},
-}
-
-
-def diamond(pipeline: str = "single") -> Stage:
-    staged = f", pipeline: {pipeline}"
-    read = yamlfile.parse_model(EDGES % (staged, staged), Configuration, NETWORK.name)
-    templates = Catalog.of([yamlfile.check_model(TEMPLATE, Template)])
-    stage = Stage(read, ports=PORTS, catalog=templates)
-    stage.connect()
-    return stage
-
 
 SWITCHES = {"mu-edge": MU_EDGE, "osu-edge": OSU_EDGE, "upper": UPPER, "lower": LOWER}
 DTN_PORT = 1
@@ -122,7 +62,7 @@ def names(stage: Stage) -> dict[str, tuple[tuple[str, ...], int]]:
 
 @pytest.mark.parametrize("pipeline", ["single", "staged"])
 def test_a_flow_crosses_our_own_switches_both_ways_and_in_both_versions_of_ip(pipeline: str) -> None:
-    stage = diamond(pipeline)
+    stage = make_diamond_stage(pipeline)
     flow = stage.submit("bulk", ports=[5001])
     assert flow.path == "ring.1"
     assert names(stage)["ring.1"] == (("a-up", "up-b"), 100)
@@ -133,7 +73,7 @@ def test_a_flow_crosses_our_own_switches_both_ways_and_in_both_versions_of_ip(pi
 
 
 def test_a_link_in_the_middle_goes_and_the_flow_moves_without_waiting_for_a_measurement() -> None:
-    stage = diamond()
+    stage = make_diamond_stage()
     flow = stage.submit("bulk", ports=[5001])
     stage.change_port(UPPER, "east", PortState(2, False))
     assert stage.saved.flows[flow.number].path == "ring.2"
@@ -142,7 +82,7 @@ def test_a_link_in_the_middle_goes_and_the_flow_moves_without_waiting_for_a_meas
 
 
 def test_a_restart_keeps_names_numbers_and_vlans_and_changes_no_rule() -> None:
-    stage = diamond()
+    stage = make_diamond_stage()
     stage.submit("bulk", ports=[5001])
     before, sent = names(stage), len(stage.batches)
     stage.restart()
@@ -152,7 +92,7 @@ def test_a_restart_keeps_names_numbers_and_vlans_and_changes_no_rule() -> None:
 
 
 def test_a_circuit_that_nobody_uses_goes_with_its_rules_and_its_vlan_is_free_again() -> None:
-    stage = diamond()
+    stage = make_diamond_stage()
     assert {rule.dpid for rule in stage.installed()} == {UPPER, LOWER}
     stage.change_port(LOWER, "east", PortState(2, False))
     assert list(names(stage)) == ["ring.1"]
@@ -162,7 +102,7 @@ def test_a_circuit_that_nobody_uses_goes_with_its_rules_and_its_vlan_is_free_aga
 
 
 def test_a_partition_queues_the_flow_with_the_reason_and_joins_again() -> None:
-    stage = diamond()
+    stage = make_diamond_stage()
     flow = stage.submit("bulk", ports=[5001])
     for dpid in (UPPER, LOWER):
         stage.change_port(dpid, "east", PortState(2, False))

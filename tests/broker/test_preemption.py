@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,8 +10,8 @@ from adon.broker.decision import Outcome
 from adon.broker.flow import FlowState
 from adon.broker.preemption import Holder, gives_way, preemption_candidate, summed_up
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
-from tests.support.network_factories import make_configuration
-from tests.support.stage import Stage, know, make_stage
+from tests.support.scenes import make_crowded_stage
+from tests.support.stage import know
 
 
 def record(
@@ -52,18 +50,8 @@ def test_nobody_there_nobody_gives_way() -> None:
     assert gives_way(900, 7e6, [], [record()], {"al2s": 58e6}) is None
 
 
-def crowded(**policy: Any) -> tuple[Stage, Any]:
-    """A stage on which a low flow of many streams fills layer 2."""
-    stage = make_stage(make_configuration(**policy))
-    low = stage.submit(priority=100, streams=12, qspec={"throughput": {"min": "6 Mbps"}})
-    assert low.path == "al2s"
-    stage.pass_time(20)
-    know(stage, al2s=4.5, internet=6.5)
-    return stage, low
-
-
 def test_the_flow_that_gives_way_is_decided_again_first() -> None:
-    stage, low = crowded()
+    stage, low = make_crowded_stage()
     high = stage.submit(priority=900)
     assert (stage.flow(high).path, stage.flow(high).state) == ("al2s", FlowState.ACTIVE)
     assert "in the place of f-1" in stage.flow(high).reason
@@ -78,7 +66,7 @@ def test_the_flow_that_gives_way_is_decided_again_first() -> None:
 
 
 def test_without_another_path_it_waits_and_comes_back() -> None:
-    stage, low = crowded()
+    stage, low = make_crowded_stage()
     stage.pass_time(5)
     know(stage, internet=2.0)
     high = stage.submit(priority=900)
@@ -93,21 +81,21 @@ def test_without_another_path_it_waits_and_comes_back() -> None:
 
 
 def test_equal_priority_waits_its_turn() -> None:
-    stage, low = crowded()
+    stage, low = make_crowded_stage()
     later = stage.submit(priority=100)
     assert stage.flow(later).state is FlowState.QUEUED
     assert stage.flow(low).path == "al2s"
 
 
 def test_the_policy_can_forbid_it() -> None:
-    stage, low = crowded(preemption=False)
+    stage, low = make_crowded_stage(preemption=False)
     high = stage.submit(priority=900)
     assert stage.flow(high).state is FlowState.QUEUED
     assert stage.flow(low).path == "al2s"
 
 
 def test_nobody_is_moved_for_a_flow_that_no_site_can_take() -> None:
-    stage, low = crowded()
+    stage, low = make_crowded_stage()
     stage.reserve_nodes()
     high = stage.submit(priority=900)
     assert stage.flow(high).state is FlowState.QUEUED

@@ -19,9 +19,9 @@ from adon.broker.recompute.encoded import digest
 from adon.broker.recompute.seen import Placed, Snapshot
 from adon.config import LadderPolicy
 from measurement.model import Metric
-from tests.broker.test_fleeing import cut, on_al2s, wide
 from tests.support.factories import make_alarm
 from tests.support.network_factories import make_configuration
+from tests.support.scenes import cut_al2s, make_wide_configuration, submit_on_al2s
 from tests.support.stage import MU_EDGE, Stage, know, make_stage
 
 
@@ -61,11 +61,11 @@ def test_worker_nodes_that_others_hold_are_not_free() -> None:
 
 
 def test_those_who_flee_together() -> None:
-    stage = make_stage(wide(), internet=0)
-    on_al2s(stage, 4)
+    stage = make_stage(make_wide_configuration(), internet=0)
+    submit_on_al2s(stage, 4)
     know(stage, internet=20.0)
     before = len(stage.snapshots)
-    cut(stage)
+    cut_al2s(stage)
     assert steps(stage)[before:].count("expelled") == 4
     exoduses = {
         json.loads(one.text)["step"]["exodus"] for one in stage.encoded[before:] if "exodus" in one.text

@@ -17,9 +17,9 @@ from adon.config import LadderPolicy
 from adon.flowvisor.pipeline import METER_FIRST
 from adon.flowvisor.rule import Bucket, Change, Entry, GroupEntry, MeterEntry, Op
 from adon.frozenmap import FrozenMap
-from tests.broker.test_network import FAR, Wire, connected, rule, saved, sent
 from tests.support.network_factories import make_configuration
 from tests.support.stage import MU_EDGE, Stage, make_stage
+from tests.support.switch_answers import FAR, Wire, connect_both, make_rule, saved_rules, sent_batches
 
 METER = MeterEntry(MU_EDGE, METER_FIRST, 1_000_000, 100_000)
 GROUP = GroupEntry(MU_EDGE, 1, "fast_failover", (Bucket((), 2),))
@@ -70,14 +70,14 @@ def test_what_is_refused_again_and_again_is_tried_ever_more_rarely() -> None:
 
 
 def refuse(wire: Wire, outcome: Outcome, *entries: Entry, words: str = "no") -> Outcome:
-    (batch,) = sent(outcome)
+    (batch,) = sent_batches(outcome)
     places = [n for n, change in enumerate(batch.changes) if change.rule in entries]
     assert len(places) == len(entries)
     event = BatchFailed(*wire.stamp(), batch.dpid, batch.batch, words, tuple((n, words) for n in places))
     return wire.network.batch_failed(event)
 
 
-OWNERS = {n: rule(MU_EDGE, owner=n, slot=n) for n in (1, 2, 3)}
+OWNERS = {n: make_rule(MU_EDGE, owner=n, slot=n) for n in (1, 2, 3)}
 
 
 def repairing() -> tuple[Wire, Outcome]:
@@ -91,8 +91,8 @@ def test_a_repair_goes_on_without_the_rule_that_was_refused() -> None:
     done = refuse(wire, outcome, OWNERS[2])
     assert done.failed == [("f-2", "switch 0000000000000a01: no")]
     assert set(done.installed) == {"f-1", "f-3"}
-    assert (RuleState.FAILED, (OWNERS[2],)) in saved(done)
-    assert (RuleState.INSTALLED, (OWNERS[1], OWNERS[3])) in saved(done)
+    assert (RuleState.FAILED, (OWNERS[2],)) in saved_rules(done)
+    assert (RuleState.INSTALLED, (OWNERS[1], OWNERS[3])) in saved_rules(done)
     assert not wire.network.changing()
 
 
@@ -102,12 +102,12 @@ def test_what_was_refused_is_left_alone_for_a_while_and_then_tried_again() -> No
     told = (OWNERS[1], OWNERS[3])
     at = wire.now
     wire.now = at + RETRY_S - 10.1  # an event takes ten seconds here
-    assert sent(wire.report(MU_EDGE, *told)) == []
+    assert sent_batches(wire.report(MU_EDGE, *told)) == []
     assert wire.network.next_wake() == at + RETRY_S
     wire.now = at + RETRY_S - 10.0
     wire.network.wake("e", at + RETRY_S)
     again = wire.report(MU_EDGE, *told)
-    assert [change.rule for batch in sent(again) for change in batch.changes] == [OWNERS[2]]
+    assert [change.rule for batch in sent_batches(again) for change in batch.changes] == [OWNERS[2]]
     assert refuse(wire, again, OWNERS[2]).failed
     assert wire.network.next_wake() == pytest.approx(wire.now + 2 * RETRY_S)
 
@@ -117,34 +117,34 @@ def test_an_operator_who_asks_for_it_need_not_wait() -> None:
     refuse(wire, outcome, OWNERS[2])
     wire.now += 2.5 - 10.0
     wire.network.recheck("e")
-    assert [c.rule for b in sent(wire.report(MU_EDGE, OWNERS[1], OWNERS[3])) for c in b.changes] == [
+    assert [c.rule for b in sent_batches(wire.report(MU_EDGE, OWNERS[1], OWNERS[3])) for c in b.changes] == [
         OWNERS[2]
     ]
 
 
 def test_a_flow_has_all_of_its_rules_or_none() -> None:
-    wire = connected()
-    one, other = rule(MU_EDGE, slot=1), rule(MU_EDGE, slot=2)
+    wire = connect_both()
+    one, other = make_rule(MU_EDGE, slot=1), make_rule(MU_EDGE, slot=2)
     done = refuse(wire, wire.want(one, other), other)
     assert done.failed == [("f-1", "switch 0000000000000a01: no")]
     assert done.installed == []
 
 
 def test_a_meter_that_is_there_already_is_changed_instead() -> None:
-    wire = connected()
+    wire = connect_both()
     outcome = wire.want(METER)
     again = refuse(wire, outcome, METER, words="OFPET_METER_MOD_FAILED(12) OFPMMFC_METER_EXISTS(1)")
-    (batch,) = sent(again)
+    (batch,) = sent_batches(again)
     assert batch.changes == (Change(Op.MODIFY, METER),)
     assert again.failed == []
     assert wire.confirm(batch).installed == ["f-1"]
 
 
 def test_a_switch_that_says_both_is_not_asked_for_ever() -> None:
-    wire = connected()
+    wire = connect_both()
     again = refuse(wire, wire.want(METER), METER, words="METER_EXISTS")
     done = refuse(wire, again, METER, words="UNKNOWN_METER")
-    assert sent(done) == []
+    assert sent_batches(done) == []
     assert [owner for owner, _ in done.failed] == ["f-1"]
 
 
@@ -152,7 +152,7 @@ def test_a_switch_that_says_both_is_not_asked_for_ever() -> None:
 def test_whatever_is_refused_everything_else_is_installed(refused: set[int]) -> None:
     wire, outcome = repairing()
     bad = [OWNERS[n] for n in refused]
-    done = refuse(wire, outcome, *bad) if bad else wire.confirm(sent(outcome)[0])
+    done = refuse(wire, outcome, *bad) if bad else wire.confirm(sent_batches(outcome)[0])
     assert {owner for owner, _ in done.failed} == {f"f-{n}" for n in refused}
     assert set(done.installed) == {f"f-{n}" for n in OWNERS.keys() - refused}
 
@@ -254,7 +254,7 @@ def test_what_was_taken_at_last_is_no_repeated_offender() -> None:
     refuse(wire, outcome, OWNERS[2])
     wire.now += 2 * RETRY_S
     wire.network.wake("e", wire.now)
-    (batch,) = sent(wire.report(MU_EDGE, OWNERS[1], OWNERS[3]))
+    (batch,) = sent_batches(wire.report(MU_EDGE, OWNERS[1], OWNERS[3]))
     wire.confirm(batch)
     wire.now += 2 * RETRY_S
     wire.network.rule_removed(RuleRemoved(*wire.stamp(), MU_EDGE, OWNERS[2], "delete", 0, 0))
@@ -262,8 +262,8 @@ def test_what_was_taken_at_last_is_no_repeated_offender() -> None:
     refuse(wire, wire.network.wake("e", wire.now), OWNERS[2])
     at = wire.now
     wire.now = at + RETRY_S - 10.1  # an event takes ten seconds here
-    assert sent(wire.report(MU_EDGE, OWNERS[1], OWNERS[3])) == []
+    assert sent_batches(wire.report(MU_EDGE, OWNERS[1], OWNERS[3])) == []
     wire.now = at + RETRY_S - 10.0
     wire.network.wake("e", at + RETRY_S)
-    (again,) = sent(wire.report(MU_EDGE, OWNERS[1], OWNERS[3]))
+    (again,) = sent_batches(wire.report(MU_EDGE, OWNERS[1], OWNERS[3]))
     assert [change.rule for change in again.changes] == [OWNERS[2]]

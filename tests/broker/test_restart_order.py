@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.broker.flow import FlowState
-from tests.broker.test_bad_input import between, fabric
 from tests.depth import DEPTH
+from tests.support.overlay_network import make_fabric_stage, submit_between
 
 
 @settings(max_examples=8 * DEPTH)
 @given(st.randoms(use_true_random=False))
 def test_switches_come_back_in_any_order_and_nothing_is_sent(chance: Random) -> None:
-    stage = fabric()
-    flows = [between(stage, one, other, 5001) for one in range(5) for other in range(one)]
+    stage = make_fabric_stage()
+    flows = [submit_between(stage, one, other, 5001) for one in range(5) for other in range(one)]
     before = [(stage.flow(flow).state, stage.flow(flow).path) for flow in flows]
     assert {state for state, _ in before} == {FlowState.ACTIVE}
     circuits, sent = stage.saved.circuits, len(stage.batches)
@@ -31,8 +31,8 @@ def test_switches_come_back_in_any_order_and_nothing_is_sent(chance: Random) -> 
 
 
 def test_a_switch_in_the_middle_that_is_away_moves_nothing() -> None:
-    stage = fabric()
-    flow = between(stage, 0, 2, 5001)
+    stage = make_fabric_stage()
+    flow = submit_between(stage, 0, 2, 5001)
     path, sent, read = stage.flow(flow).path, len(stage.batches), stage.configuration
     circuit = next(one for one in stage.saved.circuits.circuits if one.name == path)
     edges = {site.edge for site in read.sites.values()}

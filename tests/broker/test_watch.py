@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
-from tests.broker import test_histories
 from tests.depth import DEPTH
+from tests.support import history_machine
 from tests.support.histories import NAMES, RATES, STEPS, TEMPLATES, Scene
 from tests.support.stage import Stage, know
 from tests.support.twins import Twins
@@ -37,8 +37,8 @@ class TwinStage(Stage):
     make_broker = Twins
 
 
-class TwinHistories(test_histories.Histories):
-    @initialize(rate=test_histories.RATES)
+class TwinHistories(history_machine.Histories):
+    @initialize(rate=history_machine.RATES)
     def begin(self, rate: float) -> None:
         self.stage = TwinStage()
         self.stage.connect()

@@ -17,21 +17,21 @@ from adon.broker.whatif import NO_PATH, Report
 from adon.config import Configuration
 from adon.errors import InvalidInput
 from adon.frozenmap import FrozenMap
-from tests.broker.test_fleeing import cut, on_al2s, wide
+from tests.support.scenes import cut_al2s, make_wide_configuration, submit_on_al2s
 from tests.support.stage import Stage, know, make_stage
 
 
 def linked(mbps: float = 20.0) -> Configuration:
     """Both paths share a duct; each has a fibre of its own."""
-    read = wide(mbps)
+    read = make_wide_configuration(mbps)
     paths = {n: p.model_copy(update={"links": (f"fibre-{n}", "duct")}) for n, p in read.paths.items()}
     return read.model_copy(update={"paths": FrozenMap(paths)})
 
 
 def three_on_al2s() -> Stage:
     stage = make_stage(linked(), internet=0)
-    on_al2s(stage, 2, priority=100)
-    on_al2s(stage, 1, priority=900)
+    submit_on_al2s(stage, 2, priority=100)
+    submit_on_al2s(stage, 1, priority=900)
     know(stage, internet=20.0)
     return stage
 
@@ -84,7 +84,7 @@ def test_an_estimate_leaves_the_others_their_bounds() -> None:
 
 def test_what_is_not_known_is_not_called_fine_and_not_broken() -> None:
     stage = make_stage(linked(), internet=0)
-    on_al2s(stage, 1)
+    submit_on_al2s(stage, 1)
     report = ask(stage, "path-down", "al2s")
     assert told(report) == {"f-1": ("internet", "moves", "unknown")}
     assert (report.verdict, report.flows[0].q, report.flows[0].estimate) == ("unknown", None, None)
@@ -190,7 +190,7 @@ def test_what_was_rehearsed_is_what_happens(wanted: list[tuple[int, int]], rate:
     assert {flow.number: flow for flow in stage.broker.flows} == held
     on_it = {f.id for f in stage.saved.flows.values() if f.path == "al2s" and f.state is FlowState.ACTIVE}
     assert {one.flow for one in report.flows} == on_it
-    cut(stage)
+    cut_al2s(stage)
     for one in report.flows:
         assert stage.saved.flows[int(one.flow[2:])].path == (one.to or "al2s")
 
@@ -198,6 +198,6 @@ def test_what_was_rehearsed_is_what_happens(wanted: list[tuple[int, int]], rate:
 @pytest.mark.parametrize(("flows", "expected"), [(1, "met"), (2, "degraded")])
 def test_two_flows_leave_each_other_less_than_they_aim_at(flows: int, expected: str) -> None:
     stage = make_stage(linked(58.0), internet=0)
-    on_al2s(stage, flows, qspec={"throughput": {"min": "7 Mbps", "target": "45 Mbps"}})
+    submit_on_al2s(stage, flows, qspec={"throughput": {"min": "7 Mbps", "target": "45 Mbps"}})
     know(stage, internet=50.0)
     assert {one.quality for one in ask(stage, "path-down", "al2s").flows} == {expected}

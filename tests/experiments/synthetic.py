@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 from adon.experiments.parts import Moment, What
 from adon.experiments.plan import plan
@@ -28,6 +30,8 @@ from adon.experiments.results import (
     TrialDone,
 )
 from adon.experiments.surroundings import Surroundings, Way
+from apps.experiments.folder import Folder
+from apps.experiments.named_files import named_files
 
 BEGAN = 1_795_000_000.0
 MU_OSU = Surroundings(
@@ -308,3 +312,26 @@ def run(
     if only is not None and only < len(whole.trials):
         said = replace(said, state=State.PARTIAL, why="interrupted")
     return Run(said, tables)
+
+
+def make_row(name: str = "a", **changes: Any) -> FlowRow:
+    """Return the row of a flow that ended."""
+    row = FlowRow(
+        trial=1, flow=name, flow_id="f", template="t", source="mu-dtn", destination="osu-dtn",
+        state="finished", path="al2s", paths="al2s", asked=1.0, decided=1.5, began=2.0, ended=12.0,
+        size=1000, received=1000, streams=1, window=None, priority=500, deadline=None, floor=None,
+        packets_sent=None, packets_lost=None, rtt=None, jitter=None, trouble="",
+    )  # fmt: skip
+    return row._replace(**changes)
+
+
+def write_run(path: Path, run: Run, *, over: bool = True) -> Folder:
+    """Write a run to a folder, trial by trial."""
+    its = source()
+    made = Folder(path, its.text, run.about, named_files(its))
+    rows = run.tables.by_trial()
+    for trial in run.about.trials:
+        made.add(trial, rows[trial.number])
+    if over:
+        made.finish(run.about.ended_at)
+    return made

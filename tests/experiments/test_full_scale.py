@@ -12,7 +12,7 @@ from adon.experiments.reading import parse
 from adon.experiments.results import EventRow, Run, State, Tables, ThroughputRow, TrialDone
 from adon.experiments.verdicts import Outcome, verdicts
 from tests.experiments import synthetic
-from tests.experiments.test_measures import flow
+from tests.experiments.synthetic import make_row
 
 FILE = """\
 experiment: made
@@ -119,7 +119,10 @@ def test_bounds_of_bytes_are_at_full_scale(fields: str, between: str, outcome: O
     point = {"number": 1, "key": "ours / 1", "policy": "ours", "point": {}, "repetition": 1, "seed": 1}
     trial = TrialDone(**point, began_at=0.0, seconds=60.0)
     tables = Tables(
-        flows=[flow("lasting", began=0.0, ended=45.0, size=None), flow("late", began=15.0, ended=20.0)],
+        flows=[
+            make_row("lasting", began=0.0, ended=45.0, size=None),
+            make_row("late", began=15.0, ended=20.0),
+        ],
         throughput=[ThroughputRow(1, float(at), "lasting", "al2s", 81_250) for at in range(45)],
         events=[
             EventRow(1, 5.0, "cut", "link", "begins", "", ""),

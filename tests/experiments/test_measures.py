@@ -17,22 +17,12 @@ from adon.experiments.parts import Moment
 from adon.experiments.results import (
     DecisionRow,
     EventRow,
-    FlowRow,
     MeasurementRow,
     Tables,
     ThroughputRow,
 )
 from tests.experiments import synthetic
-
-
-def flow(name: str = "a", **changes: Any) -> FlowRow:
-    row = FlowRow(
-        trial=1, flow=name, flow_id="f", template="t", source="mu-dtn", destination="osu-dtn",
-        state="finished", path="al2s", paths="al2s", asked=1.0, decided=1.5, began=2.0, ended=12.0,
-        size=1000, received=1000, streams=1, window=None, priority=500, deadline=None, floor=None,
-        packets_sent=None, packets_lost=None, rtt=None, jitter=None, trouble="",
-    )  # fmt: skip
-    return row._replace(**changes)
+from tests.experiments.synthetic import make_row
 
 
 def seconds(
@@ -55,8 +45,8 @@ def decided(at: float, outcome: str, path: str | None, name: str = "a") -> Decis
 
 TWO = Tables(
     flows=[
-        flow(rtt=0.01, packets_sent=100, packets_lost=3),
-        flow("b", asked=2.0, decided=2.0, began=4.0, ended=9.0, received=500, rtt=0.03,
+        make_row(rtt=0.01, packets_sent=100, packets_lost=3),
+        make_row("b", asked=2.0, decided=2.0, began=4.0, ended=9.0, received=500, rtt=0.03,
              packets_sent=100, packets_lost=1, paths="al2s > internet > al2s", deadline=8.0, floor=800.0),
     ],
     throughput=[*seconds("a", [100] * 10), *seconds("b", [100, 0, 0, 200, 200], "internet", 4.0)],
@@ -125,7 +115,7 @@ def test_each_measure_is_what_its_words_say(fields: dict, expected: float | None
 
 
 def test_a_flow_that_did_not_end_leaves_no_completion_time():
-    tables = Tables(flows=[flow(), flow("b", state="running", ended=None)])
+    tables = Tables(flows=[make_row(), make_row("b", state="running", ended=None)])
     for measure in ("completion_time", "transfer_time", "makespan", "throughput"):
         assert value(tables, figure(of=measure)) is None
         assert value(tables, figure(of=measure, flow="a")) is not None
@@ -133,7 +123,7 @@ def test_a_flow_that_did_not_end_leaves_no_completion_time():
 
 def test_a_rejected_flow_is_counted_and_not_timed():
     tables = Tables(
-        flows=[flow(), flow("b", state="rejected", began=None, ended=None, received=0, deadline=20.0)]
+        flows=[make_row(), make_row("b", state="rejected", began=None, ended=None, received=0, deadline=20.0)]
     )
     assert value(tables, figure(of="completion_time")) == 11.0
     assert value(tables, figure(of="deadlines_missed")) == 1.0
@@ -152,7 +142,7 @@ def test_a_rejected_flow_is_counted_and_not_timed():
     ],
 )
 def test_where_all_were_rejected_counts_are_known(of: str, expected: float | None) -> None:
-    refused = flow(state="rejected", began=None, ended=None, received=0, path=None, paths="",
+    refused = make_row(state="rejected", began=None, ended=None, received=0, path=None, paths="",
                    deadline=20.0, floor=1e6)  # fmt: skip
     assert value(Tables(flows=[refused, refused._replace(flow="b")]), figure(of=of)) == expected
     assert value(Tables(), figure(of=of)) is None
@@ -160,7 +150,7 @@ def test_where_all_were_rejected_counts_are_known(of: str, expected: float | Non
 
 def test_an_interruption_that_goes_on_until_the_end_is_one():
     rows = [*seconds("a", [100, 100]), *seconds("b", [1] * 20)]
-    tables = Tables(flows=[flow(state="running", ended=None), flow("b")], throughput=rows)
+    tables = Tables(flows=[make_row(state="running", ended=None), make_row("b")], throughput=rows)
     assert value(tables, figure(of="interruption", flow="a")) == 18.0
 
 
@@ -174,16 +164,16 @@ def test_what_is_on_an_edge_belongs_to_one_side():
     events = [EventRow(1, at, "cut", "link", phase, "", "") for at, phase in ((6.0, "begins"), (8.0, "ends"))]
     assert value(Tables(measurements=rtt, events=events), measured) == 6.5
     for floor, missed in ((800.0, 0.0), (800.1, 1.0)):
-        assert value(Tables(flows=[flow(floor=floor)]), figure(of="floors_missed")) == missed
+        assert value(Tables(flows=[make_row(floor=floor)]), figure(of="floors_missed")) == missed
     for deadline, missed in ((12.0, 0.0), (11.9, 1.0)):
-        assert value(Tables(flows=[flow(deadline=deadline)]), figure(of="deadlines_missed")) == missed
-    moved = Tables(flows=[flow()], decisions=[decided(6.0, "move", "internet")], events=events)
+        assert value(Tables(flows=[make_row(deadline=deadline)]), figure(of="deadlines_missed")) == missed
+    moved = Tables(flows=[make_row()], decisions=[decided(6.0, "move", "internet")], events=events)
     assert value(moved, figure(of="decision_time", flow="a", since=CUT[0])) == 0.0
 
 
 def test_a_flow_that_failed_has_no_rate():
     """What arrived until then, by the time until then, is the rate of another transfer."""
-    tables = Tables(flows=[flow(state="failed", received=10, trouble="cut off")])
+    tables = Tables(flows=[make_row(state="failed", received=10, trouble="cut off")])
     assert value(tables, figure(of="throughput")) is None
     assert value(tables, figure(of="received")) == 10.0
 
@@ -202,7 +192,7 @@ def test_an_interruption_is_within_the_transfer(began, ended, expected):
     events = [EventRow(1, at, "cut", "link", phase, "", "") for at, phase in times]
     heard = [at for at in (2.0, 3.0, 4.0, 5.0, 9.0, 10.0, 11.0) if began <= at < ended]
     tables = Tables(
-        flows=[flow(began=began, ended=ended)],
+        flows=[make_row(began=began, ended=ended)],
         throughput=[ThroughputRow(1, at, "a", "al2s", 10) for at in heard],
         events=events,
     )
@@ -230,8 +220,8 @@ def test_a_path_that_is_tested_twice_is_tested_when_all_others_are():
         MeasurementRow(1, at, path, "mu", "osu", "throughput", 1.0)
         for at, path in ((1.0, "al2s"), (1.0, "internet"), (3.0, "al2s"), (8.0, "internet"))
     ]
-    assert time_of(Tables(flows=[flow()], measurements=tests), moment("a", "tested")) == 8.0
-    assert time_of(Tables(flows=[flow()], measurements=tests[:3]), moment("a", "tested")) is None
+    assert time_of(Tables(flows=[make_row()], measurements=tests), moment("a", "tested")) == 8.0
+    assert time_of(Tables(flows=[make_row()], measurements=tests[:3]), moment("a", "tested")) is None
     load = [
         EventRow(1, at, "others", "load", phase, "", "") for at, phase in ((0.5, "begins"), (2.5, "ends"))
     ]
@@ -247,7 +237,7 @@ def test_a_window_is_what_its_tenths_of_seconds_add_up_to(
     received: list[int], begin: float, lasts: float
 ) -> None:
     begin, lasts = round(begin, 1), max(0.1, round(lasts, 1))
-    rows = Tables(flows=[flow()], throughput=seconds("a", received, begin=0.0),
+    rows = Tables(flows=[make_row()], throughput=seconds("a", received, begin=0.0),
                   events=[EventRow(1, begin, "w", "load", "begins", "", ""),
                           EventRow(1, begin + lasts, "w", "load", "ends", "", "")])  # fmt: skip
     window = (moment("w", "begins"), moment("w", "ends"))
@@ -262,7 +252,7 @@ def test_a_window_is_what_its_tenths_of_seconds_add_up_to(
 @given(counts)
 def test_an_interruption_is_the_longest_run_of_nothing(received: list[int]) -> None:
     whole = Tables(
-        flows=[flow(began=0.0, ended=float(len(received)))], throughput=seconds("a", received, begin=0.0)
+        flows=[make_row(began=0.0, ended=float(len(received)))], throughput=seconds("a", received, begin=0.0)
     )
     text = "".join("x" if count else " " for count in received)
     longest = max(len(run) for run in text.split("x"))

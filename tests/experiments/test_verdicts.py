@@ -15,7 +15,7 @@ from adon.experiments.reading import parse
 from adon.experiments.results import DecisionRow, Run, State, Tables, TrialDone
 from adon.experiments.verdicts import Outcome, Verdict, verdicts
 from tests.experiments import synthetic
-from tests.experiments.test_measures import flow
+from tests.experiments.synthetic import make_row
 
 FILE = """\
 experiment: made
@@ -54,7 +54,7 @@ def run(
             one.number, one.key, one.policy, one.point, one.repetition, one.seed, synthetic.BEGAN, 9.0
         )
         ended = None if took is None else 2.0 + took
-        row = flow(trial=one.number, ended=ended, received=1_000_000, trouble="" if took else "cut off",
+        row = make_row(trial=one.number, ended=ended, received=1_000_000, trouble="" if took else "cut off",
                    state="finished" if took else "failed")  # fmt: skip
         tables = synthetic.with_more(tables, Tables(flows=[row], decisions=decisions(done)))
         trials.append(done)

@@ -29,3 +29,16 @@ def frame(
     length = 20 + len(options) + len(upper)
     header = struct.pack("!BBHHHBBH", first, 0, length, 0, fragment, 64, protocol, 0)
     return MACS + b"\x08\x00" + header + ends[0].packed + ends[1].packed + options + upper
+
+
+def lldp_frame(*tlvs: bytes) -> bytes:
+    """Return an LLDP frame of another sender."""
+    return bytes.fromhex("0180c200000e02000000000188cc") + b"".join(tlvs)
+
+
+def tlv(kind: int, value: bytes) -> bytes:
+    """Return one field of an LLDP frame."""
+    return struct.pack("!H", kind << 9 | len(value)) + value
+
+
+CHASSIS, PORT, TTL, END = tlv(1, b"\x07sw"), tlv(2, b"\x07p1"), tlv(3, b"\x00\x78"), tlv(0, b"")

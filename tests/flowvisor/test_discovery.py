@@ -17,7 +17,7 @@ from adon.flowvisor.lldp import Hello, hello_frame
 from adon.flowvisor.port import PortState
 from adon.flowvisor.wiring import Wiring
 from tests.depth import DEPTH
-from tests.flowvisor.test_lldp import CHASSIS, END, PORT, TTL, foreign, tlv
+from tests.flowvisor.frames import CHASSIS, END, PORT, TTL, lldp_frame, tlv
 from tests.flowvisor.wires import IDENTITY, ODD, Wires, line_of
 
 A2, B1, C1, A3 = (1, 2), (2, 1), (3, 1), (1, 3)
@@ -261,7 +261,7 @@ def test_a_foreign_neighbour_is_reported_once_and_shown_until_its_time_is_over()
     net = Wires()
     net.connect()
     for _ in range(5):
-        net.hear(A3, foreign(CHASSIS, tlv(2, b"\x07\x1b[31mGi\n1"), TTL, tlv(5, b"core"), END))
+        net.hear(A3, lldp_frame(CHASSIS, tlv(2, b"\x07\x1b[31mGi\n1"), TTL, tlv(5, b"core"), END))
         net.pass_time(10)
     ((port, neighbour),) = net.discovery.neighbours(net.now)
     assert (port.key, neighbour.system, neighbour.port) == (A3, "core", "\ufffd[31mGi\ufffd1")
@@ -275,8 +275,8 @@ def test_a_foreign_neighbour_is_reported_once_and_shown_until_its_time_is_over()
 def test_a_neighbour_that_says_good_bye_is_gone() -> None:
     net = Wires()
     net.connect()
-    net.hear(A3, foreign(CHASSIS, PORT, TTL, END))
-    net.hear(A3, foreign(CHASSIS, PORT, tlv(3, b"\0\0"), END))
+    net.hear(A3, lldp_frame(CHASSIS, PORT, TTL, END))
+    net.hear(A3, lldp_frame(CHASSIS, PORT, tlv(3, b"\0\0"), END))
     assert net.discovery.neighbours(net.now) == ()
 
 

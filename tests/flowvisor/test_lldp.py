@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import replace
 
 import pytest
@@ -12,6 +11,7 @@ from os_ken.lib.packet import ethernet, packet
 from os_ken.lib.packet import lldp as osken_lldp
 
 from adon.flowvisor.lldp import Hello, Identity, Neighbour, Refused, hello_frame, is_lldp, parse, shown
+from tests.flowvisor.frames import CHASSIS, END, PORT, TTL, lldp_frame, tlv
 from tests.support.refusals import refused
 
 OURS = Identity("mu-osu", b"run-0001", bytes(range(32)))
@@ -20,17 +20,6 @@ HELLO = Hello(0xA01, 2, 17, 1_000_000.25, OURS.controller)
 
 def frame(hello: Hello = HELLO, identity: Identity = OURS, name: str = "mu-edge-al2s") -> bytes:
     return hello_frame(identity, hello, name, "02:00:00:00:00:02", 4)
-
-
-def foreign(*tlvs: bytes) -> bytes:
-    return bytes.fromhex("0180c200000e02000000000188cc") + b"".join(tlvs)
-
-
-def tlv(kind: int, value: bytes) -> bytes:
-    return struct.pack("!H", kind << 9 | len(value)) + value
-
-
-CHASSIS, PORT, TTL, END = tlv(1, b"\x07sw"), tlv(2, b"\x07p1"), tlv(3, b"\x00\x78"), tlv(0, b"")
 
 
 @given(
@@ -130,7 +119,7 @@ def test_a_stand_by_controller_of_ours_is_told_apart() -> None:
     ids=["MAC addresses", "IP addresses", "half an address", "escape sequences", "right to left, long"],
 )
 def test_a_neighbours_names_are_safe_to_print(chassis: bytes, port: bytes, expected: tuple[str, str]) -> None:
-    found = parse(foreign(tlv(1, chassis), tlv(2, port), TTL, tlv(5, b"core\nswitch"), END), OURS)
+    found = parse(lldp_frame(tlv(1, chassis), tlv(2, port), TTL, tlv(5, b"core\nswitch"), END), OURS)
     assert found == Neighbour(*expected, "core\ufffdswitch", 120)
 
 
@@ -153,7 +142,7 @@ def test_a_neighbours_names_are_safe_to_print(chassis: bytes, port: bytes, expec
     ],
 )
 def test_a_unit_that_the_standard_discards_is_refused(tlvs: tuple[bytes, ...]) -> None:
-    found = parse(foreign(*tlvs), OURS)
+    found = parse(lldp_frame(*tlvs), OURS)
     assert isinstance(found, Refused)
     assert not found.forged
 
@@ -173,9 +162,9 @@ PIECES = st.one_of(
 )
 
 
-@given(st.lists(PIECES, max_size=8).map(lambda pieces: foreign(*pieces)))
-@example(foreign(CHASSIS, PORT, TTL, tlv(127, OUR_TLV), END))
-@example(foreign(CHASSIS, PORT, TTL, tlv(127, OUR_TLV + b"\x01" + bytes(60)), END))
+@given(st.lists(PIECES, max_size=8).map(lambda pieces: lldp_frame(*pieces)))
+@example(lldp_frame(CHASSIS, PORT, TTL, tlv(127, OUR_TLV), END))
+@example(lldp_frame(CHASSIS, PORT, TTL, tlv(127, OUR_TLV + b"\x01" + bytes(60)), END))
 def test_nothing_raises_and_nothing_is_believed(data: bytes) -> None:
     assert isinstance(parse(data, OURS), Refused | Neighbour)
 

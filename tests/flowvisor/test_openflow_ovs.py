@@ -6,21 +6,15 @@ ended by their own process handles.  Packets are traced with ``ofproto/trace``.
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto import ofproto_v1_3 as ofp
-from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 from adon.flowvisor import openflow
 from adon.flowvisor.action import Normal, Output, SetDscp, SetQueue, SetVlan, ToController
@@ -29,7 +23,7 @@ from adon.flowvisor.features import missing, needs
 from adon.flowvisor.lldp import ETH_TYPE_LLDP
 from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
 from adon.flowvisor.openflow import encode
-from adon.flowvisor.openflow.wire import V13, message
+from adon.flowvisor.openflow.wire import message
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.path_rules import path_rules
 from adon.flowvisor.pipeline import METER_FIRST, Pipeline, group_number
@@ -42,148 +36,18 @@ from adon.flowvisor.rule import (
     GroupEntry,
     MeterEntry,
     Op,
-    ReportedRule,
     Rule,
-    Slot,
     rule_text,
 )
 from adon.flowvisor.rules import Steered, flow_rules, learn_rules
 from adon.flowvisor.treatment import Treatment
 from tests.flowvisor.network import AL2S, MU, PATHS, ROUTED, SOURCE, TARGET
 from tests.flowvisor.osken import VERSIONS
+from tests.support.private_switch import OpenFlowClient, PrivateSwitch
 
 pytestmark = pytest.mark.integration
 
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
-PATIENCE_S = 180.0
-
-
-class Client:
-    """A controller of one connection: just enough of OpenFlow to ask and be answered."""
-
-    def __init__(self, connection: socket.socket, version: int) -> None:
-        self.version = version
-        self.datapath = ProtocolDesc(version=version)
-        self._connection = connection
-        self._xid = 0
-        self.tell(message(version, ofp.OFPT_HELLO, b""))
-        assert self.receive().msg_type == ofp.OFPT_HELLO
-
-    def tell(self, packed: bytes) -> None:
-        self._xid += 1
-        self._connection.sendall(openflow.with_xid(packed, self._xid))
-
-    def send(self, packed: bytes) -> None:
-        """Bytes that have their transaction ids."""
-        self._connection.sendall(packed)
-
-    def receive(self) -> Any:
-        header = self._exactly(ofp.OFP_HEADER_SIZE)
-        version, kind, length, xid = ofproto_parser.header(header)
-        rest = self._exactly(length - ofp.OFP_HEADER_SIZE)
-        return openflow.parsed(self.datapath, version, kind, xid, header + rest)
-
-    def _exactly(self, size: int) -> bytes:
-        data = b""
-        while len(data) < size:
-            part = self._connection.recv(size - len(data))
-            assert part, "the switch hung up"
-            data += part
-        return data
-
-    def barrier(self) -> list[Any]:
-        """Everything the switch says before it answers a barrier."""
-        self.tell(encode.barrier(self.version))
-        said = []
-        while (message := self.receive()).msg_type != ofp.OFPT_BARRIER_REPLY:
-            said.append(message)
-        return said
-
-    def apply(self, changes: Iterable[Change]) -> list[Any]:
-        for change in changes:
-            self.tell(encode.change(change, self.version))
-        return self.barrier()
-
-    def ask(self, request: bytes) -> list[bytes]:
-        """The parts of the answer to a multipart request."""
-        self.tell(request)
-        parts = [self.receive().buf]
-        while parts[-1][11] & ofp.OFPMPF_REPLY_MORE:
-            parts.append(self.receive().buf)
-        return parts
-
-    def report(self) -> tuple[list[ReportedRule], set[Slot]]:
-        rules: list[ReportedRule] = []
-        foreign: set[Slot] = set()
-        for data in self.ask(encode.rules_request(self.version)):
-            part = openflow.decode.part(MU, data)
-            rules += part.rules
-            foreign |= part.foreign
-        return rules, foreign
-
-    def equipment(self) -> set[Entry]:
-        requests = (encode.groups_request(self.version), encode.meters_request(self.version))
-        parts = [openflow.decode.part(MU, data) for request in requests for data in self.ask(request)]
-        return {entry for part in parts for entry in part.equipment}
-
-    def everything(self) -> set[Entry]:
-        return {item.rule for item in self.report()[0]} | self.equipment()
-
-    def clear(self) -> None:
-        """Remove all rules, groups and meters, whoever made them."""
-        parser, protocol = self.datapath.ofproto_parser, self.datapath.ofproto
-        wipe = parser.OFPFlowMod(
-            self.datapath,
-            command=protocol.OFPFC_DELETE,
-            table_id=protocol.OFPTT_ALL,
-            out_port=protocol.OFPP_ANY,
-            out_group=protocol.OFPG_ANY,
-        )
-        groups = parser.OFPGroupMod(self.datapath, protocol.OFPGC_DELETE, group_id=protocol.OFPG_ALL)
-        meters = parser.OFPMeterMod(self.datapath, protocol.OFPMC_DELETE, meter_id=protocol.OFPM_ALL)
-        for each in (wipe, groups, meters):
-            each.serialize()
-            self.tell(bytes(each.buf))
-        assert self.barrier() == []
-
-
-class PrivateSwitch:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.environment = {**os.environ, "OVS_RUNDIR": str(folder), "OVS_LOGDIR": str(folder)}
-
-    def run(self, *command: str) -> str:
-        done = subprocess.run(
-            command, env=self.environment, check=True, capture_output=True, text=True, timeout=PATIENCE_S
-        )
-        return done.stdout
-
-    @contextmanager
-    def daemon(self, *command: str, ready: str) -> Iterator[None]:
-        with (self.folder / f"{command[0]}.out").open("w") as output:
-            process = subprocess.Popen(command, env=self.environment, stdout=output, stderr=output)
-        try:
-            wait_for(self.folder / ready)
-            yield
-        finally:
-            process.terminate()
-            process.wait(PATIENCE_S)
-
-    @contextmanager
-    def client(self, version: int = V13) -> Iterator[Client]:
-        path = self.folder / "br0.mgmt"
-        wait_for(path)
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(PATIENCE_S)
-            connection.connect(str(path))
-            yield Client(connection, version)
-
-
-def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path.name} did not appear"
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +72,7 @@ def switch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateSwitch]:
 
 
 @pytest.fixture(params=VERSIONS, ids=["OpenFlow 1.3", "OpenFlow 1.4"])
-def client(switch: PrivateSwitch, request: pytest.FixtureRequest) -> Iterator[Client]:
+def client(switch: PrivateSwitch, request: pytest.FixtureRequest) -> Iterator[OpenFlowClient]:
     with switch.client(request.param) as connected:
         connected.clear()
         yield connected
@@ -226,14 +90,14 @@ def everything(plan: Iterable[Any]) -> list[Change]:
     return [change for phase in plan for batch in phase.batches.values() for change in batch]
 
 
-def foreign_rule(client: Client) -> bytes:
+def foreign_rule(client: OpenFlowClient) -> bytes:
     parser = client.datapath.ofproto_parser
     mod = parser.OFPFlowMod(client.datapath, cookie=5, priority=7, match=parser.OFPMatch(in_port=9))
     mod.serialize()
     return bytes(mod.buf)
 
 
-def test_install_move_and_remove_leave_the_switch_as_desired(client: Client) -> None:
+def test_install_move_and_remove_leave_the_switch_as_desired(client: OpenFlowClient) -> None:
     client.tell(foreign_rule(client))
     for desired in (rules(AL2S), rules(ROUTED), []):
         reported, others = client.report()
@@ -245,7 +109,7 @@ def test_install_move_and_remove_leave_the_switch_as_desired(client: Client) -> 
         assert len(others) == 1
 
 
-def test_a_delete_with_another_owners_cookie_does_nothing(client: Client) -> None:
+def test_a_delete_with_another_owners_cookie_does_nothing(client: OpenFlowClient) -> None:
     first = rules(AL2S)[0]
     client.apply([Change(Op.ADD, first)])
     stranger = Rule(first.dpid, first.priority, first.match, first.actions, first.cookie + 1)
@@ -253,7 +117,7 @@ def test_a_delete_with_another_owners_cookie_does_nothing(client: Client) -> Non
     assert [item.rule for item in client.report()[0]] == [first]
 
 
-def test_the_switch_tells_that_an_ingress_rule_was_removed(client: Client) -> None:
+def test_the_switch_tells_that_an_ingress_rule_was_removed(client: OpenFlowClient) -> None:
     ingress = next(rule for rule in rules(AL2S) if rule.idle_timeout)
     # On its management socket Open vSwitch volunteers nothing until this is set.
     client.tell(message(client.version, ofp.OFPT_SET_CONFIG, b"\0\0\0\x80"))
@@ -266,7 +130,7 @@ def test_the_switch_tells_that_an_ingress_rule_was_removed(client: Client) -> No
     assert gone.rule.idle_timeout == ingress.idle_timeout
 
 
-def test_rules_read_as_ovs_ofctl_prints_them(switch: PrivateSwitch, client: Client) -> None:
+def test_rules_read_as_ovs_ofctl_prints_them(switch: PrivateSwitch, client: OpenFlowClient) -> None:
     wanted = rules(AL2S)
     client.apply([Change(Op.ADD, rule) for rule in wanted])
     target = f"unix:{switch.folder}/br0.mgmt"
@@ -277,7 +141,7 @@ def test_rules_read_as_ovs_ofctl_prints_them(switch: PrivateSwitch, client: Clie
     }
 
 
-def test_a_refused_rule_is_an_error_with_a_name(client: Client) -> None:
+def test_a_refused_rule_is_an_error_with_a_name(client: OpenFlowClient) -> None:
     ports_without_protocol = rules(AL2S)[0]
     packed = encode.change(Change(Op.ADD, ports_without_protocol), client.version)
     client.tell(packed[:24] + b"\xff" + packed[25:])
@@ -285,7 +149,9 @@ def test_a_refused_rule_is_an_error_with_a_name(client: Client) -> None:
     assert openflow.error_text(error).startswith("OFPET_FLOW_MOD_FAILED(5) OFPFMFC_BAD_TABLE_ID")
 
 
-def test_a_packet_leaves_by_the_path_addressed_to_the_far_dtn(switch: PrivateSwitch, client: Client) -> None:
+def test_a_packet_leaves_by_the_path_addressed_to_the_far_dtn(
+    switch: PrivateSwitch, client: OpenFlowClient
+) -> None:
     client.apply([Change(Op.ADD, rule) for rule in rules(AL2S)])
     packet = (
         f"in_port=1,tcp,dl_src={SOURCE.mac},dl_dst={SOURCE.gateway_mac},nw_src={SOURCE.address},"
@@ -297,7 +163,7 @@ def test_a_packet_leaves_by_the_path_addressed_to_the_far_dtn(switch: PrivateSwi
     assert "push_vlan(vid=100" in final
 
 
-def test_ports_are_known_by_name_and_number(client: Client) -> None:
+def test_ports_are_known_by_name_and_number(client: OpenFlowClient) -> None:
     asked = client.datapath.ofproto_parser.OFPPortDescStatsRequest(client.datapath)
     asked.serialize()
     client.tell(bytes(asked.buf))
@@ -330,7 +196,7 @@ def added(entries: Iterable[Entry]) -> list[Change]:
     return everything(phases(difference(entries, [])))
 
 
-def test_a_staged_pipeline_is_reported_as_it_was_asked_for(client: Client) -> None:
+def test_a_staged_pipeline_is_reported_as_it_was_asked_for(client: OpenFlowClient) -> None:
     for path in (AL2S, ROUTED):
         wanted = staged(path)
         kinds = {type(entry) for entry in wanted}
@@ -368,7 +234,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize("rule", FORMS, ids=rule_text)
-def test_every_form_of_a_rule_is_reported_as_it_was_asked_for(client: Client, rule: Rule) -> None:
+def test_every_form_of_a_rule_is_reported_as_it_was_asked_for(client: OpenFlowClient, rule: Rule) -> None:
     assert client.apply([Change(Op.ADD, METER), Change(Op.ADD, rule)]) == []
     assert client.everything() == {METER, rule}
     assert client.apply([Change(Op.MODIFY, rule), Change(Op.DELETE, rule)]) == []
@@ -383,7 +249,7 @@ GROUPS = [
 ]
 
 
-def test_groups_and_meters_are_added_changed_and_removed(client: Client) -> None:
+def test_groups_and_meters_are_added_changed_and_removed(client: OpenFlowClient) -> None:
     assert client.apply(added([*GROUPS, METER])) == []
     assert client.everything() == {*GROUPS, METER}
     turned = [replace(group, buckets=group.buckets[::-1]) for group in GROUPS]
@@ -395,7 +261,7 @@ def test_groups_and_meters_are_added_changed_and_removed(client: Client) -> None
     assert client.everything() == set()
 
 
-def test_a_meter_number_that_is_taken_is_an_error_with_a_name(client: Client) -> None:
+def test_a_meter_number_that_is_taken_is_an_error_with_a_name(client: OpenFlowClient) -> None:
     (error,) = client.apply([Change(Op.ADD, METER), Change(Op.ADD, METER)])
     assert openflow.error_text(error).startswith("OFPET_METER_MOD_FAILED")
 
@@ -404,7 +270,7 @@ def test_a_meter_number_that_is_taken_is_an_error_with_a_name(client: Client) ->
     "what", ["actions=set_field:10.9.9.9->nw_src,output:1", "actions=output:3", "actions=drop"]
 )
 def test_what_somebody_does_to_a_rule_of_ours_is_seen_and_put_right(
-    switch: PrivateSwitch, client: Client, what: str
+    switch: PrivateSwitch, client: OpenFlowClient, what: str
 ) -> None:
     """Also a rule that should drop and now does something that we could not even write."""
     wanted = [ours(1, Match(eth_type=V4)), ours(2, Match(eth_type=V4), Output(2))]
@@ -417,13 +283,13 @@ def test_what_somebody_does_to_a_rule_of_ours_is_seen_and_put_right(
     assert client.everything() == set(wanted)
 
 
-def test_a_packet_of_ours_leaves_by_the_port(client: Client) -> None:
+def test_a_packet_of_ours_leaves_by_the_port(client: OpenFlowClient) -> None:
     client.tell(encode.packet_out((Output(1),), bytes(60), client.version))
     client.tell(encode.packet_out((ToController(),), bytes(60), client.version, in_port=2))
     assert [each for each in client.barrier() if each.msg_type == ofp.OFPT_ERROR] == []
 
 
-def test_a_stale_generation_is_refused(client: Client) -> None:
+def test_a_stale_generation_is_refused(client: OpenFlowClient) -> None:
     client.tell(encode.role_request(2, 2**40 + client.version, client.version))
     reply = client.receive()
     assert (reply.msg_type, reply.role) == (ofp.OFPT_ROLE_REPLY, 2)
@@ -431,7 +297,7 @@ def test_a_stale_generation_is_refused(client: Client) -> None:
     assert openflow.error_text(client.receive()).startswith("OFPET_ROLE_REQUEST_FAILED(11) OFPRRFC_STALE")
 
 
-def test_a_report_of_many_parts(client: Client) -> None:
+def test_a_report_of_many_parts(client: OpenFlowClient) -> None:
     hosts = (f"10.3.{number // 250}.{number % 250}" for number in range(2000))
     many = [ours(1, Match(eth_type=V4, ip_src=host), Output(1)) for host in hosts]
     assert client.apply(Change(Op.ADD, rule) for rule in many) == []
@@ -439,7 +305,7 @@ def test_a_report_of_many_parts(client: Client) -> None:
     assert len(client.ask(encode.rules_request(client.version))) > 1
 
 
-def test_what_the_switch_can_do(client: Client) -> None:
+def test_what_the_switch_can_do(client: OpenFlowClient) -> None:
     client.apply(added([ours(1, Match(in_port=1)), ours(2, Match(in_port=2))]))
     replies: list[bytes] = []
     for request in (

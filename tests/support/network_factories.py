@@ -70,3 +70,20 @@ def make_sliced_configuration(
         for name, switch in read.switches.items()
     }
     return read.model_copy(update={"slices": FrozenMap(slices or {}), "switches": FrozenMap(switches)})
+
+
+MACHINES = """
+health:
+  key_file: probes.key
+  every: 5 min
+  verified: 2
+  renew: 1 h
+  throughput: true
+  between_zones: 1
+  instances:
+    - {name: mu-1, address: 10.1.0.21, zone: mu, site: mu, path: al2s}
+    - {name: mu-2, address: 10.1.0.22, zone: mu, site: mu, path: internet}
+    - {name: osu-1, address: 10.2.0.21, zone: osu, site: osu, path: al2s, cores: 4, memory: 16 GiB}
+    - {name: osu-2, address: 10.2.0.22, zone: osu, site: osu, path: al2s}
+    - {name: elsewhere, address: 192.0.2.9}
+"""

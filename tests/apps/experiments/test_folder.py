@@ -18,30 +18,16 @@ from adon.experiments import run_json
 from adon.experiments.results import (
     ROWS,
     MeasurementRow,
-    Run,
     State,
     Tables,
     ThroughputRow,
 )
 from apps.experiments import csv_tables, folder
-from apps.experiments.folder import Folder
-from apps.experiments.named_files import named_files
 from tests.experiments import synthetic
+from tests.experiments.synthetic import write_run
 from tests.support.refusals import refused
 
 ROOT = Path(__file__).parents[3]
-
-
-def written(path: Path, run: Run, *, over: bool = True) -> Folder:
-    """A run in a folder, trial by trial."""
-    its = synthetic.source()
-    made = Folder(path, its.text, run.about, named_files(its))
-    rows = run.tables.by_trial()
-    for trial in run.about.trials:
-        made.add(trial, rows[trial.number])
-    if over:
-        made.finish(run.about.ended_at)
-    return made
 
 
 def as_sets(tables: Tables) -> list[list]:
@@ -50,7 +36,7 @@ def as_sets(tables: Tables) -> list[list]:
 
 def test_a_run_is_read_as_it_was_written(tmp_path):
     run = synthetic.run()
-    made = written(tmp_path / "figure-21" / "r", run)
+    made = write_run(tmp_path / "figure-21" / "r", run)
     found = folder.read(made.path)
     assert found.about == replace(run.about, ended_at=found.about.ended_at)
     assert as_sets(found.tables) == as_sets(run.tables)
@@ -62,7 +48,7 @@ def test_a_run_is_read_as_it_was_written(tmp_path):
 
 def test_a_run_that_is_not_over_is_read_as_far_as_it_came(tmp_path):
     run = synthetic.run(only=5)
-    made = written(tmp_path / "r", run, over=False)
+    made = write_run(tmp_path / "r", run, over=False)
     found = folder.read(made.path)
     assert found.about.state is State.PARTIAL
     assert found.about.why
@@ -71,7 +57,7 @@ def test_a_run_that_is_not_over_is_read_as_far_as_it_came(tmp_path):
 
 
 def test_a_run_that_ended_before_its_time_says_why(tmp_path):
-    made = written(tmp_path / "r", synthetic.run(only=5), over=False)
+    made = write_run(tmp_path / "r", synthetic.run(only=5), over=False)
     about = made.finish(synthetic.BEGAN + 9, "stopped")
     assert about.state is State.PARTIAL
     assert about.why.startswith("stopped; 22 of")
@@ -81,19 +67,19 @@ def test_a_trial_that_is_partial_makes_its_run_so(tmp_path):
     run = synthetic.run()
     first, *others = run.about.trials
     trials = (replace(first, state=State.PARTIAL, why="killed"), *others)
-    made = written(tmp_path / "r", replace(run, about=replace(run.about, trials=trials)))
+    made = write_run(tmp_path / "r", replace(run, about=replace(run.about, trials=trials)))
     assert made.about.state is State.PARTIAL
     assert made.about.why.endswith(f"{first.key}: killed")
 
 
 def test_a_folder_that_is_there_is_not_written_to(tmp_path):
-    written(tmp_path / "r", synthetic.run(only=1))
+    write_run(tmp_path / "r", synthetic.run(only=1))
     with refused(Conflict, field="run"):
-        written(tmp_path / "r", synthetic.run(only=1))
+        write_run(tmp_path / "r", synthetic.run(only=1))
 
 
 def test_rows_of_a_trial_that_was_being_written_are_left_out(tmp_path):
-    made = written(tmp_path / "r", synthetic.run(only=2), over=False)
+    made = write_run(tmp_path / "r", synthetic.run(only=2), over=False)
     row = ThroughputRow(99, 0.0, "a", None, 1)
     csv_tables.write(made.path / "parts" / "00099.throughput.csv", ThroughputRow, [row])
     assert 99 not in {one.trial for one in folder.read(made.path).tables.throughput}
@@ -105,10 +91,9 @@ def test_a_run_that_is_killed_keeps_every_trial_that_had_ended(tmp_path):
         import os, signal, sys
         from pathlib import Path
         from apps.experiments import csv_tables
-        from tests.apps.experiments.test_folder import written
         from tests.experiments import synthetic
         run = synthetic.run(only=4)
-        made = written(Path(sys.argv[1]), run, over=False)
+        made = synthetic.write_run(Path(sys.argv[1]), run, over=False)
         real, left = csv_tables.write, [3]
         def write(*words):
             left[0] -= 1
@@ -128,7 +113,7 @@ def test_a_run_that_is_killed_keeps_every_trial_that_had_ended(tmp_path):
 
 
 def test_a_damaged_file_is_named(tmp_path):
-    made = written(tmp_path / "r", synthetic.run(only=1))
+    made = write_run(tmp_path / "r", synthetic.run(only=1))
     (made.path / "flows.csv").write_bytes(b"\xff")
     with pytest.raises(InvalidInput):
         folder.read(made.path)
@@ -165,7 +150,7 @@ def test_run_json_keeps_everything():
 def test_runs_are_found_by_path_name_and_last(tmp_path):
     results = tmp_path / "results"
     for name in ("20261101T000000Z", "20261102T000000Z"):
-        written(results / "figure-21" / name, synthetic.run(only=1))
+        write_run(results / "figure-21" / name, synthetic.run(only=1))
     last = results / "figure-21" / "20261102T000000Z"
     assert folder.named("figure-21", results) == last
     assert folder.named("figure-21/20261101T000000Z", results).name == "20261101T000000Z"

@@ -17,18 +17,10 @@ from adon.broker.queueing.reserving import Place, found, wish_of
 from adon.broker.queueing.steps import Span, Steps, whole_up
 from adon.errors import InvalidInput
 from measurement.model import PathKey
-from tests.broker.queueing.scenes import HOUR, why
+from tests.broker.queueing.scenes import HOUR, TONIGHT, reserve_tonight, why
 from tests.depth import DEPTH
 from tests.support.refusals import refused
 from tests.support.stage import OSU_EDGE, Stage, know, make_stage
-
-TONIGHT: dict[str, Any] = {"not_before": "1 h", "deadline": "3 h"}
-
-
-def night(stage: Stage, **fields: Any) -> Any:
-    """20 Mbit/s from an hour on."""
-    wish = {"size": "9 GB", "qspec": {"throughput": {"min": "20 Mbps"}}, **TONIGHT, **fields}
-    return stage.submit(**wish)
 
 
 def keep(stage: Stage, seconds: float, **mbps: float) -> None:
@@ -44,7 +36,7 @@ def keep(stage: Stage, seconds: float, **mbps: float) -> None:
 def test_data_for_tonight_waits_until_then_and_then_goes() -> None:
     stage = make_stage()
     began = stage.now
-    flow = night(stage)
+    flow = reserve_tonight(stage)
     assert flow.state is FlowState.QUEUED
     assert flow.booking == Booking("al2s", 20e6, began + HOUR, began + HOUR + 9e9 * 8 * 1.1 / 20e6)
     assert why(stage, flow)["phase"] == "asleep"
@@ -64,7 +56,7 @@ def test_a_deadline_without_a_bound_says_how_much() -> None:
 def test_at_its_begin_it_goes_before_others_whatever_a_test_shows_then() -> None:
     """The path has carried 58; just now a test of one stream among many sees 3."""
     stage = make_stage()
-    flow = night(stage)
+    flow = reserve_tonight(stage)
     keep(stage, HOUR - 120)
     stage.pass_time(60)
     know(stage, al2s=3.0, internet=3.0)
@@ -84,7 +76,7 @@ def test_at_its_begin_it_goes_before_others_whatever_a_test_shows_then() -> None
 
 def test_others_are_kept_off_when_they_would_still_be_there() -> None:
     stage = make_stage()
-    night(stage)
+    reserve_tonight(stage)
     late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
     stage.expect(late, state="queued", why={"al2s": "reserved"})
     early = stage.submit(size="1 GB", qspec={"throughput": {"min": "40 Mbps"}})
@@ -93,12 +85,12 @@ def test_others_are_kept_off_when_they_would_still_be_there() -> None:
 
 def test_what_does_not_fit_beside_others_is_refused_with_the_earliest_window() -> None:
     stage = make_stage()
-    night(stage)
-    night(stage)
+    reserve_tonight(stage)
+    reserve_tonight(stage)
     with refused(InvalidInput, "deadline"):
-        night(stage, not_before="1 h", deadline="2.2 h")
+        reserve_tonight(stage, not_before="1 h", deadline="2.2 h")
     assert len(stage.saved.flows) == 2
-    third = night(stage, not_before="1 h", deadline="9 h")
+    third = reserve_tonight(stage, not_before="1 h", deadline="9 h")
     assert third.booking.begins == stage.saved.flows[1].booking.ends
 
 
@@ -135,7 +127,7 @@ def test_without_a_bound_and_a_deadline_nobody_knows_how_much() -> None:
 
 def test_a_reservation_survives_a_restart() -> None:
     stage = make_stage()
-    flow = night(stage)
+    flow = reserve_tonight(stage)
     stage.restart()
     know(stage, al2s=58.0, internet=6.5)
     late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
@@ -146,7 +138,7 @@ def test_a_reservation_survives_a_restart() -> None:
 
 def test_a_reservation_that_is_cancelled_makes_room_at_once() -> None:
     stage = make_stage()
-    flow = night(stage)
+    flow = reserve_tonight(stage)
     late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
     assert late.state is FlowState.QUEUED
     stage.cancel(flow)
@@ -156,7 +148,7 @@ def test_a_reservation_that_is_cancelled_makes_room_at_once() -> None:
 
 def test_a_path_that_is_down_when_its_time_comes_is_told_and_the_flow_goes_when_it_is_back() -> None:
     stage = make_stage()
-    flow = night(stage)
+    flow = reserve_tonight(stage)
     keep(stage, HOUR - 120)
     stage.disconnect(OSU_EDGE)
     stage.pass_time(130)
@@ -171,7 +163,7 @@ def test_a_path_that_is_down_when_its_time_comes_is_told_and_the_flow_goes_when_
 
 def test_a_reservation_that_nobody_could_use_is_over_and_the_flow_waits_like_anybody() -> None:
     stage = make_stage()
-    flow = night(stage, size="1 GB", deadline="9 h")
+    flow = reserve_tonight(stage, size="1 GB", deadline="9 h")
     keep(stage, HOUR - 120)
     stage.disconnect(OSU_EDGE)
     stage.pass_time(900)
@@ -187,7 +179,7 @@ def test_nothing_is_reserved_in_a_maintenance_window() -> None:
     now = stage.now
     wish = {"scope": "path", "name": "al2s", "begins": now + HOUR, "ends": now + 2 * HOUR}
     stage.command(MaintenanceAsked, WindowRequest.model_validate(wish), "ann")
-    assert night(stage, deadline="9 h").booking.begins == now + 2 * HOUR
+    assert reserve_tonight(stage, deadline="9 h").booking.begins == now + 2 * HOUR
 
 
 def test_a_deadline_that_passes_while_it_waits_is_told() -> None:
@@ -199,7 +191,7 @@ def test_a_deadline_that_passes_while_it_waits_is_told() -> None:
 
 def test_a_clock_set_back_does_not_lose_a_reservation() -> None:
     stage = make_stage()
-    flow = night(stage)
+    flow = reserve_tonight(stage)
     keep(stage, HOUR - 240)
     stage.set_clock_back(1800.0)
     keep(stage, 1200)
@@ -211,7 +203,7 @@ def test_a_clock_set_back_does_not_lose_a_reservation() -> None:
 @pytest.mark.parametrize("state", ["asleep", "due"])
 def test_a_reserved_flow_can_be_cancelled_in_every_state(state: str) -> None:
     stage = make_stage()
-    flow = night(stage)
+    flow = reserve_tonight(stage)
     if state == "due":
         keep(stage, HOUR - 120)
         stage.disconnect(OSU_EDGE)
@@ -222,7 +214,7 @@ def test_a_reserved_flow_can_be_cancelled_in_every_state(state: str) -> None:
 
 def test_reserved_bandwidth_does_not_give_way() -> None:
     stage = make_stage()
-    flow = night(stage, priority=100, streams=12)
+    flow = reserve_tonight(stage, priority=100, streams=12)
     keep(stage, HOUR)
     assert stage.flow(flow).state is FlowState.ACTIVE
     stage.pass_time(20)

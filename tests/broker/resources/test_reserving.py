@@ -7,7 +7,7 @@ from adon.broker.flow import FlowState
 from adon.broker.resources.reservation import Stage as Life
 from adon.broker.resources.reserving import MOST_EACH
 from adon.errors import Conflict, InvalidInput
-from tests.broker.queueing.test_reserving import night
+from tests.broker.queueing.scenes import reserve_tonight
 from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused
 from tests.support.stage import know, make_stage
@@ -142,7 +142,7 @@ AL2S = {"path": "al2s", "source": "mu", "destination": "osu"}
 
 def test_bandwidth_that_a_flow_has_booked_cannot_be_reserved_as_well() -> None:
     stage = make_stage()
-    booked = night(stage).booking
+    booked = reserve_tonight(stage).booking
     for mbps, fits in ((45, False), (35, True)):
         wish = {**AL2S, "bandwidth": f"{mbps} Mbps", "begins": booked.begins, "ends": booked.ends}
         if fits:
@@ -156,5 +156,5 @@ def test_bandwidth_that_somebody_has_reserved_cannot_be_booked_as_well() -> None
     stage = make_stage()
     stage.reserve(by="bob", lasts=4 * 3600.0, bandwidth="50 Mbps", **AL2S)
     with refused(InvalidInput, field="deadline"):
-        night(stage)
-    assert night(stage, deadline="9 h").booking.begins >= stage.now + 4 * 3600
+        reserve_tonight(stage)
+    assert reserve_tonight(stage, deadline="9 h").booking.begins >= stage.now + 4 * 3600

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.ports import free_port
 
@@ -165,3 +166,12 @@ def _wait(what: str, reached: Callable[[], bool], seconds: float = 120) -> None:
     while not reached():
         assert time.monotonic() < until, f"not within {seconds} s: {what}"
         time.sleep(0.1)
+
+
+def make_node(
+    name: str = "a", state: str = "idle", allocated: int = 0, idle: int = 8, **more: Any
+) -> dict[str, Any]:
+    """A node as 22.05 prints it, without what is not read."""
+    fields = {"state_flags": [], "partitions": ["debug"], "real_memory": 1000, "alloc_memory": 0}
+    cpus = {"alloc_cpus": allocated, "idle_cpus": idle}
+    return {"name": name, "state": state, **cpus, **fields, "gres": "", "gres_used": "gpu:0", **more}

@@ -9,16 +9,8 @@ import pytest
 
 from measurement.custom.batch.sinfo import MIB, Node, read_nodes
 from tests.measurement.custom.conftest import DATA
+from tests.measurement.custom.slurm_site import make_node
 from tests.support.refusals import refused
-
-
-def node(
-    name: str = "a", state: str = "idle", allocated: int = 0, idle: int = 8, **more: Any
-) -> dict[str, Any]:
-    """A node as 22.05 prints it, without what is not read."""
-    fields = {"state_flags": [], "partitions": ["debug"], "real_memory": 1000, "alloc_memory": 0}
-    cpus = {"alloc_cpus": allocated, "idle_cpus": idle}
-    return {"name": name, "state": state, **cpus, **fields, "gres": "", "gres_used": "gpu:0", **more}
 
 
 def group(*names: str, state: list[str], **more: Any) -> dict[str, Any]:
@@ -44,7 +36,9 @@ def test_what_a_real_slurm_printed() -> None:
 
 
 def test_both_layouts_say_the_same() -> None:
-    old = node("a", "mixed", 4, 4, alloc_memory=250, gres="gpu:a100:4(S:0-1)", gres_used="gpu:a100:1(IDX:0)")
+    old = make_node(
+        "a", "mixed", 4, 4, alloc_memory=250, gres="gpu:a100:4(S:0-1)", gres_used="gpu:a100:1(IDX:0)"
+    )
     expected = Node(("a",), True, 8, 4, 1000 * MIB, 750 * MIB, 4, 3)
     assert read(old) == [expected]
     assert read(group("a", state=["MIXED"]), key="sinfo") == [expected]
@@ -67,12 +61,12 @@ def test_both_layouts_say_the_same() -> None:
     ],
 )
 def test_who_takes_jobs(state: str, flags: list[str], works: bool) -> None:
-    assert read(node(state=state, state_flags=flags))[0].works is works
+    assert read(make_node(state=state, state_flags=flags))[0].works is works
     assert read(group("a", state=[state.upper(), *flags]), key="sinfo")[0].works is works
 
 
 def test_a_node_of_several_partitions_counts_once_and_only_in_its_own() -> None:
-    nodes = [node("a", partitions=["debug", "gpu"]), node("b", partitions=["gpu"])]
+    nodes = [make_node("a", partitions=["debug", "gpu"]), make_node("b", partitions=["gpu"])]
     assert [found.names for found in read(*nodes)] == [("a",), ("b",)]
     assert [found.names for found in read(*nodes, partition="debug")] == [("a",)]
     groups = [group("a", state=["IDLE"]), group("a", state=["IDLE"], partition={"name": "gpu"})]
@@ -91,7 +85,7 @@ def test_a_node_of_several_partitions_counts_once_and_only_in_its_own() -> None:
     ],
 )
 def test_gpus(gres: str, used: str, gpus: int | None, free: int | None) -> None:
-    found = read(node(gres=gres, gres_used=used))[0]
+    found = read(make_node(gres=gres, gres_used=used))[0]
     assert (found.gpus, found.gpus_free) == (gpus, free)
 
 
@@ -106,10 +100,10 @@ def test_gpus(gres: str, used: str, gpus: int | None, free: int | None) -> None:
         '{"nodes": 3}',
         '{"nodes": [{}]}',
         '{"nodes": null}',
-        json.dumps({"nodes": [node(alloc_cpus="4")]}),
-        json.dumps({"nodes": [node(idle_cpus=-1)]}),
-        json.dumps({"nodes": [node(real_memory=True)]}),
-        json.dumps({"nodes": [node(gres_used=None, partitions=None)], "sinfo": []}).replace(
+        json.dumps({"nodes": [make_node(alloc_cpus="4")]}),
+        json.dumps({"nodes": [make_node(idle_cpus=-1)]}),
+        json.dumps({"nodes": [make_node(real_memory=True)]}),
+        json.dumps({"nodes": [make_node(gres_used=None, partitions=None)], "sinfo": []}).replace(
             "real_memory", "x"
         ),
         json.dumps({"sinfo": [group("a", state=["IDLE"], cpus=[])]}),

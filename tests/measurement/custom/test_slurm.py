@@ -16,8 +16,7 @@ from measurement.custom.batch.sinfo import MIB
 from measurement.custom.batch.slurm import Slurm
 from measurement.custom.execute import Limits
 from tests.measurement.custom.conftest import Install
-from tests.measurement.custom.slurm_site import CORES, MEMORY, cluster, missing
-from tests.measurement.custom.test_sinfo import node
+from tests.measurement.custom.slurm_site import CORES, MEMORY, cluster, make_node, missing
 from tests.support.refusals import refused
 
 NOW = 1_795_271_961.0
@@ -74,11 +73,11 @@ def test_what_is_asked(install: Install, tmp_path: Path) -> None:
 
 def test_capacity_counts_what_takes_jobs(install: Install, tmp_path: Path) -> None:
     nodes = [
-        node("a", "mixed", 4, 4, alloc_memory=250, gres="gpu:2", gres_used="gpu:1"),
-        node("b", idle=8, state_flags=["POWERED_DOWN"]),
-        node("c", "down", idle=0),
-        node("d", "mixed", 2, 0, state_flags=["DRAIN"]),
-        node("e", "allocated", 8, 0),
+        make_node("a", "mixed", 4, 4, alloc_memory=250, gres="gpu:2", gres_used="gpu:1"),
+        make_node("b", idle=8, state_flags=["POWERED_DOWN"]),
+        make_node("c", "down", idle=0),
+        make_node("d", "mixed", 2, 0, state_flags=["DRAIN"]),
+        make_node("e", "allocated", 8, 0),
     ]
     (tmp_path / "nodes.json").write_text(json.dumps({"nodes": nodes}))
     install("sinfo", f"cat {tmp_path}/nodes.json")

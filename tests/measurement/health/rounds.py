@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
 from measurement.health.markers import Fired, Marker
 from measurement.health.model import Found, Indicator, Pair, Round
+from measurement.health.planning import Limits, Rounds
+from measurement.health.profiles import mesh
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.health.scoring import scores
 from measurement.instances import Instance
@@ -96,3 +99,33 @@ def records(draw: st.DrawFn) -> RoundRecord:
         fired={pair: (Fired(Marker.TCP, "slower"),) for pair in draw(some)},
         from_other_side=frozenset(draw(some)),
     )
+
+
+NAMES = [f"i{number}" for number in range(12)]
+ZONES = {name: f"z{number % 3}" for number, name in enumerate(NAMES)}
+limits = st.builds(
+    Limits,
+    duplex=st.booleans(),
+    between_zones=st.none() | st.integers(1, 4),
+    zones=st.sampled_from([None, ZONES, {**ZONES, "i0": ""}]),
+)
+some_pairs = st.lists(st.sampled_from(mesh(NAMES)), unique=True, max_size=80)
+
+
+def find_collisions(found: Rounds, within: Limits) -> list[str]:
+    """Written down a second time: whatever of a round would meet."""
+    wrong: list[str] = []
+    for number, its in enumerate(found):
+        sends, receives = Counter(pair.source for pair in its), Counter(pair.destination for pair in its)
+        if not within.duplex:
+            sends = receives = sends + receives
+        wrong += [f"{number}: {name}" for busy in (sends, receives) for name, n in busy.items() if n > 1]
+        if within.between_zones is not None and within.zones is not None:
+            zones = within.zones
+            over = Counter(
+                tuple(ends) if within.duplex else tuple(sorted(ends))
+                for pair in its
+                if (ends := [zones[one] for one in pair])[0] != ends[1] and all(ends)
+            )
+            wrong += [f"{number}: {link}" for link, n in over.items() if n > within.between_zones]
+    return wrong

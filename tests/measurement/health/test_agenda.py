@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from measurement.health.agenda import Agenda
 from measurement.health.model import Pair
 from measurement.health.planning import Limits
-from tests.measurement.health.test_planning import disturbed, limits, some_pairs
+from tests.measurement.health.rounds import find_collisions, limits, some_pairs
 
 
 def played(agenda: Agenda, lasts: Callable[[Pair], float], within: Limits) -> tuple[list[Pair], float, int]:
@@ -23,7 +23,7 @@ def played(agenda: Agenda, lasts: Callable[[Pair], float], within: Limits) -> tu
         for pair in agenda.begin():
             order.append(pair)
             heapq.heappush(ends, (now + lasts(pair), pair))
-        assert not disturbed([tuple(pair for _, pair in ends)], within)
+        assert not find_collisions([tuple(pair for _, pair in ends)], within)
         most = max(most, len(ends))
         if not ends:
             return order, now, most

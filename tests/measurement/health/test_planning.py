@@ -10,46 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.model import Pair
-from measurement.health.planning import Limits, Plan, Rounds, least, plan, rounds
+from measurement.health.planning import Limits, Plan, least, plan, rounds
 from measurement.health.profiles import chosen, mesh, sample, star
+from tests.measurement.health.rounds import NAMES, ZONES, find_collisions, limits, some_pairs
 from tests.support.refusals import refused
 
-NAMES = [f"i{number}" for number in range(12)]
-ZONES = {name: f"z{number % 3}" for number, name in enumerate(NAMES)}
 A_B = Pair("a", "b")
-
-limits = st.builds(
-    Limits,
-    duplex=st.booleans(),
-    between_zones=st.none() | st.integers(1, 4),
-    zones=st.sampled_from([None, ZONES, {**ZONES, "i0": ""}]),
-)
-some_pairs = st.lists(st.sampled_from(mesh(NAMES)), unique=True, max_size=80)
-
-
-def disturbed(found: Rounds, within: Limits) -> list[str]:
-    """Written down a second time: whatever of a round would meet."""
-    wrong: list[str] = []
-    for number, its in enumerate(found):
-        sends, receives = Counter(pair.source for pair in its), Counter(pair.destination for pair in its)
-        if not within.duplex:
-            sends = receives = sends + receives
-        wrong += [f"{number}: {name}" for busy in (sends, receives) for name, n in busy.items() if n > 1]
-        if within.between_zones is not None and within.zones is not None:
-            zones = within.zones
-            over = Counter(
-                tuple(ends) if within.duplex else tuple(sorted(ends))
-                for pair in its
-                if (ends := [zones[one] for one in pair])[0] != ends[1] and all(ends)
-            )
-            wrong += [f"{number}: {link}" for link, n in over.items() if n > within.between_zones]
-    return wrong
 
 
 @given(some_pairs, limits)
 def test_no_two_of_a_round_meet(pairs: Sequence[Pair], within: Limits) -> None:
     found = rounds(pairs, within)
-    assert not disturbed(found, within)
+    assert not find_collisions(found, within)
     assert sorted(pair for its in found for pair in its) == sorted(pairs)
     assert all(found)
     assert len(found) >= least(pairs, within)
@@ -69,7 +41,7 @@ def test_without_zones_hardly_more_rounds_than_there_must_be(pairs: Sequence[Pai
 def test_of_a_mesh_nothing_is_lost(count: int, duplex: bool) -> None:
     pairs = mesh([f"i{number:03}" for number in range(count)])
     found = rounds(pairs, Limits(duplex=duplex))
-    assert not disturbed(found, Limits(duplex=duplex))
+    assert not find_collisions(found, Limits(duplex=duplex))
     assert sorted(pair for its in found for pair in its) == sorted(pairs)
     assert len(found) == least(pairs, Limits(duplex=duplex))
     assert len(found) == ((count - 1) if duplex else 2 * (count - 1 + count % 2))
@@ -81,7 +53,7 @@ def test_a_hundred_instances_in_three_zones_are_limited_by_the_links() -> None:
     zones = {name: "abc"[(number >= 35) + (number >= 68)] for number, name in enumerate(names)}
     within = Limits(between_zones=4, zones=zones)
     found = rounds(mesh(names), within)
-    assert not disturbed(found, within)
+    assert not find_collisions(found, within)
     assert len(found) <= 1.2 * least(mesh(names), within)
 
 
@@ -145,7 +117,7 @@ class TestPlan:
 
     def test_transfers_are_never_duplex(self) -> None:
         found = plan(mesh("abcd"), mesh("abcd"), Limits(duplex=True))
-        assert not disturbed(found.transfers, Limits())
+        assert not find_collisions(found.transfers, Limits())
 
     def test_as_the_paper_does_it(self) -> None:
         found = plan(mesh("abcd"), exhaustive=True)

@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import http.server
 import json
 import socket
 import threading
@@ -18,41 +14,7 @@ from tests.measurement.notify.alarming import alarm, delivery, subscription
 from tests.measurement.notify.conftest import Tls
 from tests.measurement.notify.standin_smtp import running
 from tests.support.refusals import refused
-
-SECRET = b"a secret of both"
-
-
-class Receiver(http.server.ThreadingHTTPServer):
-    """Takes calls and keeps them; answers as told."""
-
-    def __init__(self, tls: Tls | None = None) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        if tls is not None:
-            self.socket = tls.server.wrap_socket(self.socket, server_side=True)
-        self.calls: list[tuple[str, dict[str, str], bytes]] = []
-        self.status = 200
-
-    @property
-    def port(self) -> int:
-        return int(self.server_address[1])
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that does not trust us goes away in the middle of the handshake."""
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    server: Receiver
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.calls.append((self.path, headers, body))
-        self.send_response(self.server.status)
-        self.send_header("Location", f"http://127.0.0.1:{self.server.port}/elsewhere")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
+from tests.support.webhook_receiver import SECRET, WebhookReceiver, is_signed
 
 
 def to(url: str) -> Any:
@@ -67,15 +29,8 @@ def named(*hosts: str) -> Policy:
     return Policy(frozenset(hosts), SECRET)
 
 
-def verified(secret: bytes, headers: dict[str, str], body: bytes) -> bool:
-    """What a receiver does."""
-    text = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
-    code = base64.b64encode(hmac.new(secret, text, hashlib.sha256).digest()).decode()
-    return hmac.compare_digest(headers["webhook-signature"], f"v1,{code}")
-
-
 def test_a_call_arrives_signed() -> None:
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     with running(receiver):
         url = f"http://hooks.example:{receiver.port}/T0/x?token=1"
         send(to(url), named("hooks.example"), 1_000_000.9, resolve=here)
@@ -83,14 +38,14 @@ def test_a_call_arrives_signed() -> None:
     assert (path, headers["host"]) == ("/T0/x?token=1", f"hooks.example:{receiver.port}")
     assert (headers["webhook-id"], headers["webhook-timestamp"]) == ("d-1", "1000000")
     assert json.loads(body)["alarms"][0]["id"] == "a-1"
-    assert verified(SECRET, headers, body)
-    assert not verified(b"another", headers, body)
-    assert not verified(SECRET, headers, body.replace(b"a-1", b"a-2"))
-    assert not verified(SECRET, {**headers, "webhook-timestamp": "1000001"}, body)
+    assert is_signed(SECRET, headers, body)
+    assert not is_signed(b"another", headers, body)
+    assert not is_signed(SECRET, headers, body.replace(b"a-1", b"a-2"))
+    assert not is_signed(SECRET, {**headers, "webhook-timestamp": "1000001"}, body)
 
 
 def test_without_a_secret_nothing_claims_to_be_signed() -> None:
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     with running(receiver):
         send(to(f"http://localhost:{receiver.port}"), Policy(frozenset({"localhost"})), 1.0)
     ((path, headers, _),) = receiver.calls
@@ -99,7 +54,7 @@ def test_without_a_secret_nothing_claims_to_be_signed() -> None:
 
 
 def test_over_tls_to_the_name_at_the_address_that_was_checked(tls: Tls) -> None:
-    receiver = Receiver(tls)
+    receiver = WebhookReceiver(tls)
     with running(receiver):
         url = f"https://hooks.example:{receiver.port}/"
         send(to(url), named("hooks.example"), 1.0, resolve=here, context=tls.client)
@@ -125,7 +80,7 @@ def test_over_tls_to_the_name_at_the_address_that_was_checked(tls: Tls) -> None:
     ],
 )
 def test_what_is_not_taken(status: int, temporary: bool) -> None:
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     receiver.status = status
     with running(receiver), refused("not-delivered") as caught:
         send(to(f"http://localhost:{receiver.port}/hook"), named("localhost"), 1.0)
@@ -169,7 +124,7 @@ def test_what_is_public(address: str, public: bool) -> None:
     [["127.0.0.1"], ["169.254.169.254"], ["93.184.215.14", "127.0.0.1"], ["::ffff:127.0.0.1"]],
 )
 def test_a_name_that_leads_inside_is_not_called(addresses: list[str]) -> None:
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     url = f"http://hooks.example:{receiver.port}/"
     with running(receiver), refused("target-not-permitted") as caught:
         send(to(url), Policy(secret=SECRET), 1.0, resolve=lambda *_: addresses)
@@ -179,7 +134,7 @@ def test_a_name_that_leads_inside_is_not_called(addresses: list[str]) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "localhost", "0x7f000001", "2130706433", "127.1"])
 def test_loopback_in_any_spelling_is_not_called(host: str) -> None:
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     with running(receiver), pytest.raises(NotDelivered):
         send(to(f"http://{host}:{receiver.port}/"), Policy(), 1.0)
     assert receiver.calls == []
@@ -187,7 +142,7 @@ def test_loopback_in_any_spelling_is_not_called(host: str) -> None:
 
 def test_the_name_is_asked_for_once() -> None:
     """A name server that answers differently the second time gains nothing."""
-    receiver, asked = Receiver(), list[str]()
+    receiver, asked = WebhookReceiver(), list[str]()
 
     def rebinding(host: str, _port: int) -> list[str]:
         asked.append(host)
@@ -218,14 +173,14 @@ def test_a_name_without_address() -> None:
 def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     with running(receiver):
         send(to(f"http://localhost:{receiver.port}/"), named("localhost"), 1.0)
     assert len(receiver.calls) == 1
 
 
 def test_the_next_address_is_tried() -> None:
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     with running(receiver):
         url = f"http://hooks.example:{receiver.port}/"
         send(to(url), named("hooks.example"), 1.0, resolve=lambda *_: ["127.0.0.2", "127.0.0.1"])
@@ -233,7 +188,7 @@ def test_the_next_address_is_tried() -> None:
 
 
 def test_the_rest_of_the_url_is_a_secret() -> None:
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     receiver.status = 500
     with running(receiver), refused("not-delivered") as caught:
         send(to(f"http://localhost:{receiver.port}/T0/sesame?key=open"), named("localhost"), 1.0)
@@ -295,7 +250,7 @@ def test_what_is_no_http_is_no_success(answer: bytes) -> None:
 
 
 def test_a_large_digest_arrives_whole() -> None:
-    receiver = Receiver()
+    receiver = WebhookReceiver()
     many = delivery(
         *(alarm(f"a-{n}") for n in range(100)),
         to=subscription(channel=Channel.WEBHOOK, target="http://localhost/"),

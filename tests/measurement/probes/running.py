@@ -61,3 +61,30 @@ async def asked(source: Running, target: Instance, key: Path, *probes: Probe) ->
     """What one finds about another."""
     async with await Agent.connect(source.instance, read_key(key)) as connected:
         return await connected.probe(Order(target, probes))
+
+
+@contextmanager
+def run_agents(folder: Path, count: int) -> Iterator[tuple[Path, list[subprocess.Popen[str]]]]:
+    """So many real agents on loopback, and their instances file."""
+    key = folder / "key"
+    write_key(key)
+    command = [sys.executable, "-m", "measurement.probes.main", "--host", "127.0.0.1", "--port", "0"]
+    running = [
+        subprocess.Popen([*command, "--key", str(key)], stdout=subprocess.PIPE, text=True)
+        for _ in range(count)
+    ]
+    try:
+        lines = ["key_file: key", "instances:"]
+        for number, one in enumerate(running):
+            assert one.stdout is not None
+            port = one.stdout.readline().rpartition("port=")[2].strip()
+            lines.append(f"  - {{name: i{number}, address: 127.0.0.1, port: {port}, zone: z{number % 2}}}")
+        file = folder / "instances.yaml"
+        file.write_text("\n".join(lines))
+        yield file, running
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+            assert one.stdout is not None
+            one.stdout.close()
