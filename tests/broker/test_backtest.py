@@ -248,7 +248,7 @@ def test_the_same_past_gives_the_same_runs() -> None:
 
 
 def test_flows_of_other_templates_are_served_as_they_were() -> None:
-    other = catalog().add(Template.model_validate({**template().model_dump(mode="json"), "name": "other"}))[0]
+    other = catalog().add(template().model_copy(update={"name": "other"}))[0]
     mixed = past(then(), replace(then(2, 60.0), template="other@1"))
     found = backtest(make_wide_configuration(40.0), other, mixed, EAGER)
     assert [one.present.template for one in found.flows] == ["bulk@1", "other@1"]
@@ -263,7 +263,7 @@ def test_how_far_the_model_is_off_what_happened() -> None:
 
 
 def test_a_template_that_is_not_in_the_catalog_cannot_be_compared() -> None:
-    unknown = Template.model_validate({**EAGER.model_dump(mode="json"), "name": "unknown"})
+    unknown = EAGER.model_copy(update={"name": "unknown"})
     with pytest.raises(NotFound, match="unknown"):
         play(past(), unknown)
 

@@ -8,19 +8,17 @@ from adon.broker.decision import SiteCost
 from adon.broker.events import MeasurementArrived, TemplateSaved
 from adon.broker.flow import Flow, FlowState
 from adon.flowvisor.path import Basis
-from adon.templates_catalog.model import Template
 from apps.rest.models import DecisionView
 from measurement.model import Metric
-from tests.support.factories import make_measurement
+from tests.support.factories import make_measurement, make_template
 from tests.support.stage import Stage
 
-COUPLED = {
-    "name": "coupled",
-    "qspec": {"throughput": {"min": "1 Mbps"}},
-    "weights": {"throughput": 1.0},
-    "selection": {"max_age": "10 min"},
-    "cost": {"function": "total_time"},
-}
+COUPLED = make_template(
+    name="coupled",
+    qspec={"throughput": {"min": "1 Mbps"}},
+    selection={"max_age": "10 min"},
+    cost={"function": "total_time"},
+)
 THROTTLED, CONSTANT = [50e6] * 4 + [10e6] * 6, [26e6] * 10
 """Both have a mean of 26 Mbps; the bucket gives 25 MB at 50, then 10."""
 
@@ -28,7 +26,7 @@ THROTTLED, CONSTANT = [50e6] * 4 + [10e6] * 6, [26e6] * 10
 def stage_with(rates: list[float] | None = THROTTLED, age: float = 60.0) -> Stage:
     stage = Stage()
     stage.connect()
-    stage.command(TemplateSaved, Template.model_validate(COUPLED))
+    stage.command(TemplateSaved, COUPLED)
     stage.measure("internet", 2.0, age=age)
     tell(stage, rates, age)
     return stage

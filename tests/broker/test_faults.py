@@ -29,11 +29,9 @@ from adon.flowvisor.match import Match
 from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule
-from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.model import Template
 from tests.depth import DEPTH
 from tests.support.network_factories import NETWORK
-from tests.support.overlay_network import DIAMOND, PORTS, TEMPLATE
+from tests.support.overlay_network import DIAMOND, PORTS, TEMPLATES
 from tests.support.stage import ControllerDied, Stage
 
 SWITCHES = st.sampled_from(sorted(PORTS))
@@ -50,7 +48,7 @@ def diamond(pipeline: str, ladder: str) -> Stage:
     text = DIAMOND % (form, form)
     text = text.replace("policy: {drain: 0 s}", f"policy: {{drain: 200 ms, ladder: {{mode: {ladder}}}}}")
     read = yamlfile.parse_model(text, Configuration, NETWORK.name)
-    stage = Stage(read, Catalog.of([yamlfile.check_model(TEMPLATE, Template)]))
+    stage = Stage(read, TEMPLATES)
     stage.connect()
     return stage
 

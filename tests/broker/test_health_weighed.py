@@ -9,10 +9,9 @@ from adon.broker.flipping.nearest import why_not
 from adon.broker.flipping.quantity import Kind
 from adon.broker.flow import FlowState
 from adon.flowvisor.path import Basis
-from adon.templates_catalog.model import Template
 from measurement.health.path_metrics import ROUND, TRAIN, TRANSFER
 from measurement.model import Metric, PathKey
-from tests.support.factories import make_measurement
+from tests.support.factories import make_measurement, make_template
 from tests.support.refusals import refused
 from tests.support.stage import Stage
 
@@ -27,7 +26,7 @@ COUPLED = {
 def stage_with(**changes: object) -> Stage:
     stage = Stage()
     stage.connect()
-    template = Template.model_validate({**COUPLED, **changes})
+    template = make_template(**{**COUPLED, **changes})
     stage.command(TemplateSaved, template)
     for path in ("al2s", "internet"):
         stage.measure(path, 6.5 if path == "internet" else 50.0, age=90.0)

@@ -11,16 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon import yamlfile
 from adon.broker.flow import Flow
 from adon.broker.triggers.evaluation import LONGEST_REST_S, Seen, step, turned
 from adon.broker.triggers.record import Fired, Knob, Triggered
 from adon.store import codec
 from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.model import Template
 from adon.templates_catalog.triggers import Trigger
 from measurement.model import Metric
-from tests.support.factories import make_catalog
+from tests.support.factories import make_catalog, make_template
 from tests.support.stage import Stage, know
 
 LOW = {
@@ -38,8 +36,8 @@ def trigger(**changes: Any) -> Trigger:
 def staged(*triggers: dict[str, Any], **more: Any) -> Stage:
     """Both paths measured, and a template ``t`` with these triggers."""
     soykb = make_catalog().get("soykb").model_dump(mode="json", by_alias=True, exclude={"version", "match"})
-    document = {**soykb, "name": "t", "triggers": list(triggers), **more}
-    stage = Stage(catalog=Catalog.of([*make_catalog().latest, yamlfile.check_model(document, Template)]))
+    template = make_template(**{**soykb, "name": "t", "triggers": list(triggers), **more})
+    stage = Stage(catalog=Catalog.of([*make_catalog().latest, template]))
     stage.connect()
     know(stage, al2s=58.0, internet=6.5)
     return stage

@@ -13,16 +13,13 @@ from adon.simulation.policy import Policy
 from adon.simulation.steps import Steps, steady
 from adon.simulation.tcp import Stream
 from adon.simulation.workload import Transfer, Workload
-from adon.templates_catalog.model import Template
+from tests.support.factories import make_template
 
-EAGER = Template.model_validate(
-    {
-        "name": "bulk",
-        "qspec": {"throughput": {"min": "100 Mbps"}},
-        "weights": {"throughput": 1.0},
-        "tables": {"throughput": {"points": [["1 Mbps", 1], ["2 Gbps", 10]]}},
-        "selection": {"patience": 1, "min_dwell": "0 s", "switch_margin": 1},
-    }
+EAGER = make_template(
+    name="bulk",
+    qspec={"throughput": {"min": "100 Mbps"}},
+    tables={"throughput": {"points": [["1 Mbps", 1], ["2 Gbps", 10]]}},
+    selection={"patience": 1, "min_dwell": "0 s", "switch_margin": 1},
 )
 
 

@@ -9,8 +9,8 @@ import yaml
 from adon import yamlfile
 from adon.config import Configuration
 from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.model import Template
 from tests.apps.fabric import BRIDGES, DTN_PORT, EDGES, configuration, dtn_port, plan
+from tests.support.factories import make_template
 from tests.support.network_factories import NETWORK
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage
 
@@ -47,24 +47,25 @@ overlays:
 paths: {}
 policy: {drain: 0 s}
 """
-TEMPLATE: dict[str, Any] = {
-    "name": "bulk",
-    "title": "Bulk",
-    "description": "Moves at once.",
-    "qspec": {"throughput": {"min": "1 Mbps"}},
-    "rspec": {"bandwidth_ceiling": "100 Mbps"},
-    "weights": {"throughput": 1.0},
-    "tables": {"throughput": {"points": [["1 Mbps", 1], ["100 Mbps", 10]]}},
-    "selection": {"patience": 1, "min_dwell": "0 s", "switch_margin": 0},
-}
+TEMPLATES = Catalog.of(
+    [
+        make_template(
+            name="bulk",
+            qspec={"throughput": {"min": "1 Mbps"}},
+            rspec={"bandwidth_ceiling": "100 Mbps"},
+            tables={"throughput": {"points": [["1 Mbps", 1], ["100 Mbps", 10]]}},
+            selection={"patience": 1, "min_dwell": "0 s", "switch_margin": 0},
+        )
+    ]
+)
+"""A template that moves its flows at once."""
 
 
 def make_diamond_stage(pipeline: str = "single") -> Stage:
     """Return a stage of the diamond with all switches connected."""
     staged = f", pipeline: {pipeline}"
     read = yamlfile.parse_model(DIAMOND % (staged, staged), Configuration, NETWORK.name)
-    templates = Catalog.of([yamlfile.check_model(TEMPLATE, Template)])
-    stage = Stage(read, ports=PORTS, catalog=templates)
+    stage = Stage(read, ports=PORTS, catalog=TEMPLATES)
     stage.connect()
     return stage
 
@@ -81,8 +82,7 @@ def make_fabric_stage(**overlay: Any) -> Stage:
             ports[int(BRIDGES[end.switch], 16)][end.port] = end.number
     for site, edge in enumerate(EDGES):
         ports[int(BRIDGES[edge], 16)][dtn_port(site)] = DTN_PORT
-    templates = Catalog.of([yamlfile.check_model(TEMPLATE, Template)])
-    stage = Stage(read, catalog=templates, ports=ports)
+    stage = Stage(read, catalog=TEMPLATES, ports=ports)
     stage.connect()
     return stage
 

@@ -7,24 +7,20 @@ import pytest
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.needs import needs
-from adon.yamlfile import check_model
 from measurement.model import Metric
 from measurement.psconfig.mesh import Need
 from measurement.psconfig.needs import from_json as needs_from_json
 from measurement.psconfig.needs import to_json as needs_to_json
+from tests.support.factories import make_template
 
 
 def template(**changes: Any) -> Template:
     body = {
-        "name": "t",
-        "title": "T",
-        "description": "A template.",
         "qspec": {"throughput": {"min": "7 Mbps", "streams": 4}},
-        "weights": {"throughput": 1},
         "selection": {"max_age": "5 min"},
         **changes,
     }
-    return check_model(body, Template)
+    return make_template(**body)
 
 
 def test_a_metric_is_needed_if_it_has_a_bound_or_a_weight() -> None:

@@ -12,6 +12,7 @@ from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.writing import as_text, readable
 from adon.units import parse_duration, parse_rate, parse_ratio, parse_size
+from tests.support.factories import make_template
 
 PARSERS = {"bps": parse_rate, "B": parse_size, "s": parse_duration, "ratio": parse_ratio}
 
@@ -42,11 +43,11 @@ def test_what_is_edited_reads_back_as_the_same_template(template: Template) -> N
 def test_what_is_switched_on_stays_so() -> None:
     table = {"points": [["7 Mbps", 1], ["50 Mbps", 10]], "step": True}
     on = {"pausable": True, "advise": True, "tables": {"throughput": table}, "cost": {"local_copy": True}}
-    template = yamlfile.check_model({"name": "a", "weights": {"throughput": 1}, **on}, Template)
+    template = make_template(**on)
     written = as_text(codec.encode_template(template))
     assert yamlfile.parse_model(written, Template) == template
 
 
 def test_words_of_somebody_stay_as_they_are() -> None:
-    template = yamlfile.check_model({"name": "a", "weights": {"rtt": 1}, "title": "3600.0 s"}, Template)
+    template = make_template(title="3600.0 s")
     assert yamlfile.parse_model(as_text(codec.encode_template(template)), Template) == template
