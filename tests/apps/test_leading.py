@@ -6,13 +6,14 @@ import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adon.errors import Unavailable
 from adon.flowvisor import roles
 from adon.flowvisor.roles import Standing, StateLoaded
-from adon.store.lease import CONTROLLER, Lease
+from adon.store.lease import CONTROLLER, Held, Lease
 from adon.store.store import Store
 from apps.campus_edge.leading import Leadership
 from apps.campus_edge.roles import RoleDesk
@@ -25,10 +26,10 @@ LEASE_S = 1.0
 
 
 class One:
-    def __init__(self, url: str, name: str) -> None:
+    def __init__(self, url: str, name: str, kind: type[Store] = Store) -> None:
         self.ended = list[str]()
         self.desk = RoleDesk(roles.stand_by({}), end=self.ended.append)
-        self.leadership = Leadership(Store.open(url), self.desk, name, LEASE_S)
+        self.leadership = Leadership(kind.open(url), self.desk, name, LEASE_S)
 
     def lead(self) -> Lease:
         lease = self.leadership.campaign(threading.Event())
@@ -78,15 +79,13 @@ def test_a_lease_is_renewed(url: str, store: Store) -> None:
     a.leadership.give_back(lease)
 
 
-def test_who_cannot_renew_steps_down_by_its_own_clock(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    a = One(url, "a")
-    lease = a.lead()
+def test_who_cannot_renew_steps_down_by_its_own_clock(url: str) -> None:
+    class Hanging(Store):
+        def renew_lease(self, *_: object) -> Any:
+            threading.Event().wait(20)
 
-    def hangs(*_: object) -> None:
-        threading.Event().wait(20)
-
-    monkeypatch.setattr(Store, "renew_lease", hangs)
-    a.leadership.keep(lease)
+    a = One(url, "a", Hanging)
+    a.leadership.keep(a.lead())
     eventually(lambda: a.ended == ["the lease could not be renewed in time"])
     assert a.desk.standing is Standing.STEPPING_DOWN
 
@@ -108,18 +107,16 @@ def test_a_standby_ends_when_it_is_told_to(url: str, store: Store) -> None:
     assert One(url, "a").leadership.campaign(ended) is None
 
 
-def test_a_standby_outlives_a_database_that_is_away(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = [Unavailable("away"), None]
-    real = Store.lease
+def test_a_standby_outlives_a_database_that_is_away(url: str) -> None:
+    errors = [Unavailable("away")]
 
-    def sometimes(self: Store, name: str) -> object:
-        error = answers.pop(0) if answers else None
-        if error is not None:
-            raise error
-        return real(self, name)
+    class SometimesAway(Store):
+        def lease(self, name: str) -> Held | None:
+            if errors:
+                raise errors.pop()
+            return super().lease(name)
 
-    monkeypatch.setattr(Store, "lease", sometimes)
-    assert One(url, "a").lead().holder == "a"
+    assert One(url, "a", SometimesAway).lead().holder == "a"
 
 
 def test_the_link_of_a_standby_refuses_with_the_name_of_the_active_one(tmp_path: Path) -> None:

@@ -271,10 +271,17 @@ def test_a_marker_is_an_alarm_until_none_fires() -> None:
 # -- with the collector's own thread ---------------------------------------------------------------------
 
 
+class Dropping(Inbox):
+    """Archives nothing."""
+
+    def keep(self, *_: object, **__: object) -> Appended:
+        return Appended()
+
+
 @pytest.fixture
 def inbox() -> Iterator[Inbox]:
-    """One whose calls are carried out."""
-    found, over = Inbox(), threading.Event()
+    """Return an inbox whose calls are carried out."""
+    found, over = Dropping(), threading.Event()
 
     def work() -> None:
         while not over.is_set():
@@ -311,9 +318,8 @@ def test_without_a_key_the_collector_does_not_start(tmp_path: Path, inbox: Inbox
 
 
 def test_a_round_among_instances_that_are_not_there_is_a_study_that_says_so(
-    tmp_path: Path, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, inbox: Inbox
 ) -> None:
-    monkeypatch.setattr(inbox, "keep", lambda _: Appended())
     write_key(tmp_path / "probes.key")
     nowhere = re.sub(r"10\.(\d)\.0\.|192\.0\.2\.", r"127.77.\g<1>1.", MACHINES)
     with Archive(tmp_path / "measurements.db") as archive:
