@@ -54,55 +54,46 @@ def test_nothing_is_configured_by_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "problem"),
+    ("before", "after", "code", "field"),
     [
-        ("https://cilogon.org", "http://cilogon.org", "7?openid.cilogon.issuer: must be https"),
-        (
-            "https://cilogon.org",
-            "https://u:p@cilogon.org",
-            "openid.cilogon.issuer: must not hold a user name",
-        ),
-        ("https://cilogon.org", "https://login.missouri.edu", "two providers have this issuer"),
+        ("https://cilogon.org", "http://cilogon.org", "invalid", "openid.cilogon.issuer"),
+        ("https://cilogon.org", "https://u:p@cilogon.org", "invalid", "openid.cilogon.issuer"),
+        ("https://cilogon.org", "https://login.missouri.edu", "invalid", "openid.cilogon.issuer"),
         (
             "    client_secret_file: /etc/adon/cilogon.secret",
             "    client_secret: x",
-            "client_secret: is not a known key",
+            "unknown-key",
+            "openid.cilogon.client_secret",
         ),
         (
             "    client_secret_variable: ADON_CAMPUS_SECRET",
             "    client_secret_variable: A\n    client_secret_file: f",
-            "the secret is in client_secret_file already",
+            "invalid",
+            "openid.campus.client_secret_variable",
         ),
-        ("public_url: https://adon.example.edu\n", "", "public_url: is needed"),
-        ("  campus:", "  shibboleth:", "this name is taken"),
-        ("[Missouri.edu]", "[missouri_edu]", "is not a domain such as missouri.edu"),
-        ("[127.0.0.1,", "[localhost,", "is neither an address, a network, nor 'unix'"),
-        ('[127.0.0.1, "::1", 10.0.0.0/24, unix]', "[]", "shibboleth.proxies"),
-        (
-            "adon:*",
-            "*:adon",
-            "rules.0.when.entitlement: 'urn:mace:missouri.edu:*:adon': a * stands for the rest",
-        ),
-        ("faculty@osu.edu", "faculty", "rules.1.when.affiliation.1: 'faculty' is not an affiliation"),
-        ("[researcher]", "[reseacher]", "rules.1.roles.0: Input should be"),
-        ('{affiliation: ["*@missouri.edu", faculty@osu.edu]}', "{}", "rules.1.when: names nothing"),
-        ("    roles: [researcher]\n    groups: [mu]\n", "", "rules.1.roles: the rule gives nothing"),
-        ("groups: [mu]", "keep_groups: true", "rules.1.keep_groups: the condition names no group"),
-        ("{issuer: https://login.missouri.edu/, ", "{", None),
-        ("rules:", "default_roles: [admin]\nrules:", "default_roles: admin is not for everybody"),
+        ("public_url: https://adon.example.edu\n", "", "invalid", "public_url"),
+        ("  campus:", "  shibboleth:", "invalid", "openid.shibboleth"),
+        ("[Missouri.edu]", "[missouri_edu]", "invalid", "openid.campus.may_assert.0"),
+        ("[127.0.0.1,", "[localhost,", "invalid", "shibboleth.proxies.0"),
+        ('[127.0.0.1, "::1", 10.0.0.0/24, unix]', "[]", "wrong-length", "shibboleth.proxies"),
+        ("adon:*", "*:adon", "invalid", "rules.0.when.entitlement"),
+        ("faculty@osu.edu", "faculty", "invalid", "rules.1.when.affiliation.1"),
+        ("[researcher]", "[reseacher]", "unknown-value", "rules.1.roles.0"),
+        ('{affiliation: ["*@missouri.edu", faculty@osu.edu]}', "{}", "invalid", "rules.1.when"),
+        ("    roles: [researcher]\n    groups: [mu]\n", "", "invalid", "rules.1.roles"),
+        ("groups: [mu]", "keep_groups: true", "invalid", "rules.1.keep_groups"),
+        ("{issuer: https://login.missouri.edu/, ", "{", None, None),
+        ("rules:", "default_roles: [admin]\nrules:", "invalid", "default_roles"),
     ],
 )
-def test_each_mistake_is_named(before: str, after: str, problem: str | None) -> None:
+def test_each_mistake_is_named(before: str, after: str, code: str | None, field: str | None) -> None:
     assert before in WHOLE
     text = WHOLE.replace(before, after, 1)
-    if problem is None:
+    if code is None:
         parse_model(text, Access, "net.yaml")
         return
-    with pytest.raises(InvalidInput) as caught:
+    with refused(code, field):
         parse_model(text, Access, "net.yaml")
-    told = [str(each) for each in caught.value.problems]
-    assert any(problem.removeprefix("7?") in one for one in told), told
-    assert all(one.startswith("net.yaml:") for one in told)
 
 
 def test_the_line_of_a_mistake_is_told() -> None:

@@ -34,21 +34,20 @@ def test_it_gives_instances_and_where_the_key_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "says"),
+    ("entry", "code", "field"),
     [
-        ("{name: a, address: example.org}", "f:2: instances.0.address: 'example.org' is no IP address"),
-        ("{name: a b, address: 10.0.0.1}", "instances.0.name: 'a b' is not a word"),
-        ("{name: a, address: 10.0.0.1, memory: 16}", "instances.0.memory: '16' has no unit"),
-        ("{name: a, address: 10.0.0.1, cores: 0}", "instances.0.cores: 0.0 is not above 0"),
-        ("{name: a, address: 10.0.0.1, port: 0}", "instances.0.port"),
-        ("{name: a, address: 10.0.0.1, core: 4}", "instances.0.core: is not a known key here"),
-        ("{name: a}", "instances.0.address: is required"),
+        ("{name: a, address: example.org}", "invalid", "instances.0.address"),
+        ("{name: a b, address: 10.0.0.1}", "invalid", "instances.0.name"),
+        ("{name: a, address: 10.0.0.1, memory: 16}", "no-unit", "instances.0.memory"),
+        ("{name: a, address: 10.0.0.1, cores: 0}", "invalid", "instances.0.cores"),
+        ("{name: a, address: 10.0.0.1, port: 0}", "out-of-range", "instances.0.port"),
+        ("{name: a, address: 10.0.0.1, core: 4}", "unknown-key", "instances.0.core"),
+        ("{name: a}", "missing", "instances.0.address"),
     ],
 )
-def test_what_is_wrong_is_told_by_line_and_field(entry: str, says: str) -> None:
-    with pytest.raises(InvalidInput) as error:
+def test_what_is_wrong_is_told_by_line_and_field(entry: str, code: str, field: str) -> None:
+    with refused(code, field, 2):
         parse_model(f"instances:\n  - {entry}\n", Instances, "f")
-    assert says in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from adon import yamlfile
 from adon.config import Configuration, Cost
 from adon.config.links import vlan_ranges
-from adon.errors import InvalidInput
+from tests.support.refusals import refused
 
 EXAMPLE = """
 network: triangle
@@ -71,52 +71,35 @@ def test_vlan_ids_as_people_write_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "code", "field"),
     [
-        ("{a: to-c, c: to-a}", "{a: to-c}", "links.ac.ends: a link joins exactly two different switches"),
-        ("{a: to-c, c: to-a}", "{a: to-c, d: x}", "links.ac.ends.d: there is no switch 'd'"),
-        ("{a: to-c, c: to-a}", "{a: to-b, c: to-a}", "links.ac.ends.a: links.ab.ends.a has the same port"),
-        (
-            "{a: to-c, c: to-a}",
-            "{a: dtn, c: to-a}",
-            "links.ac.ends.a: sites.mu.hosts.mu-dtn has the same port",
-        ),
-        (
-            "{a: to-c, c: to-a}",
-            "{a: rtr, c: to-a}",
-            "links.ac.ends.a: paths.routed.ends.mu has the same port",
-        ),
-        ("capacity: 100 Gbps", "capacity: 0 bps", "links.ab.capacity: must be above zero"),
-        ("loss: 0.01 %", "loss: 100 %", "links.ab.loss: Input should be less than 1"),
-        ("mtu: 9000", "speed: 1", "links.ab.speed: is not a known key here"),
-        (", delay: 2 ms}", "}", "overlays.core.cost: link 'ac' declares no delay"),
-        ("families: [4], nat", "families: [5], nat", "links.bc.families.0: Input should be 4 or 6"),
-        ('"100-199, 250"', '"199-100"', "'199-100' is not a range of VLAN ids: they go from 1 to 4094"),
-        ('"100-199, 250"', '"0-5"', "they go from 1 to 4094"),
-        ('"100-199, 250"', '"100-5000"', "they go from 1 to 4094"),
-        ('"100-199, 250"', '"all"', "overlays.core.vlans: 'all' is not a range of VLAN ids such as 100-199"),
-        (
-            '"100-199, 250"',
-            '"300-310"',
-            "overlays.core.vlans: VLAN 300 belongs to path 'al2s' on port to-b of link 'ab'",
-        ),
-        ("paths: 2", "paths: 17", "overlays.core.paths: Input should be less than or equal to 16"),
-        ("cost: delay", "cost: money", "overlays.core.cost: Input should be"),
-        ("links: []", "links: [xy]", "overlays.spare.links.0: there is no link 'xy'"),
-        (
-            "links: []",
-            "links: [bc]",
-            "overlays.spare.vlans: 100-150 belong to overlay 'core' too, and both may use link 'bc'",
-        ),
-        ("spare:", "al2s:", "overlays.al2s: there is a path 'al2s': its own paths could have this name"),
-        ("  al2s:", "  core.1:", "overlays.core: there is a path 'core.1': its own paths could"),
+        ("{a: to-c, c: to-a}", "{a: to-c}", "invalid", "links.ac.ends"),
+        ("{a: to-c, c: to-a}", "{a: to-c, d: x}", "unknown-name", "links.ac.ends.d"),
+        ("{a: to-c, c: to-a}", "{a: to-b, c: to-a}", "shared-port", "links.ac.ends.a"),
+        ("{a: to-c, c: to-a}", "{a: dtn, c: to-a}", "shared-port", "links.ac.ends.a"),
+        ("{a: to-c, c: to-a}", "{a: rtr, c: to-a}", "shared-port", "links.ac.ends.a"),
+        ("capacity: 100 Gbps", "capacity: 0 bps", "invalid", "links.ab.capacity"),
+        ("loss: 0.01 %", "loss: 100 %", "out-of-range", "links.ab.loss"),
+        ("mtu: 9000", "speed: 1", "unknown-key", "links.ab.speed"),
+        (", delay: 2 ms}", "}", "invalid", "overlays.core.cost"),
+        ("families: [4], nat", "families: [5], nat", "unknown-value", "links.bc.families.0"),
+        ('"100-199, 250"', '"199-100"', "invalid", "overlays.core.vlans"),
+        ('"100-199, 250"', '"0-5"', "invalid", "overlays.core.vlans"),
+        ('"100-199, 250"', '"100-5000"', "invalid", "overlays.core.vlans"),
+        ('"100-199, 250"', '"all"', "invalid", "overlays.core.vlans"),
+        ('"100-199, 250"', '"300-310"', "invalid", "overlays.core.vlans"),
+        ("paths: 2", "paths: 17", "out-of-range", "overlays.core.paths"),
+        ("cost: delay", "cost: money", "unknown-value", "overlays.core.cost"),
+        ("links: []", "links: [xy]", "unknown-name", "overlays.spare.links.0"),
+        ("links: []", "links: [bc]", "invalid", "overlays.spare.vlans"),
+        ("spare:", "al2s:", "invalid", "overlays.al2s"),
+        ("  al2s:", "  core.1:", "invalid", "overlays.core"),
     ],
 )
-def test_a_mistake_is_named(old: str, new: str, told: str) -> None:
+def test_a_mistake_is_named(old: str, new: str, code: str, field: str) -> None:
     assert old in EXAMPLE
-    with pytest.raises(InvalidInput) as caught:
+    with refused(code, field):
         parsed(EXAMPLE.replace(old, new, 1))
-    assert told in "\n".join(str(problem) for problem in caught.value.problems)
 
 
 def test_without_links_nothing_changes() -> None:

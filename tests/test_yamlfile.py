@@ -15,6 +15,7 @@ from adon import yamlfile
 from adon.errors import InvalidInput
 from adon.frozenmap import Frozen
 from adon.units import Rate
+from tests.support.refusals import refused
 
 
 class Inner(BaseModel):
@@ -80,35 +81,33 @@ def _laughs() -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "code", "field", "line"),
     [
-        ("x: &a [*a]", "f.yaml:1: x: anchors are not supported: &a"),
-        ("x: *a", "f.yaml:1: x: aliases are not supported: *a"),
-        (_laughs(), "f.yaml:1: a0: anchors are not supported: &a0"),
-        ("a: 1\nb:\n  c: 1\n  c: 2", "f.yaml:4: b.c: is written twice"),
-        ("a: !!python/object/apply:os.system [ls]", "f.yaml:1: a: tags are not supported"),
-        ("a: !x 3", "f.yaml:1: a: tags are not supported: !x"),
-        ("!t a: 3", "f.yaml:1: tags are not supported: !t"),
-        ("a: 1\n---\nb: 1", "f.yaml:2: holds a second document"),
-        ("? [a]\n: 1", "f.yaml:1: a key must be plain text"),
-        ("a: @x", "f.yaml:1: is not YAML: "),
-        ("a: [1, 2", "f.yaml:"),
-        ("a: 1\n b: 2", "f.yaml:2: is not YAML: "),
-        ("a: \x00", "f.yaml: is not YAML: "),
-        ("a: " + "9" * 5000, "f.yaml:1: a: the number 9999999999... has too many digits"),
-        ("a: 1e999", "f.yaml:1: a: the number 1e999 is too large"),
-        ("[" * 200 + "]" * 200, "f.yaml:1: 0.0.0: is nested more than 50 levels deep"),
-        ("[" * 500_000, "f.yaml"),
-        ("a: " + "x" * 10_000_000, "f.yaml: is larger than 1 MB"),
-        ("a: " + "é" * 600_000, "f.yaml: is larger than 1 MB"),
+        ("x: &a [*a]", "unsupported-yaml", "x", 1),
+        ("x: *a", "unsupported-yaml", "x", 1),
+        (_laughs(), "unsupported-yaml", "a0", 1),
+        ("a: 1\nb:\n  c: 1\n  c: 2", "duplicate", "b.c", 4),
+        ("a: !!python/object/apply:os.system [ls]", "unsupported-yaml", "a", 1),
+        ("a: !x 3", "unsupported-yaml", "a", 1),
+        ("!t a: 3", "unsupported-yaml", "", 1),
+        ("a: 1\n---\nb: 1", "unsupported-yaml", "", 2),
+        ("? [a]\n: 1", "unsupported-yaml", "", 1),
+        ("a: @x", "not-yaml", "", 1),
+        ("a: [1, 2", "not-yaml", "", None),
+        ("a: 1\n b: 2", "not-yaml", "", 2),
+        ("a: \x00", "not-yaml", "", None),
+        ("a: " + "9" * 5000, "out-of-range", "a", 1),
+        ("a: 1e999", "out-of-range", "a", 1),
+        ("[" * 200 + "]" * 200, "too-large", "0.0.0", 1),
+        ("[" * 500_000, "too-large", "0.0.0", 1),
+        ("a: " + "x" * 10_000_000, "too-large", "", None),
+        ("a: " + "é" * 600_000, "too-large", "", None),
     ],
 )
 @pytest.mark.usefixtures("parser")
-def test_refused(text: str, complaint: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+def test_refused(text: str, code: str, field: str, line: int | None) -> None:
+    with refused(code, field, line):
         yamlfile.read_yaml(text, "f.yaml")
-    assert len(caught.value.problems) == 1
-    assert str(caught.value).startswith(complaint)
 
 
 @pytest.mark.parametrize(

@@ -24,29 +24,30 @@ def linked(left: Interface) -> Topology:
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "code", "field"),
     [
+        (lambda: linked(replace(LEFT, shape=Shape(2e9, 40))), "invalid", "interfaces.left-eth.rate"),
+        (lambda: linked(replace(LEFT, shape=Shape(0, 40))), "invalid", "interfaces.left-eth.rate"),
+        (lambda: linked(replace(LEFT, shape=Shape(float("nan"), 40))), "invalid", "interfaces.left-eth.rate"),
+        (lambda: linked(replace(LEFT, shape=Shape(1e6, 0))), "invalid", "interfaces.left-eth.queue"),
+        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, -1))), "invalid", "interfaces.left-eth.delay"),
+        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, loss=1.0))), "invalid", "interfaces.left-eth.loss"),
         (
-            lambda: linked(replace(LEFT, shape=Shape(2e9, 40))),
-            "interfaces.left-eth.rate: 2 Gbps is not in 100 kbps to 1 Gbps",
+            lambda: linked(replace(LEFT, shape=Shape(1e6, 1, loss=float("nan")))),
+            "invalid",
+            "interfaces.left-eth.loss",
         ),
-        (lambda: linked(replace(LEFT, shape=Shape(0, 40))), "interfaces.left-eth.rate"),
-        (lambda: linked(replace(LEFT, shape=Shape(float("nan"), 40))), "interfaces.left-eth.rate"),
-        (lambda: linked(replace(LEFT, shape=Shape(1e6, 0))), "interfaces.left-eth.queue: 0 frames"),
-        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, -1))), "interfaces.left-eth.delay"),
-        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, loss=1.0))), "interfaces.left-eth.loss: 1 is not"),
-        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, loss=float("nan")))), "interfaces.left-eth.loss"),
-        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, mtu=575))), "interfaces.left-eth.mtu: 575 bytes"),
-        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, mtu=1501))), "interfaces.left-eth.mtu: 1501"),
-        (lambda: linked(replace(LEFT, vlans=Vlans())), "interfaces.left-eth.vlans: is neither"),
-        (lambda: linked(replace(LEFT, vlans=Vlans(1, (2,)))), "interfaces.left-eth.vlans: is neither"),
-        (lambda: linked(replace(LEFT, name="a-name-of-sixteen")), "is not a name of at most 15"),
-        (lambda: linked(replace(LEFT, name="Left")), "is not a name"),
-        (lambda: linked(replace(LEFT, mac="02:00:00:00:00:0A")), "is not a MAC address in lower case"),
-        (lambda: linked(replace(LEFT, node="nowhere")), "there is no node 'nowhere'"),
-        (lambda: linked(replace(LEFT, name="right-eth")), "'right-eth' is there 2 times"),
-        (lambda: linked(replace(LEFT, addresses=RIGHT.addresses)), "'10.0.0.2' is there 2 times"),
-        (lambda: replace(GOOD, switches=(SWITCH,)), "nodes: 'right' is there 2 times"),
+        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, mtu=575))), "invalid", "interfaces.left-eth.mtu"),
+        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, mtu=1501))), "invalid", "interfaces.left-eth.mtu"),
+        (lambda: linked(replace(LEFT, vlans=Vlans())), "invalid", "interfaces.left-eth.vlans"),
+        (lambda: linked(replace(LEFT, vlans=Vlans(1, (2,)))), "invalid", "interfaces.left-eth.vlans"),
+        (lambda: linked(replace(LEFT, name="a-name-of-sixteen")), "invalid", "interfaces.a-name-of-sixteen"),
+        (lambda: linked(replace(LEFT, name="Left")), "invalid", "interfaces.Left"),
+        (lambda: linked(replace(LEFT, mac="02:00:00:00:00:0A")), "invalid", "interfaces.left-eth.mac"),
+        (lambda: linked(replace(LEFT, node="nowhere")), "invalid", "interfaces.left-eth"),
+        (lambda: linked(replace(LEFT, name="right-eth")), "invalid", "interfaces"),
+        (lambda: linked(replace(LEFT, addresses=RIGHT.addresses)), "invalid", "addresses"),
+        (lambda: replace(GOOD, switches=(SWITCH,)), "invalid", "nodes"),
         (
             lambda: replace(
                 GOOD,
@@ -54,20 +55,21 @@ def linked(left: Interface) -> Topology:
                 switches=(SWITCH,),
                 links=(Link(LEFT, replace(RIGHT, shape=Shape(1e6, 9))),),
             ),
-            "a switch's port cannot be shaped",
+            "invalid",
+            "interfaces.right-eth.shape",
         ),
         (
             lambda: replace(
                 GOOD, hosts=(Host("left", management=IPv4Interface("10.9.9.9/24")), Host("right"))
             ),
-            "hosts.left.management: is not in 172.31.0.0/24",
+            "invalid",
+            "hosts.left.management",
         ),
     ],
 )
-def test_what_cannot_be_built_is_refused(make, message):
-    with pytest.raises(InvalidInput) as caught:
+def test_what_cannot_be_built_is_refused(make, code, field) -> None:
+    with refused(code, field):
         make()
-    assert message in str(caught.value)
 
 
 def test_all_problems_are_reported_at_once():

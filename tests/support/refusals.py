@@ -23,24 +23,27 @@ class Refusal:
 
 
 @contextmanager
-def refused(expected: str | type[Exception], field: str | None = None) -> Iterator[Refusal]:
+def refused(
+    expected: str | type[Exception], field: str | None = None, line: int | None = None
+) -> Iterator[Refusal]:
     """Check that a block raises an error with a code, or of a class.
 
     :param expected: the error's code, the code of one of its problems, or a class.
     :param field: that problem's field, as a dotted path; a class is compared with all problems.  The field of
         an error that is only a text is what it has before a colon: of ``a.toml: known.0.may: is empty`` it is
         ``known.0.may`` or ``a.toml``.  The field of :class:`NotFound` is the kind.
+    :param line: that problem's line in its file; None: any.
     """
     refusal = Refusal()
     try:
         yield refusal
     except Exception as error:
         refusal.error = error
-        found = _problems(error)
+        found = [one for one in _problems(error) if line in (None, one.line)]
         if isinstance(expected, type):
             fits = isinstance(error, expected) and (field is None or any(one.field == field for one in found))
         else:
-            own = field is None and getattr(error, "code", None) == expected
+            own = field is line is None and getattr(error, "code", None) == expected
             fits = own or any(one.code == expected and field in (None, one.field) for one in found)
         if fits:
             return

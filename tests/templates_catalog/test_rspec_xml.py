@@ -12,6 +12,7 @@ from adon.errors import InvalidInput
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.model import QSpec, RSpec, Template
 from adon.templates_catalog.rspec_xml import RSPEC, Extension, draft, export_rspec, import_rspec
+from tests.support.refusals import refused
 from tests.templates_catalog.strategies import templates
 
 SOYKB = next(template for template in builtin_templates() if template.name == "soykb")
@@ -85,63 +86,46 @@ TWO_LINKS = FOREIGN.replace("</rspec>", '<link client_id="two"/></rspec>')
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "code", "field"),
     [
-        (LAUGHS, "rspec: DTDs and entities are not accepted"),
-        (
-            '<!DOCTYPE r SYSTEM "http://localhost:9/x.dtd"><rspec/>',
-            "rspec: DTDs and entities are not accepted",
-        ),
-        ("", "rspec: is not XML"),
-        ("<rspec>", "rspec: is not XML"),
-        ("\ud800", "rspec: is not XML"),
-        ("<rspec>&nope;</rspec>", "rspec: is not XML"),
-        ("<rspec/>", "rspec: the document's element is 'rspec', not RSpec v3's"),
-        ('<rspec xmlns="http://www.geni.net/resources/rspec/2"/>', "rspec: the document's element is"),
-        (f'<rspec xmlns="{RSPEC}">{" " * 10_000_000}</rspec>', "rspec: is larger than"),
-        (
-            f'<rspec xmlns="{RSPEC}">{"<a>" * 9000}{"</a>" * 9000}</rspec>',
-            "rspec: is nested more than 50 levels",
-        ),
-        (TWO_LINKS, "rspec.link: a template describes one link, here are 2"),
-        (
-            FOREIGN.replace('ref client_id="PC1:0"', 'ref client_id="PC9"'),
-            "rspec.link: no node has an interface 'PC9'",
-        ),
-        (FOREIGN.replace('source_id="PC1:0"', ""), "rspec.link: no node has an interface None"),
-        (
-            FOREIGN.replace('"1000000"', '"fast"'),
-            "rspec.link.property.capacity: 'fast' is not a possible number",
-        ),
-        (FOREIGN.replace('"1000000"', '"nan"'), "rspec.link.property.capacity: 'nan'"),
-        (FOREIGN.replace('"20"', '"-20"'), "rspec.link.property.latency: '-20'"),
-        (
-            FOREIGN.replace('"0.001"', '"1.5"'),
-            "rspec.link.property.packet_loss: '1.5 ratio' is more than 100 %",
-        ),
+        (LAUGHS, "invalid", "rspec"),
+        ('<!DOCTYPE r SYSTEM "http://localhost:9/x.dtd"><rspec/>', "invalid", "rspec"),
+        ("", "invalid", "rspec"),
+        ("<rspec>", "invalid", "rspec"),
+        ("\ud800", "invalid", "rspec"),
+        ("<rspec>&nope;</rspec>", "invalid", "rspec"),
+        ("<rspec/>", "invalid", "rspec"),
+        ('<rspec xmlns="http://www.geni.net/resources/rspec/2"/>', "invalid", "rspec"),
+        (f'<rspec xmlns="{RSPEC}">{" " * 10_000_000}</rspec>', "invalid", "rspec"),
+        (f'<rspec xmlns="{RSPEC}">{"<a>" * 9000}{"</a>" * 9000}</rspec>', "invalid", "rspec"),
+        (TWO_LINKS, "invalid", "rspec.link"),
+        (FOREIGN.replace('ref client_id="PC1:0"', 'ref client_id="PC9"'), "invalid", "rspec.link"),
+        (FOREIGN.replace('source_id="PC1:0"', ""), "invalid", "rspec.link"),
+        (FOREIGN.replace('"1000000"', '"fast"'), "invalid", "rspec.link.property.capacity"),
+        (FOREIGN.replace('"1000000"', '"nan"'), "invalid", "rspec.link.property.capacity"),
+        (FOREIGN.replace('"20"', '"-20"'), "invalid", "rspec.link.property.latency"),
+        (FOREIGN.replace('"0.001"', '"1.5"'), "out-of-range", "rspec.link.property.packet_loss"),
     ],
 )
-def test_what_is_refused(text: str, complaint: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+def test_what_is_refused(text: str, code: str, field: str) -> None:
+    with refused(code, field):
         import_rspec(text)
-    assert str(caught.value).startswith(complaint)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "complaint"),
+    ("old", "new", "code", "field"),
     [
-        ('min="700000000.0 bps"', 'min="700"', "qspec.throughput.min: '700' has no unit"),
-        ('streams="1"', 'streams="many"', "qspec.throughput.streams: "),
-        ('streams="1"', 'colour="red"', "qspec.throughput.colour: is not a known key here"),
-        ('storage="0 B"', 'storage="0"', "rspec.storage: '0' has no unit"),
+        ('min="700000000.0 bps"', 'min="700"', "no-unit", "qspec.throughput.min"),
+        ('streams="1"', 'streams="many"', "wrong-type", "qspec.throughput.streams"),
+        ('streams="1"', 'colour="red"', "unknown-key", "qspec.throughput.colour"),
+        ('storage="0 B"', 'storage="0"', "no-unit", "rspec.storage"),
     ],
 )
-def test_a_mistake_in_our_extension_is_named(old: str, new: str, complaint: str) -> None:
+def test_a_mistake_in_our_extension_is_named(old: str, new: str, code: str, field: str) -> None:
     text = export_rspec(SOYKB, "mu", "osu")
     assert old in text
-    with pytest.raises(InvalidInput) as caught:
+    with refused(code, field):
         import_rspec(text.replace(old, new))
-    assert str(caught.value).startswith(complaint)
 
 
 def test_a_link_needs_two_sites() -> None:

@@ -73,56 +73,45 @@ def test_every_deed_is_written_and_read_back_equal(deed: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "cause"),
+    ("changes", "field", "code"),
     [
-        ({"name": "A b"}, "triggers.0.name", "pattern"),
-        ({"when": {"metric": "beauty", "above": 1}}, "triggers.0.when.metric", "there is no metric 'beauty'"),
-        ({"when": {"metric": "flow.rate", "above": 90}}, "triggers.0.when.above", "has no unit"),
-        ({"when": {"metric": "rtt", "above": "90 Mbps"}}, "triggers.0.when.above", "does not measure this"),
-        ({"when": {"metric": "rtt"}}, "triggers.0.when.above", "either above or below"),
-        (
-            {"when": {"metric": "rtt", "above": "1 s", "below": "2 s"}},
-            "triggers.0.when.above",
-            "either above or below",
-        ),
-        (
-            {"when": {"metric": "rtt", "above": "10 ms", "clear": "11 ms"}},
-            "triggers.0.when.clear",
-            "is above the level",
-        ),
+        ({"name": "A b"}, "triggers.0.name", "malformed"),
+        ({"when": {"metric": "beauty", "above": 1}}, "triggers.0.when.metric", "invalid"),
+        ({"when": {"metric": "flow.rate", "above": 90}}, "triggers.0.when.above", "no-unit"),
+        ({"when": {"metric": "rtt", "above": "90 Mbps"}}, "triggers.0.when.above", "wrong-unit"),
+        ({"when": {"metric": "rtt"}}, "triggers.0.when.above", "invalid"),
+        ({"when": {"metric": "rtt", "above": "1 s", "below": "2 s"}}, "triggers.0.when.above", "invalid"),
+        ({"when": {"metric": "rtt", "above": "10 ms", "clear": "11 ms"}}, "triggers.0.when.clear", "invalid"),
         (
             {"when": {"metric": "throughput", "below": "5 Mbps", "clear": "4 Mbps"}},
             "triggers.0.when.clear",
-            "is below the level",
+            "invalid",
         ),
-        ({"when": {"metric": "rtt", "of": "source", "above": "1 s"}}, "triggers.0.when.of", "not of a host"),
-        ({"when": {"metric": "rtt", "part": "x", "above": "1 s"}}, "triggers.0.when.part", "only a host"),
-        ({"when": {"metric": "host.load_1m", "above": 4}}, "triggers.0.when.of", "source or destination"),
+        ({"when": {"metric": "rtt", "of": "source", "above": "1 s"}}, "triggers.0.when.of", "invalid"),
+        ({"when": {"metric": "rtt", "part": "x", "above": "1 s"}}, "triggers.0.when.part", "invalid"),
+        ({"when": {"metric": "host.load_1m", "above": 4}}, "triggers.0.when.of", "invalid"),
         (
             {"when": {"metric": "host.load_1m", "of": "source", "above": "much"}},
             "triggers.0.when.above",
-            "neither a number nor a quantity",
+            "invalid",
         ),
-        ({"when": {"metric": "rtt", "abvoe": "1 s"}}, "triggers.0.when.abvoe", "not a known key"),
-        ({"for": "-1 s"}, "triggers.0.for", "is negative"),
-        ({"hold": "1 s"}, "triggers.0.hold", "10"),
-        ({"do": {"action": "explode"}}, "triggers.0.do", "explode"),
-        ({"do": {"by": 3}}, "triggers.0.do", "action"),
-        ({"do": {"action": "priority", "by": 0}}, "triggers.0.do.by", "change nothing"),
-        ({"do": {"action": "priority", "by": 5000}}, "triggers.0.do.by", "999"),
-        ({"do": {"action": "capacity"}}, "triggers.0.do.more", "either more or less"),
-        ({"do": {"action": "capacity", "less": "100 %"}}, "triggers.0.do.less", "leave some"),
-        ({"do": {"action": "measure", "metric": "beauty"}}, "triggers.0.do.metric", "throughput"),
-        ({"do": {"action": "notify", "text": ""}}, "triggers.0.do.text", "at least 1"),
-        ({"do": {"action": "reexamine", "now": True}}, "triggers.0.do.now", "not a known key"),
+        ({"when": {"metric": "rtt", "abvoe": "1 s"}}, "triggers.0.when.abvoe", "unknown-key"),
+        ({"for": "-1 s"}, "triggers.0.for", "out-of-range"),
+        ({"hold": "1 s"}, "triggers.0.hold", "out-of-range"),
+        ({"do": {"action": "explode"}}, "triggers.0.do", "unknown-value"),
+        ({"do": {"by": 3}}, "triggers.0.do", "missing"),
+        ({"do": {"action": "priority", "by": 0}}, "triggers.0.do.by", "invalid"),
+        ({"do": {"action": "priority", "by": 5000}}, "triggers.0.do.by", "out-of-range"),
+        ({"do": {"action": "capacity"}}, "triggers.0.do.more", "invalid"),
+        ({"do": {"action": "capacity", "less": "100 %"}}, "triggers.0.do.less", "invalid"),
+        ({"do": {"action": "measure", "metric": "beauty"}}, "triggers.0.do.metric", "unknown-value"),
+        ({"do": {"action": "notify", "text": ""}}, "triggers.0.do.text", "wrong-length"),
+        ({"do": {"action": "reexamine", "now": True}}, "triggers.0.do.now", "unknown-key"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_field(changes: dict[str, Any], field: str, cause: str) -> None:
-    with pytest.raises(InvalidInput) as refusal:
+def test_what_is_wrong_is_told_with_its_field(changes: dict[str, Any], field: str, code: str) -> None:
+    with refused(code, field):
         trigger(**changes)
-    (problem,) = refusal.value.problems
-    assert problem.field == field
-    assert cause in problem.cause
 
 
 def test_two_triggers_have_two_names_and_there_are_not_too_many() -> None:

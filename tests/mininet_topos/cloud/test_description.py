@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from adon.errors import InvalidInput
 from measurement.health.model import Pair
 from mininet_topos.cloud.choreo import tree
 from mininet_topos.cloud.description import Cloud, Guest, Limit, Path, Router
@@ -26,47 +25,40 @@ def with_path(path: Path, pair: Pair = PAIR) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "cause"),
+    ("changes", "field", "code"),
     [
-        ({"guests": (ONE,)}, "guests", "1 is not in 2..254"),
-        ({"guests": (ONE, ONE)}, "guests", "'one' is there 2 times"),
-        ({"guests": tuple(Guest(f"g{n}", "core") for n in range(255))}, "guests", "255 is not in 2..254"),
-        ({"routers": ()}, "routers", "0 is not in 1..254"),
-        ({"routers": (CORE, Router("second"))}, "routers", "one, and only one"),
-        ({"routers": (CORE, CORE)}, "routers", "'core' is there 2 times"),
-        ({"routers": (CORE, Router("a", "b"))}, "routers.a.above", "'b' is no router"),
-        (
-            {"routers": (CORE, Router("a", "b"), Router("b", "a"))},
-            "routers.a.above",
-            "no router that leads to the root",
-        ),
-        ({"routers": (CORE, Router("a", "core", up=1.0))}, "routers.a.up", "1 bits/s is not in"),
-        ({"routers": (CORE, Router("a", "core", down=math.inf))}, "routers.a.down", "inf bits/s"),
-        ({"queue": 0.0}, "queue", "0 s is not in"),
-        ({"queue": math.nan}, "queue", "nan s is not in"),
-        (with_guest(router="nowhere"), "guests.one.router", "there is no router 'nowhere'"),
-        (with_guest(name="a b"), "guests.a b", "is not a word"),
-        (with_guest(cores=0.0), "guests.one", "cores: 0.0 is not above 0"),
-        (with_guest(ingress=1e12), "guests.one.ingress", "is not in"),
-        (with_guest(egress=Limit(1.0)), "guests.one.egress.rate", "is not in"),
-        (with_guest(egress=Limit(2e6, peak=1e6, bucket=1)), "guests.one.egress.peak", "not above the rate"),
-        (with_guest(egress=Limit(1e6, peak=2e6)), "guests.one.egress.bucket", "above 0"),
-        (with_guest(egress=Limit(1e6, bucket=5.0)), "guests.one.egress.bucket", "else 0"),
-        (with_guest(egress=Limit(1e6, 2e6, 8e6)), "guests.one.egress.bucket", "over 60 s to fill"),
-        (with_path(Path(rate=math.nan)), "paths.one > other.rate", "nan bits/s"),
-        (with_path(Path(delay=2.0)), "paths.one > other.delay", "2 s is not in"),
-        (with_path(Path(delay=-1e-9)), "paths.one > other.delay", "is not in"),
-        (with_path(Path(loss=1.5)), "paths.one > other.loss", "1.5 is not in"),
-        (with_path(Path(), Pair("one", "one")), "paths.one > one", "not from one guest to another"),
-        (with_path(Path(), Pair("one", "third")), "paths.one > third", "not from one guest to another"),
+        ({"guests": (ONE,)}, "guests", "invalid"),
+        ({"guests": (ONE, ONE)}, "guests", "invalid"),
+        ({"guests": tuple(Guest(f"g{n}", "core") for n in range(255))}, "guests", "invalid"),
+        ({"routers": ()}, "routers", "invalid"),
+        ({"routers": (CORE, Router("second"))}, "routers", "invalid"),
+        ({"routers": (CORE, CORE)}, "routers", "invalid"),
+        ({"routers": (CORE, Router("a", "b"))}, "routers.a.above", "invalid"),
+        ({"routers": (CORE, Router("a", "b"), Router("b", "a"))}, "routers.a.above", "invalid"),
+        ({"routers": (CORE, Router("a", "core", up=1.0))}, "routers.a.up", "invalid"),
+        ({"routers": (CORE, Router("a", "core", down=math.inf))}, "routers.a.down", "invalid"),
+        ({"queue": 0.0}, "queue", "invalid"),
+        ({"queue": math.nan}, "queue", "invalid"),
+        (with_guest(router="nowhere"), "guests.one.router", "invalid"),
+        (with_guest(name="a b"), "guests.a b", "invalid"),
+        (with_guest(cores=0.0), "guests.one", "invalid"),
+        (with_guest(ingress=1e12), "guests.one.ingress", "invalid"),
+        (with_guest(egress=Limit(1.0)), "guests.one.egress.rate", "invalid"),
+        (with_guest(egress=Limit(2e6, peak=1e6, bucket=1)), "guests.one.egress.peak", "invalid"),
+        (with_guest(egress=Limit(1e6, peak=2e6)), "guests.one.egress.bucket", "invalid"),
+        (with_guest(egress=Limit(1e6, bucket=5.0)), "guests.one.egress.bucket", "invalid"),
+        (with_guest(egress=Limit(1e6, 2e6, 8e6)), "guests.one.egress.bucket", "invalid"),
+        (with_path(Path(rate=math.nan)), "paths.one > other.rate", "invalid"),
+        (with_path(Path(delay=2.0)), "paths.one > other.delay", "invalid"),
+        (with_path(Path(delay=-1e-9)), "paths.one > other.delay", "invalid"),
+        (with_path(Path(loss=1.5)), "paths.one > other.loss", "invalid"),
+        (with_path(Path(), Pair("one", "one")), "paths.one > one", "invalid"),
+        (with_path(Path(), Pair("one", "third")), "paths.one > third", "invalid"),
     ],
 )
-def test_what_cannot_be_built_is_refused_with_field_and_cause(changes, field, cause):
-    with pytest.raises(InvalidInput) as caught:
+def test_what_cannot_be_built_is_refused_with_field_and_cause(changes, field, code) -> None:
+    with refused(code, field):
         replace(WELL, **changes)
-    assert any(each.field == field and cause in each.cause for each in caught.value.problems), (
-        caught.value.problems
-    )
 
 
 def test_guests_of_one_machine_are_at_one_router():
