@@ -109,10 +109,10 @@ def test_one_at_a_time_and_it_can_be_ended(web: Web, folder: Path, monkeypatch: 
 @pytest.mark.parametrize(
     ("script", "cause"),
     [
-        ("echo 'since: there are too many' >&2; exit 2", "since: there are too many"),
-        ("echo Traceback >&2; echo MemoryError >&2; exit 1", "it took too much time or memory"),
-        ("kill -XCPU $$", "it took too much time or memory"),
-        ("echo no JSON", "it could not be carried out"),
+        ("echo 'since: there are too many' >&2; exit 2", "since:"),
+        ("echo Traceback >&2; echo MemoryError >&2; exit 1", "it took"),
+        ("kill -XCPU $$", "it took"),
+        ("echo no JSON", "it could"),
     ],
 )
 def test_what_goes_wrong_is_told(

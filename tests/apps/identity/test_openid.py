@@ -145,8 +145,8 @@ def test_who_has_no_lasting_name_gets_that_of_the_provider(here: Site, campus: O
 @pytest.mark.parametrize(
     ("who", "says"),
     [
-        ("bob", "bob@example.edu is known now, but no rule gives a role"),
-        ("eve", "may not assert names of other.edu"),
+        ("bob", "bob@example.edu"),
+        ("eve", "other.edu"),
     ],
 )
 def test_whom_no_rule_lets_in_is_told_why(here: Site, who: str, says: str) -> None:
