@@ -84,6 +84,7 @@ def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
                 "observed_at": known.observed_at,
                 "age": max(0.0, now - known.observed_at),
                 "source": known.source,
+                "basis": known.basis,
             }
     return {
         "path": candidate.key.path,

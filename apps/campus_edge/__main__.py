@@ -176,7 +176,7 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
         identity=hello_key.identity(shell.configuration),
     )
     commands = Commands(shell.inbox.put, Store.open(shell.store_url, read_only=True), stamps)
-    link = LinkServer(shell.socket_path, _receiver(broker, commands, board.tally))
+    link = LinkServer(shell.socket_path, receiver(broker, commands, board.tally))
     journal = Journal(shell.socket_path.parent)
     executor = Executor(store, board, commands, link.broadcast, journal.sent)
     remembering = Remembering(store, code_version())
@@ -213,9 +213,9 @@ def _catalog(store: Store, now: float) -> Catalog:
     return catalog
 
 
-def _receiver(
-    broker: Broker, commands: Commands, tally: Tally
-) -> Callable[[Peer, str, dict[str, Any]], None]:
+def receiver(broker: Broker, commands: Commands, tally: Tally) -> Callable[[Peer, str, dict[str, Any]], None]:
+    """Return the link's handler: greetings and counters are answered at once, commands become events."""
+
     def receive(peer: Peer, kind: str, payload: dict[str, Any]) -> None:
         if kind == "hello" and payload.get("role") == "collector":
             peer.send("standing", {"active": True})

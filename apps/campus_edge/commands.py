@@ -53,7 +53,6 @@ from adon.store import codec
 from adon.store.store import Store
 from adon.templates_catalog.model import Template
 from adon.yamlfile import check_model
-from apps.campus_edge.loop import Stamps
 from apps.campus_edge.turns import Turns
 from apps.link import Peer
 from measurement import codec as measurement_codec
@@ -95,9 +94,17 @@ class Commands:
 
     :param put: hands an event to the decision thread.
     :param readable: a store for reading, safe to use from these threads.
+    :param clock: monotonic seconds, for the age of answers that are given again.
     """
 
-    def __init__(self, put: Callable[[Event], None], readable: Store, stamps: Stamps) -> None:
+    def __init__(
+        self,
+        put: Callable[[Event], None],
+        readable: Store,
+        stamps: Callable[[], tuple[str, float]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
         self._put = put
         self._store = readable
         self._stamps = stamps
@@ -190,14 +197,14 @@ class Commands:
 
     def _fresh_snapshot(self, peer: Peer, command: str) -> bool:
         known = self._snapshot
-        if known is None or time.monotonic() - known[0] > SNAPSHOT_AGE_S:
+        if known is None or self._clock() - known[0] > SNAPSHOT_AGE_S:
             return False
         peer.answer(command, known[1])
         return True
 
     def _told_before(self, peer: Peer, command: str, payload: dict[str, Any]) -> bool:
         known = self._waiting.get(f"f-{_number(payload, 'flow')}")
-        if known is None or time.monotonic() - known[0] > WAITING_AGE_S:
+        if known is None or self._clock() - known[0] > WAITING_AGE_S:
             return False
         peer.answer(command, known[1])
         return True
@@ -302,11 +309,11 @@ class Commands:
             return
         body = _plain(effect)
         if asked.kind == "snapshot":
-            self._snapshot = (time.monotonic(), body)
+            self._snapshot = (self._clock(), body)
         if asked.kind == "flow.waiting":
             if len(self._waiting) >= MOST_TOLD:
                 self._waiting = {}
-            self._waiting[str(body["id"])] = (time.monotonic(), body)
+            self._waiting[str(body["id"])] = (self._clock(), body)
         asked.peer.answer(effect.command, body)
 
 

@@ -8,7 +8,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from apps.cli.main import app
-from tests.apps.web import World, empty_database
+from tests.support.web_world import World, empty_database
 
 
 @pytest.fixture(scope="session")

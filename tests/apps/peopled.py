@@ -13,18 +13,14 @@ from typing import Any
 import pytest
 
 from adon.access.identity import Actor, create_token, digest_of
-from adon.broker.effects import RuleState
+from adon.broker.events import JobAsked
 from adon.broker.sites.jobs import JobRequest
-from adon.config import ConfiguredJob
-from adon.flowvisor.pipeline import FLOW_PRIORITY
-from adon.yamlfile import check_model
 from apps.rest.backtests import Backtest, Backtests, State
 from apps.rest.examples import EXAMPLES
 from apps.rest.services import NAME
 from measurement.archive import Archive
-from tests.apps.measured import FELL, NOW
-from tests.apps.web import ROLES, SOYKB, WISH, World, rule_for
-from tests.store.values import an_outcome
+from tests.support.fake_collector import FELL, NOW
+from tests.support.web_world import ROLES, SOYKB, WISH, World
 
 PREFIX = "/api/v1"
 OTHER = "rival"
@@ -86,7 +82,7 @@ class Peopled:
 
     def address(self, path: str, owner: str) -> str:
         """The address of an operation on something of this owner."""
-        kind = path.split("/")[1]
+        kind = "outcomes" if path.endswith("/outcome") else path.split("/")[1]
         name = self.ids[owner].get(kind, SHARED.get(kind, "none"))
         return path.replace("{id}", name).replace("{name}", name).replace("{version}", "1")
 
@@ -179,32 +175,20 @@ def _spare_session(world: World, owner: str) -> str:
 
 def _fill(whole: Peopled) -> None:
     world = whole.world
-    controller = world.controller
-    assert controller is not None
     with Archive(world.archive) as archive:
         for owner in (*ROLES, OTHER, "unknown"):
-            flow = controller.submit({"request": WISH, "requester": owner})
-            world.fill(flow.id)
-            # One slot each: in a switch a rule replaces the one in its place.
-            rule = replace(rule_for(flow), priority=FLOW_PRIORITY + flow.number)
-            controller.store.save_rules([rule], RuleState.INSTALLED, "", NOW)
-            controller.store.save_outcome(an_outcome(flow.number))
-            job = controller.jobs.new(
-                check_model(JOB, JobRequest), ConfiguredJob(run=("/opt/a",)), owner, "e1", NOW
-            )
-            controller.store.save_job(job)
-            kept = controller.reserve(
-                "reservation.add",
-                {"request": {**RESERVATION, "begins": None, "ends": NOW + 3600}, "requester": owner},
-            )
+            ended = world.stage.report(world.stage.submit(by=owner), "finished")
+            flow = world.stage.submit(by=owner, size="25 GB")
+            job = world.stage.command(JobAsked, JobRequest.model_validate(JOB), owner)
             subscribed = {"id": f"s-{owner}", "owner": owner, "channel": "mail", "target": "a@example.edu"}
             document = {**subscribed, "filter": {}}
             archive.put_document("subscription", f"s-{owner}", NOW, None, document, is_open=True)
             whole.ids[owner] = {
                 "flows": flow.id,
-                "decisions": f"d-{flow.number}",
-                "jobs": job.id,
-                "reservations": str(kept["id"]),
+                "outcomes": ended.id,
+                "decisions": str(flow.decision),
+                "jobs": job["id"],
+                "reservations": world.stage.reserve(owner, compute="osu-hpc", worker_nodes=1),
                 "subscriptions": f"s-{owner}",
                 "users": owner,
                 "tokens": _spare_token(world, owner),

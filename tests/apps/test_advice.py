@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from measurement.model import Metric, Observation, host_key
-from tests.apps.measured import NOW
 from tests.broker.tuning.values import DEFAULTS, MIB, PRINTED
 from tests.support.factories import make_measurement
+from tests.support.fake_collector import NOW
 
 
 def observe(world: Any, name: str, **sysctl: str) -> None:
@@ -31,7 +31,6 @@ def lose(world: Any, ratio: float) -> None:
 def flow(world: Any) -> str:
     """A flow on al2s."""
     name: str = world.submit()
-    world.fill(name)
     return name
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.apps.peopled import OTHER, PREFIX, Peopled, owned, peopled
-from tests.apps.web import ROLES
+from tests.support.web_world import ROLES
 
 TABLE = Path(__file__).with_name("authorisation_matrix.txt")
 SCOPES = {"any", "own", "none"}
@@ -114,6 +114,7 @@ def _absent(whole: Peopled, method: str, path: str, role: str) -> tuple[int, Any
     """The answer about an object that never was, with the name of the one that is another's."""
     never = {"flows": "f-999", "decisions": "d-999", "jobs": "j-999", "reservations": "r-999"}
     never |= {"subscriptions": "s-999", "tokens": "t-999", "users": "u-999", "sessions": "s0-999"}
+    never["outcomes"] = "f-998"
     whole.ids["nobody"] = never
     answer = whole.call(method, path, role, "nobody")
     text = answer.text

@@ -19,9 +19,9 @@ from adon.broker.outcomes import Stay
 from adon.store.store import Store
 from apps.cli.main import app
 from measurement.archive import Archive
-from tests.apps.measured import put_alarm
 from tests.support.backtests import EAGER, START, UNTIL, catalog, results, then
 from tests.support.factories import make_alarm
+from tests.support.fake_collector import put_alarm
 from tests.support.network_factories import NETWORK
 
 

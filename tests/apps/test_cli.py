@@ -15,8 +15,9 @@ from adon.client.repeating import IMPATIENT
 from adon.errors import AdonError, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
 from adon.templates_catalog.model import Template
 from apps.cli.main import app
-from tests.apps.measured import FELL
-from tests.apps.web import SOYKB
+from tests.support.fake_collector import FELL
+from tests.support.stage import MU_EDGE, OSU_EDGE
+from tests.support.web_world import COMPUTED, DECISION, SOYKB
 
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
 
@@ -163,13 +164,15 @@ def test_a_bad_flow_is_one_line_and_exit_status_2(adon, world, arguments, field)
 
 def test_flows_are_listed_shown_and_cancelled(adon, world):
     assert "f-1" not in adon("flow", "list").stdout
-    name = world.submit(label="[red]not markup[/red]")
-    world.fill(name)
+    world.report_sites()
+    world.ask("POST", "/templates", json=COMPUTED)
+    name = world.submit(label="[red]not markup[/red]", template="computed")
     assert {name, "mu-dtn", "osu-dtn"} <= {*adon("flow", "list").stdout.split()}
     shown = adon("flow", "show", name).stdout
-    assert FELL.id in adon("decision", "show", "d-1").stdout
-    for text in ("installing", "al2s *", "9.35", "BOUND MISSED", "osu-hpc *", "impossible", "95.5 s"):
+    for text in ("active", "al2s *", "10.00", "BOUND MISSED", "osu-hpc *", "impossible"):
         assert text in shown
+    (found,) = world.stage.alarm(FELL)
+    assert f"because of alarm {FELL.id}" in adon("decision", "show", found.id).stdout
     assert adon("flow", "cancel", name).stdout.startswith("f-1 cancelled")
     again = adon("flow", "cancel", name)
     assert (again.exit_code, again.stderr.partition(":")[0]) == (1, "state")
@@ -202,7 +205,7 @@ def test_more_flows_than_a_page(adon, world):
         ("template", "show", "soykb"),
         ("template", "show", "soykb@1"),
         ("path", "list"),
-        ("decision", "show", "d-1"),
+        ("decision", "show", DECISION),
         ("decision", "show", "f-1"),
         ("rules", "show"),
         ("rules", "show", "--flow", "f-1"),
@@ -220,7 +223,7 @@ def test_more_flows_than_a_page(adon, world):
     ],
 )
 def test_every_read_is_for_people_and_as_json(adon, world, arguments):
-    world.fill(world.submit())
+    world.submit()
     plain, parsed = adon(*arguments), adon(*arguments, "--json")
     assert (plain.exit_code, parsed.exit_code) == (0, 0), plain.output
     json.loads(parsed.stdout)
@@ -242,10 +245,14 @@ def test_a_template_goes_out_as_an_rspec_and_comes_back_as_a_draft(adon, world, 
 
 
 def test_a_difference_is_told_and_repaired_on_request(adon, world):
+    world.submit()
+    world.stage.refuse(MU_EDGE, "OFPFMFC_TABLE_FULL")
+    world.stage.delete_by_hand(next(rule for rule in world.stage.rules_in(MU_EDGE) if rule.priority > 30_000))
+    world.stage.disconnect(OSU_EDGE)
     text = adon("rules", "diff").stdout
     found = dict(line.split(": ", 1) for line in text.splitlines() if line.count(" 0000000000000a") == 1)
     assert found["mu-edge 0000000000000a01"].split()[0] == "1"
-    assert "missing: priority=30500" in text
+    assert "missing: cookie=" in text
     assert found["osu-edge 0000000000000a02"].startswith("not connected")  # it was not asked
     assert "mu-edge" in adon("rules", "sync").stdout
     assert "rules.sync" in [kind for kind, _ in world.controller.seen]

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.apps.measured import FELL
+from tests.support.fake_collector import FELL
 
 RUN = """
 set -e

@@ -61,9 +61,11 @@ def test_a_token_in_the_clear_is_warned_of(home):
 
 
 def test_once_more_asks_for_the_same_without_its_times(adon, world):
-    times = ("--not-before", "2099-11-20T22:00:00Z", "--deadline", "2099-11-21T06:00:00Z")
+    times = ("--not-before", "2025-11-20T22:00:00Z", "--deadline", "2025-11-21T06:00:00Z")
     wish = ("--from", "mu-dtn", "--to", "osu-dtn", "--size", "25 GB", "--weight", "loss=2", "--port", "5001")
+    wish += ("--template", "soykb")
     assert adon("flow", "submit", *wish, *times, "--label", "first").exit_code == 0
+    adon("flow", "cancel", "f-1")
     again = adon("flow", "again", "f-1", "--size", "1 GB", "--quiet")
     assert again.stdout == "f-2\n"
     first, second = world.store.flow(1).request, world.store.flow(2).request

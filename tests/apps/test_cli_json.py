@@ -14,8 +14,8 @@ from adon.templates_catalog.model import Template
 from apps.cli.main import app
 from tests.apps.commands import assert_json, command_of, commands, options
 from tests.apps.test_cli_parity import COMMANDS
-from tests.apps.web import SOYKB
 from tests.experiments.synthetic import FIGURE_21
+from tests.support.web_world import SOYKB
 
 DATA = Path(__file__).parents[1] / "data"
 NETWORK = str(DATA / "network.yaml")
@@ -166,7 +166,7 @@ def test_what_needs_no_server_speaks_json(files):
     ],
 )
 def test_the_rest_speaks_json(adon, world, arguments):
-    world.fill(world.submit(as_="admin"))
+    world.submit(as_="admin")
     assert_json(adon(*arguments, "--json"), lines="watch" in arguments)
 
 
@@ -201,7 +201,7 @@ def test_a_flow_that_is_watched_is_a_document_per_change(adon, world):
 
 
 def test_behind_two_dashes_nothing_is_an_option_of_ours(adon):
-    """Words for a program: its own --json and --utc."""
+    """Words for a program: they come to the controller, which takes no options for programs."""
     found = adon("job", "submit", "osu-hpc", "align", "--", "--json", "--utc")
-    assert found.exit_code == 0
-    assert found.stdout.startswith("j-1 requested")
+    assert (found.exit_code, found.stderr.partition(" ")[0]) == (2, "WORDS:")
+    assert adon("job", "submit", "osu-hpc", "align", "--", "chr1", "b").stdout.startswith("j-1 requested")

@@ -9,7 +9,7 @@ import pytest
 
 from apps.cli import measure
 from measurement.anomaly.alarm import to_json
-from tests.apps.measured import FELL, OVER
+from tests.support.fake_collector import FELL, OVER
 
 RUN = ("measure", "run", "al2s", "mu", "osu")
 

@@ -16,9 +16,9 @@ from adon import yamlfile
 from adon.templates_catalog.model import Template
 from apps.rest.examples import EXAMPLES
 from tests.apps.commands import assert_json, command_of
-from tests.apps.measured import FELL
-from tests.apps.web import SOYKB
 from tests.client.operations import METHODS, PREFIX, description, operations
+from tests.support.fake_collector import FELL
+from tests.support.web_world import SOYKB
 
 OPERATIONS = operations(description())
 WINDOW = ("--from", "2099-11-21T02:00:00Z", "--until", "2099-11-21T04:00:00Z")
@@ -152,7 +152,7 @@ def asked(world):
 @pytest.fixture
 def filled(world, asked, adon, tmp_path):
     """The world with one of everything; what stands in the table for what is made here."""
-    world.fill(world.submit(as_="admin"))
+    world.submit(as_="admin")
     template = tmp_path / "soykb.yaml"
     template.write_text(yamlfile.dump(Template.model_validate(SOYKB)).replace("version: 1\n", ""))
     body = {"channel": "mail", "target": "ann@example.org", "filter": {"least": "warning"}}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from adon.broker.events import SnapshotAsked
 from apps.rest.network_models import NetworkView
-from tests.apps.web import NOW
-from tests.support.stage import OSU_EDGE
+from tests.support.network_factories import make_slice, make_sliced_configuration
+from tests.support.stage import OSU_EDGE, make_stage
+from tests.support.web_world import NOW
 from tests.support.wired_stage import WiredStage
 
 
@@ -27,24 +26,23 @@ def wire(name, *ends, state="live", reason=""):
 BOTH = (("mu-edge", "eth1"), ("osu-edge", "eth2"))
 
 
-@pytest.fixture
-def linked(world):
-    """A world with a link, configured and discovered, and two ports that lead elsewhere."""
+def seen(**parts):
+    """The network as a page sees it, of a controller's read-out some parts of which are replaced."""
+    stage = make_stage()
+    stage.submit()
+    return NetworkView.of({**json.loads(json.dumps(stage.snapshot())), **parts})
+
+
+def test_the_network_joins_what_is_configured_and_what_is_seen():
     foreign = {"state": "foreign", "chassis": "00:11", "port": "ge-0/0/1", "system": ""}
-    world.controller.snapshot["wires"] = [
-        wire("fibre-7", *BOTH),
-        wire("fibre-8", ("mu-edge", "a"), ("osu-edge", "b")),
-    ]
-    world.controller.snapshot["links"] = [
-        link("one-way", BOTH[::-1], reason="osu-edge hears nothing", penalised_until=NOW + 60),
-        link("live", (("mu-edge", "x"), ("osu-edge", "y"))),
-        {**foreign, "ends": link("", [("mu-edge", "z")])["ends"]},
-    ]
-    return world
-
-
-def test_the_network_joins_what_is_configured_and_what_is_seen(linked):
-    body = linked.ask("GET", "/network", "operator").json
+    body = seen(
+        wires=[wire("fibre-7", *BOTH), wire("fibre-8", ("mu-edge", "a"), ("osu-edge", "b"))],
+        links=[
+            link("one-way", BOTH[::-1], reason="osu-edge hears nothing", penalised_until=NOW + 60),
+            link("live", (("mu-edge", "x"), ("osu-edge", "y"))),
+            {**foreign, "ends": link("", [("mu-edge", "z")])["ends"]},
+        ],
+    ).body()
     assert [(one["name"], one["state"], one["neighbour"]) for one in body["links"]] == [
         ("fibre-7", "one-way", None),
         ("fibre-8", "live", None),
@@ -53,8 +51,12 @@ def test_the_network_joins_what_is_configured_and_what_is_seen(linked):
     ]
     assert body["links"][0]["capacity_bps"] == 1e10
     assert body["links"][0]["penalised_until"] == "2025-10-09T08:54:20.000Z"
-    al2s, internet = body["circuits"]
-    assert (al2s["vlan"], al2s["flows"], al2s["usable"]) == (3000, ["f-1"], True)
+
+
+def test_circuits_are_shown_with_their_flows(world):
+    name = world.submit()
+    al2s, internet = world.ask("GET", "/network", "operator").json["circuits"]
+    assert (al2s["vlan"], al2s["flows"], al2s["usable"]) == (1701, [name], True)
     assert (internet["vlan"], internet["layer"], internet["capacity_bps"]) == (None, "l3", 6.8e6)
 
 
@@ -79,22 +81,22 @@ def test_what_a_controller_reads_out_is_understood():
     assert [one.connected for one in after.switches] == [True, False]
 
 
-def test_a_link_that_is_heard_and_must_not_be_used_says_why(linked):
-    snapshot = linked.controller.snapshot
-    snapshot["wires"] = [wire("fibre-7", *BOTH, state="unheard", reason="not connected")]
-    snapshot["links"] = [link("live", BOTH)]
-    (found,) = linked.ask("GET", "/network").json["links"]
-    assert (found["state"], found["reason"]) == ("unheard", "not connected")
+def test_a_link_that_is_heard_and_must_not_be_used_says_why():
+    unheard = wire("fibre-7", *BOTH, state="unheard", reason="not connected")
+    (found,) = seen(wires=[unheard], links=[link("live", BOTH)]).links
+    assert (found.state, found.reason) == ("unheard", "not connected")
 
 
-def test_a_circuit_one_direction_of_which_is_down_is_down(world):
-    world.controller.snapshot["paths"][1].update(usable=False, reason="port down")
+def test_a_circuit_a_port_of_which_is_down_is_down(world):
+    world.stage.port_down(OSU_EDGE, "osu-edge-al2s")
     al2s, _ = world.ask("GET", "/network").json["circuits"]
-    assert (al2s["usable"], al2s["reason"]) == (False, "port down")
+    assert (al2s["usable"], "osu-edge-al2s" in al2s["reason"]) == (False, True)
 
 
 def test_a_flow_is_asked_for_in_a_slice(world, adon):
-    words = ("--from", "mu-dtn", "--to", "osu-dtn", "--size", "25 GB", "--slice", "genomics")
+    world.start_controller(make_sliced_configuration({"genomics": make_slice(7, 5001, who="admin")}))
+    words = ("--from", "mu-dtn", "--to", "osu-dtn", "--size", "25 GB", "--template", "soykb")
+    words += ("--port", "5001", "--slice", "genomics")
     assert adon("flow", "submit", *words).exit_code == 0
     assert world.controller.seen[-1][1]["request"]["slice"] == "genomics"
     assert adon("flow", "submit", *words[:-1], "unknown!").exit_code == 2

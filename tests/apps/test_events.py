@@ -12,7 +12,7 @@ import requests
 from apps.rest import listeners
 from measurement.anomaly.alarm import to_json
 from tests.apps.edge import eventually
-from tests.apps.measured import FELL, ROSE
+from tests.support.fake_collector import FELL, ROSE
 
 WITHIN = 20
 

@@ -8,8 +8,8 @@ import pytest
 
 from adon.broker.flow import FlowState
 from adon.broker.outcomes import Forecast
-from tests.apps.measured import NOW
 from tests.store.values import an_outcome
+from tests.support.fake_collector import NOW
 
 FORTY = Forecast(40.0, 20.0, 80.0, 0.9, {"network": 40.0})
 

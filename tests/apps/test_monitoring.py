@@ -32,8 +32,10 @@ from measurement.archive import Archive, Retention
 from tests import postgresql
 from tests.apps.edge import NETWORK, eventually
 from tests.apps.identity.processes import running
-from tests.apps.web import NOW, World, empty_database, measurements
 from tests.ports import free_port
+from tests.support.factories import make_features
+from tests.support.stage import MU_EDGE
+from tests.support.web_world import NOW, World, empty_database, measurements
 
 SILENT = {"adon_of_errors_total", "adon_measurement_age_seconds"}
 """Of these there may be no sample where nothing went wrong, or nothing was measured."""
@@ -65,6 +67,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     (folder / "empty").mkdir()
     made = World(folder, empty_database(folder / "empty"))
     assert made.controller is not None
+    made.report_sites()
+    made.stage.switches[MU_EDGE].features = make_features()
+    made.stage.disconnect(MU_EDGE)
+    made.stage.connect(MU_EDGE)
+    made.stage.reserve(compute="osu-hpc", worker_nodes=1)
     made.controller.store.take_lease(CONTROLLER, "edge-1", 0.0)
     (folder / "network.yaml").write_text(NETWORK.read_text())
     reloading = Reloading(folder / "network.yaml", folder, load(NETWORK), lambda: NOW)

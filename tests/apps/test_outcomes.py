@@ -8,8 +8,8 @@ import pytest
 
 from adon.broker.flow import FlowState
 from adon.broker.outcomes import Forecast, Stay
-from tests.apps.web import NOW
 from tests.store.values import an_outcome
+from tests.support.web_world import NOW
 
 
 def leave(world, who="researcher", **changes):

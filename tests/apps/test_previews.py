@@ -6,7 +6,7 @@ import pytest
 
 from tests.apps.test_rest import BAD_WISHES, fields
 from tests.apps.test_rest_users import audit
-from tests.apps.web import WISH
+from tests.support.web_world import WISH
 
 SMALL = {**WISH, "size": "100 MB", "qspec": {"throughput": {"min": "6 Mbps"}}}
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.apps.peopled import RESERVATION
 from tests.apps.test_rest import fields
+from tests.support.network_factories import make_configuration
+from tests.support.web_world import COMPUTED
 
 NIGHT = {"begins": "2025-10-09T22:00:00Z", "ends": "2025-10-10T06:00:00Z"}
 NIGHT_TEXT = "2025-10-09 22:00 to 2025-10-10 06:00 UTC"
@@ -117,11 +119,21 @@ def test_one_that_is_not_there(world, address):
     assert world.ask("DELETE", address).status_code == 404
 
 
-def test_compute_sites_with_what_is_free(world):
-    sites = {one["name"]: one for one in world.ask("GET", "/resources", "researcher").json["items"]}
+@pytest.fixture
+def holding(world):
+    """A world in which a flow holds nodes of one site, and a reservation those of another."""
+    world.start_controller(make_configuration())
+    world.ask("POST", "/templates", json=COMPUTED)
+    world.submit(template="computed")
+    world.stage.reserve(compute="mu-hpc", worker_nodes=3)
+    return world
+
+
+def test_compute_sites_with_what_is_free(holding):
+    sites = {one["name"]: one for one in holding.ask("GET", "/resources", "researcher").json["items"]}
     assert sites["mu-hpc"]["limits"] == {"nodes": 4, "cores": 64}
-    assert sites["mu-hpc"]["held"] == {"nodes": 4}
-    assert sites["mu-hpc"]["free"] == {"nodes": 0, "cores": 64}
+    assert (sites["mu-hpc"]["held"], sites["osu-hpc"]["held"]["nodes"]) == ({}, 4)
+    assert sites["mu-hpc"]["free"] == {"nodes": 1, "cores": 64}
     assert (sites["osu-hpc"]["queue_wait_seconds"], sites["osu-hpc"]["flows"]) == (5.0, ["f-1"])
 
 
@@ -158,6 +170,6 @@ def test_what_does_not_fit_ends_with_its_reason(adon):
     assert (wrong.exit_code, wrong.stderr.startswith("--memory: ")) == (2, True)
 
 
-def test_what_is_free(adon):
+def test_what_is_free(adon, holding):
     shown = adon("reserve", "free").stdout
-    assert all(word in shown for word in ("mu-hpc", "4 worker", "64 cores"))
+    assert all(word in shown for word in ("mu-hpc", "4 worker", "1 worker", "64 cores"))

@@ -6,7 +6,7 @@ import pytest
 
 from adon.errors import AdonError
 from apps.rest import guard
-from tests.apps.web import signed_in
+from tests.support.web_world import signed_in
 
 
 @pytest.mark.parametrize("header", ["Basic YWRtaW46eA==", "Bearer", "Bearer ", "adon_x", "Bearer \xff"])

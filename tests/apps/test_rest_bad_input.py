@@ -8,7 +8,7 @@ from http import HTTPStatus
 import pytest
 
 from tests.apps.peopled import peopled
-from tests.apps.web import SOYKB, WISH
+from tests.support.web_world import SOYKB, WISH
 
 TRACES = ("Traceback", 'File "', "site-packages", "sqlalchemy", "pydantic", "werkzeug", ".py")
 

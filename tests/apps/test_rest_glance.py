@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from adon.config import Configuration
 from adon.errors import InvalidInput
 from adon.yamlfile import parse_model
-from apps.rest.services import NAME
 from apps.rest.workflows import STALE_S
 from measurement.model import Metric, Observation, PathKey
-from tests.apps.measured import NETWORK, NOW
-from tests.apps.web import SOYKB
 from tests.support.factories import make_measurement
+from tests.support.fake_collector import NETWORK, NOW
+from tests.support.web_world import SOYKB
 
 
 def test_the_mesh_has_every_direction_of_every_path(world):
@@ -171,10 +168,11 @@ slices:
 
 def test_a_researcher_sees_the_slices_they_belong_to(world):
     read = parse_model(NETWORK.read_text() + SLICE, Configuration)
-    world.app.extensions[NAME] = replace(world.app.extensions[NAME], configuration=read)
+    world.start_controller(read)
+    world.submit(slice="genomics")
     (found,) = world.ask("GET", "/slices", "researcher").json["items"]
     assert found["members"] is None
-    assert found["rules"] == [{"dpid": "0000000000000a01", "rules": 4, "budget": 40}]
+    assert found["rules"][0] == {"dpid": "0000000000000a01", "rules": 3, "budget": 40}
     there = next(one for one in found["paths"] if one["source"] == "mu")
     assert (there["path"], there["allowed_bps"], there["reserved_bps"]) == ("al2s", 30.3e6, 7e6)
     assert world.ask("GET", "/slices", "rival").json["items"] == []

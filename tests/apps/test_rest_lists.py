@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.broker.decision import Outcome
 from adon.errors import InvalidInput
 from apps.rest.paging import Moment, by_time, cursor, read_cursor, until, wanted
 from measurement.model import Metric, PathKey
-from tests.apps.measured import NOW, alarm
-from tests.apps.web import SOYKB, decision_for
 from tests.store.values import an_outcome
 from tests.support.factories import make_measurement
+from tests.support.fake_collector import NOW, alarm
 from tests.support.refusals import refused
+from tests.support.web_world import COMPUTED, SOYKB
 
 WINDOW = {"scope": "path", "name": "al2s", "begins": "2099-11-21T02:00:00Z", "ends": "2099-11-21T04:00:00Z"}
 RESERVATION = {"compute": "osu-hpc", "worker_nodes": 1, "ends": "2025-10-10T00:00:00Z"}
@@ -43,7 +42,7 @@ def walked(world, path, limit, who="admin"):
 def full(world):
     """Several of everything that is listed."""
     for _ in range(3):
-        flow = world.fill(world.submit("researcher"))
+        flow = world.flow(world.submit("researcher"))
         world.controller.store.save_outcome(replace(an_outcome(), flow=flow.number))
         world.ask("POST", "/maintenance", json=WINDOW)
         world.ask("POST", "/jobs", "researcher", json={"site": "osu-hpc", "job": "align"})
@@ -139,7 +138,7 @@ FLOW_FILTERS = [
     ("text=100%25", []),
     ("text=soykb", ["f-2", "f-1"]),
     ("host=mu-dtn", ["f-2", "f-1"]),
-    ("host=osu-dtn&state=installing", ["f-1"]),
+    ("host=osu-dtn&state=queued", ["f-2"]),
     ("path=al2s", ["f-1"]),
     ("template=soykb", ["f-2", "f-1"]),
     ("template=soykb@1", ["f-2", "f-1"]),
@@ -152,37 +151,44 @@ FLOW_FILTERS = [
 
 @pytest.mark.parametrize(("query", "found"), FLOW_FILTERS)
 def test_flows_are_filtered(world, query, found):
-    world.fill(world.submit("researcher", label="Run A"))
-    world.submit("rival", label="Run B")
+    world.submit("researcher", label="Run A")
+    world.submit("rival", label="Run B", qspec={"throughput": {"min": "60 Mbps"}})
     assert [one["id"] for one in world.ask("GET", f"/flows?{query}").json["items"]] == found
     own = {one["id"] for one in world.ask("GET", f"/flows?{query}", "rival").json["items"]}
     assert own == set(found) & {"f-2"}
 
 
 DECISION_FILTERS = [
-    ("", ["d-3", "d-2", "d-1"]),
-    ("flow=f-1", ["d-1"]),
-    ("outcome=queue", ["d-2"]),
-    ("path=internet", ["d-3"]),
-    ("site=osu-hpc", ["d-3", "d-2", "d-1"]),
+    ("", ["f-3", "f-2", "f-1"]),
+    ("flow=f-1", ["f-1"]),
+    ("outcome=queue", ["f-2"]),
+    ("path=internet", ["f-3"]),
+    ("site=osu-hpc", ["f-3", "f-1"]),
     ("site=mu-hpc", []),
-    ("template=soykb", ["d-3", "d-2", "d-1"]),
+    ("template=computed", ["f-3", "f-1"]),
     ("template=soykb@2", []),
-    ("since=2025-10-09T08:53:21Z", ["d-3", "d-2"]),
-    ("until=2025-10-09T08:53:21Z", ["d-1"]),
+    ("since=2025-10-09T08:53:21Z", ["f-3", "f-2"]),
+    ("until=2025-10-09T08:53:21Z", ["f-1"]),
 ]
 
 
 @pytest.mark.parametrize(("query", "found"), DECISION_FILTERS)
 def test_decisions_of_all_flows_are_filtered(world, query, found):
-    store = world.controller.store
-    changes = [{}, {"outcome": Outcome.QUEUE, "path": None}, {"path": "internet"}]
-    for number, changed in enumerate(changes):
-        flow = store.flow(int(world.submit("rival" if number == 2 else "researcher")[2:]))
-        store.save_decision(replace(decision_for(flow), at=NOW + number, **changed))
-    assert [one["id"] for one in world.ask("GET", f"/decisions?{query}").json["items"]] == found
-    own = [one["id"] for one in world.ask("GET", f"/decisions?{query}", "researcher").json["items"]]
-    assert own == [one for one in found if one != "d-3"]
+    world.report_sites()
+    world.ask("POST", "/templates", json=COMPUTED)
+    world.stage.measure("internet", rtt=0.001)
+    by_rtt = {"qspec": {"throughput": {"min": "1 Mbps"}}, "weights": {"rtt": 1, "throughput": 0}}
+    for who, asked in (
+        ("researcher", {"template": "computed"}),
+        ("researcher", {"qspec": {"throughput": {"min": "60 Mbps"}}}),
+        ("rival", {"template": "computed", **by_rtt}),
+    ):
+        world.submit(who, **asked)
+        world.stage.pass_time(1)
+    items = world.ask("GET", f"/decisions?{query}").json["items"]
+    assert [one["flow"] for one in items] == found
+    own = world.ask("GET", f"/decisions?{query}", "researcher").json["items"]
+    assert own == [one for one in items if one["flow"] != "f-3"]
 
 
 # -- cursors -------------------------------------------------------------------------------------------

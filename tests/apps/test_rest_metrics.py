@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from adon.config import load
+from adon.broker.events import UnannouncedPackets
+from adon.config import ReactiveEntry, load
 from adon.config.change import fingerprint
 from adon.errors import InvalidInput
 from adon.store.lease import CONTROLLER
@@ -16,6 +17,10 @@ from apps.link import SUPERVISOR, LinkClient, LinkServer, Peer
 from apps.reloading import Reloading
 from apps.rest.services import NAME
 from tests.apps.edge import NETWORK, eventually
+from tests.flowvisor.frames import frame
+from tests.support.factories import make_features
+from tests.support.network_factories import make_slice, make_sliced_configuration
+from tests.support.stage import MU_EDGE, OSU_EDGE
 
 DPID = 'dpid="0000000000000a01"'
 
@@ -33,25 +38,38 @@ def changed(world: Any, before: dict[str, float]) -> dict[str, float]:
 
 
 def test_the_network(world: Any) -> None:
-    world.controller.snapshot["links"] = [{"state": "live"}, {"state": "live"}, {"state": "foreign"}]
+    slices = {"genomics": make_slice(7, 5001, 5002, 5003, 5004, who="researcher")}
+    world.start_controller(make_sliced_configuration(slices))
+    stage, low = world.stage, {"throughput": {"min": "1 Mbps"}}
+    stage.switches[MU_EDGE].features = make_features(most=2000)
+    stage.disconnect(MU_EDGE)
+    stage.connect(MU_EDGE)
+    for _ in range(4):
+        world.submit(slice="genomics", qspec=low)
+    before = figures(world)
+    stage.pass_time(30)
+    stage.delete_by_hand(stage.rules_in(OSU_EDGE)[0], reported=False)
+    stage.sync()
+    stage.silence(MU_EDGE)
+    stage.port_down(MU_EDGE, "mu-edge-al2s")
+    stage.now += 0.2
+    stage.answer_late()
     found = figures(world)
+    reserved = 'adon_slice_reserved_bps{destination="osu",path="al2s",slice="genomics",source="mu"}'
+    assert before[reserved] == 4e6
     expected = {
         f"adon_of_connected{{{DPID}}}": 1,
-        f'adon_table_active{{{DPID},table="0"}}': 13,
+        f'adon_table_active{{{DPID},table="0"}}': 0,
         f'adon_table_max{{{DPID},table="0"}}': 2000,
-        f"adon_switch_lacks{{{DPID}}}": 1,
-        'adon_switch_lacks{dpid="0000000000000a02"}': 0,
-        'adon_links{state="live"}': 2,
-        'adon_links{state="foreign"}': 1,
-        'adon_links{state="down"}': 0,
-        f'adon_slice_rules{{{DPID},slice="genomics"}}': 4,
-        'adon_slice_reserved_bps{destination="osu",path="al2s",slice="genomics",source="mu"}': 7e6,
-        'adon_failover_seconds_bucket{le="0.5"}': 2,
-        "adon_failover_seconds_sum": 1.75,
-        "adon_failover_seconds_count": 3,
+        f"adon_switch_lacks{{{DPID}}}": 0,
+        'adon_links{state="live"}': 0,
+        f'adon_slice_rules{{{DPID},slice="genomics"}}': 12,
+        'adon_failover_seconds_bucket{le="0.5"}': 1,
+        "adon_failover_seconds_sum": pytest.approx(0.2),
+        "adon_failover_seconds_count": 1,
         "adon_failovers_open": 0,
-        "adon_reconcile_missing_total": 2,
-        "adon_reconcile_extra_total": 1,
+        "adon_reconcile_missing_total": 1,
+        "adon_reconcile_extra_total": 0,
         "adon_reconcile_wrong_total": 0,
         "adon_reconcile_blocked_total": 0,
         'adon_maintenance_windows{stage="announced"}': 0,
@@ -75,9 +93,14 @@ def test_messages_with_switches(world: Any) -> None:
 
 
 def test_unannounced_connections(world: Any) -> None:
+    reactive = {"template": "soykb", "slice": "genomics", "flowspace": [{"ports": [5002]}]}
+    slices = {"genomics": make_slice(7, 5001, who="reactive")}
+    entry = ReactiveEntry.model_validate(reactive)
+    world.start_controller(make_sliced_configuration(slices, reactive=(entry,)))
     before = figures(world)
     world.controller.tally.admitted(connections=3, packets=5)
-    world.controller.refused += 2
+    packets = tuple((1, frame(port, 5002)) for port in (40_001, 40_002))
+    world.stage.feed(UnannouncedPackets(*world.stage.stamp(), MU_EDGE, packets))
     moved = changed(world, before)
     assert moved["adon_of_flowmods_sent_total"] == 3
     results = {"connection_admitted": 3, "packet_released": 5, "packet_refused": 2}
@@ -86,10 +109,10 @@ def test_unannounced_connections(world: Any) -> None:
 
 def test_rules_and_flows_by_state(world: Any) -> None:
     before = figures(world)
-    world.fill(world.submit())
+    world.submit()
     moved = changed(world, before)
-    assert moved['adon_rules{state="installed"}'] == 1
-    assert moved['adon_flows{state="installing"}'] == 1
+    assert moved['adon_rules{state="installed"}'] == 6
+    assert moved['adon_flows{state="active"}'] == 1
     assert moved["adon_flows_submitted_total"] == 1
 
 

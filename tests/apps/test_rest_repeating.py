@@ -8,7 +8,7 @@ import pytest
 
 from apps.rest.api import templates
 from tests.apps.peopled import RESERVATION, WINDOW
-from tests.apps.web import SOYKB, WISH, World, empty_database
+from tests.support.web_world import SOYKB, WISH, World, empty_database
 
 POSTS = [
     ("/flows", WISH, "/flows"),
@@ -60,7 +60,8 @@ def test_the_same_key_with_something_else_is_refused(world):
 
 
 def test_a_key_is_its_actor_s_own(world):
-    ids = {world.ask("POST", "/flows", who, json=WISH, **key("k")).json["id"] for who in ("admin", "rival")}
+    wishes = {"admin": {**WISH, "ports": [5001]}, "rival": {**WISH, "ports": [5002]}}
+    ids = {world.ask("POST", "/flows", who, json=wish, **key("k")).json["id"] for who, wish in wishes.items()}
     assert len(ids) == 2
 
 

@@ -12,8 +12,8 @@ from adon.access.policy import Action
 from adon.client import Client
 from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME
-from tests.apps.measured import NOW
-from tests.apps.web import World
+from tests.support.fake_collector import NOW
+from tests.support.web_world import World
 
 
 def sign_in(world: World, who: str, agent: str = "Mozilla/5.0 (X11; Linux) Firefox/140.0") -> Browser:

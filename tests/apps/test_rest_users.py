@@ -24,7 +24,7 @@ from adon.store.access.database import FILE
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME
-from tests.apps.web import NOW, WISH, signed_in
+from tests.support.web_world import NOW, WISH, signed_in
 
 ENTRY = Entry(NOW, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no")
 

@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
 from apps.rest.app import create_app
 from apps.rest.services import DESCRIPTION
 from tests.apps.peopled import PREFIX, Peopled, peopled
-from tests.apps.web import ROLES
+from tests.support.web_world import ROLES
 
 EXAMPLES = int(os.environ.get("ADON_SCHEMATHESIS_EXAMPLES", "12"))
 CHECKS = [

@@ -18,10 +18,10 @@ from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
 from apps.rest.proxies import plain
 from apps.rest.rates import Rates, network_of
-from tests.apps import web
 from tests.apps.edge import eventually
-from tests.apps.measured import NOW
 from tests.apps.test_web_process import From
+from tests.support import web_world as web
+from tests.support.fake_collector import NOW
 
 
 def raw(url, data, patience=20.0):

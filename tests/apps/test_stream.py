@@ -5,7 +5,7 @@ import pytest
 from adon.access.identity import Actor
 from apps.rest.stream import KEPT, OWNERS_KNOWN, Stream
 from measurement.anomaly.alarm import to_json
-from tests.apps.measured import FELL
+from tests.support.fake_collector import FELL
 from tests.support.refusals import refused
 
 SAID = {"at": 1.0, "cause": "e-1", "level": "info", "text": "moved", "flow": None}

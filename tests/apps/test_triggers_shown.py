@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adon.broker.triggers.record import Fired, Triggered
-from tests.apps.web import NOW, SOYKB, decision_for
+from tests.support.web_world import DECISION, NOW, SOYKB
 
 BURST = "trigger burst: flow.rate 95 Mbps above 90 Mbps for 30 s: 72 Mbps are asked for on al2s"
 LOOK = "trigger low (throughput 3 Mbps below 10 Mbps)"
@@ -13,13 +13,14 @@ LOOK = "trigger low (throughput 3 Mbps below 10 Mbps)"
 
 def filled(world):
     """A flow whose triggers have fired, and a decision by one of them."""
-    flow = world.fill(world.submit("researcher"))
+    flow = world.flow(world.submit("researcher"))
     store = world.controller.store
     fired = (
         Fired("low", NOW - 60, 3e6, on=False, text="trigger low: x"),
         Fired("burst", NOW, 95e6, 2, text=BURST),
     )
-    store.save_decision(replace(decision_for(flow), id="d-2", at=NOW + 1, trigger=LOOK))
+    decision = world.stage.saved.decisions[-1]
+    store.save_decision(replace(decision, id="d-2", at=NOW + 1, trigger=LOOK))
     store.save_flow(replace(flow, triggered=Triggered(fired), decision="d-2"), "e-2", NOW)
     return flow.id
 
@@ -32,7 +33,7 @@ def test_the_api_has_them(world):
     ]
     assert found[1]["text"] == BURST
     assert world.ask("GET", "/decisions/d-2").json["trigger"] == LOOK
-    assert world.ask("GET", "/decisions/d-1").json["trigger"] is None
+    assert world.ask("GET", f"/decisions/{DECISION}").json["trigger"] is None
 
 
 def test_a_template_s_triggers_travel_as_they_are_written(world):

@@ -28,7 +28,8 @@ from adon.store.upgrade import upgrade
 from apps.link import LinkServer, Peer
 from tests.apps.edge import DIES_WITH_US, ROOT, end, eventually, free_port, write_configuration
 from tests.apps.test_authorisation_matrix import EXPECTED
-from tests.apps.web import ROLES, snapshot
+from tests.support.stage import make_stage
+from tests.support.web_world import ROLES
 
 pytestmark = pytest.mark.integration
 
@@ -51,7 +52,7 @@ class FarEnd:
         if kind == "snapshot":
             self.asked.set()
             self.may_answer.wait(20)
-            peer.answer(str(payload["command"]), snapshot())
+            peer.answer(str(payload["command"]), make_stage().snapshot())
         elif kind != "hello":
             raise Unavailable("not here")
 

@@ -32,10 +32,10 @@ from measurement.anomaly.alarm import to_json as alarm_to_json
 from tests.apps.edge import NETWORK, eventually
 from tests.apps.identity.apache import MODULES, NEEDED, load_modules
 from tests.apps.identity.processes import listens, running
-from tests.apps.measured import alarms
-from tests.apps.web import World, empty_database
 from tests.ports import free_port
+from tests.support.fake_collector import alarms
 from tests.support.refusals import refused
+from tests.support.web_world import World, empty_database
 
 SECRET = "what only the web server knows"  # noqa: S105
 SHIBBOLETH = {"proxies": ["127.0.0.1"], "secret_file": "/etc/adon/proxy.secret"}

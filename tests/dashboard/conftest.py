@@ -19,7 +19,7 @@ from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME
 from apps.rest.serving import WebServer
 from apps.rest.site import Site
-from tests.apps.web import NOW, World, empty_database
+from tests.support.web_world import NOW, World, empty_database
 
 Visiting = Callable[..., Visit]
 

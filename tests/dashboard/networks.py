@@ -1,76 +1,45 @@
-"""Networks as the controller reads them out, for tests of pages that show them."""
+"""Networks for tests of pages that show them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests.apps.web import NOW, snapshot
+from adon.config import Configuration
+from adon.yamlfile import check_model
 
 
-def large(sites: int, each: int) -> dict[str, Any]:
-    """So many sites with so many switches each, links within and between, and paths over them.
+def make_large_configuration(sites: int, each: int) -> Configuration:
+    """Return so many sites with trees of switches, and an overlay of paths over a full mesh of their cores.
 
-    The first site's second switch is not connected, one link is down, one settles; flows are on some paths.
+    A site's first switch is its edge, the second its core.
     """
-    found = snapshot()
     names = [f"site{number}" for number in range(sites)]
-    switches = {name: [f"{name}-s{number}" for number in range(each)] for name in names}
-    listed = [one for its in switches.values() for one in its]
-    model = found["switches"][0]
-    found["switches"] = [
-        {**model, "name": one, "dpid": f"{number:016x}", "connected": one != "site0-s1", "rules": number}
-        for number, one in enumerate(listed, 1)
-    ]
-    found["sites"] = [{"name": name, "edge": switches[name][0], "hosts": [f"{name}-dtn"]} for name in names]
-    pairs = [(its[number], its[(number - 1) // 3]) for its in switches.values() for number in range(1, each)]
-    pairs += [
-        (its[0], switches[names[(number + 1) % sites]][0]) for number, its in enumerate(switches.values())
-    ]
-    states = {3: ("down", "no carrier"), 5: ("settling", "came back 3 s ago")}
-    found["wires"] = [
-        {
-            "name": f"l{number}",
-            "state": states.get(number, ("live", ""))[0],
-            "reason": states.get(number, ("", ""))[1],
-            "ends": [{"switch": end, "port": f"p{number}"} for end in pair],
-            "capacity": 1e10,
-        }
-        for number, pair in enumerate(pairs)
-    ]
-    found["links"] = []
-    way = found["paths"][0]
-    ends = [(one, other) for place, one in enumerate(names) for other in names[place + 1 :]]
-    found["circuits"], found["paths"] = [], []
-    between = {frozenset(pair): f"l{number}" for number, pair in enumerate(pairs)}
-    for number, (source, destination) in enumerate(ends):
-        name = f"core.{number}"
-        link = between.get(frozenset((switches[source][0], switches[destination][0])))
-        flows = [f"f-{one}" for one in range(1, number + 1)] if number % 3 == 1 else []
-        found["circuits"].append(
-            {
-                "name": name,
-                "overlay": "core" if link else None,
-                "vlan": 100 + number,
-                "links": [link] if link else [],
-                "source": source,
-                "destination": destination,
-                "switches": [switches[source][0], switches[destination][0]],
+    trees = {name: [f"{name}-s{number}" for number in range(each)] for name in names}
+    listed = [switch for tree in trees.values() for switch in tree]
+    pairs = [(tree[n], tree[(n - 1) // 3]) for tree in trees.values() for n in range(1, each)]
+    pairs += [(trees[one][1], trees[two][1]) for i, one in enumerate(names) for two in names[i + 1 :]]
+    document: dict[str, Any] = {
+        "network": "large",
+        "switches": {name: {"dpid": f"{number:016x}"} for number, name in enumerate(listed, 1)},
+        "sites": {
+            name: {
+                "edge": tree[0],
+                "gateway_mac": f"02:00:00:00:{number:02x}:01",
+                "hosts": {
+                    f"{name}-dtn": {
+                        "address": f"10.{number}.0.10",
+                        "mac": f"02:00:00:00:{number:02x}:0a",
+                        "port": "dtn",
+                    }
+                },
             }
-        )
-        for place, (one, other) in enumerate(((source, destination), (destination, source))):
-            found["paths"].append(
-                {
-                    **way,
-                    "path": name,
-                    "source": one,
-                    "destination": other,
-                    "capacity": 1e10,
-                    "usable": number != 4,
-                    "reason": "" if number != 4 else "link l3 is down",
-                    "flows": flows if place == 0 else [],
-                    "alarms": way["alarms"] if number == 2 else [],
-                    "metrics": way["metrics"] if number != 6 else {},
-                }
-            )
-    assert found["at"] == NOW
-    return found
+            for number, (name, tree) in enumerate(trees.items(), 1)
+        },
+        "links": {
+            f"l{number}": {"ends": dict.fromkeys(pair, f"p{number}"), "capacity": "10 Gbps"}
+            for number, pair in enumerate(pairs)
+        },
+        "overlays": {"core": {"vlans": "100-299", "paths": 1}},
+        "paths": {},
+    }
+    return check_model(document, Configuration)

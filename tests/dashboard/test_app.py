@@ -16,7 +16,7 @@ from adon.config import WebLimits
 from apps.rest.rates import Rates
 from apps.rest.services import NAME
 from apps.rest.site import Site
-from tests.apps.web import World
+from tests.support.web_world import World
 
 UPDATE = "/_dash-update-component"
 TICK = {"of": "page", "type": "tick"}

@@ -11,14 +11,13 @@ from adon.access.policy import Role
 from adon.errors import AdonError
 from apps.dashboard.pages import PAGES
 from tests.apps.test_rest_users import audit
-from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
+from tests.support.web_world import World
 
 
 @pytest.mark.parametrize("role", list(Role))
 def test_no_page_asks_for_what_its_reader_is_refused(world: World, visiting: Visiting, role: Role) -> None:
     made = world.submit()
-    world.fill(made)
     parts = {"/flows/<id>": {"id": made}, "/users/<name>": {"name": role.value}}
     for page in PAGES:
         if "<" in page.path and page.path not in parts:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from apps.dashboard.compute import jobs, reservations, sites
-from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import parts, text
+from tests.support.web_world import World
 
 
-def test_sites_tell_their_state_and_what_their_word_was_worth(visiting: Visiting) -> None:
+def test_sites_tell_their_state_and_what_their_word_was_worth(world: World, visiting: Visiting) -> None:
+    world.ask("POST", "/jobs", json={"site": "osu-hpc", "job": "align"})
+    world.end_job(1)
+    world.report_sites()
     said = text(sites.live(visiting("researcher")))
     assert "condor_status ended" in said
     assert "1 job" in said

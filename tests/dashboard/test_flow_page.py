@@ -9,9 +9,9 @@ from adon.broker.triggers.record import Fired, Triggered
 from adon.flowvisor.ladder import Granted
 from apps.dashboard.operation import rules
 from apps.dashboard.transfers import account, behind, flow
-from tests.apps.web import NOW, World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import text
+from tests.support.web_world import NOW, World
 
 
 def filled(world: World) -> str:
@@ -21,7 +21,7 @@ def filled(world: World) -> str:
     fired = Fired("burst", NOW, 95e6, 2, text="trigger burst: flow.rate 95 Mbps above 90 Mbps")
     assert world.controller is not None
     more: dict[str, Any] = {"slice": "genomics", "granted": granted, "advised": True}
-    found = replace(world.fill(made), **more, triggered=Triggered((fired,)))
+    found = replace(world.flow(made), **more, triggered=Triggered((fired,)))
     world.controller.store.save_flow(found, "e-2", NOW)
     return made
 

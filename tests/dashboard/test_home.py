@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from apps.dashboard import home
-from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import classes, links, text
+from tests.support.web_world import World
 
 
 def test_it_tells_alarms_flows_and_paths(world: World, visiting: Visiting) -> None:

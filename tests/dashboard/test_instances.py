@@ -10,10 +10,10 @@ from adon.errors import NotFound
 from adon.studies.model import StudyKind
 from apps.dashboard.instances import evaluation_page, health_page, placement_page
 from measurement.health.documents import to_json as round_to_json
-from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import parts, text
 from tests.studies.documents import AT, a_round, id_of, several
+from tests.support.web_world import World
 
 PAGES = (health_page, placement_page, evaluation_page)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from tests.apps.web import World
 from tests.studies.documents import several
+from tests.support.web_world import World
 
 pytestmark = pytest.mark.integration
 

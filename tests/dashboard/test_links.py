@@ -9,16 +9,18 @@ import pytest
 from apps.dashboard.page import find
 from apps.dashboard.pages import PAGES
 from apps.dashboard.router import query_of
-from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import links
 from tests.dashboard.test_pages_in_a_browser import PATHS
 from tests.studies.documents import several
+from tests.support.fake_collector import FELL
+from tests.support.web_world import World
 
 
 @pytest.fixture
 def filled(world: World) -> World:
-    world.fill(world.submit())
+    world.submit()
+    world.stage.alarm(FELL)
     for kind, document in several():
         world.ask("POST", "/studies", json={"kind": kind.value, "document": document})
     return world

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from adon.broker.events import MeasurementArrived
+from measurement.model import Measurement, Metric, PathKey
 from tests.apps.edge import eventually
-from tests.apps.measured import FELL
-from tests.apps.web import World
-from tests.dashboard.networks import large
+from tests.dashboard.networks import make_large_configuration
+from tests.support.fake_collector import FELL
+from tests.support.web_world import NOW, World
 
 pytestmark = pytest.mark.integration
 
@@ -31,8 +33,13 @@ def tap(page: Page, element: str) -> None:
 
 
 def test_a_path_on_the_map_is_marked_and_told(world: World, browse: Browse) -> None:
-    assert world.controller is not None
-    world.controller.snapshot = large(5, 20)
+    world.start_controller(make_large_configuration(5, 20))
+    stage, key = world.stage, PathKey("core.4", "site0", "site3")
+    for metric, value in ((Metric.THROUGHPUT, 58e6), (Metric.RTT, 0.033)):
+        measured = Measurement(key, metric, value, NOW - 5, NOW, "test", "iperf3")
+        stage.feed(MeasurementArrived(*stage.stamp(), measured))
+    world.submit(source="site0-dtn", destination="site3-dtn")
+    stage.disconnect(0x14)
     page = browse("/network?path=core.1")
     facts = page.locator("#net-facts")
     expect(facts).to_contain_text("core.1")
@@ -43,7 +50,7 @@ def test_a_path_on_the_map_is_marked_and_told(world: World, browse: Browse) -> N
     expect(facts).to_contain_text("site2-dtn")
     tap(page, "path:core.6")
     expect(facts).to_contain_text("not measured")
-    page.select_option("#net-shown", "flow:f-3")
+    page.select_option("#net-shown", "flow:f-1")
     expect(facts).to_contain_text("core.4")
     page.select_option("#net-view", "switches")
     page.select_option("#net-colour", "load")
@@ -114,9 +121,10 @@ def test_an_alarm_is_seen_by_keyboard(browse: Browse) -> None:
     expect(page.locator("#alarm-said")).to_contain_text("operator")
 
 
-def test_a_failure_is_rehearsed_and_asked_again(browse: Browse) -> None:
+def test_a_failure_is_rehearsed_and_asked_again(world: World, browse: Browse) -> None:
+    world.submit()
     page = browse("/what-if")
     expect(page.locator("#if-answer")).to_contain_text("Choose a failure")
     page.click("#if-every")
     page.get_by_role("link", name="path-down al2s").click()
-    expect(page.locator("#if-answer")).to_contain_text("3 flows would be hit")
+    expect(page.locator("#if-answer")).to_contain_text("1 flow would be hit")

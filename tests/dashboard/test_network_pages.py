@@ -18,10 +18,10 @@ from apps.dashboard.network import (
     subscriptions,
     what_if_page,
 )
-from tests.apps.measured import FELL
-from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import classes, links, text
+from tests.support.fake_collector import FELL
+from tests.support.web_world import World
 
 # -- the map -------------------------------------------------------------------------------------------
 
@@ -103,11 +103,16 @@ def test_the_mesh_has_both_directions_and_says_what_is_not_known(visiting: Visit
 # -- series and paths ----------------------------------------------------------------------------------
 
 
-def test_a_path_has_its_directions_and_a_test_for_who_may(visiting: Visiting) -> None:
+def test_a_path_has_its_directions_and_a_test_for_who_may(world: World, visiting: Visiting) -> None:
+    flow = world.flow(world.submit())
+    world.stage.report(flow, "started", 0)
+    world.stage.pass_time(20)
+    world.stage.report(flow, "finished", 100_000_000)
+    world.stage.alarm(FELL)
     here = visiting(parts={"name": "al2s"})
     shown = path_page.show(here)
     said = text(shown)
-    for words in ("60.6 Mbps", "mu → osu", "osu → mu", "58 Mbps", "+12 %", "Measure now"):
+    for words in ("60.6 Mbps", "mu → osu", "osu → mu", "58 Mbps", "+45 %", "Measure now"):
         assert words in said
     assert f"/alarms/{FELL.id}" in links(shown)
     assert "Measure now" not in text(path_page.show(visiting("researcher", parts={"name": "al2s"})))
@@ -176,11 +181,12 @@ def test_subscriptions_are_asked_and_listed(visiting: Visiting) -> None:
 # -- questions -----------------------------------------------------------------------------------------
 
 
-def test_a_failure_is_rehearsed(visiting: Visiting) -> None:
+def test_a_failure_is_rehearsed(world: World, visiting: Visiting) -> None:
+    world.submit()
     (report,) = visiting().client.what_if("path-down", "al2s")
     said = text(what_if_page.rehearsal(report))
     assert "(al2s)" in said
-    assert "3 flows" in said
+    assert "1 flow" in said
 
 
 def test_every_single_failure_is_ranked(visiting: Visiting) -> None:

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.apps.web import NOW, World
+from tests.support.web_world import NOW, World
 
 pytestmark = pytest.mark.integration
 

@@ -14,9 +14,10 @@ from playwright.sync_api import Browser, Page
 
 from adon.studies.model import StudyKind
 from measurement.evaluation.run_json import to_json as evaluation_to_json
-from tests.apps.web import World
 from tests.dashboard.conftest import serving, sign_in
 from tests.studies.documents import an_evaluation, id_of, several
+from tests.support.fake_collector import FELL
+from tests.support.web_world import DECISION, World
 
 pytestmark = pytest.mark.integration
 
@@ -35,7 +36,7 @@ PATHS = (
     "/templates/soykb",
     "/templates/soykb/edit",
     "/decisions",
-    "/decisions/d-1",
+    f"/decisions/{DECISION}",
     "/queue",
     "/policy",
     "/outcomes",
@@ -72,7 +73,9 @@ def windows(
     chromium: Browser, empty_state: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Page]]:
     world = World(tmp_path_factory.mktemp("pages"), empty_state)
-    world.fill(world.submit())
+    world.submit()
+    world.stage.alarm(FELL)
+    world.report_sites()
     for kind, document in several():
         made = world.ask("POST", "/studies", json={"kind": kind.value, "document": document})
         assert made.status_code == 201, made.text

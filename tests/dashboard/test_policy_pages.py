@@ -20,9 +20,9 @@ from apps.dashboard.policy import (
     template,
 )
 from tests.apps.test_outcomes import leave
-from tests.apps.web import SOYKB, World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import classes, links, parts, text
+from tests.support.web_world import COMPUTED, DECISION, SOYKB, World
 
 NEXT = """
 name: soykb
@@ -121,28 +121,28 @@ def test_without_the_configuration_a_backtest_says_so(visiting: Visiting) -> Non
 
 
 def test_decisions_are_listed_filtered_and_lead_on(world: World, visiting: Visiting) -> None:
-    flow = world.submit()
-    world.fill(flow)
+    world.submit()
     shown = decisions.live(visiting())
-    assert f"/decisions/d-{flow[2:]}" in links(shown)
+    assert f"/decisions/{DECISION}" in links(shown)
     for query in ({"outcome": "move"}, {"path": "internet"}):
         assert "empty" in classes(decisions.live(visiting(query=query)))
 
 
 def test_a_researcher_sees_only_decisions_about_own_flows(world: World, visiting: Visiting) -> None:
-    flow = world.submit(as_="rival")
-    world.fill(flow)
-    assert f"/decisions/d-{flow[2:]}" not in links(decisions.live(visiting("researcher")))
+    world.submit(as_="rival")
+    assert f"/decisions/{DECISION}" not in links(decisions.live(visiting("researcher")))
 
 
 def test_a_decision_tells_scores_sites_and_links(world: World, visiting: Visiting) -> None:
-    flow = world.submit()
-    world.fill(flow)
-    shown = decision.show(visiting(parts={"id": f"d-{flow[2:]}"}))
+    world.report_sites()
+    world.stage.measure("al2s", loss=0.0)
+    world.ask("POST", "/templates", json=COMPUTED)
+    flow = world.submit(template="computed", qspec={"loss": {"max": "0.1 %"}})
+    shown = decision.show(visiting(parts={"id": str(world.flow(flow).decision)}))
     said = text(shown)
-    for words in ("al2s has the highest Q (9.35)", "never measured", "missed", "95.5 s", "impossible"):
+    for words in ("al2s: Q 10", "never measured", "missed", "impossible"):
         assert words in said, words
-    assert {f"/flows/{flow}", "/templates/soykb?version=1", "/paths/al2s", "/sites/osu-hpc"} <= set(
+    assert {f"/flows/{flow}", "/templates/computed?version=1", "/paths/al2s", "/sites/osu-hpc"} <= set(
         links(shown)
     )
     assert "/paths/al2s" in links(shown)

@@ -10,7 +10,7 @@ from werkzeug.test import Client
 from apps.dashboard.router import POLL
 from apps.rest.services import NAME
 from apps.rest.site import Site
-from tests.apps.web import World
+from tests.support.web_world import World
 
 
 @pytest.fixture

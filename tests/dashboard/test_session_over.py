@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.apps.web import World
+from tests.support.web_world import World
 
 pytestmark = pytest.mark.integration
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from adon.broker.flow import FlowState
 from adon.errors import Forbidden, NotFound
 from apps.dashboard.transfers import flow, flows, new
-from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import classes, links, parts, text
+from tests.support.web_world import World
 
 
 def test_the_form_offers_applications_and_hosts(visiting: Visiting) -> None:
@@ -31,7 +28,6 @@ def test_once_more_fills_it_in(world: World, visiting: Visiting) -> None:
 
 def test_a_flow_tells_its_path_its_reasons_and_its_rules(world: World, visiting: Visiting) -> None:
     made = world.submit()
-    world.fill(made)
     shown = flow.live(visiting("researcher", parts={"id": made}))
     said = text(shown)
     assert "6.5 Mbps" in said
@@ -41,10 +37,7 @@ def test_a_flow_tells_its_path_its_reasons_and_its_rules(world: World, visiting:
 
 
 def test_one_that_waits_says_for_what(world: World, visiting: Visiting) -> None:
-    made = world.submit()
-    assert world.controller is not None
-    store = world.controller.store
-    store.save_flow(replace(store.flow(int(made[2:])), state=FlowState.QUEUED), "e", 1.0)
+    made = world.submit(qspec={"throughput": {"min": "60 Mbps"}})
     assert "it waits" in text(flow.live(visiting("researcher", parts={"id": made})))
 
 

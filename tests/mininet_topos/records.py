@@ -12,8 +12,9 @@ from apps.rest.models import DecisionView, MeasurementView
 from measurement.model import Metric, PathKey
 from measurement.scheduling import Execution, Task
 from mininet_topos.demo.record import Check, Moment, Plan, Record, Transfer
-from tests.apps.web import NOW, decision_for
-from tests.support.factories import make_flow, make_measurement
+from tests.support.factories import make_measurement
+from tests.support.fake_collector import NOW
+from tests.support.stage import Stage, know
 
 MB = 1_000_000
 HOSTILE = "<script>alert(1)</script>"
@@ -28,8 +29,12 @@ def measured(
 
 
 def decision(number: int, **changes) -> dict:
-    made = decision_for(make_flow(number=number, requester="admin", submitted_at=NOW))
-    return DecisionView.of(replace(made, **changes)).body()
+    stage = Stage(now=NOW)
+    stage.connect()
+    know(stage, al2s=58.0, internet=6.5)
+    made = stage.decision(stage.submit())
+    about = {"id": f"d-{number}", "flow": f"f-{number}", **changes}
+    return DecisionView.of(replace(made, **about)).body()
 
 
 def _task(path: str, tool: str, duration: float) -> Task:

@@ -17,8 +17,8 @@ from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
 from apps.rest.services import NAME as SERVICES
 from apps.rest.site import Site as WholeSite
-from tests.apps.web import World
 from tests.ports import free_port
+from tests.support.web_world import World
 
 SECRET_VARIABLE = "ADON_TEST_CLIENT_SECRET"  # noqa: S105
 

@@ -10,7 +10,7 @@ import pytest
 from adon.access.external import ExternalIdentity
 from adon.access.user_names import PRINCIPALS
 from tests.apps.identity.site import Clocks, give_ways
-from tests.apps.web import NOW, World
+from tests.support.web_world import NOW, World
 
 ANN = "ann@missouri.edu"
 SECRET = "correct horse"  # noqa: S105

@@ -17,7 +17,7 @@ from tests.apps.identity import hostile as lies
 from tests.apps.identity.hostile import Hostile, hostile_provider
 from tests.apps.identity.openid_provider import SECRET
 from tests.apps.identity.site import SECRET_VARIABLE, Clocks, give_ways
-from tests.apps.web import World
+from tests.support.web_world import World
 
 pytestmark = pytest.mark.integration
 

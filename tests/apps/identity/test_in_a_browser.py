@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, Page
 
 from tests.apps.identity.openid_provider import SECRET, client, openid_provider, signing_key
 from tests.apps.identity.site import SECRET_VARIABLE, Site, site
-from tests.apps.web import World
 from tests.ports import free_port
+from tests.support.web_world import World
 
 pytestmark = pytest.mark.integration
 

@@ -21,8 +21,8 @@ from tests.apps.identity.openid_provider import (
     signing_key,
 )
 from tests.apps.identity.site import SECRET_VARIABLE, Site, site
-from tests.apps.web import World
 from tests.ports import free_port
+from tests.support.web_world import World
 
 pytestmark = pytest.mark.integration
 

@@ -17,8 +17,8 @@ from apps.rest.identity.openid.pending import LIFETIME, Pending, PendingSignIns
 from apps.rest.identity.ways import open_ways
 from apps.rest.rates import Rates
 from apps.rest.services import NAME, Services
-from tests.apps.web import World, signed_in
 from tests.support.refusals import refused
+from tests.support.web_world import World, signed_in
 
 CAMPUS = {"title": "Missouri & friends", "issuer": "https://login.missouri.edu", "client_id": "adon"}
 ACCESS = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.apps.web import NOW, World, signed_in
+from tests.support.web_world import NOW, World, signed_in
 
 
 def sign_in(world: World, who: str = "researcher") -> tuple[Any, Any]:

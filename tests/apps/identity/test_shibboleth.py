@@ -22,8 +22,8 @@ from tests.apps.identity.simplesaml import (
     identity_provider,
 )
 from tests.apps.identity.site import Site, site
-from tests.apps.web import World
 from tests.ports import free_port
+from tests.support.web_world import World
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -1,4 +1,4 @@
-"""The measuring side of :mod:`tests.apps.web`: a plan, alarms, executed runs, a stand-in collector."""
+"""A collector for tests of the web side: a plan, alarms and executed runs, answered over a real link."""
 
 from __future__ import annotations
 
