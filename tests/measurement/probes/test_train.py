@@ -64,9 +64,9 @@ class TestByHand:
 @pytest.mark.parametrize(
     ("arrived", "why"),
     [
-        ([None, None], "of no burst two packets came"),
-        ([Arrived(4, 4, 1.0, 1.0, 1), None], "of no burst two packets came"),
-        ([Arrived(0, 10, 1.0, 1.0, 11)], "the clock is too coarse"),
+        ([None, None], "two packets"),
+        ([Arrived(4, 4, 1.0, 1.0, 1), None], "two packets"),
+        ([Arrived(0, 10, 1.0, 1.0, 11)], "clock"),
     ],
 )
 def test_too_little_is_no_rate(arrived: list[Arrived | None], why: str) -> None:

@@ -79,7 +79,7 @@ def test_what_has_no_place_in_a_plan_is_given_back_apart() -> None:
 @pytest.mark.parametrize(
     ("test", "shown"),
     [
-        ({"type": "rtt", "spec": ENDS}, "no known path leads from"),
+        ({"type": "rtt", "spec": ENDS}, "leads from"),
         ({"type": "rtt", "spec": {**ENDS, "count": "ten"}}, "count"),
         ({"type": "rtt", "spec": {**ENDS, "interval": "P1Y"}}, "interval"),
         ({"type": "latency", "spec": {**ENDS, "packet-count": -5}}, "packet-count"),
