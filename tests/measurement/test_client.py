@@ -117,15 +117,15 @@ def test_after_a_lost_request_it_is_posted_again_once(server: StandIn) -> None:
 @pytest.mark.parametrize(
     ("misbehave", "expected", "cause"),
     [
-        (text(200, "<html><body>It works!</body></html>", "text/html"), BadAnswer, "JSON, got '<html>"),
-        (text(200, "[" * 100_000), BadAnswer, "expected JSON"),
-        (text(200, ""), BadAnswer, "expected JSON"),
-        (text(200, '"six"'), BadAnswer, "is not an API level"),
-        (text(200, "true"), BadAnswer, "is not an API level"),
-        (text(404, "Resource not found."), Rejected, "HTTP 404: Resource not found."),
-        (text(403, "Task forbidden by limits:\nno"), Rejected, "forbidden by limits: no"),
-        (text(500, "Traceback\n" * 10_000), Rejected, "HTTP 500: Traceback"),
-        (text(503, "busy"), PointUnavailable, "HTTP 503: busy"),
+        (text(200, "<html><body>It works!</body></html>", "text/html"), BadAnswer, "<html>"),
+        (text(200, "[" * 100_000), BadAnswer, "JSON"),
+        (text(200, ""), BadAnswer, "JSON"),
+        (text(200, '"six"'), BadAnswer, "API level"),
+        (text(200, "true"), BadAnswer, "API level"),
+        (text(404, "Resource not found."), Rejected, "HTTP 404:"),
+        (text(403, "Task forbidden by limits:\nno"), Rejected, "limits: no"),
+        (text(500, "Traceback\n" * 10_000), Rejected, "HTTP 500:"),
+        (text(503, "busy"), PointUnavailable, "HTTP 503:"),
     ],
 )  # fmt: skip
 def test_a_bad_answer_is_one_short_line_with_the_host(

