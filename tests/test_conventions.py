@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.conventions import find_prose
+from tests.support.conventions import find_prose, find_test_imports
 
 TESTS = Path(__file__).parent
 SOURCES = {file.relative_to(TESTS): file.read_text("utf-8") for file in sorted(TESTS.rglob("*.py"))}
@@ -53,3 +53,22 @@ def test_prose_in_a_match_is_found(source: str) -> None:
 def test_a_word_or_the_column_of_another_test_is_no_prose() -> None:
     other = "@mark.parametrize('text', ['two words'])\ndef test_one(text): ...\n"
     assert find_prose(other + "def test_two(text): raises(ValueError, match=f'word.*{text}')") == []
+
+
+def test_no_test_file_is_imported() -> None:
+    assert [f"{file}:{line}" for file, source in SOURCES.items() for line in find_test_imports(source)] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from tests.broker.test_flow import FLOW", [1]),
+        ("def test():\n from tests.broker import test_flow as flows", [2]),
+        ("import os, tests.broker.test_flow", [1]),
+        ("from .test_flow import FLOW", [1]),
+        ("from . import test_flow", [1]),
+        ("from tests.support.stage import Stage\nfrom measurement import test_plan", []),
+    ],
+)
+def test_an_import_of_a_test_file_is_found(source: str, found: list[int]) -> None:
+    assert find_test_imports(source) == found

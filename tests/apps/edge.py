@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from requests.adapters import HTTPAdapter
 
 from adon.store.upgrade import upgrade
 from apps.link import LinkClient
@@ -310,3 +311,14 @@ class Member(Controller):
 
     def uses_both(self) -> None:
         eventually(lambda: self.said("is connected") == 2, f"{self.name} does not use the switches")
+
+
+class SourceAddress(HTTPAdapter):
+    """Asks from another address of this machine."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        super().__init__()
+
+    def init_poolmanager(self, *args: Any, **more: Any) -> None:
+        super().init_poolmanager(*args, **more, source_address=(self._address, 0))

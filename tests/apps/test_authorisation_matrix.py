@@ -6,36 +6,18 @@ operation without a line there fails.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.apps.peopled import OTHER, PREFIX, Peopled, owned, peopled
+from tests.support.authorisation_table import EXPECTED
 from tests.support.web_world import ROLES
 
-TABLE = Path(__file__).with_name("authorisation_matrix.txt")
-SCOPES = {"any", "own", "none"}
 REPEATED = 409
 """What was done by somebody before in the same world cannot be done again: it may be, and is a conflict."""
 
 
-def table() -> dict[tuple[str, str], dict[str, str]]:
-    """Of each operation who may, by role; ``None`` for nobody's name stands as ``anonymous``."""
-    lines = TABLE.read_text().splitlines()
-    head = next(line for line in lines if line.startswith("# operation")).split()[2:]
-    found = {}
-    for line in lines:
-        if line.startswith("#") or not line.strip():
-            continue
-        method, path, *cells = line.split()
-        assert len(cells) == len(head), line
-        assert set(cells) <= SCOPES, line
-        found[method, path] = dict(zip(head, cells, strict=True))
-    return found
-
-
-EXPECTED = table()
 LISTS = [
     path
     for method, path in EXPECTED

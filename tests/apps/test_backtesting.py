@@ -2,65 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import yaml
 from click.testing import Result
 from typer.testing import CliRunner
 
-from adon import yamlfile
-from adon.broker.diary import Diary
-from adon.broker.outcomes import Stay
 from adon.store.store import Store
 from apps.cli.main import app
-from measurement.archive import Archive
-from tests.support.backtests import EAGER, START, UNTIL, catalog, results, then
-from tests.support.factories import make_alarm
-from tests.support.fake_collector import put_alarm
-from tests.support.network_factories import NETWORK
+from tests.support.backtests import START, UNTIL
+from tests.support.past_folder import fingerprints, to_iso, write_past
 
 
 @pytest.fixture
 def folder(tmp_path: Path, empty_state: Path) -> Path:
-    """A data folder, a configuration and a template file."""
-    document = yaml.safe_load(NETWORK.read_text())
-    document["paths"]["internet"]["capacity"] = "40 Mbps"
-    (tmp_path / "network.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
-    (tmp_path / "eager.yaml").write_text(yamlfile.dump(EAGER))
-    (tmp_path / "state.db").write_bytes(empty_state.read_bytes())
-    with Store.open(f"sqlite:///{tmp_path / 'state.db'}") as store:
-        for template in catalog().latest:
-            store.save_template(template, "eve", START - 1000)
-        first = then(diary=Diary(stays=(Stay("al2s", START + 2, START + 50),)))
-        for flow in (first, replace(then(2, 400.0, size="20 MB"), ended_at=START + 412)):
-            store.save_flow(flow, "e-1", flow.submitted_at)
-    with Archive(tmp_path / "measurements.db") as archive:
-        archive.append(results())
-        put_alarm(archive, make_alarm(START + 5, "a-1", "internet", critical=False))
-    return tmp_path
-
-
-def text(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat()
+    return write_past(tmp_path, empty_state)
 
 
 def run(folder: Path, *more: object) -> Result:
-    options = ["--config", folder / "network.yaml", "--since", text(START), "--until", text(UNTIL)]
+    options = ["--config", folder / "network.yaml", "--since", to_iso(START), "--until", to_iso(UNTIL)]
     command = ["template", "backtest", folder / "eager.yaml", *options, "--data", folder, *more]
     return CliRunner().invoke(app, [str(each) for each in command])
-
-
-def fingerprints(folder: Path) -> dict[str, str]:
-    return {
-        file.name: hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in sorted(folder.iterdir())
-        if file.suffix in (".db", ".yaml")
-    }
 
 
 def test_it_prints_a_table_and_changes_nothing(folder: Path) -> None:

@@ -19,17 +19,20 @@ from adon.store.access.upgrade import upgrade
 from apps.rest.app import create_app
 from apps.rest.backtests import Backtests
 from apps.rest.services import open_services
-from tests.apps import test_backtesting
 from tests.apps.edge import eventually
-from tests.apps.test_backtesting import fingerprints, text
 from tests.support.backtests import EAGER, START, UNTIL
+from tests.support.past_folder import fingerprints, to_iso, write_past
 
-folder = test_backtesting.folder
 BODY: dict[str, Any] = {
     "template": EAGER.model_dump(mode="json", by_alias=True, exclude_unset=True),
-    "since": text(START),
-    "until": text(UNTIL),
+    "since": to_iso(START),
+    "until": to_iso(UNTIL),
 }
+
+
+@pytest.fixture
+def folder(tmp_path: Path, empty_state: Path) -> Path:
+    return write_past(tmp_path, empty_state)
 
 
 class Web:
@@ -127,9 +130,9 @@ def test_what_goes_wrong_is_told(
 @pytest.mark.parametrize(
     ("change", "status", "field"),
     [
-        ({"since": text(UNTIL)}, 422, "until"),
-        ({"until": text(time.time() + 3600)}, 422, "until"),
-        ({"since": text(START - 40 * 86_400)}, 422, "since"),
+        ({"since": to_iso(UNTIL)}, 422, "until"),
+        ({"until": to_iso(time.time() + 3600)}, 422, "until"),
+        ({"since": to_iso(START - 40 * 86_400)}, 422, "since"),
         ({"since": "yesterday"}, 422, "since"),
         ({"template": {**BODY["template"], "weights": {"beauty": 1}}}, 422, "template.weights"),
         ({"template": {**BODY["template"], "name": "none"}}, 404, None),

@@ -13,8 +13,8 @@ from adon.evaluations import builtins
 from adon.templates_catalog.model import Template
 from apps.cli.main import app
 from tests.apps.commands import assert_json, command_of, commands, options
-from tests.apps.test_cli_parity import COMMANDS
 from tests.experiments.synthetic import FIGURE_21
+from tests.support.cli_commands import COMMANDS
 from tests.support.web_world import SOYKB
 
 DATA = Path(__file__).parents[1] / "data"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.apps.peopled import WINDOW
-from tests.apps.test_rest import fields
+from tests.support.rest_answers import problem_fields
 
 
 def test_a_window_is_announced_listed_and_cancelled(world):
@@ -49,7 +49,9 @@ def test_a_window_is_announced_listed_and_cancelled(world):
 def test_a_bad_window_is_refused_by_field_and_cause(world, change, field):
     answer = world.ask("POST", "/maintenance", json={**WINDOW, **change})
     assert answer.status_code == 422
-    assert any(name.startswith(field) and cause for name, cause in fields(answer).items()), answer.json
+    assert any(name.startswith(field) and cause for name, cause in problem_fields(answer).items()), (
+        answer.json
+    )
     assert world.ask("GET", "/maintenance?all=true").json["items"] == []
 
 

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from adon.broker.flow import FlowState
-from adon.broker.outcomes import Forecast, Stay
-from tests.store.values import an_outcome
-from tests.support.web_world import NOW
-
-
-def leave(world, who="researcher", **changes):
-    """A flow that has ended, with what it left behind."""
-    name = world.submit(who)
-    store = world.controller.store
-    flow = store.flow(int(name[2:]))
-    store.save_flow(replace(flow, state=FlowState.FINISHED, ended_at=NOW), "e-2", NOW)
-    stays = (Stay("al2s", NOW - 90, NOW - 30), Stay("internet", NOW - 30, NOW))
-    times = {"submitted_at": NOW - 100, "admitted_at": NOW - 90, "ended_at": NOW, "stays": stays}
-    store.save_outcome(an_outcome(flow.number, **{**times, "moves": 1, "decision": "d-1", **changes}))
-    return name
+from adon.broker.outcomes import Forecast
+from tests.support.web_world import NOW, end_flow
 
 
 def test_an_outcome_is_told_with_units_in_the_fields_names(world):
-    name = leave(world)
+    name = end_flow(world)
     told = world.ask("GET", f"/flows/{name}/outcome").json
     assert (told["flow"], told["state"], told["template"]) == (name, "finished", "soykb@1")
     assert (told["waited_seconds"], told["duration_seconds"]) == (10, 90)
@@ -38,7 +22,7 @@ def test_an_outcome_is_told_with_units_in_the_fields_names(world):
 
 
 def test_a_forecast_is_told_with_whether_it_held(world):
-    name = leave(world, forecast=Forecast(80.0, 60.0, float("inf"), 0.9, {"network": 75.0}))
+    name = end_flow(world, forecast=Forecast(80.0, 60.0, float("inf"), 0.9, {"network": 75.0}))
     told = world.ask("GET", f"/flows/{name}/outcome").json
     assert told["forecast"] == {
         "expected_seconds": 80.0,
@@ -58,7 +42,7 @@ def test_a_flow_that_has_not_ended_has_none(world):
 
 
 def test_outcomes_are_filtered(world):
-    first, second = leave(world), leave(world, template="rivvir@2", ended_at=NOW - 50)
+    first, second = end_flow(world), end_flow(world, template="rivvir@2", ended_at=NOW - 50)
 
     def asked(query, as_="admin"):
         return [one["flow"] for one in world.ask("GET", f"/outcomes{query}", as_).json["items"]]
@@ -72,7 +56,7 @@ def test_outcomes_are_filtered(world):
 
 
 def test_a_researcher_sees_their_own_outcomes_only(world):
-    mine, theirs = leave(world), leave(world, "rival")
+    mine, theirs = end_flow(world), end_flow(world, "rival")
     found = world.ask("GET", "/outcomes", "researcher").json["items"]
     assert [one["flow"] for one in found] == [mine]
     assert world.ask("GET", f"/flows/{theirs}/outcome", "researcher").status_code == 404

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.apps.test_rest import BAD_WISHES, fields
-from tests.apps.test_rest_users import audit
+from tests.support.rest_answers import BAD_REQUESTS, audit_entries, problem_fields
 from tests.support.web_world import WISH
 
 SMALL = {**WISH, "size": "100 MB", "qspec": {"throughput": {"min": "6 Mbps"}}}
@@ -48,11 +47,11 @@ def test_one_that_would_wait_says_for_what(world):
     assert found["end"] is None
 
 
-@pytest.mark.parametrize(("change", "status", "field"), BAD_WISHES)
+@pytest.mark.parametrize(("change", "status", "field"), BAD_REQUESTS)
 def test_what_would_be_refused_is_refused_by_its_field(world, change, status, field):
     answer = world.ask("POST", "/flow-previews", json={**WISH, **change})
     assert answer.status_code == status
-    assert any(name.startswith(field) for name in fields(answer))
+    assert any(name.startswith(field) for name in problem_fields(answer))
 
 
 @pytest.mark.parametrize(("who", "status"), [("auditor", 403), (None, 401), ("researcher", 200)])
@@ -66,6 +65,6 @@ def test_who_may_ask_for_a_transfer_may_try_one(world, who, status):
 )
 def test_a_question_is_no_change_and_is_not_audited_but_its_refusal_is(world, address, wish):
     assert world.ask("POST", address, "admin", json=wish).status_code == 200
-    assert audit(world) == []
+    assert audit_entries(world) == []
     refused = world.ask("POST", address, "auditor", json=wish).status_code == 403
-    assert [line["object"] for line in audit(world)] == [address] * refused
+    assert [line["object"] for line in audit_entries(world)] == [address] * refused

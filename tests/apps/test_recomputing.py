@@ -19,40 +19,17 @@ from adon.store import tables
 from adon.store.store import Store
 from apps.campus_edge.remembering import Remembering
 from apps.cli.main import app
-from tests.support.stage import Stage, know, make_stage
+from tests.support.decision_store import decision_ids, write_story
+from tests.support.stage import make_stage
 
 
 @pytest.fixture
 def data(tmp_path: Path, empty_state: Path) -> Path:
-    """A data folder whose database has the decisions of a short story, with what they saw."""
-    (tmp_path / "state.db").write_bytes(empty_state.read_bytes())
-    stage = make_stage()
-    stage.submit(qspec={"throughput": {"min": "6 Mbps"}})
-    for _ in range(3):
-        stage.pass_time(12)
-        know(stage, internet=6.5)
-        stage.measure("al2s", 1.0)
-    keep(stage, tmp_path, code_version())
-    return tmp_path
-
-
-def keep(stage: Stage, data: Path, code: str) -> None:
-    with Store.open(f"sqlite:///{data / 'state.db'}") as store:
-        for decision in stage.saved.decisions:
-            store.save_decision(decision)
-        remembering = Remembering(store, code)
-        remembering.keep(stage.snapshots)
-        while remembering.pending:
-            remembering.do_some()
+    return write_story(tmp_path, empty_state)
 
 
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["decision", "recompute", *map(str, arguments)])
-
-
-def decisions(data: Path) -> list[str]:
-    with Store.open(f"sqlite:///{data / 'state.db'}", read_only=True) as store:
-        return [decision.id for decision in store.decisions(1)]
 
 
 def change(data: Path, what: Any) -> None:
@@ -63,7 +40,7 @@ def change(data: Path, what: Any) -> None:
 
 
 def test_every_decision_of_the_story_is_made_again(data: Path) -> None:
-    names = decisions(data)
+    names = decision_ids(data)
     assert len(names) >= 3
     before = hashlib.sha256((data / "state.db").read_bytes()).hexdigest()
     for name in names:
@@ -74,7 +51,7 @@ def test_every_decision_of_the_story_is_made_again(data: Path) -> None:
 
 
 def test_a_record_that_is_not_what_was_decided_is_found_out(data: Path) -> None:
-    name = decisions(data)[0]
+    name = decision_ids(data)[0]
     with Store.open(f"sqlite:///{data / 'state.db'}", read_only=True) as store:
         body = store.decision(name).body()
     body["path"], body["reason"] = "internet", "forged"
@@ -88,7 +65,7 @@ def test_a_record_that_is_not_what_was_decided_is_found_out(data: Path) -> None:
 
 
 def test_another_version_is_said_and_still_compared(data: Path) -> None:
-    name = decisions(data)[0]
+    name = decision_ids(data)[0]
     change(data, tables.snapshots.update().values(code="0.0.9+fffffffffff0"))
     found = run(name, "--data", data)
     assert found.exit_code == 0
@@ -96,7 +73,7 @@ def test_another_version_is_said_and_still_compared(data: Path) -> None:
 
 
 def test_it_travels_as_a_file_to_a_version_that_has_another_database(data: Path, tmp_path: Path) -> None:
-    name, file = decisions(data)[-1], tmp_path / "d.json"
+    name, file = decision_ids(data)[-1], tmp_path / "d.json"
     assert run(name, "--data", data, "--save", file).exit_code == 0
     (data / "state.db").unlink()
     found = run("--from", file)
@@ -114,7 +91,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_what_was_not_kept_is_said(data: Path) -> None:
-    name = decisions(data)[0]
+    name = decision_ids(data)[0]
     change(data, tables.snapshots.delete().where(tables.snapshots.c.decision == name))
     found = run(name, "--data", data)
     assert (found.exit_code, repr(name) in found.stderr) == (1, True)
@@ -122,7 +99,7 @@ def test_what_was_not_kept_is_said(data: Path) -> None:
 
 
 def test_a_part_or_a_snapshot_that_was_changed_is_found_out(data: Path) -> None:
-    first, second, *_ = decisions(data)
+    first, second, *_ = decision_ids(data)
     change(data, tables.snapshots.update().where(tables.snapshots.c.decision == first).values(body="{}"))
     found = run(first, "--data", data)
     assert (found.exit_code, "digest differs" in found.stderr) == (1, True)

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.apps.peopled import RESERVATION
-from tests.apps.test_rest import fields
 from tests.support.network_factories import make_configuration
+from tests.support.rest_answers import problem_fields
 from tests.support.web_world import COMPUTED
 
 NIGHT = {"begins": "2025-10-09T22:00:00Z", "ends": "2025-10-10T06:00:00Z"}
@@ -92,7 +92,9 @@ def test_what_does_not_fit_is_refused_with_what_is_lacking_and_when_it_would(wor
 def test_a_bad_reservation_is_refused_by_field_and_cause(world, change, field):
     answer = world.ask("POST", "/reservations", json={**RESERVATION, **change})
     assert answer.status_code == 422
-    assert any(name.startswith(field) and cause for name, cause in fields(answer).items()), answer.json
+    assert any(name.startswith(field) and cause for name, cause in problem_fields(answer).items()), (
+        answer.json
+    )
     assert world.ask("GET", "/reservations?all=true").json["items"] == []
 
 
@@ -110,7 +112,9 @@ def test_a_bad_reservation_is_refused_by_field_and_cause(world, change, field):
 def test_a_bad_reservation_of_a_path(world, change, field):
     answer = world.ask("POST", "/reservations", json={**PATH, **change})
     assert answer.status_code == 422
-    assert any(name.startswith(field) and cause for name, cause in fields(answer).items()), answer.json
+    assert any(name.startswith(field) and cause for name, cause in problem_fields(answer).items()), (
+        answer.json
+    )
 
 
 @pytest.mark.parametrize("address", ["/reservations/r-9", "/reservations/9", "/reservations/r-0"])

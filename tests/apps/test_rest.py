@@ -9,16 +9,8 @@ from adon.templates_catalog.model import Template
 from adon.yamlfile import parse_model
 from apps.rest.services import NAME
 from apps.rest.snapshots import Snapshots
+from tests.support.rest_answers import BAD_REQUESTS, problem_fields
 from tests.support.web_world import COMPUTED, NOW, SOYKB, WISH
-
-
-def fields(answer):
-    assert answer.mimetype == "application/problem+json"
-    document = answer.json
-    assert document["status"] == answer.status_code
-    assert {"type", "title", "detail"} <= set(document)
-    return {problem["field"]: problem["cause"] for problem in document.get("problems", [])}
-
 
 # -- flows ---------------------------------------------------------------------------------------------
 
@@ -43,27 +35,11 @@ def test_what_a_flow_says_it_asked_for_can_be_asked_for_again(world):
     assert again.json["request"] == first["request"]
 
 
-BAD_WISHES = [
-    ({"source": "nowhere"}, 422, "source"),
-    ({"size": "0 B"}, 422, "size"),
-    ({"size": f"{10**30} B"}, 422, "size"),
-    ({"size": 25}, 422, "size"),
-    ({"size": "25"}, 422, "size"),
-    ({"weights": {"throughput": 0, "rtt": 0}}, 422, "weights"),
-    ({"weights": {"beauty": 1}}, 422, "weights"),
-    ({"weights": {"throughput": -1}}, 422, "weights"),
-    ({"colour": "blue"}, 422, "colour"),
-    ({"priority": 1000}, 422, "priority"),
-    ({"ports": [0]}, 422, "ports.0"),
-    ({"priority": "500"}, 422, "priority"),
-]
-
-
-@pytest.mark.parametrize(("change", "status", "field"), BAD_WISHES, ids=lambda v: json.dumps(v)[:40])
+@pytest.mark.parametrize(("change", "status", "field"), BAD_REQUESTS, ids=lambda v: json.dumps(v)[:40])
 def test_a_bad_request_is_refused_by_field_and_cause(world, change, status, field):
     answer = world.ask("POST", "/flows", json={**WISH, **change})
     assert answer.status_code == status
-    found = fields(answer)
+    found = problem_fields(answer)
     assert any(name.startswith(field) and cause for name, cause in found.items()), found
     assert world.ask("GET", "/flows").json["items"] == []
 
@@ -85,7 +61,7 @@ def test_ambiguous_unit_of_a_request_is_refused_with_its_code(world, change, fie
 
 def test_every_problem_is_told_at_once(world):
     answer = world.ask("POST", "/flows", json={"source": "A B", "size": "no"})
-    assert set(fields(answer)) == {"source", "size", "destination"}
+    assert set(problem_fields(answer)) == {"source", "size", "destination"}
 
 
 BAD_BODIES = [
@@ -111,7 +87,7 @@ def test_a_body_that_is_no_json_object_is_refused(world, address, body, kind, st
     world.submit()
     answer = world.ask("POST", address, data=body, content_type=kind)
     assert answer.status_code == status, answer.text
-    assert "body" in fields(answer)
+    assert "body" in problem_fields(answer)
     assert "Traceback" not in answer.text
 
 
@@ -143,18 +119,18 @@ def test_a_body_that_is_no_json_object_is_refused(world, address, body, kind, st
 def test_every_failure_is_a_problem_document(world, method, address, status):
     answer = world.ask(method, address)
     assert answer.status_code == status
-    fields(answer)
+    problem_fields(answer)
 
 
 def test_a_wrong_query_names_its_field(world):
-    assert set(fields(world.ask("GET", "/flows?limit=0&colour=blue"))) == {"limit", "colour"}
+    assert set(problem_fields(world.ask("GET", "/flows?limit=0&colour=blue"))) == {"limit", "colour"}
 
 
 def test_what_nobody_foresaw_is_a_bare_500(world, monkeypatch, caplog):
     monkeypatch.setattr(world.store, "templates", lambda: 1 / 0)
     answer = world.ask("GET", "/templates")
     assert answer.status_code == 500
-    fields(answer)
+    problem_fields(answer)
     assert "division" not in answer.text
     assert "ZeroDivisionError" in caplog.text
 
@@ -168,7 +144,7 @@ def test_the_same_idempotency_key_makes_one_flow(world):
 @pytest.mark.parametrize("key", ["", "x" * 201, "tab\there"])
 def test_an_idempotency_key_that_cannot_be_kept_is_refused(world, key):
     answer = world.ask("POST", "/flows", json=WISH, headers={"Idempotency-Key": key})
-    assert (answer.status_code, set(fields(answer))) == (422, {"Idempotency-Key"})
+    assert (answer.status_code, set(problem_fields(answer))) == (422, {"Idempotency-Key"})
 
 
 def test_pages_follow_each_other_without_gap(world):
@@ -238,7 +214,7 @@ def test_a_flow_is_cancelled_once(world):
     answer = world.ask("DELETE", f"/flows/{name}", "researcher")
     assert (answer.status_code, answer.json["state"], answer.json["final"]) == (200, "cancelled", True)
     again = world.ask("DELETE", f"/flows/{name}", "researcher")
-    assert (again.status_code, set(fields(again))) == (409, {"state"})
+    assert (again.status_code, set(problem_fields(again))) == (409, {"state"})
 
 
 def test_a_flow_that_has_changed_is_not_cancelled_under_if_match(world):
@@ -246,7 +222,7 @@ def test_a_flow_that_has_changed_is_not_cancelled_under_if_match(world):
     tag = world.ask("GET", f"/flows/{name}").headers["ETag"]
     world.stage.report(world.flow(name), "started")
     stale = world.ask("DELETE", f"/flows/{name}", headers={"If-Match": tag})
-    assert (stale.status_code, set(fields(stale))) == (412, {"If-Match"})
+    assert (stale.status_code, set(problem_fields(stale))) == (412, {"If-Match"})
     fresh = world.ask("GET", f"/flows/{name}").headers["ETag"]
     assert world.ask("DELETE", f"/flows/{name}", headers={"If-Match": fresh}).status_code == 200
 
@@ -262,7 +238,7 @@ def test_a_transfer_reports(world):
         ({"status": "asleep", "bytes": 1}, "status"),
         ({"status": "failed", "bytes": -1}, "bytes"),
     ):
-        assert set(fields(world.ask("POST", address, json=body))) == {field}
+        assert set(problem_fields(world.ask("POST", address, json=body))) == {field}
 
 
 def test_a_decision_explains_itself(world):
@@ -321,7 +297,7 @@ def test_a_template_is_saved_as_the_next_version(world):
 def test_a_bad_template_is_refused_by_field(world, change, field):
     answer = world.ask("POST", "/templates", json={**SOYKB, **change})
     assert answer.status_code == 422
-    assert any(name.startswith(field) for name in fields(answer)), answer.text
+    assert any(name.startswith(field) for name in problem_fields(answer)), answer.text
 
 
 def test_a_template_is_given_in_the_form_that_is_asked_for(world):
@@ -335,7 +311,7 @@ def test_a_template_is_given_in_the_form_that_is_asked_for(world):
     assert "http://www.geni.net/resources/rspec/3" in get("application/xml").text
     refused = get("image/png")
     assert refused.status_code == 406
-    fields(refused)
+    problem_fields(refused)
 
 
 # -- the network ----------------------------------------------------------------------------------------
@@ -386,7 +362,7 @@ def test_an_archive_that_is_none_is_a_503(world):
     (world.folder / "measurements.db").write_text("not a database " * 100)
     answer = world.ask("GET", "/measurements")
     assert answer.status_code == 503
-    fields(answer)
+    problem_fields(answer)
 
 
 def test_rules_are_told_as_ovs_ofctl_prints_them(world):
@@ -397,7 +373,7 @@ def test_rules_are_told_as_ovs_ofctl_prints_them(world):
     found = world.ask("GET", "/rules?dpid=0000000000000a02&limit=500", "auditor").json["items"]
     assert {one["dpid"] for one in found} == {"0000000000000a02"}
     refused = world.ask("GET", "/rules", "researcher")
-    assert set(fields(refused)) == {"flow"}
+    assert set(problem_fields(refused)) == {"flow"}
 
 
 # -- conditional requests, times, health ----------------------------------------------------------------
@@ -423,7 +399,7 @@ def test_a_controller_that_is_away_is_a_503_that_says_so(world):
         assert answer.status_code == 503
         assert "controller" in answer.json["detail"]
         assert answer.headers["Retry-After"]
-        fields(answer)
+        problem_fields(answer)
     assert world.ask("GET", "/healthz").status_code == 200
     assert world.ask("GET", f"/flows/{name}").json["id"] == name  # reading goes on
     assert "adon_controller_up 0.0" in world.ask("GET", "/metrics").text

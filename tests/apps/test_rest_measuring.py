@@ -10,8 +10,8 @@ from adon.errors import Unavailable
 from apps.rest import seen
 from measurement.anomaly.model import Severity
 from measurement.model import Observation, PathKey, Series
-from tests.apps.test_rest import fields
 from tests.support.fake_collector import FELL, NOW, OVER, ROSE, alarm
+from tests.support.rest_answers import problem_fields
 
 RUN = {"path": "al2s", "source": "mu", "destination": "osu", "test": "throughput"}
 MAIL = {"channel": "mail", "target": "ann@example.edu"}
@@ -68,7 +68,7 @@ def test_an_alarm_is_acknowledged_once_and_only_while_it_is_in_force(world):
     again = world.ask("POST", f"/alarms/{FELL.id}/acknowledge", "admin", json={})
     assert again.json["acknowledged_by"] == "operator"
     over = world.ask("POST", f"/alarms/{OVER.id}/acknowledge", "admin", json={})
-    assert (over.status_code, set(fields(over))) == (409, {"alarm"})
+    assert (over.status_code, set(problem_fields(over))) == (409, {"alarm"})
     assert world.ask("POST", "/alarms/none/acknowledge", "admin", json={}).status_code == 404
     assert [payload for kind, payload in world.collector.seen if kind == "alarm.acknowledge"] == [
         {"id": FELL.id, "who": "operator"},
@@ -124,7 +124,7 @@ def test_everybody_sees_and_ends_their_own_subscriptions_an_administrator_all(wo
 )
 def test_a_subscription_that_is_none_is_refused_by_field(world, change, field):
     answer = world.ask("POST", "/subscriptions", json={**MAIL, **change})
-    assert (answer.status_code, set(fields(answer))) == (422, {field})
+    assert (answer.status_code, set(problem_fields(answer))) == (422, {field})
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_a_test_is_done_now(world):
 def test_a_test_that_there_is_not_is_refused(world, change, status):
     answer = world.ask("POST", "/measurements", json={**RUN, **change})
     assert answer.status_code == status
-    fields(answer)
+    problem_fields(answer)
 
 
 def test_who_may_start_is_said_by_the_configuration_whatever_the_role(world):
@@ -278,7 +278,7 @@ def test_a_series_is_told_for_a_picture(world):
     assert answer["items"][0]["quantiles"]["0.95"] == 58e6
     assert len(world.ask("GET", PLOT + DAY + "&points=1").json["items"]) == 1
     assert world.ask("GET", PLOT.replace("al2s", "none") + DAY).json["items"] == []
-    assert set(fields(world.ask("GET", PLOT))) == {"since", "until"}
+    assert set(problem_fields(world.ask("GET", PLOT))) == {"since", "until"}
 
 
 def test_values_obey_the_configuration(world):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.apps.test_rest import fields
+from tests.support.rest_answers import problem_fields
 
 WISH = {"site": "osu-hpc", "job": "align", "size": "1 GB", "template": "soykb"}
 
@@ -92,7 +92,9 @@ def test_jobs_come_in_pages(world):
 def test_a_bad_wish_is_refused_by_field_and_cause(world, change, field):
     answer = world.ask("POST", "/jobs", json={**WISH, **change})
     assert answer.status_code == 422
-    assert any(name.startswith(field) and cause for name, cause in fields(answer).items()), answer.json
+    assert any(name.startswith(field) and cause for name, cause in problem_fields(answer).items()), (
+        answer.json
+    )
     assert world.ask("GET", "/jobs").json["items"] == []
 
 

@@ -16,9 +16,9 @@ from adon.studies.reading import study_of
 from apps.collector import studies as kept
 from apps.collector.studies import Studies
 from measurement.archive import Archive, Retention
-from tests.apps.test_rest import fields
 from tests.studies.documents import AT, a_placement, documents
 from tests.support.refusals import refused
+from tests.support.rest_answers import problem_fields
 
 ALL = documents()
 
@@ -94,7 +94,7 @@ def test_a_large_document_comes_packed(world):
 def test_what_is_no_study_is_refused_by_field_and_nothing_is_kept(world, body, field):
     answer = world.ask("POST", "/studies", json=body)
     assert answer.status_code == 422
-    assert field in fields(answer)
+    assert field in problem_fields(answer)
     assert world.ask("GET", "/studies").json["items"] == []
 
 

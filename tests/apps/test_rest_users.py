@@ -24,6 +24,7 @@ from adon.store.access.database import FILE
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME
+from tests.support.rest_answers import audit_entries
 from tests.support.web_world import NOW, WISH, signed_in
 
 ENTRY = Entry(NOW, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no")
@@ -33,13 +34,6 @@ def made(world, as_="researcher", **body):
     answer = world.ask("POST", "/tokens", as_, json=body)
     assert answer.status_code == 201, answer.text
     return answer.json
-
-
-def audit(world, **query):
-    world.audit.flush()
-    found = world.ask("GET", "/audit", "auditor", query_string=query)
-    assert found.status_code == 200, found.text
-    return found.json["items"]
 
 
 # -- users ----------------------------------------------------------------------------------------------
@@ -107,7 +101,7 @@ def test_what_an_administrator_says_wins_over_the_rules(world):
     assert after["roles"] == ["auditor", "researcher"]
     world.access.users.signed_in(identity, ["operator"], NOW)
     assert world.ask("GET", "/users/bob").json["roles"] == ["auditor"]
-    line = audit(world, action="user.change")[0]
+    line = audit_entries(world, action="user.change")[0]
     assert {"auditor;", "operator"} <= {*line["detail"].split()}
     assert (line["actor"], line["object"], line["outcome"]) == ("admin", "/users/bob", "done")
 
@@ -174,7 +168,7 @@ def test_the_secret_is_shown_once_and_opens_what_its_scope_holds(world, caplog):
     assert secret not in listed.text
     assert token["id"] in listed.text
     assert listed.json["items"][0]["last_used"] is not None
-    assert secret not in json.dumps(audit(world))
+    assert secret not in json.dumps(audit_entries(world))
     assert secret not in caplog.text
     assert "no-store" in world.ask("POST", "/tokens", "researcher", json={}).headers["Cache-Control"]
 
@@ -339,7 +333,7 @@ def test_changes_and_refusals_are_written_down(world):
     world.ask("POST", "/flows", "researcher", json={"size": "hunter2"})
     world.ask("GET", "/flows", "researcher")
     world.ask("GET", "/flows", None)
-    lines = audit(world)
+    lines = audit_entries(world)
     told = [(one["actor"], one["action"], one["object"], one["outcome"], one["status"]) for one in lines]
     assert told == [
         ("researcher", "flow.submit", "/flows", "failed", 422),
@@ -364,7 +358,7 @@ def test_signing_in_and_out_is_written_down_once(world):
     page = browser.get("/sign-out").text
     csrf = page.partition('name="csrf" value="')[2].partition('"')[0]
     browser.post("/sign-out", data={"csrf": csrf})
-    told = [(one["action"], one["actor"], one["outcome"]) for one in reversed(audit(world))]
+    told = [(one["action"], one["actor"], one["outcome"]) for one in reversed(audit_entries(world))]
     assert told == [
         ("session.begin", "", "refused"),
         ("session.begin", "operator", "done"),
@@ -399,7 +393,7 @@ def test_a_flood_of_refusals_is_a_few_lines(world):
 def test_filters(world, query, actions):
     world.submit("researcher")
     world.ask("GET", "/network", "rival")
-    assert [one["action"] for one in audit(world, **query)] == actions
+    assert [one["action"] for one in audit_entries(world, **query)] == actions
 
 
 @pytest.mark.parametrize(

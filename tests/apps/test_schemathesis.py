@@ -14,28 +14,15 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
 from schemathesis.openapi import from_wsgi
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from apps.rest.app import create_app
 from apps.rest.services import DESCRIPTION
 from tests.apps.peopled import PREFIX, Peopled, peopled
+from tests.support.schema_checks import CHECKS
 from tests.support.web_world import ROLES
 
 EXAMPLES = int(os.environ.get("ADON_SCHEMATHESIS_EXAMPLES", "12"))
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-]
 WHO = (*["admin"] * 6, *ROLES, "rival", "unknown", None)
 """Mostly somebody who is not refused at the gate."""
 SLOW = frozenset({"what_if"})

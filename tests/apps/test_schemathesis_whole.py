@@ -27,8 +27,8 @@ from schemathesis.openapi import from_dict
 from benchmarks import web_operations
 from benchmarks.web_operations import Api, each_operation
 from tests.apps.edge import PATIENCE_S, eventually
-from tests.apps.test_schemathesis import CHECKS
 from tests.apps.whole import PREFIX, RUNNING, Whole, whole
+from tests.support.schema_checks import CHECKS
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -18,8 +18,7 @@ from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
 from apps.rest.proxies import plain
 from apps.rest.rates import Rates, network_of
-from tests.apps.edge import eventually
-from tests.apps.test_web_process import From
+from tests.apps.edge import SourceAddress, eventually
 from tests.support import web_world as web
 from tests.support.fake_collector import NOW
 
@@ -152,7 +151,7 @@ def test_who_speaks_for_an_identity_provider_is_known_by_the_connection_not_by_a
 
         def ask(source, said):
             with requests.Session() as session:
-                session.mount("http://", From(source))
+                session.mount("http://", SourceAddress(source))
                 return session.get(
                     f"{url}/sign-in/shibboleth",
                     headers={**SHIBBOLETH, "X-Forwarded-For": said},

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 import requests
 import yaml
-from requests.adapters import HTTPAdapter
 
 from adon.access.identity import create_token
 from adon.errors import Unavailable
@@ -26,8 +25,8 @@ from adon.store.access.access import Access
 from adon.store.access.database import access_url
 from adon.store.upgrade import upgrade
 from apps.link import LinkServer, Peer
-from tests.apps.edge import DIES_WITH_US, ROOT, end, eventually, free_port, write_configuration
-from tests.apps.test_authorisation_matrix import EXPECTED
+from tests.apps.edge import DIES_WITH_US, ROOT, SourceAddress, end, eventually, free_port, write_configuration
+from tests.support.authorisation_table import EXPECTED
 from tests.support.stage import make_stage
 from tests.support.web_world import ROLES
 
@@ -123,20 +122,9 @@ def web(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Web]:
     built.close()
 
 
-class From(HTTPAdapter):
-    """Asks from another address of this machine."""
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-        super().__init__()
-
-    def init_poolmanager(self, *args: Any, **more: Any) -> None:
-        super().init_poolmanager(*args, **more, source_address=(self._address, 0))
-
-
 def stranger(web: Web, path: str, **headers: str) -> requests.Response:
     with requests.Session() as session:
-        session.mount("http://", From(STRANGER))
+        session.mount("http://", SourceAddress(STRANGER))
         return session.get(web.url + path, headers=headers, timeout=20)
 
 

@@ -14,10 +14,15 @@ from adon.code_version import code_version
 from adon.store.store import Store
 from apps.cli.main import app
 from apps.rest import why_nots
-from tests.apps.test_recomputing import data, decisions, keep  # noqa: F401 - a fixture
+from tests.support.decision_store import decision_ids, save_decisions, write_story
 from tests.support.stage import make_stage
 
 ASKED: Any = {"qspec": {"throughput": {"min": "6 Mbps"}}, "by": "researcher"}
+
+
+@pytest.fixture
+def data(tmp_path: Path, empty_state: Path) -> Path:
+    return write_story(tmp_path, empty_state)
 
 
 @pytest.fixture
@@ -27,7 +32,7 @@ def decided(world) -> str:
     flow = stage.submit(**ASKED)
     with Store.open(world.url) as store:
         store.save_flow(stage.flow(flow), "e", stage.now)
-    keep(stage, world.folder, code_version())
+    save_decisions(stage, world.folder, code_version())
     return stage.saved.decisions[-1].id
 
 
@@ -97,8 +102,8 @@ def test_a_decision_that_is_not_there_and_one_whose_snapshot_is_not(world):
     assert "snapshot" in answer.json["detail"]
 
 
-def test_from_a_database_and_from_a_file(data: Path, tmp_path: Path) -> None:  # noqa: F811
-    name = decisions(data)[0]
+def test_from_a_database_and_from_a_file(data: Path, tmp_path: Path) -> None:
+    name = decision_ids(data)[0]
     first = run(name, "--data", data, "--json")
     assert first.exit_code == 0, first.output
     file = tmp_path / "d.json"

@@ -10,8 +10,8 @@ from adon.access.identity import Actor
 from adon.access.policy import Role
 from adon.errors import AdonError
 from apps.dashboard.pages import PAGES
-from tests.apps.test_rest_users import audit
 from tests.dashboard.conftest import Visiting
+from tests.support.rest_answers import audit_entries
 from tests.support.web_world import World
 
 
@@ -29,5 +29,5 @@ def test_no_page_asks_for_what_its_reader_is_refused(world: World, visiting: Vis
         for part in filter(None, (page.show, page.live)):
             with suppress(AdonError):  # told on the page, in place of the part
                 part(here)
-    refused = {(one["method"], one["object"]) for one in audit(world) if one["outcome"] == "refused"}
+    refused = {(one["method"], one["object"]) for one in audit_entries(world) if one["outcome"] == "refused"}
     assert refused == set()

@@ -11,9 +11,9 @@ from apps.dashboard.pages import PAGES
 from apps.dashboard.router import query_of
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import links
-from tests.dashboard.test_pages_in_a_browser import PATHS
 from tests.studies.documents import several
 from tests.support.fake_collector import FELL
+from tests.support.page_paths import PATHS
 from tests.support.web_world import World
 
 

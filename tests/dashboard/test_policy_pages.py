@@ -19,10 +19,9 @@ from apps.dashboard.policy import (
     outcomes,
     template,
 )
-from tests.apps.test_outcomes import leave
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import classes, links, parts, text
-from tests.support.web_world import COMPUTED, DECISION, SOYKB, World
+from tests.support.web_world import COMPUTED, DECISION, SOYKB, World, end_flow
 
 NEXT = """
 name: soykb
@@ -42,7 +41,7 @@ def ids(drawn: Any) -> set[str]:
 def test_the_catalog_tells_what_each_asks_for_and_how_its_flows_fare(
     world: World, visiting: Visiting
 ) -> None:
-    leave(world)
+    end_flow(world)
     shown = catalog.live(visiting())
     said = text(shown)
     for value in ("≥ 7 Mbps", "≤ 100 ms", "75 %", "25 %", "0 of"):
@@ -157,7 +156,7 @@ def test_a_decision_tells_scores_sites_and_links(world: World, visiting: Visitin
 
 def test_outcomes_tell_promised_against_achieved(world: World, visiting: Visiting) -> None:
     assert "empty" in classes(outcomes.live(visiting()))
-    flow = leave(world, forecast=Forecast(80.0, 60.0, float("inf"), 0.9, {"network": 75.0}))
+    flow = end_flow(world, forecast=Forecast(80.0, 60.0, float("inf"), 0.9, {"network": 75.0}))
     shown = outcomes.live(visiting())
     said = text(shown)
     for words in ("80 Mbps", "90 Mbps", "+12 %", "held", "broken", "0 of"):

@@ -16,6 +16,25 @@ def find_prose(source: str) -> list[int]:
     return sorted(set(_find_prose(ast.parse(source), {})))
 
 
+def find_test_imports(source: str) -> list[int]:
+    """Return the lines that import a test file (``tests.broker.test_flow``) or a name of one."""
+    return sorted(
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom) and _imports_tests(node)
+    )
+
+
+def _imports_tests(node: ast.Import | ast.ImportFrom) -> bool:
+    module = getattr(node, "module", None) or ""
+    names = [f"{module}.{alias.name}".strip(".") for alias in node.names]
+    relative = getattr(node, "level", 0) > 0
+    return any(
+        (relative or name.startswith("tests.")) and any(part.startswith("test_") for part in name.split("."))
+        for name in names
+    )
+
+
 def _find_prose(scope: ast.AST, outer: Names) -> Iterator[int]:
     names = {**outer}
     for node in _nodes(scope):

@@ -20,7 +20,8 @@ from flask_openapi3.openapi import OpenAPI
 
 from adon.access.identity import create_token
 from adon.broker.events import JobTold, SiteReported
-from adon.broker.flow import Flow
+from adon.broker.flow import Flow, FlowState
+from adon.broker.outcomes import Stay
 from adon.config import Access as SignIn
 from adon.config import Configuration, MeasurementGrant
 from adon.frozenmap import FrozenMap
@@ -49,6 +50,7 @@ from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.scheduling import Execution, gantt
 from measurement.scheduling.execution import to_json as execution_to_json
 from tests.broker.sites.values import SLURM, compute_site, news, report, silent, wait, with_adapter
+from tests.store.values import an_outcome
 from tests.support.fake_collector import (
     NOW,
     Collector,
@@ -365,3 +367,15 @@ def measurements() -> list[Measurement]:
         for metric, value in zip((Metric.THROUGHPUT, Metric.RTT), both, strict=True)
         for age in range(3)
     ]
+
+
+def end_flow(world: World, who: str = "researcher", **changes: Any) -> str:
+    """Submit a flow and end it with an outcome; return its id."""
+    name = world.submit(who)
+    store = world.controller.store
+    flow = store.flow(int(name[2:]))
+    store.save_flow(replace(flow, state=FlowState.FINISHED, ended_at=NOW), "e-2", NOW)
+    stays = (Stay("al2s", NOW - 90, NOW - 30), Stay("internet", NOW - 30, NOW))
+    times = {"submitted_at": NOW - 100, "admitted_at": NOW - 90, "ended_at": NOW, "stays": stays}
+    store.save_outcome(an_outcome(flow.number, **{**times, "moves": 1, "decision": "d-1", **changes}))
+    return name
