@@ -23,7 +23,7 @@ STATES = ("active", "queued", "finished", "failed", "cancelled", "expired")
 
 def maintain(author: Author) -> None:
     """Announce a maintenance window, and cancel it at times."""
-    scope, name = author.pick([("path", path) for path in author.paths] * 2 + [("switch", "mu-edge")])
+    scope, name = author.pick([("path", author.path())] * 4 + [("switch", "mu-edge")])
     times = {
         "after": author.pick([30, 90, 300]),
         "lasts": author.pick([60, 200]),
@@ -78,7 +78,7 @@ SCENARIOS: dict[str, tuple[str, int, dict[Step, int]]] = {  # network, histories
     "admission": ("two-paths", 14, {A.submit: 8}),
     "queue": ("two-paths", 14, {A.submit: 6, A.change: 4}),
     "reroute": ("two-paths", 14, {A.submit: 8, A.change: 6}),
-    "alarms": ("three-paths", 14, {A.alarm: 5, A.submit: 8, A.close: 3}),
+    "alarms": ("three-paths", 14, {A.alarm: 8, A.close: 4}),
     "ports": ("three-paths", 14, {A.port: 4, A.close: 4}),
     "switches": ("two-paths", 14, {A.switch: 3, A.refuse: 2, A.close: 5}),
     "failover": ("four-paths", 14, {A.submit: 6, A.port: 3, A.change: 2, A.close: 2}),

@@ -108,6 +108,12 @@ class Author:
     def in_state(self, *states: str) -> list[str]:
         return [name for name, (state, _) in self.player.flows.items() if state in states]
 
+    def path(self) -> str:
+        """Draw a path, rather one that flows are on."""
+        return self.pick(
+            [*self.paths, *(str(self.player.flows[name][1]) for name in self.in_state("active"))]
+        )
+
     def submit(self, template: str = "", **more: Any) -> None:
         template, by = template or self.pick(TEMPLATES), self.pick(PEOPLE)
         usual = self.core.stage.catalog.get(template).priority
@@ -146,21 +152,22 @@ class Author:
 
     def change(self) -> None:
         """A path's condition changes, and tests show it."""
-        used = [str(self.player.flows[name][1]) for name in self.in_state("active")]
-        path = self.pick([*self.paths, *used])
+        path = self.path()
         self.condition[path] = self.pick([*CONDITIONS, "good", "lossy"])
         for _ in range(self.pick([1, 3, 4])):
             self.carry(self.pick([15, 30]))
             self.measure(path)
 
     def alarm(self) -> None:
-        """An alarm is raised; a test confirms it or not."""
-        path, name = self.pick(self.paths), f"a-{len(self.lines)}"
+        """An alarm is raised; a test confirms it or not.  A flow that has just come has not dwelt yet."""
+        self.submit()
+        self.carry(5)
+        path, name = self.path(), f"a-{len(self.lines)}"
         self.condition[path] = self.pick(["good", "crowded", "crowded", "lossy"])
         if self.chance.random() < 0.6:
             self.measure(path)
         about: dict[str, Any] = {**self.pick(DIRECTIONS), "critical": self.chance.random() < 0.6}
-        about["metric"] = self.pick(["throughput", "throughput", "loss", "rtt", "jitter"])
+        about["metric"] = self.pick(["throughput", "throughput", "loss", "jitter"])
         about["kind"] = self.pick(["plateau", "threshold"])
         self.do("alarm", name=name, path=path, age=60, **about)
         self.opened.append(("alarm_over", {"name": name}))
@@ -175,7 +182,7 @@ class Author:
                 self.measure_all()
 
     def port(self) -> None:
-        site, path = self.pick(list(self.read.sites)), self.pick(self.paths)
+        site, path = self.pick(list(self.read.sites)), self.path()
         port = self.read.paths[path].ends[site].port
         self.open("port_down", "port_up", switch=self.read.sites[site].edge, port=port)
 
