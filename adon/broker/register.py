@@ -69,7 +69,7 @@ class _Place:
 class Register:
     """See the module's text.
 
-    :ivar moved: counts up whenever a flow comes to a path or leaves one.
+    :ivar moved: counts up whenever a flow comes to a path, leaves one or is forgotten.
     :param resolve: the template version of a reference (``soykb@3``).
     :param site_of: the site of a host.
     :param listen: told of each flow that begins or ceases to wait, or waits for something else.
@@ -140,6 +140,7 @@ class Register:
                 del self._alike[key]
         self._flows.pop(number, None)
         self._counters.pop(number, None)
+        self.moved += 1
 
     # -- one flow -------------------------------------------------------------------------------------
 

@@ -378,3 +378,12 @@ def test_what_was_done_is_kept_with_the_flow() -> None:
     old = codec.encode_flow(stage.flow(flow))
     del old["triggered"]
     assert codec.decode_flow(old) == stage.flow(flow), "a flow of an earlier version"
+
+
+def test_values_are_forgotten_with_their_flow() -> None:
+    stage = staged(LOOK)
+    flow = stage.submit("t")
+    know(stage, al2s=10.0)
+    assert "trigger values" in stage.memory_of(flow)
+    stage.pass_time(300)
+    assert (stage.flow(flow).state.final, stage.memory_of(flow)) == (True, set())
