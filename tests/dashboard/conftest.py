@@ -1,4 +1,4 @@
-"""The dashboard over the web side's test world: real databases and API, stand-ins behind the links."""
+"""The dashboard over the web side's test world: real databases and API, a real core behind the link."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def empty_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def world(tmp_path: Path, empty_state: Path) -> Iterator[World]:
-    """The web side with a store, an archive and stand-ins of its own."""
+    """The web side with databases, a controller on a stage and a collector of its own."""
     built = World(tmp_path, empty_state)
     yield built
     built.close()

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from adon.broker.triggers.record import Fired, Triggered
-from adon.flowvisor.ladder import Granted
 from apps.dashboard.operation import rules
 from apps.dashboard.transfers import account, behind, flow
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import text
-from tests.support.web_world import NOW, World
+from tests.support.network_factories import make_slice, make_sliced_configuration
+from tests.support.web_world import World
 
 
 def filled(world: World) -> str:
-    """A flow with a share of a port and a trigger that has fired twice."""
-    made = world.submit(ports=[5001])
-    granted = Granted("mu-edge-al2s", 0.6, 20e6, 20e6, 5e6, 25e6, "meter", "the port has no queue 1", 40_961)
-    fired = Fired("burst", NOW, 95e6, 2, text="trigger burst: flow.rate 95 Mbps above 90 Mbps")
-    assert world.controller is not None
-    more: dict[str, Any] = {"slice": "genomics", "granted": granted, "advised": True}
-    found = replace(world.flow(made), **more, triggered=Triggered((fired,)))
-    world.controller.store.save_flow(found, "e-2", NOW)
-    return made
+    """A flow of a slice with a share of a port, whose trigger has fired twice."""
+    slices = {"genomics": make_slice(7, 5001, who="researcher")}
+    world.start_controller(make_sliced_configuration(slices, {"mode": "meters"}))
+    return world.submit_triggered(slice="genomics", ports=[5001])
 
 
 def test_a_flow_tells_its_slice_its_share_and_its_triggers(world: World, visiting: Visiting) -> None:
     said = text(flow.live(visiting("researcher", parts={"id": filled(world)})))
     for shown in (
         "genomics",
-        "20 Mbps",
-        "25 Mbps",
-        "meter 40961",
+        "7 Mbps",
+        "60.6 Mbps",
+        "meter 40960",
         "60 %",
-        "95 Mbps",
+        "9 Mbps",
         "2 times",
     ):
         assert shown in said, shown

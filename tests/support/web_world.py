@@ -76,6 +76,12 @@ SOYKB = {
 }
 COMPUTED = {**SOYKB, "name": "computed", "rspec": {"compute": {"worker_nodes": 4}}, "cost": {}}
 """A template whose flows need worker nodes."""
+LOW = {
+    "name": "low",
+    "when": {"metric": "throughput", "below": "20 Mbps", "clear": "30 Mbps"},
+    "hold": "10 s",
+    "do": {"action": "reexamine"},
+}
 DECISION = "d-e13.1"
 """The decision that the first request of a new world leads to."""
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "25 GB", "template": "soykb"}
@@ -306,6 +312,15 @@ class World:
         answer = self.ask("POST", "/flows", as_, json={**WISH, "ports": [next(self._ports)], **changes})
         assert answer.status_code == 202, answer.text
         return str(answer.json["id"])
+
+    def submit_triggered(self, **changes: Any) -> str:
+        """Ask for a transfer, and let a trigger of its template fire twice."""
+        self.ask("POST", "/templates", json={**SOYKB, "name": "eager", "triggers": [LOW]})
+        name = self.submit(template="eager", **changes)
+        for mbps in (10.0, 40.0, 9.0):
+            self.stage.pass_time(12)
+            self.stage.measure("al2s", mbps)
+        return name
 
     def flow(self, flow_id: str) -> Flow:
         """Return a flow as the store has it."""
