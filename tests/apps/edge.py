@@ -310,7 +310,7 @@ class Member(Controller):
         eventually(lambda: self.said("event=ready"), f"{self.name} did not become active")
 
     def uses_both(self) -> None:
-        eventually(lambda: self.said("is connected") == 2, f"{self.name} does not use the switches")
+        eventually(lambda: self.said("code=switch-connected") == 2, f"{self.name} does not use the switches")
 
 
 class SourceAddress(HTTPAdapter):

@@ -109,7 +109,7 @@ def run(folder: Path, protocol: str) -> dict[str, Any]:
 
 
 def moved(network: Lab, controller: Controller, protocol: str) -> dict[str, Any]:
-    eventually(lambda: controller.said("is connected") == 2, "the switches did not connect")
+    eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
     with controller.client() as link:
         template = {**TEMPLATE, "protocol": protocol}
         link.call("template.add", {"template": template, "author": "eve"})

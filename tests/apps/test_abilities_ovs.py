@@ -43,7 +43,7 @@ def running(folder: Path, change: Any = lambda document: document, **policy: obj
     try:
         with both_edges(folder, controller.port) as switches:
             controller.start()
-            eventually(lambda: controller.said("is connected: ") == 2, "the switches did not connect")
+            eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
             with controller.client() as link:
                 link.call("template.add", {"template": UDP, "author": "eve"})
                 link.send("measurement", measured("al2s", 50))

@@ -192,7 +192,7 @@ def test_a_standby_refuses_commands_and_names_the_active_one(
         held = store.lease(CONTROLLER)
     assert held is not None
     assert held.holder == "a"
-    assert not b.said("is connected")
+    assert not b.said("code=switch-connected")
 
 
 # What keeps a stale controller from writing; each is shown by taking away those before it.
@@ -255,7 +255,7 @@ def test_who_stepped_down_stands_by_again(both: tuple[Member, Member], switches:
     eventually(lambda: a.said("event=switch.connected") == 4, "it is not connected")
     b.kill()
     eventually(lambda: a.said("event=ready") == 2, "it did not take over")
-    eventually(lambda: a.said("is connected") == 4, "it does not use the switches")
+    eventually(lambda: a.said("code=switch-connected") == 4, "it does not use the switches")
 
 
 def test_high_availability_needs_a_database_that_others_can_reach(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_rules_deleted_by_hand_come_back(controller: Controller, switches: Switc
             lambda: len(rules_with(switches, MEASUREMENT_COOKIE)) == 8,
             "the measurement rules did not come back",
         )
-    assert controller.said("somebody removed")
+    assert controller.said("code=rules-changed")
 
 
 def test_a_rule_with_our_prefix_and_an_unknown_kind_is_removed(
@@ -199,7 +199,7 @@ def test_a_switch_that_goes_and_comes_back(controller: Controller, switches: Swi
     with controller.client() as link:
         prepare(link)
         switches.vsctl("del-controller", "osu-edge")
-        eventually(lambda: controller.said("is disconnected") == 1, "nobody noticed", patience=10)
+        eventually(lambda: controller.said("code=switch-disconnected") == 1, "nobody noticed", patience=10)
         number = submit_flow(link)
         assert stored_flow(controller, number).state == "queued"
         assert (
@@ -210,7 +210,7 @@ def test_a_switch_that_goes_and_comes_back(controller: Controller, switches: Swi
         await_state(controller, number, "active")
         # The daemon itself dies, and with it the data path and its rules.
         switches.stop_daemon()
-        eventually(lambda: controller.said("is disconnected") == 3, "nobody noticed")
+        eventually(lambda: controller.said("code=switch-disconnected") == 3, "nobody noticed")
         switches.start_daemon()
         eventually(lambda: len(rules_with(switches, FLOW_COOKIE)) == 6, "the rules did not come back")
         assert len(rules_with(switches, MEASUREMENT_COOKIE)) == 8
@@ -254,7 +254,7 @@ def standins(controller: Controller) -> Iterator[dict[str, StandInSwitch]]:
             )
             for name, dpid in BRIDGES.items()
         }
-        eventually(lambda: controller.said("is connected") == 2, "the stand-ins did not connect")
+        eventually(lambda: controller.said("code=switch-connected") == 2, "the stand-ins did not connect")
         eventually(
             lambda: all(len(switch.flow_mods) == 4 for switch in both.values()), "no measurement rules"
         )
@@ -306,14 +306,14 @@ def test_what_is_refused_in_a_repair_costs_only_its_flow(patient: Controller) ->
         for number in numbers:
             await_state(patient, number, "active")
         both["osu-edge"].hang_up()
-        eventually(lambda: patient.said("is disconnected") == 1, "nobody noticed")
+        eventually(lambda: patient.said("code=switch-disconnected") == 1, "nobody noticed")
         ports = tuple(f"osu-edge-{link}" for link in LINKS)
         # It restarted, holds nothing, and does not want the second flow any more.
         again = StandInSwitch(int(BRIDGES["osu-edge"], 16), ports, patient.port)
         again.on_flow_mod = refused_for(numbers[1])
         with again:
-            eventually(lambda: patient.said("is connected: ") == 3, "it did not come back")
-            eventually(lambda: patient.said("tried again in 10 s"), "nothing was said")
+            eventually(lambda: patient.said("code=switch-connected") == 3, "it did not come back")
+            eventually(lambda: patient.said("code=repair-refused"), "nothing was said")
 
             def states(number: int) -> set[tuple[str, bool]]:
                 with Store.open(patient.url, read_only=True) as store:
@@ -395,7 +395,7 @@ def test_bytes_that_are_no_openflow_end_that_connection_only(patient: Controller
             eventually(lambda: known.dropped, patience=0.5)
         known.say(struct.pack("!BBHI", 1, 0x0A, 8, 11))
         eventually(lambda: known.dropped, "a message of another version was accepted")
-        eventually(lambda: patient.said("is disconnected"), "the switch was not given up")
+        eventually(lambda: patient.said("code=switch-disconnected"), "the switch was not given up")
         assert link.call("snapshot", {})["network"] == "mu-osu"
     assert patient.alive
 
@@ -408,7 +408,7 @@ def test_a_second_connection_of_a_switch_replaces_the_first(patient: Controller)
     again = (0xA01, tuple(f"mu-edge-{name}" for name in LINKS), patient.port)
     with standins(patient) as both, patient.client() as link, StandInSwitch(*again) as second:
         eventually(lambda: both["mu-edge"].dropped, "the first connection stayed")
-        eventually(lambda: patient.said("is connected") == 3, "the second was not taken")
+        eventually(lambda: patient.said("code=switch-connected") == 3, "the second was not taken")
         prepare(link)
         await_state(patient, submit_flow(link), "active")
         assert [m for m in second.flow_mods if m.cookie >> 48 == 0xAD10]

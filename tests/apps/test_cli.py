@@ -172,7 +172,7 @@ def test_flows_are_listed_shown_and_cancelled(adon, world):
     for text in ("active", "al2s *", "10.00", "BOUND MISSED", "osu-hpc *", "impossible"):
         assert text in shown
     (found,) = world.stage.alarm(FELL)
-    assert f"because of alarm {FELL.id}" in adon("decision", "show", found.id).stdout
+    assert FELL.id in adon("decision", "show", found.id).stdout
     assert adon("flow", "cancel", name).stdout.startswith("f-1 cancelled")
     again = adon("flow", "cancel", name)
     assert (again.exit_code, again.stderr.partition(":")[0]) == (1, "state")

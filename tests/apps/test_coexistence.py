@@ -26,7 +26,7 @@ def edges(tmp_path: Path) -> Iterator[tuple[Controller, Switches]]:
     controller = Controller(tmp_path, consistency_period="1 s")
     with both_edges(tmp_path, controller.port) as switches:
         controller.start()
-        eventually(lambda: controller.said("is connected") == 2, "the switches did not connect")
+        eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
         try:
             yield controller, switches
         finally:
@@ -40,7 +40,7 @@ def with_a_flow(controller: Controller) -> None:
         link.send("measurement", measured("al2s", 50))
         wish = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "test-bulk"}
         link.call("flow.submit", {"request": {**wish, "ports": [5001]}, "requester": "test"})
-    eventually(lambda: controller.said("the transfer can begin") == 1, "the flow is not active")
+    eventually(lambda: controller.said("code=flow-active") == 1, "the flow is not active")
 
 
 def way(switches: Switches, packet: str) -> str:
@@ -88,5 +88,5 @@ def test_beside_faucet_each_keeps_its_own_and_ours_survive_its_wipe(edges, tmp_p
             link.call("flow.cancel", {"flow": 1, "requester": "test"})
         eventually(lambda: not any("tp_dst=5001" in rule for rule in switches.rules("mu-edge")))
         assert theirs(switches) == faucets
-    assert controller.said("somebody removed") > 0
+    assert controller.said("code=rules-changed") > 0
     assert controller.alive

@@ -113,7 +113,7 @@ def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
         assert [one["id"] for one in shown["items"]] == [f"f-{number}"], "nothing is half-written"
 
         controller.start()
-        eventually(lambda: controller.said("is connected") == 4, "the switches did not come back")
+        eventually(lambda: controller.said("code=switch-connected") == 4, "the switches did not come back")
         eventually(lambda: services.controller.connected, "the web side is not connected again")
         with (
             controller.client() as link
@@ -181,7 +181,7 @@ def goes_on(member: Member, switches: Switches, number: int) -> None:
     with Store.open(member.url, read_only=True) as store:
         assert [flow.number for flow in store.flows()] == [number]
     member.start()
-    eventually(lambda: member.said("is connected") == 4, "the switches did not come back")
+    eventually(lambda: member.said("code=switch-connected") == 4, "the switches did not come back")
     with member.client() as link:
         know(link)
         assert submit_flow(link, ports=[5002]) == number + 1

@@ -35,14 +35,14 @@ def edges(folder: Path, drift: str) -> Iterator[tuple[Controller, Switches]]:
     with both_edges(folder, controller.port) as switches:
         controller.start()
         try:
-            eventually(lambda: controller.said("is connected") == 2, "the switches did not connect")
+            eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
             with controller.client("collector") as link:
                 link.call("template.add", {"template": TEMPLATE, "author": "test"})
                 link.send("measurement", measured("internet", 5))
                 link.send("measurement", measured("al2s", 50))
                 wish = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "test-bulk"}
                 link.call("flow.submit", {"request": {**wish, "ports": [5001]}, "requester": "test"})
-            eventually(lambda: controller.said("the transfer can begin") == 1, "the flow is not active")
+            eventually(lambda: controller.said("code=flow-active") == 1, "the flow is not active")
             eventually(lambda: len(bare(switches)) == 7, "not all rules are there")
             yield controller, switches
         finally:
@@ -73,7 +73,7 @@ def test_healed(tmp_path: Path, done: str) -> None:
         before = bare(switches)
         command, what, _ = BY_HAND[done]
         switches.ofctl(command, "mu-edge", what)
-        eventually(lambda: controller.said(f"somebody {done}"), "nobody noticed")
+        eventually(lambda: controller.said("code=rules-changed"), "nobody noticed")
         eventually(lambda: bare(switches) == before, "it was not put right")
         eventually(lambda: different(controller) == 0, "the controller does not know")
 

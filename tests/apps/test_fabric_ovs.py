@@ -39,7 +39,9 @@ def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     built = Fabric(tmp_path_factory.mktemp("fabric"), request.param)
     with built.running():
         eventually(
-            lambda: built.controller.said("is connected") == len(BRIDGES), "not all connected", PATIENCE_S
+            lambda: built.controller.said("code=switch-connected") == len(BRIDGES),
+            "not all connected",
+            PATIENCE_S,
         )
         with built.controller.client() as link:
             link.call("template.add", {"template": LASTING, "author": "eve"})
@@ -212,17 +214,19 @@ def test_a_switch_that_loses_its_controller_forwards_on(fabric: Fabric) -> None:
     with fabric.controller.client() as link:
         before = every_way(fabric, link)
         busiest = max(CORE, key=lambda name: sum(name in dict(way) for way in before.values()))
-        times = fabric.controller.said("is disconnected")
+        times = fabric.controller.said("code=switch-disconnected")
         # Open vSwitch empties a bridge that loses its last controller in the configuration: it keeps one.
         fabric.switches.connect(busiest, free_port())
         try:
-            eventually(lambda: fabric.controller.said("is disconnected") > times, "nobody noticed")
+            eventually(lambda: fabric.controller.said("code=switch-disconnected") > times, "nobody noticed")
             assert every_way(fabric, link) == before
             assert states(fabric) == {"active"}
         finally:
-            connected = fabric.controller.said("is connected")
+            connected = fabric.controller.said("code=switch-connected")
             fabric.switches.connect(busiest, fabric.controller.port)
-        eventually(lambda: fabric.controller.said("is connected") > connected, "it did not come back")
+        eventually(
+            lambda: fabric.controller.said("code=switch-connected") > connected, "it did not come back"
+        )
         assert every_way(fabric, link) == before
 
 
@@ -230,11 +234,11 @@ def test_a_restart_of_the_controller_sends_no_flow_mod(fabric: Fabric, tmp_path:
     with fabric.controller.client() as link:
         before = every_way(fabric, link)
     fabric.controller.kill()
-    connected = fabric.controller.said("is connected")
+    connected = fabric.controller.said("code=switch-connected")
     with overheard(fabric, tmp_path) as found:
         fabric.controller.start()
         eventually(
-            lambda: fabric.controller.said("is connected") == connected + len(BRIDGES),
+            lambda: fabric.controller.said("code=switch-connected") == connected + len(BRIDGES),
             "not all came back",
             PATIENCE_S,
         )

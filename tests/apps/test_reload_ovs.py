@@ -85,7 +85,7 @@ def service(tmp_path: Path) -> Iterator[Running]:
 def switches(tmp_path: Path, service: Running) -> Iterator[Switches]:
     with both_edges(tmp_path, load(service.config).controller.openflow_port) as running:
         service.ready()
-        eventually(lambda: service.said("is connected: ") == 2, "the switches did not connect")
+        eventually(lambda: service.said("code=switch-connected") == 2, "the switches did not connect")
         eventually(lambda: len(rules(running)) == 8, "no measurement rules")
         running.hurry()
         yield running
@@ -122,7 +122,7 @@ def active(service: Running, number: int) -> None:
 def back(service: Running, times: int) -> None:
     """The controller is up for the so-manieth time, and both switches with it."""
     eventually(lambda: service.said("event=ready network") == times, "the controller did not come back")
-    eventually(lambda: service.said("is connected: ") == 2 * times, "the switches did not come back")
+    eventually(lambda: service.said("code=switch-connected") == 2 * times, "the switches did not come back")
 
 
 def test_what_only_looks_different_sends_nothing_and_restarts_nothing(

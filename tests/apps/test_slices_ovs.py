@@ -38,7 +38,7 @@ def controller(tmp_path: Path) -> Iterator[Controller]:
 def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
     with both_edges(tmp_path, controller.port) as running:
         controller.start()
-        eventually(lambda: controller.said("is connected") == 2, "the switches did not connect")
+        eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
         yield running
 
 

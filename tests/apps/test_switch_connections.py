@@ -110,7 +110,7 @@ def test_a_switch_with_its_own_certificate_connects_and_gets_its_rules(
     # Both bridges are of one Open vSwitch, which has one certificate: it proves both names.
     files = (*authority.issue("edge1", "edge1.mu.example", "edge1.osu.example"), authority.file)
     with edges(tmp_path, f"ssl:127.0.0.1:{secured.port}", files=files) as switches:
-        eventually(lambda: secured.said("is connected") == 2, "the switches did not connect")
+        eventually(lambda: secured.said("code=switch-connected") == 2, "the switches did not connect")
         eventually(lambda: ours(switches) == 8, "it has not its rules")
     assert secured.said("PRIVATE KEY") == 0
 
@@ -136,7 +136,7 @@ def test_certificates_made_by_ovs_pki_do(controller: Controller, tmp_path: Path)
     own = (tmp_path / "edge1.mu.example-cert.pem", tmp_path / "edge1.mu.example-privkey.pem")
     files = (*own, tmp_path / "pki/controllerca/cacert.pem")
     with edges(tmp_path, f"ssl:127.0.0.1:{controller.port}", files=files):
-        eventually(lambda: controller.said("is connected") == 2, "the switches did not connect")
+        eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_open_vswitch_with_another_certificate_or_none_is_refused(
     with edges(tmp_path, f"{transport}:127.0.0.1:{secured.port}", files=files) as switches:
         eventually(lambda: secured.said(line), "no line says why")
         assert secured.said("event=switch.refused") <= len(BRIDGES), "a line for each attempt"
-        assert secured.said("is connected") == 0
+        assert secured.said("code=switch-connected") == 0
         assert ours(switches) == 0
 
 
@@ -320,7 +320,7 @@ def test_a_silent_client_and_one_that_drips_hold_their_place_no_longer_than_the_
     with connected(controller.port) as dripping, pytest.raises(ConnectionError):
         drip(dripping, message(0) + message(2, bytes(10_000)))
     with standin(controller, MU):
-        eventually(lambda: controller.said("is connected"), "nobody comes in any more")
+        eventually(lambda: controller.said("code=switch-connected"), "nobody comes in any more")
 
 
 def drip(connection: socket.socket, data: bytes) -> None:
@@ -390,7 +390,7 @@ def test_a_switch_that_never_does_what_it_is_told_is_not_asked_for_ever(tmp_path
         stack.callback(controller.stop)
         running(controller)
         stack.enter_context(standin(controller, OSU))
-        eventually(lambda: controller.said("is connected"), "it did not connect")
+        eventually(lambda: controller.said("code=switch-connected"), "it did not connect")
         before = threads_and_descriptors(controller)
         asked = connections = 0
         deadline = time.monotonic() + 8

@@ -34,7 +34,9 @@ def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
     document["policy"] |= {"ladder": {"mode": "meters"}, "consistency_period": "1 s"}
     built.controller.config.write_text(yaml.safe_dump(document))
     with built.running():
-        eventually(lambda: built.controller.said("is connected") == len(BRIDGES), "not all connected", 60)
+        eventually(
+            lambda: built.controller.said("code=switch-connected") == len(BRIDGES), "not all connected", 60
+        )
         with built.controller.client() as link:
             link.call("template.add", {"template": LASTING, "author": "eve"})
             for number in FLOWS:
