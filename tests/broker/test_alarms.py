@@ -36,7 +36,7 @@ def test_the_change_begins_with_the_first_sample_that_showed_it() -> None:
 
 def test_a_long_text_does_not_fill_a_reason() -> None:
     long = replace(make_alarm(1.0), text="x" * 5000)
-    assert words(long) == f"alarm a-1 (critical: {'x' * SHOWN})"
+    assert words(long).count("x") == SHOWN
 
 
 @pytest.mark.parametrize(

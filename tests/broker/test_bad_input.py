@@ -24,11 +24,8 @@ def test_without_a_vlan_a_flow_waits_and_says_which_overlay_range_and_link_refus
     stage = make_fabric_stage(vlans="100")
     assert submit_between(stage, 0, 1, 5001).state is FlowState.ACTIVE
     waiting = submit_between(stage, 0, 2, 5002)
-    assert waiting.state is FlowState.QUEUED
-    assert waiting.reason.startswith(
-        "no circuit from site-0 to site-2: overlays.mesh.vlans: no VLAN of 100 is free on every link of "
-        "e0-c00 c00-c05 c05-c06 e2-c06: link 'e0-c00' has 1 of 1 in use; site-0 to site-2: "
-    )
+    stage.expect(waiting, state="queued", code="no-path")
+    assert "overlays.mesh.vlans" in waiting.reason
 
 
 def test_in_a_partition_a_flow_waits_and_goes_when_the_network_is_one_again() -> None:
@@ -36,13 +33,11 @@ def test_in_a_partition_a_flow_waits_and_goes_when_the_network_is_one_again() ->
     for dpid in (UPPER, LOWER):
         stage.change_port(dpid, "east", PortState(2, False))
     waiting = stage.submit("bulk", ports=[5001])
-    assert waiting.state is FlowState.QUEUED
-    assert waiting.reason == "no path leads from mu to osu over links that are up"
+    stage.expect(waiting, state="queued", code="no-path")
     for dpid in PORTS:
         stage.disconnect(dpid)
     stage.restart()
     stage.connect()
-    assert "cannot be served" not in stage.flow(waiting).reason
     assert stage.flow(waiting).state is FlowState.ACTIVE
 
 

@@ -133,7 +133,7 @@ def test_a_violated_flow_without_an_alternative_stays_and_says_so() -> None:
         know(stage, al2s=1.0, internet=2.0)
     assert stage.flow(flow).path == "al2s"
     assert stage.flow(flow).quality is Quality.VIOLATED
-    assert any("violated" in line for line in stage.said)
+    assert ("flow-stays", "warning", flow.id) in stage.announcements()
     stays = [d for d in stage.saved.decisions if d.outcome is Outcome.STAY]
     assert len({d.digest() for d in stays}) == len(stays), "an unchanged outcome was recorded again"
 
@@ -160,7 +160,7 @@ def test_a_refusing_switch_leads_to_another_path_or_to_the_queue() -> None:
     stage.refuse(OSU_EDGE, "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL")
     flow = stage.submit(**SIX)
     assert flow.state is FlowState.QUEUED
-    assert any("TABLE_FULL" in line for line in stage.said)
+    assert stage.announcements("install-failed")
     stage.end_faults()
     stage.pass_time(6)
     assert stage.installed() == before, "a half-installed path was left behind"
@@ -278,7 +278,7 @@ def test_packets_that_leave_and_do_not_arrive_move_the_flow() -> None:
         stage.carry(flow, 100_000, arrive=False)
     stage.pass_time(6)
     assert stage.flow(flow).path == "internet"
-    assert any("none arrive" in line for line in stage.said)
+    assert stage.announcements("packets-lost")
 
 
 def test_a_flow_without_ports_learns_its_connections() -> None:
@@ -321,7 +321,7 @@ def test_patience_ends_and_the_requester_is_told() -> None:
     flow = stage.submit(queue_patience="10 s")
     stage.pass_time(11)
     assert stage.flow(flow).state is FlowState.EXPIRED
-    assert any(flow.id in line and "expired" in line for line in stage.said)
+    assert ("flow-ended", "info", flow.id) in stage.announcements()
 
 
 @pytest.mark.parametrize("al2s", [58.0, 1.0])

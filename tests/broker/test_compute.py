@@ -54,8 +54,7 @@ def test_no_site_with_room_means_waiting_with_the_reason() -> None:
     stage = make_stage()
     stage.reserve_nodes()
     flow = stage.submit()
-    assert flow.state is FlowState.QUEUED
-    assert "no compute site can take it" in flow.reason
+    stage.expect(flow, state="queued", code="no-site")
 
 
 def test_without_a_path_the_network_terms_are_unknown() -> None:
@@ -89,7 +88,7 @@ def test_a_cost_function_that_raises_keeps_nobody_else_waiting(
     flow = stage.submit("priced")
     assert flow.state is FlowState.QUEUED
     assert {one.cost for one in stage.decision(flow).compute} == {math.inf}
-    assert all(f"cost function 'money' failed: {error!r}" in c.why for c in stage.decision(flow).compute)
+    assert all(repr(error) in one.why for one in stage.decision(flow).compute)
     assert stage.submit().state is FlowState.ACTIVE
     know(stage, al2s=58.0)
     assert stage.cancel(flow).state is FlowState.CANCELLED

@@ -84,7 +84,6 @@ def test_a_flow_that_every_path_refuses_fails_in_the_end_and_says_so() -> None:
         know(stage, al2s=58.0, internet=6.5)
     ended = stage.saved.flows[flow.number]
     assert ended.state is FlowState.FAILED
-    assert f"given up after {ATTEMPTS} refusals on each of its paths" in ended.reason
     admitted = [d.path for d in stage.saved.decisions if d.outcome == "admit"]
     assert (admitted.count("al2s"), admitted.count("internet")) == (ATTEMPTS, ATTEMPTS)
 

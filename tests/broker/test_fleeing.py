@@ -26,10 +26,8 @@ def test_the_refuge_is_filled_and_not_over_subscribed() -> None:
     flows = submit_on_al2s(stage, 4)
     cut_with(stage, 20.0)
     assert current_paths(stage, flows) == ["internet", "internet", "al2s", "al2s"]
-    stays = stage.decision(flows[3])
-    assert stays.outcome is Outcome.STAY
-    assert "7 Mbps find no room: internet (Q " in stays.reason
-    assert "6 Mbps left of 20 Mbps" in stays.reason
+    stage.expect(flows[3], code="no-refuge")
+    assert stage.decision(flows[3]).outcome is Outcome.STAY
     assert stage.flow(flows[3]).quality is not Quality.MET
 
 
@@ -110,16 +108,14 @@ def test_old_values_do_not_hold_a_flow_on_a_dead_path() -> None:
         stage.carry(flow, 100_000)
         stage.pass_time(50)
     cut_al2s(stage)
-    assert stage.flow(flow).path == "internet"
-    assert "by its last known values" in stage.decision(flow).reason
+    stage.expect(flow, path="internet", code="path-down")
 
 
 def test_a_path_known_to_miss_the_bound_is_no_refuge() -> None:
     stage = make_stage(internet=6.5)
     (flow,) = submit_on_al2s(stage, 1)
     cut_al2s(stage)
-    assert stage.flow(flow).path == "al2s"
-    assert "there is no other path" in stage.decision(flow).reason
+    stage.expect(flow, path="al2s", code="no-refuge")
 
 
 def test_an_unknown_path_is_no_reason_to_leave_one_that_only_lost_its_controller() -> None:

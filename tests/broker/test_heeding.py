@@ -198,9 +198,9 @@ def test_who_waits_is_tried_again_when_the_alarm_is_over() -> None:
 
 def test_the_end_of_an_alarm_that_nobody_heard_of_is_no_event() -> None:
     stage, _ = on_al2s()
-    said = list(stage.said)
+    said = stage.announcements()
     assert stage.alarm(clear_alarm(make_alarm(stage.now), stage.now)) == []
-    assert stage.said == said
+    assert stage.announcements() == said
 
 
 def test_the_path_is_measured_once() -> None:

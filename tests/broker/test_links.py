@@ -62,7 +62,7 @@ def test_a_link_is_found_watched_and_lost() -> None:
     stage.wires.clear()
     stage.pass_time(3.6)
     assert stage.live == frozenset()
-    assert any("no hello in either direction" in line for line in stage.said)
+    assert stage.announcements("link-down")
 
 
 def test_a_port_that_goes_down_takes_the_link_with_it_in_the_same_event() -> None:
@@ -71,7 +71,7 @@ def test_a_port_that_goes_down_takes_the_link_with_it_in_the_same_event() -> Non
     stage.change_port(OSU_EDGE, "osu-edge-al2s", PortState(2, False, oper=False))
     assert stage.live == frozenset()
     ((link),) = [entry for entry in stage.shown() if entry["state"] != "foreign"]
-    assert link["reason"] == "port 'osu-edge-al2s' has no carrier"
+    assert "osu-edge-al2s" in link["reason"]
     assert [(end["admin"], end["oper"]) for end in link["ends"]] == [(True, True), (True, False)]
 
 
@@ -121,7 +121,7 @@ def test_hellos_of_a_controller_that_stands_by_are_not_ours() -> None:
     stage.pass_time(5)
     stage.feed(LldpReceived(*stage.stamp(), *WIRE[old.dpid, old.port], old.data))
     assert stage.live == frozenset()
-    assert any("another controller of this network" in line for line in stage.said)
+    assert stage.announcements("hello-standby")
 
 
 def test_the_read_out_has_links_and_foreign_neighbours() -> None:
@@ -156,9 +156,7 @@ def test_a_wrong_wire_is_said() -> None:
     stage.wires = {(MU_EDGE, 2): (OSU_EDGE, 3), (OSU_EDGE, 3): (MU_EDGE, 2)}
     stage.connect()
     assert stage.live == frozenset()
-    assert any(
-        "miswired" in line and "whose other end is port 'osu-edge-al2s'" in line for line in stage.said
-    )
+    assert stage.announcements("link-miswired")
 
 
 def test_a_clock_that_is_set_back_keeps_links_and_hellos() -> None:

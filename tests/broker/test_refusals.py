@@ -89,7 +89,7 @@ def repairing() -> tuple[Wire, Outcome]:
 def test_a_repair_goes_on_without_the_rule_that_was_refused() -> None:
     wire, outcome = repairing()
     done = refuse(wire, outcome, OWNERS[2])
-    assert done.failed == [("f-2", "switch 0000000000000a01: no")]
+    assert [owner for owner, _ in done.failed] == ["f-2"]
     assert set(done.installed) == {"f-1", "f-3"}
     assert (RuleState.FAILED, (OWNERS[2],)) in saved_rules(done)
     assert (RuleState.INSTALLED, (OWNERS[1], OWNERS[3])) in saved_rules(done)
@@ -126,7 +126,7 @@ def test_a_flow_has_all_of_its_rules_or_none() -> None:
     wire = connect_both()
     one, other = make_rule(MU_EDGE, slot=1), make_rule(MU_EDGE, slot=2)
     done = refuse(wire, wire.want(one, other), other)
-    assert done.failed == [("f-1", "switch 0000000000000a01: no")]
+    assert [owner for owner, _ in done.failed] == ["f-1"]
     assert done.installed == []
 
 
@@ -192,9 +192,7 @@ def test_a_meter_that_is_refused_fails_its_flow_and_no_path() -> None:
     stage = metered(bad(METER_FIRST))
     first: Flow = stage.flow(stage.submit())
     assert first.state is FlowState.QUEUED
-    (al2s,) = [one for one in stage.decision(first).candidates if one.path == "al2s"]
-    assert "given up for this flow" in al2s.why
-    assert OUT_OF_METERS in al2s.why
+    stage.expect(first, why={"al2s": "given-up"})
     second = stage.flow(stage.submit())
     assert (second.state, second.path) == (FlowState.ACTIVE, "al2s")
     assert stage.is_installed(second)
@@ -210,10 +208,8 @@ def test_a_flow_whose_meter_is_refused_on_its_only_path_has_failed() -> None:
     stage = make_stage(read.model_copy(update=only), internet=0.0)
     stage.refuse_changes(bad(METER_FIRST))
     flow = stage.flow(stage.submit())
-    assert (flow.state, flow.reason) == (
-        FlowState.FAILED,
-        f"given up; last: switch 0000000000000a01: {OUT_OF_METERS}",
-    )
+    assert flow.state is FlowState.FAILED
+    assert flow.reason.endswith(OUT_OF_METERS)
 
 
 def test_a_bad_meter_in_a_repair_costs_only_its_flow() -> None:
@@ -225,7 +221,7 @@ def test_a_bad_meter_in_a_repair_costs_only_its_flow() -> None:
     stage.switches[MU_EDGE].table.clear()  # it restarted
     stage.connect(MU_EDGE)
     assert [stage.is_installed(flow) for flow in flows] == [True, False, True]
-    assert any(flows[1].id in line and OUT_OF_METERS in line for line in stage.said)
+    assert ("repair-refused", "error", None) in stage.announcements()
     before = len(stage.batches)
     carrying(stage, 600)
     repairs = [batch for batch in stage.batches[before:] if batch.batch.startswith("sync-")]

@@ -78,7 +78,7 @@ def test_a_share_that_is_used_up_closes_the_path_with_the_reason() -> None:
     assert (first.path, second.state) == ("al2s", FlowState.QUEUED)
     found = stage.decision(second)
     assert verdicts(found) == {"al2s": "excluded", "internet": "excluded"}
-    assert "its flows hold 20 Mbps and this one needs 20 Mbps" in found.candidates[0].why
+    assert found.candidates[0].code == "slice-limit"
     stage.report(first)
     assert stage.flow(second).path == "al2s"
 

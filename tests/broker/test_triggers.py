@@ -241,7 +241,7 @@ def test_capacity_trigger_announces_the_wanted_capacity() -> None:
     seen = "trigger burst: flow.rate 48 Mbps above 40 Mbps for 6 s"
     text = f"{seen}: path al2s should have 72.72 Mbps; it has 60.6 Mbps"
     assert fired(stage, flow)["burst"].text == text
-    assert f"flow {flow.id}: {text}" in stage.said
+    assert ("trigger-fired", "warning", flow.id) in stage.announcements()
 
 
 def test_a_test_is_asked_for_unless_the_path_is_quiet() -> None:

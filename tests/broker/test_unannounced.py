@@ -152,8 +152,7 @@ def test_a_slice_that_does_not_have_it_refuses_once_and_for_a_time() -> None:
     stage = opted_in({"genomics": make_slice(7, 5001, who="reactive")}, slice="genomics", refuse_for="30 s")
     come(stage, 40_001, 40_002, port=5002)
     come(stage, 40_003, port=5002)
-    told = [text for text in stage.said if "refused for 30 s" in text]
-    assert (len(told), "slice 'genomics' does not have" in told[0]) == (1, True)
+    assert stage.announcements("connections-refused") == [("connections-refused", "warning", None)]
     assert (stage.released, stage.saved.flows, stage.broker.unannounced_refused) == ([], {}, 3)
     (drop,) = connections(stage, Kind.REFUSED)
     assert (drop.actions, drop.hard_timeout, drop.match.tp_dst, drop.match.tp_src) == ((), 30, 5002, None)
@@ -168,7 +167,7 @@ def test_a_slice_has_no_more_connections_than_its_budget() -> None:
     come(stage, *range(40_000, 40_100))
     tenants = [rule for rule in stage.installed(MU_EDGE) if rule.cookie >> 36 & 0xFFF == 7]  # type: ignore[union-attr]
     assert 10 < len(tenants) <= 20
-    assert any("20 rules per switch" in text for text in stage.said)
+    assert stage.announcements("connections-refused")
 
 
 def test_a_switch_gets_no_more_rules_than_its_budget() -> None:
@@ -182,7 +181,7 @@ def test_no_more_connections_in_a_minute_than_the_entry_takes() -> None:
     come(stage, *range(40_000, 40_004))
     come(stage, *range(40_004, 40_010))
     assert len(connections(stage)) == 5
-    assert any("takes 5 connections a minute" in text for text in stage.said)
+    assert stage.announcements("connections-refused")
     stage.pass_time(61.0)
     come(stage, *range(41_000, 41_004))
     assert len(stage.released) == 9
@@ -240,7 +239,7 @@ def test_a_rule_that_the_switch_refuses_closes_the_service_for_a_while() -> None
     stage.feed(ConnectionsRefused(*stage.stamp(), MU_EDGE, 1, "OFPFMFC_TABLE_FULL"))
     come(stage, 40_002)
     assert len(stage.released) == 1
-    assert any("TABLE_FULL" in text for text in stage.said)
+    assert stage.announcements("connections-refused")
 
 
 def test_the_packets_of_one_connection_are_not_sent_round_for_ever() -> None:

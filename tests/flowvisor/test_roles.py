@@ -180,9 +180,8 @@ class TestAlone:
             StateLoaded(), SwitchArrived(OURS), SwitchArrived(SHARED), begin=roles.alone(CONTROL, 7)
         )
         assert step(state, RoleUnknown(SHARED, "OFPRRFC_UNSUP"))[1] == (Use(SHARED),)
-        assert step(state, RoleUnknown(OURS, "OFPRRFC_UNSUP"))[1] == (
-            Leave(OURS, "it grants no role: OFPRRFC_UNSUP"),
-        )
+        (leave,) = step(state, RoleUnknown(OURS, "OFPRRFC_UNSUP"))[1]
+        assert isinstance(leave, Leave)
 
 
 def test_what_is_not_in_the_table_is_a_mistake() -> None:

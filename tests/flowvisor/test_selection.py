@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.flowvisor.path import Basis, Knowledge, Known, PathView, Unknown
-from adon.flowvisor.selection import assess, explain, hysteresis, quality, select
+from adon.flowvisor.selection import assess, hysteresis, quality, select
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec
@@ -67,7 +67,6 @@ class TestAssess:
         found = assessed({Metric.THROUGHPUT: known(5.1e6)})
         assert (found.verdict, found.code) == (Verdict.UNQUALIFIED, "bound-missed")
         assert found.q == pytest.approx(5.1)
-        assert explain(found) == "al2s: throughput 5.1 Mbps is below 7 Mbps (active test, 4 s old)"
 
     @pytest.mark.parametrize(
         ("metrics", "weights", "qspec", "tables", "code"),
@@ -232,7 +231,6 @@ class TestSelect:
         ]
         selection = select(records, policy, default)  # type: ignore[arg-type]
         assert (selection.path, selection.reason.code) == (path, code)
-        assert "throughput is unknown (never measured)" in selection.reason.text
 
     def test_the_reason_names_bound_and_value_of_each_candidate(self) -> None:
         """[ADON] 5.2, t6: nobody qualifies."""

@@ -90,11 +90,13 @@ def test_a_member_of_several_has_the_one_that_may_have_the_flow_or_names_one() -
 
 
 def test_a_slice_that_somebody_is_no_member_of_is_refused_as_one_that_is_not_there() -> None:
-    refused = [slice_of({"a": one()}, Who("bob"), name, ask(5000)) for name in ("a", "nothing")]
-    assert refused == [
-        Refusal(Limit.MEMBERS, "bob is no member of a slice 'a'"),
-        Refusal(Limit.MEMBERS, "bob is no member of a slice 'nothing'"),
-    ]
+    texts = set()
+    for name in ("a", "nothing"):
+        refused = slice_of({"a": one()}, Who("bob"), name, ask(5000))
+        assert isinstance(refused, Refusal)
+        assert refused.limit is Limit.MEMBERS
+        texts.add(refused.text.replace(repr(name), ""))
+    assert len(texts) == 1
 
 
 # -- limits -------------------------------------------------------------------------------------------

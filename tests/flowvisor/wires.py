@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from adon.config.discovery import LinkDiscovery
 from adon.flowvisor.discovery import Discovery
 from adon.flowvisor.link import LinkState, PortKey
-from adon.flowvisor.link_table import Found, Frame, LinkChange
+from adon.flowvisor.link_table import Found, Frame, LinkChange, Report
 from adon.flowvisor.lldp import Identity
 from adon.flowvisor.port import PortState
 from adon.flowvisor.wiring import Wiring
@@ -44,7 +44,7 @@ class Wires:
         self.dpids = tuple(range(1, switches + 1))
         self.ports = {(d, p): True for d in self.dpids for p in range(1, ports + 1)}
         self.connected: set[int] = set()
-        self.said: list[str] = []
+        self.reports: list[Report] = []
         self.changes: list[LinkChange] = []
         self.sent: list[Frame] = []
         self._flying: list[tuple[float, PortKey, bytes]] = []
@@ -80,7 +80,7 @@ class Wires:
         self.take(self.discovery.lldp_received(*key, data, self.now, trips))
 
     def take(self, found: Found) -> None:
-        self.said += [f"{report.level}: {report.text}" for report in found.reports]
+        self.reports += found.reports
         self.changes += found.changes
         self.sent += found.frames
         for frame in found.frames:
@@ -124,9 +124,14 @@ class Wires:
     def states(self) -> dict[tuple[PortKey, PortKey], LinkState | None]:
         return {link.ends: link.state for link in self.discovery.links()}
 
-    def heard(self, words: str) -> int:
-        """How many reports hold these words."""
-        return sum(words in line for line in self.said)
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """Level and code of each report."""
+        return [(report.level, report.code) for report in self.reports]
+
+    def heard(self, code: str) -> int:
+        """How many reports have this code."""
+        return [report.code for report in self.reports].count(code)
 
 
 def line_of(number: int) -> Iterable[tuple[PortKey, PortKey]]:

@@ -129,7 +129,6 @@ class Stage(EventPlayer):
         self._unanswered: dict[str, SendBatch] = {}
         self._steps_to_death: int | None = None
         self.batches: list[SendBatch] = []
-        self.said: list[str] = []
         self.announced: list[Announce] = []
         self.fireflies: list[bytes] = []
         self.orders: list[JobOrder] = []
@@ -590,7 +589,6 @@ class Stage(EventPlayer):
             case EstimateScored(observation=observation):
                 self.scores.append(observation)
             case Announce():
-                self.said.append(effect.text)
                 self.announced.append(effect)
             case SendFirefly(payload=payload):
                 self.fireflies.append(payload)

@@ -355,9 +355,9 @@ def test_the_same_news_again_is_not_saved_again() -> None:
     on = stage()
     ask(on)
     tell(on, news(1, Word.RUNNING, submitted=1.0, started=2.0))
-    said = len(on.said)
+    said = on.announcements()
     tell(on, news(1, Word.RUNNING, submitted=1.0, started=2.0))
-    assert len(on.said) == said
+    assert on.announcements() == said
 
 
 def test_a_job_that_is_requeued_waits_again() -> None:
