@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from adon.errors import InvalidInput
 from apps.rest.paging import Moment, by_time, cursor, read_cursor, until, wanted
 from measurement.model import Metric, PathKey
-from tests.store.values import an_outcome
 from tests.support.factories import make_measurement
 from tests.support.fake_collector import NOW, alarm
 from tests.support.refusals import refused
@@ -43,7 +40,7 @@ def full(world):
     """Several of everything that is listed."""
     for _ in range(3):
         flow = world.flow(world.submit("researcher"))
-        world.controller.store.save_outcome(replace(an_outcome(), flow=flow.number))
+        world.stage.report(flow, "finished")
         world.ask("POST", "/maintenance", json=WINDOW)
         world.ask("POST", "/jobs", "researcher", json={"site": "osu-hpc", "job": "align"})
         world.ask("POST", "/reservations", "researcher", json=RESERVATION)

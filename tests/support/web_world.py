@@ -20,8 +20,7 @@ from flask_openapi3.openapi import OpenAPI
 
 from adon.access.identity import create_token
 from adon.broker.events import JobTold, SiteReported
-from adon.broker.flow import Flow, FlowState
-from adon.broker.outcomes import Stay
+from adon.broker.flow import Flow
 from adon.config import Access as SignIn
 from adon.config import Configuration, MeasurementGrant
 from adon.frozenmap import FrozenMap
@@ -50,7 +49,6 @@ from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.scheduling import Execution, gantt
 from measurement.scheduling.execution import to_json as execution_to_json
 from tests.broker.sites.values import SLURM, compute_site, news, report, silent, wait, with_adapter
-from tests.store.values import an_outcome
 from tests.support.fake_collector import (
     NOW,
     Collector,
@@ -60,7 +58,7 @@ from tests.support.fake_collector import (
     put_execution,
     the_plan,
 )
-from tests.support.stage import Stage
+from tests.support.stage import MU_EDGE, Stage
 from tests.support.web_controller import Controller, never_fresh
 
 STATE, MEASUREMENTS = "state.db", "measurements.db"
@@ -385,12 +383,21 @@ def measurements() -> list[Measurement]:
 
 
 def end_flow(world: World, who: str = "researcher", **changes: Any) -> str:
-    """Submit a flow and end it with an outcome; return its id."""
-    name = world.submit(who)
-    store = world.controller.store
-    flow = store.flow(int(name[2:]))
-    store.save_flow(replace(flow, state=FlowState.FINISHED, ended_at=NOW), "e-2", NOW)
-    stays = (Stay("al2s", NOW - 90, NOW - 30), Stay("internet", NOW - 30, NOW))
-    times = {"submitted_at": NOW - 100, "admitted_at": NOW - 90, "ended_at": NOW, "stays": stays}
-    store.save_outcome(an_outcome(flow.number, **{**times, "moves": 1, "decision": "d-1", **changes}))
+    """Let a transfer wait for 10 s, run on one path for 60 s and on another one for 30 s; return its id."""
+    stage = world.stage
+    for path in MEASURED:
+        stage.measure(path, 5.0)
+    name = world.submit(who, **{"size": "650 MB", "qspec": {"throughput": {"min": "6 Mbps"}}, **changes})
+    stage.pass_time(10)
+    stage.measure("al2s", 58.0)
+    flow = world.flow(name)
+    stage.report(flow, "started", 0)
+    for _ in range(2):
+        stage.pass_time(30)
+        stage.carry(flow, 300_000_000)
+    stage.measure("internet", 6.5)
+    stage.port_down(MU_EDGE, "mu-edge-al2s")
+    stage.pass_time(30)
+    stage.report(flow, "finished", 900_000_000)
+    stage.port_up(MU_EDGE, "mu-edge-al2s")
     return name
