@@ -43,7 +43,7 @@ def refused(
         if isinstance(expected, type):
             fits = isinstance(error, expected) and (field is None or any(one.field == field for one in found))
         else:
-            own = field is line is None and getattr(error, "code", None) == expected
+            own = field is None and line is None and getattr(error, "code", None) == expected
             fits = own or any(one.code == expected and field in (None, one.field) for one in found)
         if fits:
             return

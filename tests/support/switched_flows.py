@@ -19,7 +19,7 @@ MEASUREMENT_COOKIE = "0xad01"
 
 def await_switches(controller: Controller, switches: Switches, times: int = 2) -> None:
     """Wait until all switches are connected and have their measurement rules."""
-    eventually(lambda: controller.said("is connected") == times, "the switches did not connect")
+    eventually(lambda: controller.said("code=switch-connected") == times, "the switches did not connect")
     eventually(lambda: len(rules_with(switches, MEASUREMENT_COOKIE)) == 8, "no measurement rules")
 
 
