@@ -26,11 +26,8 @@ class Outcome(StrEnum):
 
     ADMIT = "admit"
     QUEUE = "queue"
-    REJECT = "reject"
     MOVE = "move"
     STAY = "stay"
-    EXPIRE = "expire"
-    END = "end"
 
 
 @dataclass(frozen=True, slots=True)

@@ -612,7 +612,7 @@ class DecisionSummary(TypedDict):
     flow: str
     at: str
     cause: str
-    outcome: Literal["admit", "queue", "reject", "move", "stay", "expire", "end"]
+    outcome: Literal["admit", "queue", "move", "stay"]
     path: str | None
     previous_path: str | None
     code: str

@@ -22,9 +22,6 @@ OUTCOMES: Mapping[str, tuple[str, Tone]] = {
     "stay": ("stays", "plain"),
     "move": ("moved", "wait"),
     "queue": ("waits", "wait"),
-    "reject": ("refused", "bad"),
-    "expire": ("gave up", "bad"),
-    "end": ("ended", "plain"),
 }
 """Of a decision; an outcome that is not here is shown as it is called."""
 
