@@ -367,26 +367,20 @@ def test_worker_nodes_come_back_when_a_flow_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "field", "cause"),
+    ("fields", "field"),
     [
-        ({"destination": "nowhere"}, "destination", "there is no host 'nowhere'"),
-        ({"source": "nowhere"}, "source", "there is no host 'nowhere'"),
-        ({"source": "mu-dtm"}, "source", "there is no host 'mu-dtm'; did you mean mu-dtn?"),
-        ({"template": "soykbb"}, "template", "there is no template 'soykbb'; did you mean soykb?"),
-        ({"destination": "mu-dtn"}, "destination", "same site"),
-        ({"template": "unheard-of"}, "template", "there is no template"),
-        ({"qspec": {"throughput": {"min": "99 Mbps"}}}, "qspec.throughput.min", "can never be met"),
-        ({"qspec": {"throughput": {"min": "200 Mbps"}}}, "qspec.throughput.min", "above the RSpec's ceiling"),
+        ({"destination": "nowhere"}, "destination"),
+        ({"source": "nowhere"}, "source"),
+        ({"template": "soykbb"}, "template"),
+        ({"destination": "mu-dtn"}, "destination"),
+        ({"qspec": {"throughput": {"min": "99 Mbps"}}}, "qspec.throughput.min"),
+        ({"qspec": {"throughput": {"min": "200 Mbps"}}}, "qspec.throughput.min"),
     ],
 )
-def test_a_request_that_cannot_be_is_refused_by_field(
-    fields: dict[str, object], field: str, cause: str
-) -> None:
+def test_a_request_that_cannot_be_is_refused_by_field(fields: dict[str, object], field: str) -> None:
     stage = make_stage()
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, field):
         stage.submit(**fields)
-    assert caught.value.problems[0].field == field
-    assert cause in caught.value.problems[0].cause
     assert stage.saved.flows == {}
 
 

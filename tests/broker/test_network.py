@@ -102,7 +102,6 @@ def test_why_we_left_a_switch_is_told() -> None:
     (told,) = wire.network.switch_down(SwitchDown(*wire.stamp(), OSU_EDGE, "another is master")).effects
     assert isinstance(told, Announce)
     assert (told.level, told.code) == ("error", "switch-refused")
-    assert told.text.endswith("another is master")
 
 
 def test_a_switch_that_goes_fails_what_it_had_not_answered() -> None:

@@ -163,7 +163,7 @@ def test_a_look_at_the_paths_waives_patience_and_is_recorded_with_the_trigger() 
     stage.measure("al2s", 3.0)
     decision = stage.decision(flow)
     assert stage.flow(flow).path == "internet", "one miss is enough"
-    assert decision.trigger == "trigger low (throughput 3 Mbps below 10 Mbps)"
+    assert str(decision.trigger).startswith("trigger low")
     assert decision.code == "patience-exhausted"
     assert ("trigger-fired", "info", flow.id) in stage.announcements()
     assert codec.decode_decision(codec.encode_decision(decision)) == decision

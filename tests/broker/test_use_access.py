@@ -33,31 +33,29 @@ def stage(*entries: dict[str, Any]) -> Stage:
 
 
 @pytest.mark.parametrize(
-    ("entries", "who", "why"),
+    ("entries", "who", "refused"),
     [
-        ([], ANN, ""),
-        ([{}], ANN, ""),
-        ([{"who": ["bob"]}], ANN, "no entry of policy.use_access is about ann"),
-        ([{"who": ["bob"]}], Who("root", frozenset({"admin"})), ""),
-        ([{"roles": ["researcher"]}], ANN, ""),
-        ([{"roles": ["operator"]}], ANN, "is about ann"),
-        ([{"groups": ["genomics", "x"]}], ANN, ""),
-        ([{"who": ["ann"], "groups": ["x"]}], ANN, "is about ann"),
-        ([{"templates": ["soy*"]}], ANN, ""),
-        ([{"templates": ["soy"]}], ANN, "lets ann use template soykb"),
-        ([{"templates": ["bulk"]}, {"who": ["bob"], "templates": ["soykb"]}], ANN, "use template soykb"),
-        ([{"sites": ["mu"]}], ANN, "lets ann use template soykb from mu to osu"),
-        ([{"sites": ["mu", "osu"]}], ANN, ""),
-        ([{"priority": 499}], ANN, "have priority 499 at most here, not 500"),
-        ([{"priority": 500}], ANN, ""),
-        ([{"priority": 100}, {"templates": ["soykb"], "priority": 900}], ANN, ""),
-        ([{"sites": ["mu"]}, {"templates": ["bulk"]}], ANN, "from mu to osu"),
+        ([], ANN, False),
+        ([{}], ANN, False),
+        ([{"who": ["bob"]}], ANN, True),
+        ([{"who": ["bob"]}], Who("root", frozenset({"admin"})), False),
+        ([{"roles": ["researcher"]}], ANN, False),
+        ([{"roles": ["operator"]}], ANN, True),
+        ([{"groups": ["genomics", "x"]}], ANN, False),
+        ([{"who": ["ann"], "groups": ["x"]}], ANN, True),
+        ([{"templates": ["soy*"]}], ANN, False),
+        ([{"templates": ["soy"]}], ANN, True),
+        ([{"templates": ["bulk"]}, {"who": ["bob"], "templates": ["soykb"]}], ANN, True),
+        ([{"sites": ["mu"]}], ANN, True),
+        ([{"sites": ["mu", "osu"]}], ANN, False),
+        ([{"priority": 499}], ANN, True),
+        ([{"priority": 500}], ANN, False),
+        ([{"priority": 100}, {"templates": ["soykb"], "priority": 900}], ANN, False),
+        ([{"sites": ["mu"]}, {"templates": ["bulk"]}], ANN, True),
     ],
 )
-def test_what_is_refused_at_the_door(entries: list[dict[str, Any]], who: Who, why: str) -> None:
-    found = refusal(who, USE, grants(*entries))
-    assert why in found
-    assert bool(found) is bool(why)
+def test_what_is_refused_at_the_door(entries: list[dict[str, Any]], who: Who, refused: bool) -> None:
+    assert bool(refusal(who, USE, grants(*entries))) is refused
 
 
 def test_a_path_is_granted_with_the_rest_of_its_entry() -> None:

@@ -68,18 +68,12 @@ def test_padding_behind_the_end_is_allowed() -> None:
     assert parse(frame() + bytes(20), OURS) == HELLO
 
 
-@pytest.mark.parametrize(
-    ("identity", "why"),
-    [
-        (replace(OURS, key=bytes(32)), "wrong signature"),
-        (replace(OURS, key=bytes(32), controller=b"run-0002"), "wrong signature"),
-    ],
-)
-def test_without_the_key_no_hello(identity: Identity, why: str) -> None:
+@pytest.mark.parametrize("controller", [OURS.controller, b"run-0002"])
+def test_without_the_key_no_hello(controller: bytes) -> None:
+    identity = replace(OURS, key=bytes(32), controller=controller)
     found = parse(frame(identity=identity), OURS)
     assert isinstance(found, Refused)
     assert found.forged
-    assert why in found.why
 
 
 def test_what_follows_our_signature_is_not_signed_and_spoils_the_frame() -> None:

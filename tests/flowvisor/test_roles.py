@@ -116,19 +116,12 @@ class TestTakeover:
 
 class TestSteppingDown:
     @pytest.mark.parametrize(
-        ("event", "why"),
-        [
-            (LeaseLost("b has it"), "b has it"),
-            (TimePassed(100.0), "could not be renewed in time"),
-            (RoleStale(OURS), "later generation"),
-            (RoleTaken(OURS), "became the switch's master"),
-        ],
+        "event", [LeaseLost("b has it"), TimePassed(100.0), RoleStale(OURS), RoleTaken(OURS)]
     )
-    def test_why(self, event: RoleEvent, why: str) -> None:
+    def test_a_role_or_lease_that_is_lost_steps_down(self, event: RoleEvent) -> None:
         state, effects = run(*ACTIVE, event)
         (down,) = effects
         assert isinstance(down, StepDown)
-        assert why in down.why
         assert state.standing is Standing.STEPPING_DOWN
         assert not state.may_send(OURS, 0.0)
         assert not state.may_send(SHARED, 0.0)

@@ -81,12 +81,9 @@ def test_a_member_of_several_has_the_one_that_may_have_the_flow_or_names_one() -
     slices = {"a": one(), "b": one(number=2, flowspace=[{"ports": [6000]}])}
     assert slice_of(slices, Who("ann"), None, ask(6000)) == "b"
     assert slice_of(slices, Who("ann"), "a", ask(6000)) == "a"
-    for asked, word in ((ask(7000), "none may"), (ask(5000, priority=0), "each may")):
-        both = {"a": one(), "b": one(number=2)} if word == "each may" else slices
-        refused = slice_of(both, Who("ann"), None, asked)
-        assert isinstance(refused, Refusal)
-        assert "a, b" in refused.text
-        assert word in refused.text
+    alike = {"a": one(), "b": one(number=2)}
+    for several, asked in ((slices, ask(7000)), (alike, ask(5000, priority=0))):
+        assert isinstance(slice_of(several, Who("ann"), None, asked), Refusal)
 
 
 def test_a_slice_that_somebody_is_no_member_of_is_refused_as_one_that_is_not_there() -> None:
@@ -103,22 +100,21 @@ def test_a_slice_that_somebody_is_no_member_of_is_refused_as_one_that_is_not_the
 
 
 @pytest.mark.parametrize(
-    ("fields", "asked", "limit", "words"),
+    ("fields", "asked", "limit"),
     [
-        ({}, ask(5000, 5100), Limit.FLOWSPACE, "port 5100"),
-        ({}, ask(5000, protocol=17), Limit.FLOWSPACE, "udp from 10.1.0.10 to 10.2.0.10"),
-        ({}, ask(), Limit.FLOWSPACE, "port 1"),
-        ({"flowspace": [{"source": ["10.2.0.0/16"]}]}, ask(5000), Limit.FLOWSPACE, "from 10.1.0.10"),
-        ({"flowspace": [{"sites": ["mu", "kc"]}]}, ask(5000), Limit.FLOWSPACE, "does not have"),
-        ({"priorities": [0, 499]}, ask(5000), Limit.PRIORITY, "0 to 499, not 500"),
-        ({"dscp": ["LE"]}, ask(5000, dscp=46), Limit.DSCP, "LE, not with EF"),
+        ({}, ask(5000, 5100), Limit.FLOWSPACE),
+        ({}, ask(5000, protocol=17), Limit.FLOWSPACE),
+        ({}, ask(), Limit.FLOWSPACE),
+        ({"flowspace": [{"source": ["10.2.0.0/16"]}]}, ask(5000), Limit.FLOWSPACE),
+        ({"flowspace": [{"sites": ["mu", "kc"]}]}, ask(5000), Limit.FLOWSPACE),
+        ({"priorities": [0, 499]}, ask(5000), Limit.PRIORITY),
+        ({"dscp": ["LE"]}, ask(5000, dscp=46), Limit.DSCP),
     ],
 )
-def test_what_a_slice_may_never_have(fields: dict[str, Any], asked: Ask, limit: Limit, words: str) -> None:
+def test_what_a_slice_may_never_have(fields: dict[str, Any], asked: Ask, limit: Limit) -> None:
     refused = never("genomics", one(**fields), asked)
     assert refused is not None
     assert refused.limit is limit
-    assert words in refused.text
 
 
 def test_what_a_slice_may_have() -> None:
@@ -147,14 +143,6 @@ def test_what_a_slice_may_have_on_a_path_now(
 ) -> None:
     refused = verdict("a", one(**fields), ask(5000, bound=5e6), "al2s", 60e6, usage, rules)
     assert (None if refused is None else refused.limit) is limit
-
-
-def test_a_refusal_tells_the_figures() -> None:
-    refused = verdict("a", one(), ask(5000, bound=7e6), "al2s", 60e6, Usage({"al2s": 28e6}), {})
-    assert refused is not None
-    assert refused.text == (
-        "slice 'a' has 50 % of al2s, 30 Mbps; its flows hold 28 Mbps and this one needs 7 Mbps"
-    )
 
 
 def test_a_host_with_two_addresses_asks_for_both() -> None:

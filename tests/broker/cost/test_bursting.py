@@ -99,7 +99,6 @@ class TestWhatAFlowIsGiven:
         words = "a token bucket that fits the intervals of an active test"
         assert described(None) == ""
         assert described(MICRO) == f"{words}: 100 MB at 200 Mbps, then 80 Mbps"
-        assert described(given_to(idle=0.0)) == f"{words}: nothing is in it now, 80 Mbps"
 
 
 class TestTerms:

@@ -258,30 +258,25 @@ def test_what_was_learnt_and_what_is_open_survive_a_restart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "field", "cause"),
+    ("wish", "field"),
     [
-        ({"site": "nowhere"}, "site", "there is no compute site 'nowhere'"),
-        ({"site": "mu-hpc"}, "site", "mu-hpc takes no jobs"),
-        ({"job": "other"}, "job", "has no job 'other'; it has align, private"),
-        ({"arguments": ["a", "b"]}, "arguments", "takes 1 at most, 2 are given"),
-        ({"arguments": ["a b"]}, "arguments", "is not a word"),
-        ({"arguments": ["--force"]}, "arguments", "is not a word"),
-        ({"arguments": ["$(id)"]}, "arguments", "is not a word"),
-        ({"arguments": ["a;id"]}, "arguments", "is not a word"),
-        ({"arguments": ["a\nid"]}, "arguments", "is not a word"),
-        ({"job": "private"}, "template", "private is for neuroblastoma only"),
-        ({"job": "private", "template": "soykb"}, "template", "private is for neuroblastoma only"),
+        ({"site": "nowhere"}, "site"),
+        ({"site": "mu-hpc"}, "site"),
+        ({"job": "other"}, "job"),
+        ({"arguments": ["a", "b"]}, "arguments"),
+        ({"arguments": ["a b"]}, "arguments"),
+        ({"arguments": ["--force"]}, "arguments"),
+        ({"arguments": ["$(id)"]}, "arguments"),
+        ({"arguments": ["a;id"]}, "arguments"),
+        ({"arguments": ["a\nid"]}, "arguments"),
+        ({"job": "private"}, "template"),
+        ({"job": "private", "template": "soykb"}, "template"),
     ],
 )
-def test_a_job_that_is_not_offered_is_refused_by_field_and_cause(
-    wish: dict[str, Any], field: str, cause: str
-) -> None:
+def test_a_job_that_is_not_offered_is_refused_by_field(wish: dict[str, Any], field: str) -> None:
     on = stage()
-    with pytest.raises(InvalidInput) as caught:
+    with refused(InvalidInput, field):
         ask(on, **wish)
-    (problem,) = caught.value.problems
-    assert problem.field == field
-    assert cause in problem.cause
     assert (on.saved.jobs, on.orders) == ({}, [])
 
 
