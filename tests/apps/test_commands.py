@@ -69,7 +69,9 @@ class World:
         self.events: list[Event] = []
         self.store = Store.open(url)
         self.peer: Any = Peer()
-        self.commands = Commands(self.events.append, self.store, Stamps(lambda: 1000.0))
+        self.now = 0.0
+        stamps = Stamps(lambda: 1000.0)
+        self.commands = Commands(self.events.append, self.store, stamps, lambda: self.now)
 
     def receive(self, kind: str, /, **payload: Any) -> Event | None:
         """What became of a message: the event it led to, if any."""
@@ -290,9 +292,7 @@ def test_a_snapshot_just_made_is_given_again(world: World) -> None:
     ]
 
 
-def test_what_a_flow_waits_for_is_told_again_for_a_moment(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_flow_waits_for_is_told_again_for_a_moment(world: World) -> None:
     """Open pages ask every few seconds."""
     assert world.receive("flow.waiting", command="c-1", flow=3)
     world.answer("c-1", {"id": "f-3", "before": 1})
@@ -300,14 +300,14 @@ def test_what_a_flow_waits_for_is_told_again_for_a_moment(
     assert world.peer.answers[-1] == ("c-2", {"id": "f-3", "before": 1})
     assert world.receive("flow.waiting", command="c-3", flow=4), "another flow"
     world.answer("c-3", NotFound("flow", "f-4"))
-    monkeypatch.setattr("apps.campus_edge.commands.WAITING_AGE_S", -1.0)
+    world.now += 2.1
     assert world.receive("flow.waiting", command="c-4", flow=3)
 
 
-def test_an_old_snapshot_is_made_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_snapshot_is_made_anew(world: World) -> None:
     world.receive("snapshot", command="c-1")
     world.answer("c-1", {"paths": []})
-    monkeypatch.setattr("apps.campus_edge.commands.SNAPSHOT_AGE_S", -1.0)
+    world.now += 0.6
     assert world.receive("snapshot", command="c-2")
 
 

@@ -83,6 +83,11 @@ class WebStage(Stage):
                 self.carry_out_for(one, its)
             return effects
 
+    def advance(self, until: float) -> None:
+        """Let time pass; no command comes meanwhile."""
+        with self.lock:
+            super().advance(until)
+
 
 class Controller:
     """The far end of the web side's link.

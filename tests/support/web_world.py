@@ -168,6 +168,7 @@ class World:
         self.folder = folder
         self._controller_time = NOW
         self._ports = count(5001)
+        self._faults: list[Exception] = []
         self.url = f"sqlite:///{folder / STATE}"
         self.socket = folder / "c.sock"
         self.tokens: dict[str, str] = dict(seed.tokens)
@@ -183,6 +184,8 @@ class World:
         self.store = Store.open(self.url, read_only=True)
         self.audit = AuditWriter(self.access.audit.append, self.clock)
         self.stream = Stream(lambda flow: requester(self.store, flow))
+        self.link.on("announce", self.stream.adder("announce"))
+        self.link.on("changed", self.stream.changed)
         self.collector_link.on("alarm", self.stream.adder("alarm"))
         self.collector_link.on("notice", self.stream.adder("notice"))
         self.collector_link.on("path", self.stream.adder("path"))
@@ -248,6 +251,7 @@ class World:
     def stop_controller(self) -> None:
         if self.controller is not None:
             self.controller.close()
+            self._faults += self.controller.faults
             self.controller = None
             gone(self.link)
 
@@ -262,7 +266,6 @@ class World:
         return token_of(self.access, name, *roles, **more)
 
     def close(self) -> None:
-        faults = [] if self.controller is None else self.controller.faults
         self.stream.close()
         self.stop_controller()
         self.stop_collector()
@@ -271,7 +274,7 @@ class World:
         self.store.close()
         self.audit.close()
         self.access.close()
-        assert not faults
+        assert not self._faults
 
     def grant(self, *grants: dict[str, Any]) -> None:
         """Say in the configuration who may measure."""
