@@ -8,6 +8,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from apps.cli.main import app
+from tests.apps.edge import Controller, Switches, both_edges
+from tests.support.switched_flows import await_switches
 from tests.support.web_world import World, empty_database
 
 
@@ -30,6 +32,24 @@ def served(world: World) -> Iterator[str]:
     """The world behind the real server; its address."""
     with world.served() as url:
         yield url
+
+
+@pytest.fixture
+def controller(tmp_path: Path) -> Iterator[Controller]:
+    """A controller of the test network; a file whose controller differs has a fixture of its own."""
+    built = Controller(tmp_path)
+    yield built
+    built.stop()
+
+
+@pytest.fixture
+def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
+    """Both edges, connected to the running controller."""
+    with both_edges(tmp_path, controller.port) as running:
+        controller.start()
+        await_switches(controller, running)
+        running.hurry()
+        yield running
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from adon.flowvisor import openflow
 from adon.flowvisor.features import missing, needs
@@ -23,10 +22,10 @@ from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.pipeline import SINGLE
 from adon.flowvisor.rules import Steered, flow_rules
 from adon.flowvisor.treatment import Treatment
-from apps.link import LinkClient
-from tests.apps.edge import SCHEMA, TEMPLATE, Controller, Switches, both_edges, end, eventually, measured
+from tests.apps.edge import SCHEMA, TEMPLATE, Switches, end, eventually
 from tests.flowvisor.network import AL2S, MU, SOURCE, TARGET
 from tests.support.private_switch import OpenFlowClient, PrivateSwitch
+from tests.support.switched_flows import prepare, request_flow, run_edges
 
 pytestmark = pytest.mark.integration
 
@@ -35,27 +34,11 @@ UDP = {**TEMPLATE, "protocol": "udp"}
 
 
 @contextmanager
-def running(folder: Path, change: Any = lambda document: document, **policy: object) -> Iterator[Any]:
-    """The controller before both edges, connected; its configuration changed before it starts."""
-    controller = Controller(folder, **policy)
-    document = yaml.safe_load(controller.config.read_text())
-    controller.config.write_text(yaml.safe_dump(change(document), sort_keys=False))
-    try:
-        with both_edges(folder, controller.port) as switches:
-            controller.start()
-            eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
-            with controller.client() as link:
-                link.call("template.add", {"template": UDP, "author": "eve"})
-                link.send("measurement", measured("al2s", 50))
-                link.send("measurement", measured("internet", 5))
-                yield controller, switches, link
-    finally:
-        controller.stop()
-
-
-def submit(link: LinkClient, port: int = 5001, **wish: Any) -> dict[str, Any]:
-    body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "test-bulk"}
-    return dict(link.call("flow.submit", {"request": {**body, "ports": [port], **wish}, "requester": "ann"}))
+def running(folder: Path, change: Any = None, **policy: object) -> Iterator[Any]:
+    """The controller before both edges, and a template over UDP."""
+    with run_edges(folder, change, **policy) as (controller, switches), controller.client() as link:
+        prepare(link, UDP)
+        yield controller, switches, link
 
 
 def send(switches: Switches, packets: int = SENT, port: int = 5001) -> None:
@@ -84,7 +67,7 @@ def slow(document: Any) -> Any:
 
 def test_a_flow_is_held_to_what_it_was_granted_by_a_real_meter(tmp_path: Path) -> None:
     with running(tmp_path, slow, ladder={"mode": "auto"}) as (_controller, switches, link):
-        flow = submit(link, qspec={"throughput": {"min": "10 kbps"}})
+        flow = request_flow(link, qspec={"throughput": {"min": "10 kbps"}})
         granted = flow["granted"]
         assert granted["by"] == "meter"
         rule = eventually(
@@ -105,7 +88,7 @@ def test_a_flow_is_held_to_what_it_was_granted_by_a_real_meter(tmp_path: Path) -
 def test_a_meter_that_somebody_made_first_is_made_ours(tmp_path: Path) -> None:
     with running(tmp_path, ladder={"mode": "meters"}) as (controller, switches, link):
         switches.ofctl("add-meter", "mu-edge", "meter=40960,kbps,band=type=drop,rate=17")
-        assert submit(link)["state"] in ("installing", "active")
+        assert request_flow(link)["state"] in ("installing", "active")
         eventually(lambda: link.call("snapshot", {})["paths"][0]["flows"] == ["f-1"])
         eventually(lambda: "rate=17" not in switches.ofctl("dump-meters", "mu-edge"), "it is as it was")
         eventually(lambda: [r for r in switches.rules("mu-edge") if "meter:40960" in r], "no rule with it")
@@ -120,7 +103,7 @@ def staged(document: Any) -> Any:
 
 def test_a_real_group_takes_the_other_way_when_a_port_is_down_and_nobody_is_there(tmp_path: Path) -> None:
     with running(tmp_path, staged) as (controller, switches, link):
-        submit(link)
+        request_flow(link)
         eventually(lambda: [r for r in switches.rules("mu-edge") if "cookie=0xad10" in r], "no flow")
         assert "type=ff" in switches.ofctl("dump-groups", "mu-edge")
         send(switches, 3)

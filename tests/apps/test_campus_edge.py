@@ -26,7 +26,6 @@ from tests.apps.edge import (
     LINKS,
     Controller,
     Switches,
-    both_edges,
     eventually,
     free_port,
     measured,
@@ -47,23 +46,6 @@ from tests.support.switched_flows import (
 )
 
 pytestmark = pytest.mark.integration
-
-
-@pytest.fixture
-def controller(tmp_path: Path) -> Iterator[Controller]:
-    built = Controller(tmp_path)
-    yield built
-    built.stop()
-
-
-@pytest.fixture
-def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
-    """Both edges, connected to the running controller."""
-    with both_edges(tmp_path, controller.port) as running:
-        controller.start()
-        await_switches(controller, running)
-        running.hurry()
-        yield running
 
 
 # -- the life of a flow on real switches -------------------------------------------------------------------

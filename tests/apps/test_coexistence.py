@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.apps.edge import TEMPLATE, Controller, Switches, both_edges, eventually, free_port, measured
+from tests.apps.edge import Controller, Switches, eventually, free_port
 from tests.apps.faucet import COOKIE, faucet
+from tests.support.switched_flows import prepare, run_edges, submit_flow
 
 pytestmark = pytest.mark.integration
 
@@ -23,23 +24,14 @@ TO_AL2S = "push_vlan(vid=1701,pcp=0),2"
 
 @pytest.fixture
 def edges(tmp_path: Path) -> Iterator[tuple[Controller, Switches]]:
-    controller = Controller(tmp_path, consistency_period="1 s")
-    with both_edges(tmp_path, controller.port) as switches:
-        controller.start()
-        eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
-        try:
-            yield controller, switches
-        finally:
-            controller.stop()
+    with run_edges(tmp_path, consistency_period="1 s") as running:
+        yield running
 
 
 def with_a_flow(controller: Controller) -> None:
     with controller.client("collector") as link:
-        link.call("template.add", {"template": TEMPLATE, "author": "test"})
-        link.send("measurement", measured("internet", 5))
-        link.send("measurement", measured("al2s", 50))
-        wish = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "test-bulk"}
-        link.call("flow.submit", {"request": {**wish, "ports": [5001]}, "requester": "test"})
+        prepare(link)
+        submit_flow(link, size="1 GB")
     eventually(lambda: controller.said("code=flow-active") == 1, "the flow is not active")
 
 

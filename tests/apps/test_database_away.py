@@ -13,7 +13,6 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,22 +49,6 @@ WISH: dict[str, Any] = {
     "template": "test-bulk",
     "ports": [5002],
 }
-
-
-@pytest.fixture
-def controller(tmp_path: Path) -> Iterator[Controller]:
-    built = Controller(tmp_path)
-    yield built
-    built.stop()
-
-
-@pytest.fixture
-def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
-    with both_edges(tmp_path, controller.port) as running:
-        controller.start()
-        await_switches(controller, running)
-        running.hurry()
-        yield running
 
 
 def no_more_room(controller: Controller) -> None:

@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-import yaml
 
-from tests.apps.edge import TEMPLATE, Controller, Switches, both_edges, eventually, measured
+from tests.apps.edge import Controller, Switches, eventually
+from tests.support.switched_flows import prepare, run_edges, submit_flow
 
 pytestmark = pytest.mark.integration
 
@@ -27,26 +28,18 @@ BY_HAND = {
 @contextmanager
 def edges(folder: Path, drift: str) -> Iterator[tuple[Controller, Switches]]:
     """Both edges with a flow's rules in them, and this policy about drift."""
-    controller = Controller(folder, settle="200 ms", counters_period="1 h")
-    document = yaml.safe_load(controller.config.read_text())
-    for switch in document["switches"].values():
-        switch["drift"] = drift
-    controller.config.write_text(yaml.safe_dump(document))
-    with both_edges(folder, controller.port) as switches:
-        controller.start()
-        try:
-            eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
-            with controller.client("collector") as link:
-                link.call("template.add", {"template": TEMPLATE, "author": "test"})
-                link.send("measurement", measured("internet", 5))
-                link.send("measurement", measured("al2s", 50))
-                wish = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "test-bulk"}
-                link.call("flow.submit", {"request": {**wish, "ports": [5001]}, "requester": "test"})
-            eventually(lambda: controller.said("code=flow-active") == 1, "the flow is not active")
-            eventually(lambda: len(bare(switches)) == 7, "not all rules are there")
-            yield controller, switches
-        finally:
-            controller.stop()
+
+    def change(document: dict[str, Any]) -> None:
+        for switch in document["switches"].values():
+            switch["drift"] = drift
+
+    with run_edges(folder, change, settle="200 ms", counters_period="1 h") as (controller, switches):
+        with controller.client("collector") as link:
+            prepare(link)
+            submit_flow(link, size="1 GB")
+        eventually(lambda: controller.said("code=flow-active") == 1, "the flow is not active")
+        eventually(lambda: len(bare(switches)) == 7, "not all rules are there")
+        yield controller, switches
 
 
 def bare(switches: Switches) -> set[str]:

@@ -18,9 +18,9 @@ from adon.config import load
 from adon.store.store import Store
 from apps.cli.main import app
 from apps.link import LinkClient
-from tests.apps.edge import BRIDGES, TEMPLATE, Switches, both_edges, eventually, measured
+from tests.apps.edge import BRIDGES, Switches, both_edges, eventually
 from tests.support.serve_process import Service
-from tests.support.switched_flows import durations, record_messages
+from tests.support.switched_flows import durations, prepare, record_messages, submit_flow
 
 pytestmark = pytest.mark.integration
 
@@ -101,20 +101,6 @@ def plain(lines: list[str]) -> set[str]:
     return {" ".join(w for w in line.split() if not w.startswith(counted)) for line in lines}
 
 
-def submit(link: LinkClient, port: int = 5001) -> int:
-    link.call("template.add", {"template": TEMPLATE, "author": "eve"})
-    link.send("measurement", measured("al2s", 50))
-    link.send("measurement", measured("internet", 5))
-    wish = {
-        "source": "mu-dtn",
-        "destination": "osu-dtn",
-        "size": "10 MB",
-        "template": "test-bulk",
-        "ports": [port],
-    }
-    return int(link.call("flow.submit", {"request": wish, "requester": "ann"})["number"])
-
-
 def active(service: Running, number: int) -> None:
     eventually(lambda: service.flow(number).state == "active", "the flow is not active")
 
@@ -165,7 +151,8 @@ def test_a_changed_path_changes_only_its_own_rules(
     service: Running, switches: Switches, tmp_path: Path
 ) -> None:
     with service.link() as link:
-        number = submit(link)
+        prepare(link)
+        number = submit_flow(link)
         active(service, number)
     before, old = service.parts(), rules(switches)
     others = [line for line in old if "1701" not in line and "set_field:5797" not in line]
@@ -197,7 +184,8 @@ def test_flows_whose_path_or_host_is_gone_move_or_end_with_the_reason(
     service: Running, switches: Switches
 ) -> None:
     with service.link() as link:
-        number = submit(link)
+        prepare(link)
+        number = submit_flow(link)
         active(service, number)
     tests = yaml.safe_load(service.config.read_text())["measurements"]
     service.edit(

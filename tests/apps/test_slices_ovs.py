@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from apps.link import LinkClient
-from tests.apps.edge import TEMPLATE, Controller, Switches, both_edges, eventually, measured
+from tests.apps.edge import Controller, Switches, eventually
 from tests.support.refusals import refused
+from tests.support.switched_flows import prepare, request_flow
 
 pytestmark = pytest.mark.integration
 
@@ -34,36 +33,15 @@ def controller(tmp_path: Path) -> Iterator[Controller]:
     built.stop()
 
 
-@pytest.fixture
-def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
-    with both_edges(tmp_path, controller.port) as running:
-        controller.start()
-        eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
-        yield running
-
-
-def submit(link: LinkClient, port: int, *groups: str) -> dict[str, Any]:
-    wish = {
-        "source": "mu-dtn",
-        "destination": "osu-dtn",
-        "size": "10 MB",
-        "template": "test-bulk",
-        "ports": [port],
-    }
-    return dict(link.call("flow.submit", {"request": wish, "requester": "ann", "groups": list(groups)}))
-
-
 def test_a_members_flow_is_queued_marked_and_known_by_its_tenant(
     controller: Controller, switches: Switches
 ) -> None:
     with controller.client() as link:
-        link.call("template.add", {"template": TEMPLATE, "author": "eve"})
-        link.send("measurement", measured("al2s", 50))
-        link.send("measurement", measured("internet", 5))
+        prepare(link)
         for port, groups, code in ((5001, (), "forbidden"), (6000, ("genomics",), "invalid-input")):
             with refused(code):
-                submit(link, port, *groups)
-        flow = submit(link, 5001, "genomics")
+                request_flow(link, *groups, ports=[port])
+        flow = request_flow(link, "genomics")
         assert (flow["slice"], flow["granted"]["by"], flow["granted"]["number"]) == ("genomics", "queue", 11)
         eventually(lambda: ingress(switches), "no rule of the tenant")
         rule = ingress(switches)[0]

@@ -13,6 +13,7 @@ import yaml
 from apps.link import LinkClient
 from tests.apps.edge import TEMPLATE, Controller, Switches, both_edges, eventually, measured
 from tests.flowvisor.frames import frame
+from tests.support.switched_flows import prepare
 
 pytestmark = pytest.mark.integration
 
@@ -45,18 +46,8 @@ def controller(tmp_path: Path) -> Iterator[Controller]:
     built.stop()
 
 
-@pytest.fixture
-def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
-    with both_edges(tmp_path, controller.port) as running:
-        controller.start()
-        eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
-        yield running
-
-
 def begin(link: LinkClient, switches: Switches, template: dict[str, Any] = TEMPLATE) -> None:
-    link.call("template.add", {"template": template, "author": "eve"})
-    link.send("measurement", measured("al2s", 50))
-    link.send("measurement", measured("internet", 5))
+    prepare(link, template)
     eventually(lambda: len(rules(switches, REACTIVE)) == 2, "no rule shows unannounced packets")
 
 

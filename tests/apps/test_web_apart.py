@@ -23,10 +23,9 @@ from adon.store.access import upgrade as access
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
 from apps.link import LinkClient
-from tests.apps.edge import DIES_WITH_US, ROOT, Controller, Switches, both_edges, end, eventually, measured
+from tests.apps.edge import DIES_WITH_US, ROOT, Controller, Switches, end, eventually, measured
 from tests.support.switched_flows import (
     await_state,
-    await_switches,
     ingress_rule,
     prepare,
     stored_flow,
@@ -88,21 +87,6 @@ class Web:
 
     def go_on(self) -> None:
         self.process.send_signal(signal.SIGCONT)
-
-
-@pytest.fixture
-def controller(tmp_path: Path) -> Iterator[Controller]:
-    built = Controller(tmp_path)
-    yield built
-    built.stop()
-
-
-@pytest.fixture
-def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
-    with both_edges(tmp_path, controller.port) as running:
-        controller.start()
-        await_switches(controller, running)
-        yield running
 
 
 @pytest.fixture

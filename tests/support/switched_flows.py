@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from adon.store.store import Store
 from apps.link import LinkClient
-from tests.apps.edge import BRIDGES, TEMPLATE, Controller, Switches, end, eventually, measured
+from tests.apps.edge import BRIDGES, TEMPLATE, Controller, Switches, both_edges, end, eventually, measured
 
 FLOW_COOKIE = "0xad1"
 MEASUREMENT_COOKIE = "0xad01"
@@ -28,8 +30,32 @@ def rules_with(switches: Switches, cookie: str) -> list[str]:
     return [line for bridge in BRIDGES for line in switches.rules(bridge) if f"cookie={cookie}" in line]
 
 
+@contextmanager
+def run_edges(
+    folder: Path, change: Callable[[dict[str, Any]], object] | None = None, **policy: object
+) -> Iterator[tuple[Controller, Switches]]:
+    """Run a controller before both edges; its configuration is changed in place before it starts."""
+    controller = Controller(folder, **policy)
+    if change is not None:
+        document = yaml.safe_load(controller.config.read_text())
+        change(document)
+        controller.config.write_text(yaml.safe_dump(document, sort_keys=False))
+    with both_edges(folder, controller.port) as switches:
+        controller.start()
+        try:
+            eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
+            yield controller, switches
+        finally:
+            controller.stop()
+
+
 def submit_flow(link: LinkClient, **wish: Any) -> int:
     """Submit a flow of the test template; return its number."""
+    return int(request_flow(link, **wish)["number"])
+
+
+def request_flow(link: LinkClient, *groups: str, **wish: Any) -> dict[str, Any]:
+    """Submit a flow of the test template as a member of these groups; return the flow."""
     body = {
         "source": "mu-dtn",
         "destination": "osu-dtn",
@@ -37,13 +63,13 @@ def submit_flow(link: LinkClient, **wish: Any) -> int:
         "template": "test-bulk",
         "ports": [5001],
     }
-    answer = link.call("flow.submit", {"request": {**body, **wish}, "requester": "ann"})
-    return int(answer["number"])
+    asked = {"request": {**body, **wish}, "requester": "ann", "groups": list(groups)}
+    return dict(link.call("flow.submit", asked))
 
 
-def prepare(link: LinkClient) -> None:
-    """Add the test template, and report fast al2s and slow internet."""
-    link.call("template.add", {"template": TEMPLATE, "author": "eve"})
+def prepare(link: LinkClient, template: Mapping[str, Any] = TEMPLATE) -> None:
+    """Add a template, by default the test's, and report fast al2s and slow internet."""
+    link.call("template.add", {"template": template, "author": "eve"})
     link.send("measurement", measured("al2s", 50))
     link.send("measurement", measured("internet", 5))
 
