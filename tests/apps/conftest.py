@@ -9,29 +9,12 @@ from typer.testing import CliRunner
 
 from apps.cli.main import app
 from tests.apps.edge import Controller, Switches, both_edges
+from tests.support.databases import postgresql
 from tests.support.switched_flows import await_switches
-from tests.support.web_world import World, empty_database
+from tests.support.web_fixtures import empty_state, served, world
+from tests.support.web_world import World
 
-
-@pytest.fixture(scope="session")
-def empty_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database at the present schema with nothing in it; copied, not migrated, for each test."""
-    return empty_database(tmp_path_factory.mktemp("state"))
-
-
-@pytest.fixture
-def world(tmp_path: Path, empty_state: Path) -> Iterator[World]:
-    """The web side with databases, a controller on a stage and a collector of its own."""
-    built = World(tmp_path, empty_state)
-    yield built
-    built.close()
-
-
-@pytest.fixture
-def served(world: World) -> Iterator[str]:
-    """The world behind the real server; its address."""
-    with world.served() as url:
-        yield url
+__all__ = ["empty_state", "postgresql", "served", "world"]
 
 
 @pytest.fixture

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
-import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy
 
 from adon.errors import Unavailable
 from adon.store.lease import CONTROLLER
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
-from tests import postgresql as server
 from tests.apps.edge import (
     BRIDGES,
     LEASE,
@@ -30,6 +25,7 @@ from tests.apps.edge import (
     eventually,
     measured,
 )
+from tests.support.databases import new_database
 from tests.support.refusals import refused
 from tests.support.switched_flows import (
     FLOW_COOKIE,
@@ -48,26 +44,9 @@ log = logging.getLogger(__name__)
 STEPPED_DOWN = 75
 
 
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[str]:
-    if importlib.util.find_spec("psycopg") is None or not server.installed():
-        pytest.skip("no PostgreSQL server, or no driver, is installed")
-    directory = Path(tempfile.mkdtemp(prefix="adon-pg-"))
-    try:
-        with server.running(directory, ["fsync=off"]) as url:
-            yield url
-    finally:
-        shutil.rmtree(directory)
-
-
 @pytest.fixture
-def url(postgresql: str, request: pytest.FixtureRequest) -> str:
-    name = f"t{abs(hash(request.node.nodeid))}"
-    engine = sqlalchemy.create_engine(postgresql, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    engine.dispose()
-    own = sqlalchemy.make_url(postgresql).set(database=name).render_as_string(hide_password=False)
+def url(postgresql: str) -> str:
+    own = new_database(postgresql)
     upgrade(own)
     return own
 

@@ -11,7 +11,7 @@ import pytest
 
 from adon.client import Client
 from adon.errors import NotFound
-from tests.apps.conftest import empty_state, served, world
+from tests.support.web_fixtures import empty_state, served, world
 
 __all__ = ["empty_state", "served", "world"]
 

@@ -19,23 +19,12 @@ from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME
 from apps.rest.serving import WebServer
 from apps.rest.site import Site
-from tests.support.web_world import NOW, World, empty_database
+from tests.support.web_fixtures import empty_state, world
+from tests.support.web_world import NOW, World
+
+__all__ = ["empty_state", "world"]
 
 Visiting = Callable[..., Visit]
-
-
-@pytest.fixture(scope="session")
-def empty_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database at the present schema with nothing in it."""
-    return empty_database(tmp_path_factory.mktemp("state"))
-
-
-@pytest.fixture
-def world(tmp_path: Path, empty_state: Path) -> Iterator[World]:
-    """The web side with databases, a controller on a stage and a collector of its own."""
-    built = World(tmp_path, empty_state)
-    yield built
-    built.close()
 
 
 @pytest.fixture

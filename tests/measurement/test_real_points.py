@@ -11,12 +11,11 @@ import pytest
 
 from measurement.fleet import Fleet, Host, Value, Watched
 from measurement.model import Measurement, Metric, PathKey
-from measurement.point import certificate
 from measurement.poller import PathTest, Point, Poller
 from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.leftovers import sweep
-from tests.measurement.point.running import A, B, RunningPoint, start, stop
+from tests.measurement.point.running import RunningPoint, ends_of, run_peers
 
 pytestmark = pytest.mark.integration
 KEY = PathKey("p", "a", "b")
@@ -24,26 +23,14 @@ KEY = PathKey("p", "a", "b")
 
 @pytest.fixture(scope="module")
 def points(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningPoint, RunningPoint]]:
-    folder = tmp_path_factory.mktemp("points")
-    trusted = folder / "peers.pem"
-    with trusted.open("wb") as out:
-        for name, address in (("a", A), ("b", B)):
-            (folder / name).mkdir()
-            out.write(certificate.ensure(folder / name, [name, address])[0].read_bytes())
-    options = ("--peer-verify", str(trusted))
-    running = start(folder / "a", A, *options), start(folder / "b", B, *options)
-    yield running
-    assert [stop(point) for point in running] == [0, 0]
-
-
-def ends(points: tuple[RunningPoint, RunningPoint]) -> specs.Ends:
-    return specs.Ends(A, B, points[0].node, points[1].node)
+    with run_peers(tmp_path_factory.mktemp("points")) as running:
+        yield running
 
 
 def test_a_planned_test_starts_on_its_second(points: tuple[RunningPoint, RunningPoint]) -> None:
     named = {name: Point(point.client(), point.node) for name, point in zip("ab", points, strict=True)}
     planned = float(math.ceil(time.time()) + 5)
-    test = PathTest(KEY, specs.throughput(ends(points), 1, rate=20e6), (Metric.THROUGHPUT,))
+    test = PathTest(KEY, specs.throughput(ends_of(points), 1, rate=20e6), (Metric.THROUGHPUT,))
     found = Poller(named).run(test, start_at=planned)
     assert found.failure is None
     assert found.started == pytest.approx(planned, abs=1)
@@ -57,7 +44,7 @@ def test_a_planned_test_starts_on_its_second(points: tuple[RunningPoint, Running
 
 def test_a_route_is_measured(points: tuple[RunningPoint, RunningPoint]) -> None:
     named = {"a": Point(points[0].client(), points[0].node)}
-    (trip,) = Poller(named).run(PathTest(KEY, specs.trace(ends(points), 3), (Metric.RTT,))).outcomes
+    (trip,) = Poller(named).run(PathTest(KEY, specs.trace(ends_of(points), 3), (Metric.RTT,))).outcomes
     assert isinstance(trip, Measurement)
     assert trip.parameters["hop_count"] == 1
 
@@ -69,7 +56,7 @@ def test_a_repeating_task_is_read_and_then_swept(
         return PSchedulerClient(points[0].url, str(points[0].certificate), owner=str(tmp_path), secret=b"s")
 
     since = time.time() - 5
-    request = specs.rtt(ends(points), 1)
+    request = specs.rtt(ends_of(points), 1)
     task = client().post(request, Schedule(slip=1, repeat=3, max_runs=2))
     taken: list[Value] = []
 

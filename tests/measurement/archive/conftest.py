@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sqlalchemy
 
 from measurement.archive import Archive
-from tests.store.conftest import postgresql
+from tests.support.databases import new_database, postgresql
 
 __all__ = ["postgresql"]
 
@@ -20,13 +18,7 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
     """A place without an archive."""
     if request.param == "sqlite":
         return tmp_path / "measurements.db"
-    first = sqlalchemy.make_url(request.getfixturevalue("postgresql"))
-    name = f"test_{uuid.uuid4().hex}"
-    engine = sqlalchemy.create_engine(first, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    engine.dispose()
-    return first.set(database=name).render_as_string(hide_password=False)
+    return new_database(request.getfixturevalue("postgresql"))
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import requests
 
 from measurement.point import certificate
+from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient
 from tests.ports import free_port, free_ports
 
@@ -115,3 +117,22 @@ def stop(point: RunningPoint) -> int:
     if point.process.stderr is not None:
         point.process.stderr.close()
     return status
+
+
+@contextmanager
+def run_peers(folder: Path) -> Iterator[tuple[RunningPoint, RunningPoint]]:
+    """Run two points that trust each other until the context ends."""
+    trusted = folder / "peers.pem"
+    with trusted.open("wb") as out:
+        for name, address in (("a", A), ("b", B)):
+            (folder / name).mkdir()
+            out.write(certificate.ensure(folder / name, [name, address])[0].read_bytes())
+    options = ("--peer-verify", str(trusted))
+    running = start(folder / "a", A, *options), start(folder / "b", B, *options)
+    yield running
+    assert [stop(point) for point in running] == [0, 0]
+
+
+def ends_of(points: tuple[RunningPoint, RunningPoint]) -> specs.Ends:
+    """Return the ends of a test from the first point to the second."""
+    return specs.Ends(A, B, points[0].node, points[1].node)

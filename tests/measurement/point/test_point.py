@@ -18,7 +18,7 @@ from measurement.poller import MeasurementFailed, PathTest, Point, Poller
 from measurement.pscheduler import results, specs
 from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.states import RunState
-from tests.measurement.point.running import A, B, RunningPoint, start, stop
+from tests.measurement.point.running import A, B, RunningPoint, ends_of, run_peers, start, stop
 from tests.support.refusals import refused
 
 pytestmark = pytest.mark.integration
@@ -26,20 +26,8 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture(scope="module")
 def points(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningPoint, RunningPoint]]:
-    folder = tmp_path_factory.mktemp("points")
-    trusted = folder / "peers.pem"
-    with trusted.open("wb") as out:
-        for name, address in (("a", A), ("b", B)):
-            (folder / name).mkdir()
-            out.write(certificate.ensure(folder / name, [name, address])[0].read_bytes())
-    options = ("--peer-verify", str(trusted))
-    running = start(folder / "a", A, *options), start(folder / "b", B, *options)
-    yield running
-    assert [stop(point) for point in running] == [0, 0]
-
-
-def ends(points: tuple[RunningPoint, RunningPoint]) -> specs.Ends:
-    return specs.Ends(A, B, points[0].node, points[1].node)
+    with run_peers(tmp_path_factory.mktemp("points")) as running:
+        yield running
 
 
 def poll(
@@ -51,7 +39,7 @@ def poll(
 
 
 def test_tcp_throughput_between_two_points(points: tuple[RunningPoint, RunningPoint]) -> None:
-    found = poll(points, specs.throughput(ends(points), 1, 2), Metric.THROUGHPUT)[Metric.THROUGHPUT]
+    found = poll(points, specs.throughput(ends_of(points), 1, 2), Metric.THROUGHPUT)[Metric.THROUGHPUT]
     assert isinstance(found, Measurement)
     assert found.value > 1e6
     assert (found.tool, found.parameters["streams"], found.parameters["side"]) == ("iperf3", 2, "receiver")
@@ -59,7 +47,11 @@ def test_tcp_throughput_between_two_points(points: tuple[RunningPoint, RunningPo
 
 def test_udp_throughput_loss_and_jitter(points: tuple[RunningPoint, RunningPoint]) -> None:
     found = poll(
-        points, specs.throughput(ends(points), 1, 1, 2_000_000), Metric.THROUGHPUT, Metric.LOSS, Metric.JITTER
+        points,
+        specs.throughput(ends_of(points), 1, 1, 2_000_000),
+        Metric.THROUGHPUT,
+        Metric.LOSS,
+        Metric.JITTER,
     )
     rate = found[Metric.THROUGHPUT]
     assert isinstance(rate, Measurement)
@@ -68,7 +60,7 @@ def test_udp_throughput_loss_and_jitter(points: tuple[RunningPoint, RunningPoint
 
 
 def test_round_trip_time(points: tuple[RunningPoint, RunningPoint]) -> None:
-    found = poll(points, specs.rtt(ends(points), 3), Metric.RTT, Metric.LOSS)
+    found = poll(points, specs.rtt(ends_of(points), 3), Metric.RTT, Metric.LOSS)
     rtt, loss = found[Metric.RTT], found[Metric.LOSS]
     assert isinstance(rtt, Measurement)
     assert isinstance(loss, Measurement)
@@ -78,7 +70,7 @@ def test_round_trip_time(points: tuple[RunningPoint, RunningPoint]) -> None:
 
 def test_one_way_delay_jitter_and_loss(points: tuple[RunningPoint, RunningPoint]) -> None:
     metrics = (Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS)
-    found = poll(points, specs.latency(ends(points), 20, 0.005), *metrics)
+    found = poll(points, specs.latency(ends_of(points), 20, 0.005), *metrics)
     delay = found[Metric.ONE_WAY_DELAY]
     assert isinstance(delay, Measurement)
     assert 0 <= delay.value < 1
@@ -120,9 +112,9 @@ def test_a_throughput_test_to_a_point_that_is_down_is_refused_with_its_name(
     with socket.socket() as free:
         free.bind((B, 0))
         node = f"{B}:{free.getsockname()[1]}"
-        found = poll(points, specs.throughput(ends(points)._replace(dest_node=node), 1), Metric.THROUGHPUT)[
-            Metric.THROUGHPUT
-        ]
+        found = poll(
+            points, specs.throughput(ends_of(points)._replace(dest_node=node), 1), Metric.THROUGHPUT
+        )[Metric.THROUGHPUT]
     assert isinstance(found, MeasurementFailed)
     assert node in found.cause
 
@@ -131,7 +123,11 @@ def test_exclusive_tests_take_turns_and_background_ignores_them(
     points: tuple[RunningPoint, RunningPoint],
 ) -> None:
     client = points[0].client()
-    tests = [specs.throughput(ends(points), 2), specs.throughput(ends(points), 2), specs.rtt(ends(points), 1)]
+    tests = [
+        specs.throughput(ends_of(points), 2),
+        specs.throughput(ends_of(points), 2),
+        specs.rtt(ends_of(points), 1),
+    ]
     tasks = [client.post(test, Schedule(slip=60)) for test in tests]
     one, two, light = (client.first_run(task) for task in tasks)
     assert one.end <= two.start or two.end <= one.start
@@ -146,9 +142,9 @@ def test_without_slip_a_conflict_is_a_nonstart_with_its_reason(
     points: tuple[RunningPoint, RunningPoint],
 ) -> None:
     client = points[0].client()
-    long = client.post(specs.throughput(ends(points), 30), Schedule(slip=60))
+    long = client.post(specs.throughput(ends_of(points), 30), Schedule(slip=60))
     client.first_run(long)
-    second = client.post(specs.throughput(ends(points), 1), Schedule(slip=0))
+    second = client.post(specs.throughput(ends_of(points), 1), Schedule(slip=0))
     run = client.first_run(second)
     assert run.state is RunState.NONSTART
     assert "slip" in run.document.fields["errors"]
@@ -159,7 +155,7 @@ def test_without_slip_a_conflict_is_a_nonstart_with_its_reason(
 
 def test_cancel_needs_the_key_and_ends_the_tools(points: tuple[RunningPoint, RunningPoint]) -> None:
     client = points[0].client()
-    task = client.post(specs.throughput(ends(points), 30), Schedule(slip=60))
+    task = client.post(specs.throughput(ends_of(points), 30), Schedule(slip=60))
     run = client.first_run(task)
     path = f"/tasks/{task.uuid}"
     assert points[0].delete(path, key="wrong").status_code == 403
@@ -196,7 +192,7 @@ def children(points: tuple[RunningPoint, RunningPoint]) -> list[str]:
 
 def test_a_repeating_task_runs_again(points: tuple[RunningPoint, RunningPoint]) -> None:
     client = points[0].client()
-    task = client.post(specs.rtt(ends(points), 1), Schedule(slip=1, repeat=2, max_runs=2))
+    task = client.post(specs.rtt(ends_of(points), 1), Schedule(slip=1, repeat=2, max_runs=2))
     for _ in range(150):
         if len(client.runs_since(task, 0)) == 2:
             break

@@ -10,7 +10,7 @@ import pytest
 
 from adon.store.access.access import Access
 from adon.store.access.upgrade import upgrade
-from tests.store.conftest import new_database
+from tests.support.databases import new_database
 
 
 @pytest.fixture(scope="session")
