@@ -164,14 +164,6 @@ def succeed(test: PathTest, start: float) -> PolledRun:
     return measured(test, start, start + 0.4)
 
 
-def wait_until(held: Callable[[], object]) -> None:
-    """Wait until a condition holds."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not held():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.05)
-
-
 def write_and_load(folder: Path, **measurements: Any) -> Configuration:
     """The example's, with further keys of ``measurements``."""
     lines = "".join(f"  {key}: {json.dumps(value)}\n" for key, value in measurements.items())

@@ -26,7 +26,8 @@ from measurement.point import certificate
 from measurement.poller import PathTest, PolledRun
 from measurement.pscheduler.client import Schedule
 from measurement.pscheduler.specs import Ends, Kind, rtt
-from tests.apps.collecting import PATIENCE_S, run_collector, succeed, wait_until
+from tests.apps.collecting import PATIENCE_S, run_collector, succeed
+from tests.apps.edge import eventually
 from tests.measurement.standin import stand_in
 from tests.support.factories import make_measurement
 from tests.support.network_factories import NETWORK
@@ -38,7 +39,7 @@ ME = Identity("test", 1, b"s" * 32)
 
 def test_runs_are_carried_out_kept_and_told(tmp_path: Path) -> None:
     with run_collector(tmp_path / "m.db", succeed) as running:
-        wait_until(lambda: running.told.kinds().count("measurement") >= 2)
+        eventually(lambda: running.told.kinds().count("measurement") >= 2)
         with Archive(tmp_path / "m.db", readonly=True) as archive:
             assert len(archive.query()) >= 2
             assert archive.documents("execution")[0]["outcome"] == "measured"
@@ -49,7 +50,7 @@ def test_a_bug_in_a_worker_ends_the_collector_loudly(tmp_path: Path) -> None:
         raise ZeroDivisionError
 
     with run_collector(tmp_path / "m.db", bug) as running:
-        wait_until(lambda: running.raised)
+        eventually(lambda: running.raised)
     assert isinstance(running.raised[0].__cause__, ZeroDivisionError)
 
 
@@ -60,9 +61,9 @@ def test_archive_outage_ends_the_collector_and_counts_the_runs_without_results(
         raise ArchiveUnavailable("cannot write: terminated")
 
     with run_collector(tmp_path / "m.db", succeed) as running:
-        wait_until(lambda: running.told.kinds().count("measurement") >= 1)
+        eventually(lambda: running.told.kinds().count("measurement") >= 1)
         monkeypatch.setattr(Archive, "append", fail)
-        wait_until(lambda: running.raised)
+        eventually(lambda: running.raised)
         monkeypatch.undo()
     assert isinstance(running.raised[0], ArchiveUnavailable)
     (line,) = [one.getMessage() for one in caplog.records if "event=runs_lost" in one.getMessage()]
@@ -98,7 +99,7 @@ def test_one_measures_the_other_stands_by_and_takes_over(tmp_path: Path) -> None
         return succeed(test, start)
 
     with run_collector(file, succeed) as first:
-        wait_until(lambda: first.collector.leads)
+        eventually(lambda: first.collector.leads)
         with run_collector(file, second, "two") as standby:
             time.sleep(2.5)
             assert not second_ran.is_set()
@@ -107,25 +108,25 @@ def test_one_measures_the_other_stands_by_and_takes_over(tmp_path: Path) -> None
             first.stop()
             with Archive(file) as archive:  # the lease runs out, as when the first one was killed long ago
                 assert archive.lease(LEASE, "one", time.time() - 100, 1)
-            wait_until(second_ran.is_set)
+            eventually(second_ran.is_set)
 
 
 def test_a_collector_beside_a_standby_does_not_measure(tmp_path: Path) -> None:
     with run_collector(tmp_path / "m.db", succeed) as running:
-        wait_until(lambda: running.collector.leads)
+        eventually(lambda: running.collector.leads)
         running.inbox.call(lambda: running.collector.follow(active=False))
-        wait_until(lambda: not running.collector.leads)
+        eventually(lambda: not running.collector.leads)
         assert running.cancelled == 1
         running.inbox.call(lambda: running.collector.follow(active=True))
-        wait_until(lambda: running.collector.leads)
+        eventually(lambda: running.collector.leads)
 
 
 def test_who_lost_the_lease_ends_what_it_had_under_way(tmp_path: Path) -> None:
     with run_collector(tmp_path / "m.db", succeed) as running:
-        wait_until(lambda: running.collector.leads)
+        eventually(lambda: running.collector.leads)
         with Archive(tmp_path / "m.db") as archive:
             assert archive.lease(LEASE, "another", time.time() + 1000, 1000)  # its clock is ahead
-        wait_until(lambda: running.cancelled)
+        eventually(lambda: running.cancelled)
         with pytest.raises(LeaseLost):
             running.inbox.keep([make_measurement()])
 
@@ -310,7 +311,7 @@ def _collect(folder: Path, name: str) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-m", "apps.cli", *argv], stderr=(folder / f"{name}.log").open("wb")
     )
-    wait_until((folder / name / "collector.sock").exists)
+    eventually((folder / name / "collector.sock").exists)
     return process
 
 

@@ -31,7 +31,6 @@ from tests.evaluations.documents import INSTANCES as FILE
 from tests.evaluations.documents import TEXT
 from tests.support.refusals import refused
 
-INSTANCES = [Instance("a", "10.0.0.1"), Instance("b", "10.0.0.2"), Instance("laptop", "10.0.0.9")]
 HERE = {name: Place(name, Instance(name, "127.0.0.1")) for name in ("a", "b", "u")}
 TEST = Test(0, 0, 0, Way("a", "b"), 3)
 

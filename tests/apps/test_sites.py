@@ -23,6 +23,7 @@ from measurement.sites.batch import BatchSite
 from measurement.sites.model import JobNews, JobOrder, Shape, SiteReport, SiteState, Wait
 from measurement.sites.static import StaticSite
 from tests.apps.collecting import Clock, Told
+from tests.apps.edge import eventually
 from tests.broker.sites.values import SLURM, compute_site
 from tests.measurement.custom.conftest import Install, install
 
@@ -364,13 +365,6 @@ def test_a_controller_that_had_not_heard_the_end_hears_it(bench: Bench) -> None:
 # -- the thread ----------------------------------------------------------------------------------------
 
 
-def until(held: Callable[[], object], seconds: float = 8.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not held():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.01)
-
-
 @pytest.fixture
 def running() -> Iterator[Bench]:
     bench = Bench(live=True)
@@ -380,19 +374,19 @@ def running() -> Iterator[Bench]:
 
 
 def test_a_desk_works_by_itself(running: Bench) -> None:
-    until(lambda: running.reports)
+    eventually(lambda: running.reports)
     running.order()
-    until(lambda: running.news)
+    eventually(lambda: running.news)
     assert running.site.jobs["1"][0].name == "adon-j1-e1"
 
 
 def test_a_bug_in_one_turn_does_not_end_it(running: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    until(lambda: running.reports)
+    eventually(lambda: running.reports)
     running.site.jobs["1"] = None  # type: ignore[assignment]
     running.order(site_job="1")
-    until(lambda: "event=fault site=osu-hpc" in caplog.text)
+    eventually(lambda: "event=fault site=osu-hpc" in caplog.text)
     running.desk.begin_anew()
-    until(lambda: len(running.reports) > 1)
+    eventually(lambda: len(running.reports) > 1)
 
 
 def test_a_site_that_hangs_holds_up_nobody_who_stops() -> None:

@@ -22,7 +22,8 @@ from apps.collector.ways_in import reporters, resolver, ways_in
 from measurement.archive import Archive
 from measurement.model import Measurement, Metric, PathKey
 from measurement.notify.subscription import Channel, to_json
-from tests.apps.collecting import KEY, CollectorThread, run_collector, succeed, wait_until, write_and_load
+from tests.apps.collecting import KEY, CollectorThread, run_collector, succeed, write_and_load
+from tests.apps.edge import eventually
 from tests.measurement.notify.alarming import alarm, subscription
 from tests.measurement.notify.standin_smtp import running
 from tests.measurement.sources.messages import message
@@ -38,7 +39,7 @@ TOKEN = "token-of-mu"  # noqa: S105 - of this test
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[CollectorThread]:
     with run_collector(tmp_path / "m.db", succeed) as known:
-        wait_until(lambda: known.collector.leads)
+        eventually(lambda: known.collector.leads)
         yield known
 
 
@@ -88,9 +89,9 @@ def test_an_archive_is_read_and_what_is_known_is_not_kept_again(
         wanted = [{"kind": "opensearch", "url": f"{url}/opensearch", "period": "1 s"}]
         settings = write_and_load(tmp_path, archives=wanted)
         with ways_in(settings, tmp_path, collector.inbox):
-            wait_until(lambda: len(kept(tmp_path)) == 2)
+            eventually(lambda: len(kept(tmp_path)) == 2)
             rounds = len(stand_in.asked)
-            wait_until(lambda: len(stand_in.asked) >= rounds + 8)  # two more rounds of the four pairs
+            eventually(lambda: len(stand_in.asked) >= rounds + 8)  # two more rounds of the four pairs
     assert len(kept(tmp_path)) == 2
 
 
@@ -134,9 +135,9 @@ def test_an_alarm_reaches_who_has_subscribed_signed(tmp_path: Path) -> None:
     with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None, lambda _, __: True) as told:
         told.subscribe([subscription(channel=Channel.WEBHOOK, target=target)])
         told.offer(alarm())
-        wait_until(lambda: receiver.calls)
+        eventually(lambda: receiver.calls)
         # Its end before the receiver's answer is kept would have the message sent again at the next start.
-        wait_until(lambda: json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["waiting"] == [])
+        eventually(lambda: json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["waiting"] == [])
     path, headers, body = receiver.calls[0]
     assert path == "/alarms"
     assert is_signed(SECRET, headers, body)
@@ -151,8 +152,8 @@ def test_what_could_not_be_sent_waits_for_the_next_start(tmp_path: Path) -> None
     with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None, lambda _, __: True) as told:
         told.subscribe([mine])
         told.offer(alarm())
-        wait_until(lambda: receiver.calls)
-        wait_until(lambda: json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["attempts"] == 1)
+        eventually(lambda: receiver.calls)
+        eventually(lambda: json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["attempts"] == 1)
     held = json.loads((tmp_path / OUTBOX).read_bytes())
     assert len(held["s-1"]["waiting"]) == 1
     (tmp_path / OUTBOX).write_text("{damaged")

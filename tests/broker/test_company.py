@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from adon.broker.flow import Flow
-from measurement.model import PathKey
 from tests.support.network_factories import make_configuration
 from tests.support.stage import Stage, know, make_stage
 
-KEY = PathKey("al2s", "mu", "osu")
 SIZE = 100_000_000
 
 

@@ -8,11 +8,8 @@ from hypothesis import strategies as st
 
 from adon.broker.decision import Outcome
 from adon.broker.flow import FlowState, Quality
-from measurement.model import PathKey
 from tests.support.scenes import SEVEN, current_paths, cut_al2s, make_wide_configuration, submit_on_al2s
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, know, make_stage
-
-STANDBY = PathKey("internet", "mu", "osu")
 
 
 def cut_with(stage: Stage, internet: float) -> None:

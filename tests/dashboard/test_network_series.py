@@ -7,9 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from apps.dashboard.network import series_figure
-from apps.dashboard.network.series_data import Curve, Direction, harmless, runs
-from apps.dashboard.network.series_figure import Mark
+from apps.dashboard.network.series_data import Direction, harmless, runs
 from apps.rest.times import to_text
 
 UTC = ZoneInfo("UTC")
@@ -42,10 +40,6 @@ def test_a_gap_stays_a_gap() -> None:
     assert runs(HOUR, at) == [[0, 1, 2], [3, 4, 5]]
     assert runs(HOUR[:1], at[:1]) == [[0]]
     assert runs([], []) == []
-
-
-def drawn(curves: list[Curve], marks: list[Mark] | None = None, *, zero: bool = False) -> Any:
-    return series_figure.chart(curves, marks or [], UTC, since=T, until=T + 3600, zero=zero)
 
 
 # -- as text -------------------------------------------------------------------------------------------

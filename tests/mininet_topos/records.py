@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from adon.broker.decision import Outcome
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from apps.rest.measuring_models import ExecutionView
 from apps.rest.models import DecisionView, MeasurementView
-from measurement.model import Metric, PathKey
-from measurement.scheduling import Execution, Task
+from measurement.model import PathKey
+from measurement.scheduling import Execution
 from mininet_topos.demo.record import Check, Moment, Plan, Record, Transfer
 from tests.support.factories import make_measurement
 from tests.support.fake_collector import NOW
@@ -20,11 +19,8 @@ MB = 1_000_000
 HOSTILE = "<script>alert(1)</script>"
 
 
-def measured(
-    path: str, value: float, after: float, source: str = "mu", metric: Metric = Metric.THROUGHPUT
-) -> dict:
-    key = PathKey(path, *(("mu", "osu") if source == "mu" else ("osu", "mu")))
-    one = make_measurement(key=key, metric=metric, value=value, observed_at=NOW + after, lasted=5)
+def measured(path: str, value: float, after: float) -> dict:
+    one = make_measurement(key=PathKey(path, "mu", "osu"), value=value, observed_at=NOW + after)
     return MeasurementView.of(one).body()
 
 
@@ -37,32 +33,6 @@ def decision(number: int, **changes) -> dict:
     return DecisionView.of(replace(made, **about)).body()
 
 
-def _task(path: str, tool: str, duration: float) -> Task:
-    return Task(
-        id=f"{path}:mu>osu/{tool}",
-        source="mu",
-        destination="osu",
-        tool=tool,
-        period=20.0,
-        duration=duration,
-        deadline=None,
-        points=frozenset({"mu", "osu"}),
-        links=frozenset({path}),
-        loads=tool == "throughput",
-    )
-
-
-TASKS = {
-    task.id: task
-    for task in (
-        _task("al2s", "rtt", 5),
-        _task("internet", "rtt", 5),
-        _task("al2s", "throughput", 7),
-        _task("internet", "throughput", 7),
-    )
-}
-
-
 def execution(
     task: str, started: float | None, ended: float | None, planned: float = 0.0, outcome="measured"
 ):
@@ -71,29 +41,14 @@ def execution(
     return ExecutionView.of(Execution(task, 0, NOW + planned, *times, outcome)).body()
 
 
-def schedule() -> dict:
-    """The plan as the API answers, as far as the demo reads it."""
-    rows = [
-        {"task": task.id, "tool": task.tool, "period_seconds": 20.0, "slot_seconds": task.duration}
-        for task in TASKS.values()
-    ]
-    return {"round_seconds": 20.0, "tasks": rows}
-
-
 def small_plan(*runs: dict, overlaps: tuple[str, ...] = ()) -> Plan:
-    return Plan(schedule(), '<p title="a round">of the plan</p>', list(runs), list(overlaps))
-
-
-def alarm(at: float, *, bad: bool = True, metric: str = "rtt") -> dict:
-    """An alarm as the API answers, as far as the demo reads it; raised so long after NOW."""
-    return {
-        "id": f"a-{at:g}",
-        "series": {"path": "al2s", "source": "mu", "destination": "osu", "metric": metric},
-        "bad": bad,
-        "severity": "critical",
-        "text": f"al2s: {metric} rose {HOSTILE}",
-        "raised_at": datetime.fromtimestamp(NOW + at, UTC).isoformat(),
-    }
+    task = {"task": "al2s:mu>osu/rtt", "tool": "rtt", "period_seconds": 20.0, "slot_seconds": 5.0}
+    return Plan(
+        {"round_seconds": 20.0, "tasks": [task]},
+        '<p title="a round">of the plan</p>',
+        list(runs),
+        list(overlaps),
+    )
 
 
 def small_record() -> Record:
@@ -115,10 +70,7 @@ def small_record() -> Record:
         ],
         measurements=[
             measured("al2s", 58e6, 8),
-            measured("al2s", 4.8e6, 25),
             measured("internet", 6.5e6, 9),
-            measured("al2s", 57e6, -60),
-            measured("al2s", 56e6, 9, source="osu"),
         ],
         rules={"t1 mu-edge": "cookie=0xad10000000000001, priority=30500,tcp actions=output:2"},
         names={"f-1": HOSTILE, "f-2": "SoyKB-2"},

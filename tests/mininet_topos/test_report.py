@@ -12,8 +12,6 @@ from tests.mininet_topos.records import (
     small_record,
 )
 
-PNG = b"\x89PNG\r\n\x1a\n"
-
 
 @pytest.fixture
 def text():

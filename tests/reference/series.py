@@ -103,21 +103,6 @@ def skewed(chance: random.Random) -> Iterator[float]:
         yield (chance.lognormvariate(0.0, shape) - mean) / deviation
 
 
-def correlated(chance: random.Random, share: float = 0.5) -> Iterator[float]:
-    """First-order autoregressive normal noise: each sample keeps ``share`` of the one before."""
-    value = chance.gauss(0.0, 1.0)
-    while True:
-        yield value
-        value = share * value + math.sqrt(1 - share**2) * chance.gauss(0.0, 1.0)
-
-
-def spikes(chance: random.Random, length: int, share: float, by: float) -> list[Plateau]:
-    """Single spikes of ``by`` σ at random places, at ``share`` of the samples, never two in a row."""
-    places = [index for index in range(length) if chance.random() < share]
-    alone = [place for place, before in zip(places, [-2, *places], strict=False) if place - before > 1]
-    return [Plateau(place, 1, by) for place in alone]
-
-
 def series(
     seed: int,
     length: int,
