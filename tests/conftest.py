@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import uuid
@@ -38,6 +39,10 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("adon")
+
+# A shell starts a background job with SIGINT ignored, and every process that a test starts would inherit it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def why_no_testbed() -> str:

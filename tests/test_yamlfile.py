@@ -99,7 +99,6 @@ def _laughs() -> str:
         ("a: " + "9" * 5000, "out-of-range", "a", 1),
         ("a: 1e999", "out-of-range", "a", 1),
         ("[" * 200 + "]" * 200, "too-large", "0.0.0", 1),
-        ("[" * 500_000, "too-large", "0.0.0", 1),
         ("a: " + "x" * 10_000_000, "too-large", "", None),
         ("a: " + "é" * 600_000, "too-large", "", None),
     ],
@@ -108,6 +107,14 @@ def _laughs() -> str:
 def test_refused(text: str, code: str, field: str, line: int | None) -> None:
     with refused(code, field, line):
         yamlfile.read_yaml(text, "f.yaml")
+
+
+@pytest.mark.usefixtures("parser")
+def test_text_nested_without_end_is_refused() -> None:
+    """libyaml refuses more than 1000 levels itself since 0.2.6; other parsers leave that to ADON."""
+    with pytest.raises(InvalidInput) as caught:
+        yamlfile.read_yaml("[" * 500_000, "f.yaml")
+    assert caught.value.problems[0].code in {"too-large", "not-yaml"}
 
 
 @pytest.mark.parametrize(
