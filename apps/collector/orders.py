@@ -10,7 +10,7 @@ fitted around it, at periods that EDF-CE proves to fit.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,8 @@ from measurement.pscheduler import specs
 from measurement.pscheduler.specs import Kind, TestRequest
 from measurement.psconfig import plan as psconfig
 from measurement.psconfig import write
-from measurement.psconfig.expand import Expanded
+from measurement.psconfig.errors import SkippedTask, SkipReason, merge_skipped
+from measurement.psconfig.expand import Expansion
 from measurement.psconfig.mesh import Need, longest_period
 from measurement.scheduling import (
     Agreement,
@@ -45,6 +46,7 @@ METRICS: Mapping[str, tuple[Metric, ...]] = {
 """What is kept of each kind of test."""
 SECOND = 1.0
 NO_NEEDS: Mapping[Metric, Need] = {}
+NO_TEMPLATE = Expansion()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ def agreement(configuration: Configuration) -> Agreement:
 def plan(
     configuration: Configuration,
     needs: Mapping[Metric, Need] = NO_NEEDS,
-    template: Sequence[Expanded] = (),
+    template: Expansion = NO_TEMPLATE,
 ) -> Plan:
     """The conflict-free schedule (EDF-CE) of every periodic test that is asked for.
 
@@ -273,7 +275,7 @@ def _task(configuration: Configuration, test: PathTest, period: float, rate: flo
 
 
 def _of_template(
-    configuration: Configuration, expanded: Iterable[Expanded], known: Mapping[str, _Wanted]
+    configuration: Configuration, template: Expansion, known: Mapping[str, _Wanted]
 ) -> tuple[list[_Wanted], list[str]]:
     """The tests of a pSConfig template between addresses that are pinned to a path, and what is left out."""
     pinned = {
@@ -290,12 +292,8 @@ def _of_template(
         capacity = dict.fromkeys(links, float(math.floor(path.capacity)))
         return psconfig.Route(frozenset({key.source, key.destination}), links, capacity)
 
-    read = psconfig.plan(expanded, route_of)
-    notes = list(read.refused)
-    notes += [
-        f"{each.id}: runs without end or once, which this plan has no place for"
-        for _, each in (*read.background, *read.once)
-    ]
+    read = psconfig.plan(template.tasks, route_of)
+    skipped = [*template.skipped, *read.skipped]
     found: dict[str, _Wanted] = {}
     for planned in read.periodic:
         first, last = planned.origin.places[0].address, planned.origin.places[-1].address
@@ -303,12 +301,13 @@ def _of_template(
         test = PathTest(pinned[first, last], planned.request, metrics)
         name = task_id(test)
         if name in known or name in found:
-            notes.append(f"{planned.origin.id}: {name} is in the plan already")
+            text = f"{name} is in the plan already"
+            skipped.append(SkippedTask(planned.origin.name, SkipReason.PLANNED, text))
             continue
         period = math.floor(planned.task.period)
         task = replace(planned.task, id=name, period=period, duration=math.ceil(planned.task.duration))
         found[name] = _Wanted(test, task, period)
-    return list(found.values()), notes
+    return list(found.values()), list(map(str, merge_skipped(skipped)))
 
 
 def as_psconfig(configuration: Configuration, found: Plan) -> dict[str, Any]:

@@ -7,21 +7,21 @@ from pathlib import Path
 from adon.config import Configuration
 from adon.errors import InvalidInput, Problem
 from measurement.psconfig.errors import TemplateError
-from measurement.psconfig.expand import Expanded, expand
+from measurement.psconfig.expand import Expansion, expand
 from measurement.psconfig.template import read
 
 FIELD = "measurements.psconfig"
 
 
-def read_template(configuration: Configuration, folder: Path) -> list[Expanded]:
-    """Return the tasks of the template; none if the configuration names no template.
+def read_template(configuration: Configuration, folder: Path) -> Expansion:
+    """Return the tasks of the template, and what of it is skipped; empty if the configuration names none.
 
     :param folder: a relative name is relative to it.
     :raises InvalidInput: with every problem of the template.
     """
     name = configuration.measurements.psconfig
     if name is None:
-        return []
+        return Expansion()
     try:
         return expand(read((folder / name).read_bytes()))
     except OSError as error:

@@ -1,70 +1,22 @@
 """The parts of a pSConfig template as types: what perfSONAR's JSON schema for templates says, in pydantic.
 
-Sections and properties have the schema's names with hyphens; nothing unknown is let in.  What a
-section means is said in perfSONAR's documentation of pSConfig templates.
+Sections and properties have the schema's names with hyphens; unknown properties are refused. The schema
+leaves the names of entries open and does not check addresses: that is done where a task uses them.
 """
 
 from __future__ import annotations
 
-import ipaddress
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from measurement.pscheduler.iso8601 import parse_duration, parse_timestamp
+_DURATION = r"P(\d+(\.\d+)?W)?(\d+(\.\d+)?D)?(T(\d+(\.\d+)?H)?(\d+(\.\d+)?M)?(\d+(\.\d+)?S)?)?"
+_MOMENT = rf"({_DURATION}|@(R\d*/)?P[0-9.YMWDTHS]*|[+-]?\d{{4}}[-+:.,TWZtz 0-9]*)"
 
-_HOST_NAME = re.compile(
-    r"(?=.{1,253}\.?$)([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\.?"
-)
-_HOST_PORT = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+(%\w+)?\]|[^\[\]:]+)(:(?P<port>[0-9]{1,5}))?")
-
-Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9:._\-]+$", max_length=200)]
-
-
-def _host(text: str) -> str:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        if _HOST_NAME.fullmatch(text) is None:
-            raise ValueError("is neither a host name nor an address") from None
-    return text
-
-
-def _host_port(text: str) -> str:
-    found = _HOST_PORT.fullmatch(text)
-    if found is None or (found["port"] is not None and not 0 < int(found["port"]) < 65536):
-        raise ValueError("is no host, or host:port with IPv6 addresses in brackets")
-    _host(found["host"].strip("[]"))
-    return text
-
-
-def _duration(text: str) -> str:
-    parse_duration(text)
-    return text
-
-
-def _positive_duration(text: str) -> str:
-    if not parse_duration(text) > 0:
-        raise ValueError("a repeat interval of zero stops the scheduler of a pScheduler server")
-    return text
-
-
-def _moment(text: str) -> str:
-    for read in (parse_timestamp, parse_duration, lambda t: parse_duration(t.removeprefix("@"))):
-        try:
-            read(text)
-        except ValueError:
-            continue
-        return text
-    raise ValueError("is neither a time with offset, nor a duration, nor @ and a duration")
-
-
-Host = Annotated[str, AfterValidator(_host)]
-HostPort = Annotated[str, AfterValidator(_host_port)]
-Duration = Annotated[str, AfterValidator(_duration)]
-Moment = Annotated[str, AfterValidator(_moment)]
+Name = str
+Duration = Annotated[str, StringConstraints(pattern=rf"^{_DURATION}$")]
+Moment = Annotated[str, StringConstraints(pattern=rf"^{_MOMENT}$")]
 
 
 class _Part(BaseModel):
@@ -76,9 +28,10 @@ class _Part(BaseModel):
 class Variant(_Part):
     """What a label, or a remote address, replaces an address by."""
 
-    address: Host
-    lead_bind_address: Host | None = None
-    pscheduler_address: HostPort | None = None
+    address: str
+    agent_bind_address: str | None = None
+    lead_bind_address: str | None = None
+    pscheduler_address: str | None = None
     contexts: tuple[Name, ...] = Field(default=(), strict=False)
     disabled: bool = False
     no_agent: bool = False
@@ -87,10 +40,11 @@ class Variant(_Part):
 class Remote(_Part):
     """What an address is towards one other address."""
 
-    address: Host | None = None
+    address: str | None = None
     labels: Mapping[Name, Variant] = Field(default_factory=dict)
-    lead_bind_address: Host | None = None
-    pscheduler_address: HostPort | None = None
+    agent_bind_address: str | None = None
+    lead_bind_address: str | None = None
+    pscheduler_address: str | None = None
     contexts: tuple[Name, ...] = Field(default=(), strict=False)
     disabled: bool = False
     no_agent: bool = False
@@ -99,12 +53,13 @@ class Remote(_Part):
 class Address(_Part):
     """An address of a measurement point."""
 
-    address: Host
+    address: str
     host: Name | None = None
     labels: Mapping[Name, Variant] = Field(default_factory=dict)
     remote_addresses: Mapping[Name, Remote] = Field(default_factory=dict)
-    lead_bind_address: Host | None = None
-    pscheduler_address: HostPort | None = None
+    agent_bind_address: str | None = None
+    lead_bind_address: str | None = None
+    pscheduler_address: str | None = None
     contexts: tuple[Name, ...] = Field(default=(), strict=False)
     tags: tuple[str, ...] = Field(default=(), strict=False)
     disabled: bool = False
@@ -114,6 +69,7 @@ class Address(_Part):
 class HostPart(_Part):
     """What the addresses of one machine have in common."""
 
+    site: str | None = None
     archives: tuple[Name, ...] = Field(default=(), strict=False)
     tags: tuple[str, ...] = Field(default=(), strict=False)
     no_agent: bool = False
@@ -144,6 +100,58 @@ class Exclude(_Part):
     target_addresses: tuple[Selector, ...] = Field(strict=False)
 
 
+class Script(_Part):
+    """A jq script. ADON runs none."""
+
+    script: str | list[str]
+    output_raw: bool | None = None
+    args: Any = None
+
+
+FilterType = Literal["address-class", "and", "host", "ip-version", "jq", "netmask", "not", "or", "tag"]
+_NEEDED_BY_FILTER = {
+    "address-class": "class_", "and": "filters", "ip-version": "ip_version", "jq": "jq",
+    "netmask": "netmask", "not": "filter", "or": "filters", "tag": "tag",
+}  # fmt: skip
+
+
+class Filter(_Part):
+    """A condition that addresses of a class meet; each type uses one or more of the other properties."""
+
+    type: FilterType
+    class_: Name | None = Field(default=None, alias="class")
+    filter: Filter | None = None
+    filters: tuple[Filter, ...] | None = Field(default=None, strict=False)
+    ip_version: Literal[4, 6] | None = None
+    jq: Script | None = None
+    netmask: str | None = None
+    no_agent: bool = False
+    site: str | None = None
+    tag: str | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Filter:
+        needed = _NEEDED_BY_FILTER.get(self.type)
+        if needed is not None and getattr(self, needed) is None:
+            raise ValueError(f"needs {needed.strip('_').replace('_', '-')}")
+        return self
+
+
+class DataSource(_Part):
+    """The addresses that a class selects from."""
+
+    type: Literal["current-config", "requesting-agent"]
+
+
+class AddressClass(_Part):
+    """Addresses that are selected by filters."""
+
+    data_source: DataSource
+    match_filter: Filter | None = None
+    exclude_filter: Filter | None = None
+    archives: tuple[Name, ...] = Field(default=(), strict=False)
+
+
 Scope = Literal["host", "address", "disabled"]
 
 
@@ -153,6 +161,7 @@ class MeshGroup(_Part):
     type: Literal["mesh"]
     addresses: tuple[Selector, ...] = Field(strict=False)
     default_address_label: str | None = None
+    flip: bool = False
     excludes_self: Scope = "host"
     excludes: tuple[Exclude, ...] = Field(default=(), strict=False)
 
@@ -165,6 +174,7 @@ class DisjointGroup(_Part):
     b_addresses: tuple[Selector, ...] = Field(strict=False)
     unidirectional: bool = False
     default_address_label: str | None = None
+    flip: bool = False
     excludes_self: Scope = "host"
     excludes: tuple[Exclude, ...] = Field(default=(), strict=False)
 
@@ -185,7 +195,7 @@ class Test(_Part):
 
     __test__ = False
     type: str
-    spec: dict[str, Any]
+    spec: Any
 
 
 class SchedulePart(_Part):
@@ -194,17 +204,9 @@ class SchedulePart(_Part):
     start: Moment | None = None
     slip: Duration | None = None
     sliprand: bool | None = None
-    repeat: Annotated[str, AfterValidator(_positive_duration)] | None = None
+    repeat: Duration | None = None
     until: Moment | None = None
     max_runs: int | None = Field(default=None, ge=1)
-
-
-class Transform(_Part):
-    """What an archiver makes of a result before it sends it."""
-
-    script: str | list[str]
-    output_raw: bool | None = None
-    args: Any = None
 
 
 class Archive(_Part):
@@ -212,12 +214,12 @@ class Archive(_Part):
 
     archiver: str
     data: Any
-    transform: Transform | None = None
+    transform: Script | None = None
     ttl: Duration | None = None
     label: str | None = None
-    runs: Literal["all", "succeeded", "failed"] | None = None
+    runs: str | None = None
     schema_: int | None = Field(default=None, alias="schema", ge=1)
-    uri_host: HostPort | None = None
+    uri_host: str | None = None
 
 
 class Context(_Part):
@@ -242,8 +244,31 @@ class Task(_Part):
     disabled: bool = False
 
 
+class ScheduleOffset(_Part):
+    """When a subtask runs, relative to its task."""
+
+    type: Literal["start", "end"] | None = None
+    relation: Literal["before", "after"] | None = None
+    offset: Duration | None = None
+
+
+class Subtask(_Part):
+    """A test that runs relative to a task. ADON runs none."""
+
+    test: Name
+    schedule_offset: ScheduleOffset | None = None
+    disabled: bool = False
+    archives: tuple[Name, ...] = Field(default=(), strict=False)
+    tools: tuple[str, ...] = Field(default=(), strict=False)
+    reference: Any = None
+
+
 class Template(_Part):
-    """A whole template."""
+    """A whole template.
+
+    :ivar unread: by section and name, what is wrong with entries that the schema does not check; the alias
+        cannot be in a document, whose comments are dropped.
+    """
 
     addresses: Mapping[Name, Address]
     groups: Mapping[Name, Group]
@@ -253,6 +278,7 @@ class Template(_Part):
     schedules: Mapping[Name, SchedulePart] = Field(default_factory=dict)
     contexts: Mapping[Name, Context] = Field(default_factory=dict)
     hosts: Mapping[Name, HostPart] = Field(default_factory=dict)
-    address_classes: Mapping[Name, Any] = Field(default_factory=dict)
-    subtasks: Mapping[Name, Any] = Field(default_factory=dict)
+    address_classes: Mapping[Name, AddressClass] = Field(default_factory=dict)
+    subtasks: Mapping[Name, Subtask] = Field(default_factory=dict)
     includes: tuple[str, ...] = Field(default=(), strict=False)
+    unread: Mapping[str, Mapping[str, str]] = Field(default_factory=dict, alias="#unread")

@@ -2,8 +2,8 @@
 
 A repeating task becomes one periodic task of the scheduler; its slip becomes its deadline.  How long a test
 takes is reckoned from its specification as pScheduler's plug-ins do, with their defaults.  Tests in the
-background (``latencybg``) run without end beside all others, and have no place in a plan; they are given back
-apart, like tasks that run only once.
+background (``latencybg``) run without end beside all others, and have no place in a plan, nor have tasks that
+end.
 """
 
 from __future__ import annotations
@@ -16,10 +16,19 @@ from measurement.pscheduler import validation
 from measurement.pscheduler.document import Document
 from measurement.pscheduler.iso8601 import parse_duration
 from measurement.pscheduler.specs import Kind, TestRequest
+from measurement.psconfig.errors import CannotPlan, SkippedTask, SkipReason, merge_skipped
 from measurement.psconfig.expand import Expanded
 from measurement.scheduling import Task
 
 _OTHERS_LAST = 10.0
+TOOLS: Mapping[str, frozenset[str]] = {
+    Kind.THROUGHPUT: frozenset({"ethr", "iperf2", "iperf3", "nuttcp"}),
+    Kind.RTT: frozenset({"ping", "tcpping", "twping"}),
+    Kind.LATENCY: frozenset({"owping", "twping"}),
+    Kind.LATENCYBG: frozenset({"powstream"}),
+    Kind.TRACE: frozenset({"paris-traceroute", "tracepath", "traceroute"}),
+}
+"""Per test whose results are read, the pScheduler tools whose results are believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,36 +63,41 @@ class Plan:
     """What a template asks for.
 
     :param periodic: for the scheduler.
-    :param background: tests that run without end.
-    :param once: tests that run once, to be asked for on demand.
-    :param refused: one line for each task that cannot be planned.
+    :param skipped: what cannot be planned, one record for each task and reason.
     """
 
     periodic: tuple[PlannedTask, ...]
-    background: tuple[tuple[TestRequest, Expanded], ...]
-    once: tuple[tuple[TestRequest, Expanded], ...]
-    refused: tuple[str, ...]
+    skipped: tuple[SkippedTask, ...]
 
 
 def plan(expanded: Iterable[Expanded], route_of: RouteOf) -> Plan:
     """Sort a template's tasks; nothing in it stops the others from being planned."""
     periodic: list[PlannedTask] = []
-    background: list[tuple[TestRequest, Expanded]] = []
-    once: list[tuple[TestRequest, Expanded]] = []
-    refused: list[str] = []
+    skipped: list[SkippedTask] = []
     for each in expanded:
         try:
-            request = request_of(each)
-            period = _period(each)
-            if request.kind == Kind.LATENCYBG:
-                background.append((request, each))
-            elif period is None:
-                once.append((request, each))
-            else:
-                periodic.append(PlannedTask(_task(each, request, period, route_of), request, each))
+            periodic.append(_planned(each, route_of))
+        except CannotPlan as error:
+            skipped.append(error.skip(each.name))
         except ValueError as error:
-            refused.append(f"{each.id}: {error}")
-    return Plan(tuple(periodic), tuple(background), tuple(once), tuple(refused))
+            skipped.append(SkippedTask(each.name, SkipReason.SPEC, str(error)))
+    return Plan(tuple(periodic), merge_skipped(skipped))
+
+
+def _planned(expanded: Expanded, route_of: RouteOf) -> PlannedTask:
+    if expanded.test not in TOOLS:
+        raise CannotPlan(SkipReason.TEST, f"the results of test {expanded.test} are not read")
+    if expanded.tools and TOOLS[expanded.test].isdisjoint(expanded.tools):
+        raise CannotPlan(SkipReason.TOOL, f"no known tool of {expanded.test}: {', '.join(expanded.tools)}")
+    if expanded.test == Kind.LATENCYBG:
+        raise CannotPlan(SkipReason.BACKGROUND, "runs without end, which this plan has no place for")
+    period = _period(expanded)
+    first, last = expanded.places[0].address, expanded.places[-1].address
+    route = route_of(first, last)
+    if route is None:
+        raise CannotPlan(SkipReason.NO_PATH, f"no known path leads from {first} to {last}")
+    request = request_of(expanded)
+    return PlannedTask(_task(expanded, request, period, route), request, expanded)
 
 
 def request_of(expanded: Expanded) -> TestRequest:
@@ -113,8 +127,6 @@ def lasting(test: str, spec: Mapping[str, object]) -> float:
     if test == Kind.LATENCY:
         packets = _number(given, "packet-count", 100) * _number(given, "packet-interval", 0.1)
         return packets + _number(given, "packet-timeout", 0)
-    if test == Kind.LATENCYBG:
-        return _seconds(given, "duration", 86_400.0)
     return _seconds(given, "duration", _OTHERS_LAST)
 
 
@@ -126,16 +138,22 @@ def _seconds(given: Document, field: str, default: float) -> float:
     return given.seconds(field) if given.has(field) else default
 
 
-def _period(expanded: Expanded) -> float | None:
+def _period(expanded: Expanded) -> float:
     schedule = expanded.schedule
-    return None if schedule is None or schedule.repeat is None else parse_duration(schedule.repeat)
+    if schedule is None or schedule.repeat is None or schedule.until or schedule.max_runs:
+        raise CannotPlan(SkipReason.NOT_PERIODIC, "runs once or ends, which this plan has no place for")
+    try:
+        period = parse_duration(schedule.repeat)
+        parse_duration(schedule.slip or "P0D")
+    except ValueError as error:
+        raise CannotPlan(SkipReason.SCHEDULE, f"schedule: {error}") from None
+    if period == 0:
+        raise CannotPlan(SkipReason.SCHEDULE, "schedule: a repeat interval of zero; expected PT1S or more")
+    return period
 
 
-def _task(expanded: Expanded, request: TestRequest, period: float, route_of: RouteOf) -> Task:
+def _task(expanded: Expanded, request: TestRequest, period: float, route: Route) -> Task:
     first, last = expanded.places[0], expanded.places[-1]
-    route = route_of(first.address, last.address)
-    if route is None:
-        raise ValueError(f"no known path leads from {first.address} to {last.address}")
     loads = request.kind == Kind.THROUGHPUT
     return Task(
         expanded.id,

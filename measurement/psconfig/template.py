@@ -1,24 +1,28 @@
 """Reading a pSConfig template: checked against its schema and against itself.
 
 The rules are those of perfSONAR's JSON schema for templates (psconfig-schema, draft 4): the same sections,
-the same names for things, no unknown properties.  ``_meta`` and comments (keys that begin with ``#``) are
-dropped.  In addition every name that is used must be defined.  ``address-classes`` and ``subtasks`` may
-be in a template, but are refused where a group or task uses them: the former filter by jq, the latter
-run relative to other tasks.
+the same properties. ``_meta`` and comments (keys that begin with ``#``) are dropped. In addition no key may
+occur twice, every variable must be closed, and every name that is used must be defined.
 
-``includes`` are loaded through a callback, or refused when there is none: a template does not decide
-what this program reads.  As in pSConfig, what the template itself defines wins over what is included.
+The schema does not check entries with names outside of ``[a-zA-Z0-9:._-]``. Such an entry that cannot be read
+does not make the template unusable: :func:`~measurement.psconfig.expand.expand` skips the tasks that use it.
+
+``includes`` are loaded through a callback. Without one they are not loaded, because a template does not
+decide what this program reads; tasks that use names from them are skipped. As in pSConfig, what the template
+itself defines wins over what is included.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from measurement.psconfig.errors import TemplateError
-from measurement.psconfig.model import DisjointGroup, ListGroup, MeshGroup, Selector, Template
+from measurement.psconfig.model import DisjointGroup, Filter, ListGroup, MeshGroup, Selector, Template
 from measurement.sources import body
 
 Load = Callable[[str], bytes]
@@ -29,45 +33,69 @@ SECTIONS = (
     "tasks", "tests",
 )  # fmt: skip
 MOST_INCLUDES = 50
+_CHECKED_NAME = re.compile(r"[a-zA-Z0-9:._\-]+")
+_CLOSED = re.compile(r"\{%.*?%\}", re.DOTALL)
+
+
+class _Object(dict[str, Any]):
+    """A JSON object that knows its repeated keys."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.repeated: list[str] = []
+        if len(self) < len(pairs):
+            counts = Counter(name for name, _ in pairs if not name.startswith("#"))
+            self.repeated = [name for name, count in counts.items() if count > 1]
 
 
 def read(data: bytes, load: Load | None = None) -> Template:
     """The template that ``data`` is the JSON of.
 
-    :param load: gives includes; None refuses a template that has any.
+    :param load: gives includes; without it they are not loaded.
     :raises TemplateError: naming every place and what is wrong there.
     """
     document = _object("template", data)
-    own = _validated(document)
-    if own.includes:
-        document = _with_includes(document, own.includes, load)
-        own = _validated(document)
-    problems = list(_dangling(own))
+    template = _validated(document)
+    if template.includes and load is not None:
+        template = _validated(_with_includes(document, template.includes, load))
+    problems = [] if template.includes and load is None else list(_dangling(template))
     if problems:
         raise TemplateError(problems)
-    return own
+    return template
 
 
 def _object(place: str, data: bytes) -> dict[str, Any]:
+    problems: list[str] = []
     try:
-        value = _without_comments(body.parse(data))
+        value = _without_comments(body.parse(data, make_object=_Object), "", problems)
     except ValueError as error:
         raise TemplateError.at(place, str(error)) from None
+    except RecursionError:
+        raise TemplateError.at(place, "nested too deeply") from None
     if not isinstance(value, dict):
         raise TemplateError.at(place, "expected a JSON object")
+    if problems:
+        raise TemplateError(problems)
     return value
 
 
-def _without_comments(value: object) -> object:
-    """Without comments and what is nobody's business but the author's."""
-    if isinstance(value, dict):
+def _without_comments(value: object, place: str, problems: list[str]) -> object:
+    """Return the value without comments and metadata.
+
+    :param problems: receives repeated keys and unclosed variables with their places.
+    """
+    if isinstance(value, _Object):
+        below = f"{place}." if place else ""
+        problems += [f"{below}{name}: this key occurs more than once" for name in value.repeated]
         return {
-            name: _without_comments(item)
+            name: _without_comments(item, f"{below}{name}", problems)
             for name, item in value.items()
             if not name.startswith("#") and name != "_meta"
         }
     if isinstance(value, list):
-        return [_without_comments(item) for item in value]
+        return [_without_comments(item, f"{place}[{number}]", problems) for number, item in enumerate(value)]
+    if isinstance(value, str) and "{%" in _CLOSED.sub("", value):
+        problems.append(f"{place}: a variable is not closed; expected {{% name %}}")
     return value
 
 
@@ -95,42 +123,80 @@ def _validated(document: Mapping[str, Any]) -> Template:
     try:
         return Template.model_validate(document)
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(str(part) for part in problem['loc']) or 'template'}: {problem['msg']}"
-            for problem in error.errors(include_url=False, include_input=False, include_context=False)
-        ]
-        raise TemplateError(problems) from None
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+    problems: list[str] = []
+    unread: dict[str, dict[str, str]] = {}
+    for problem in found:
+        section, *below = map(str, problem["loc"])
+        text = f"{'.'.join([section, *below])}: {problem['msg']}"
+        if below and section in SECTIONS and _CHECKED_NAME.fullmatch(below[0]) is None:
+            unread.setdefault(section, {}).setdefault(below[0], text)
+        else:
+            problems.append(text)
+    if problems:
+        raise TemplateError(problems)
+    rest = {
+        section: {name: entry for name, entry in document[section].items() if name not in names}
+        for section, names in unread.items()
+    }
+    return Template.model_validate({**document, **rest, "#unread": unread})
 
 
 def _dangling(template: Template) -> Iterator[str]:
-    """Names that are used and not defined, and what this program does not do."""
+    """Names that are used and not defined."""
+    defined = {
+        section: {*getattr(template, section.replace("-", "_")), *template.unread.get(section, ())}
+        for section in SECTIONS
+    }
+    for place, section, name in _references(template):
+        if name is not None and name not in defined[section]:
+            yield f"{place}: {name!r} is not defined"
+
+
+def _references(template: Template) -> Iterator[tuple[str, str, str | None]]:
+    """Every use of a name: the place, the section that must have it, and the name."""
     for name, address in template.addresses.items():
-        yield from _missing(f"addresses.{name}.host", [address.host], template.hosts)
-        yield from _missing(f"addresses.{name}.contexts", address.contexts, template.contexts)
-        yield from _missing(
-            f"addresses.{name}.remote-addresses", address.remote_addresses, template.addresses
-        )
+        place = f"addresses.{name}"
+        yield f"{place}.host", "hosts", address.host
+        yield from _each(f"{place}.contexts", "contexts", address.contexts)
+        yield from _each(f"{place}.remote-addresses", "addresses", address.remote_addresses)
+        for remote in address.remote_addresses.values():
+            yield from _each(f"{place}.remote-addresses", "contexts", remote.contexts)
+        for variant in address.labels.values():
+            yield from _each(f"{place}.labels", "contexts", variant.contexts)
     for name, host in template.hosts.items():
-        yield from _missing(f"hosts.{name}.archives", host.archives, template.archives)
+        yield from _each(f"hosts.{name}.archives", "archives", host.archives)
     for name, group in template.groups.items():
         for selector in _selectors(group):
-            if selector.class_ is not None:
-                yield f"groups.{name}: address classes are not supported ({selector.class_})"
-            yield from _missing(f"groups.{name}", [selector.name], template.addresses)
+            yield f"groups.{name}", "addresses", selector.name
+            yield f"groups.{name}", "address-classes", selector.class_
+    for name, class_ in template.address_classes.items():
+        for condition in (class_.match_filter, class_.exclude_filter):
+            yield from _each(f"address-classes.{name}", "address-classes", _classes_of(condition))
+    for name, subtask in template.subtasks.items():
+        yield f"subtasks.{name}.test", "tests", subtask.test
+        yield from _each(f"subtasks.{name}.archives", "archives", subtask.archives)
     for name, task in template.tasks.items():
         place = f"tasks.{name}"
-        yield from _missing(f"{place}.group", [task.group], template.groups)
-        yield from _missing(f"{place}.test", [task.test], template.tests)
-        yield from _missing(f"{place}.schedule", [task.schedule], template.schedules)
-        yield from _missing(f"{place}.archives", task.archives, template.archives)
-        if task.subtasks:
-            yield f"{place}.subtasks: are not supported"
+        yield f"{place}.group", "groups", task.group
+        yield f"{place}.test", "tests", task.test
+        yield f"{place}.schedule", "schedules", task.schedule
+        yield from _each(f"{place}.archives", "archives", task.archives)
+        yield from _each(f"{place}.subtasks", "subtasks", task.subtasks)
 
 
-def _missing(place: str, names: Iterable[str | None], defined: Mapping[str, Any]) -> Iterator[str]:
-    for name in names:
-        if name is not None and name not in defined:
-            yield f"{place}: {name!r} is not defined"
+def _each(place: str, section: str, names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    return ((place, section, name) for name in names)
+
+
+def _classes_of(condition: Filter | None) -> Iterator[str]:
+    """The address classes that a filter names."""
+    if condition is None:
+        return
+    if condition.class_ is not None:
+        yield condition.class_
+    for inner in (condition.filter, *(condition.filters or ())):
+        yield from _classes_of(inner)
 
 
 def _selectors(group: MeshGroup | DisjointGroup | ListGroup) -> Iterator[Selector]:

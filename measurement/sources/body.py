@@ -9,22 +9,31 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 LARGEST = 8 * 2**20
 _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
-def parse(data: bytes, most: int = LARGEST) -> object:
+def parse(
+    data: bytes, most: int = LARGEST, make_object: Callable[[list[tuple[str, Any]]], Any] | None = None
+) -> object:
     """The value that ``data`` is the JSON text of.
 
     :param most: bytes allowed.
+    :param make_object: makes an object of its keys and values, which can have a key twice.
     :raises ValueError: when it is too large, no JSON, or holds what cannot be kept; says which.
     """
     if len(data) > most:
         raise ValueError(f"{len(data)} bytes, allowed are {most}")
     try:
-        value: object = json.loads(data.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite)
+        value: object = json.loads(
+            data.decode("utf-8"),
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            object_pairs_hook=make_object,
+        )
     except UnicodeDecodeError:
         raise ValueError("not UTF-8") from None
     except json.JSONDecodeError as error:

@@ -43,7 +43,7 @@ def test_agents_that_run_the_written_template_run_the_plan(tmp_path: Path) -> No
     out = tmp_path / "psconfig.json"
     assert RUN.invoke(app, ["psconfig", str(NETWORK), "--out", str(out)]).exit_code == 0
     found = orders.plan(load(NETWORK))
-    expanded = expand(read(out.read_bytes()))
+    expanded = expand(read(out.read_bytes())).tasks
     specs = sorted(json.dumps(dict(each.spec), sort_keys=True) for each in expanded)
     assert specs == sorted(json.dumps(dict(t.request.spec), sort_keys=True) for t in found.tests.values())
 

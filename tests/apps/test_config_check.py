@@ -226,11 +226,11 @@ def template(*, test: str = "t", spec: str = "{% address[1] %}", addresses: Sequ
         ("{", 1, "bad-template"),
         ("[]", 1, "bad-template"),
         ('{"groups": 7, "tasks": 7, "tests": 7, "addresses": 7}', 4, "bad-template"),
-        (template().replace("{", '{"includes": ["https://ps.example.edu/x"], ', 1), 1, "bad-template"),
+        (template().replace("{", '{"groups": {}, ', 1), 1, "bad-template"),
         (template(test="gone"), 2, "bad-template"),
-        (template(spec="{% nothing %}"), 2, "bad-template"),
+        (template(spec="{% address[0]"), 1, "bad-template"),
     ],
-    ids=["absent", "no-json", "no-object", "schema", "include", "undefined-test", "unknown-variable"],
+    ids=["absent", "no-json", "no-object", "schema", "duplicate-key", "undefined-test", "unclosed-variable"],
 )
 def test_psconfig_template_that_the_collector_refuses_is_refused(
     text: str | None, count: int, code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -249,13 +249,22 @@ def test_psconfig_template_that_the_collector_refuses_is_refused(
     assert [line.partition(": ")[2] for line in refused] == [one["cause"] for one in told]
 
 
-def test_psconfig_task_that_is_not_planned_is_a_warning(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (template(addresses=["10.1.0.11", "192.0.2.1"]), "[no-path, 2 times]"),
+        (template(spec="{% nothing %}"), "[unknown-variable]"),
+        (template(spec="{% jq .hosts %}"), "[jq]"),
+        (template(test="gone").replace("{", '{"includes": ["https://ps.example.edu/x"], ', 1), "[include]"),
+    ],
+)
+def test_psconfig_task_that_is_not_planned_is_a_warning(text: str, reason: str, tmp_path: Path) -> None:
     file = tmp_path / "network.yaml"
     file.write_text(PLAIN.replace("measurements:\n", "measurements:\n  psconfig: ps.json\n"))
-    (tmp_path / "ps.json").write_text(template(addresses=["10.1.0.11", "192.0.2.1"]))
+    (tmp_path / "ps.json").write_text(text)
     told = warned(file)
     assert {(one["field"], one["code"]) for one in told} == {("measurements.psconfig", "not-planned")}
-    assert len(told) == 4
+    assert [reason in one["cause"] for one in told] == [True, True]  # one for each task
     assert check(file, "--strict").exit_code == 2
 
 

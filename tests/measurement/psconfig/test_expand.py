@@ -6,14 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.psconfig.expand import Expanded, expand, lists
+from measurement.psconfig import expand as expanding
+from measurement.psconfig.expand import Expanded, Expansion, expand, lists
 from measurement.psconfig.template import read
 from tests.measurement.psconfig.templates import SMALL, changed, encoded
 from tests.support.refusals import refused
 
 
-def expanded(**sections: Any) -> list[Expanded]:
+def expansion(**sections: Any) -> Expansion:
     return expand(read(encoded(changed(**sections))))
+
+
+def expanded(**sections: Any) -> tuple[Expanded, ...]:
+    return expansion(**sections).tasks
+
+
+def reasons(found: Expansion) -> dict[str, str]:
+    return {each.task: each.reason for each in found.skipped}
 
 
 def pairs(group: dict[str, Any], addresses: dict[str, Any], **sections: Any) -> list[tuple[str, ...]]:
@@ -134,19 +143,18 @@ def test_a_task_is_filled_in() -> None:
     assert one.spec == {
         "source": "192.0.2.2", "dest": "2001:db8::3", "source-node": "ps-b.example.net:8443", "count": 10,
     }  # fmt: skip
-    assert one.archives[0]["data"] == {"_url": "https://192.0.2.2/results"}
     assert found["mesh-rtt:c/2001:db8::3>a/ps-a.example.net"].spec["source-node"] == "[2001:db8::3]"
 
 
-def fill(value: Any, **task: Any) -> Any:
-    """What a reference becomes towards b, where a has no agent if ``agentless`` is among the task's words."""
+def filled(value: Any, **task: Any) -> Expansion:
+    """A test of a towards b with a value; a has no agent if ``agentless`` is among the task's words."""
     addresses = dict(SMALL["addresses"])
     if task.pop("agentless", False):
         addresses["a"] = {**addresses["a"], "no-agent": True}
     group = {"type": "disjoint", "unidirectional": True, "a-addresses": named("a"), "b-addresses": named("b")}
-    tasks = {"t": {"group": "g", "test": "rtt", "reference": value, **task}}
-    [found] = expanded(addresses=addresses, groups={"g": group}, tasks=tasks)
-    return found.reference
+    tasks = {"t": {"group": "g", "test": "rtt", **task}}
+    tests = {"rtt": {"type": "rtt", "spec": {"value": value}}}
+    return expansion(addresses=addresses, groups={"g": group}, tasks=tasks, tests=tests)
 
 
 @pytest.mark.parametrize(
@@ -167,58 +175,75 @@ def fill(value: Any, **task: Any) -> Any:
     ],
 )
 def test_variables(value: Any, task: dict[str, Any], expected: Any) -> None:
-    assert fill(value, **task) == expected
+    [found] = filled(value, **task).tasks
+    assert found.spec["value"] == expected
 
 
 @pytest.mark.parametrize(
-    ("value", "field"),
+    ("value", "reason", "field"),
     [
-        ("{% jq .addresses[0] %}", "tasks.t.reference"),
-        (
-            {"deep": ["x {% adress[0] %}"]},
-            "tasks.t.reference.deep[0]",
-        ),
-        ("{% address[2] %}", "tasks.t.reference"),
+        ("{% jq .addresses[0] %}", "jq", "tests.rtt.spec.value"),
+        ({"deep": ["x {% adress[0] %}"]}, "unknown-variable", "tests.rtt.spec.value.deep[0]"),
+        ("{% address[2] %}", "unknown-variable", "tests.rtt.spec.value"),
+        ("{%    %}", "unknown-variable", "tests.rtt.spec.value"),
     ],
 )
-def test_a_variable_that_is_none_is_named(value: Any, field: str) -> None:
-    with refused("bad-template", field):
-        fill(value)
+def test_task_with_a_variable_without_value_is_skipped(value: Any, reason: str, field: str) -> None:
+    found = filled(value)
+    assert (found.tasks, reasons(found)) == ((), {"t": reason})
+    assert found.skipped[0].text.startswith(f"{field}: ")
 
 
 def test_without_any_agent_there_is_no_task() -> None:
     addresses = {name: {**address, "no-agent": True} for name, address in SMALL["addresses"].items()}
-    assert expanded(addresses=addresses) == []
+    assert expansion(addresses=addresses) == ((), ())
 
 
-def test_scheduled_by_beyond_the_list_is_refused() -> None:
-    with refused("bad-template", "tasks.t.scheduled-by"):
-        expanded(tasks={"t": {"group": "all", "test": "rtt", "scheduled-by": 2}})
+def test_task_scheduled_by_an_address_beyond_the_list_is_skipped() -> None:
+    found = expansion(tasks={"t": {"group": "all", "test": "rtt", "scheduled-by": 2}, **SMALL["tasks"]})
+    assert (len(found.tasks), reasons(found)) == (6, {"t": "scheduled-by"})
 
 
-def test_a_hosts_archive_is_added_once_where_it_schedules() -> None:
-    addresses = {**PLAIN, "a": {**PLAIN["a"], "host": "h"}}
-    archives = {name: {"archiver": "http", "data": {"_url": name}} for name in ("one", "two")}
-    tasks = {"t": {"group": "g", "test": "rtt", "archives": ["one"]}}
-    group = {"type": "mesh", "addresses": named(*"ab")}
-    found = expanded(
-        addresses=addresses, archives=archives, tasks=tasks, groups={"g": group},
-        hosts={"h": {"archives": ["one", "two"]}},
-    )  # fmt: skip
-    assert [[archive["data"]["_url"] for archive in each.archives] for each in found] == [
-        ["one", "two"],
-        ["one"],
-    ]
-
-
-def test_contexts_go_with_their_addresses() -> None:
+def test_task_with_a_context_is_skipped_where_the_context_is() -> None:
     addresses = {**PLAIN, "a": {**PLAIN["a"], "contexts": ["ns"]}}
-    contexts = {"ns": {"context": "linuxnns", "data": {"namespace": "of-{% address[0] %}"}}}
-    group = {"type": "mesh", "addresses": named(*"ab")}
+    contexts = {"ns": {"context": "linuxnns", "data": {"namespace": "of-{% jq .x %}"}}}
+    group = {"type": "mesh", "addresses": named(*"abc")}
     tasks = {"t": {"group": "g", "test": "rtt"}}
-    [one, _] = expanded(addresses=addresses, contexts=contexts, groups={"g": group}, tasks=tasks, archives={})
-    assert one.contexts == (({"context": "linuxnns", "data": {"namespace": "of-a.example.net"}},), ())
+    found = expansion(addresses=addresses, contexts=contexts, groups={"g": group}, tasks=tasks, archives={})
+    assert {each.id for each in found.tasks} == {
+        "t:b/b.example.net>c/c.example.net",
+        "t:c/c.example.net>b/b.example.net",
+    }
+    assert [(each.reason, each.count) for each in found.skipped] == [("contexts", 4)]
+
+
+def test_addresses_with_one_address_are_one() -> None:
+    """``excludes-self: address`` compares addresses, as pSConfig does."""
+    addresses = {**PLAIN, "b": PLAIN["a"]}
+    group = {"type": "mesh", "addresses": named(*"abc"), "excludes-self": "address"}
+    assert set(pairs(group, addresses)) == {*between("ac", "ca")}
+
+
+def test_mesh_that_gives_too_many_tasks_is_refused_before_pairs_are_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("measurement.psconfig.expand.lists", None)  # a call would fail
+    addresses = {f"a{number}": {"address": f"a{number}.example.net"} for number in range(3000)}
+    group = {"type": "mesh", "addresses": named(*addresses)}
+    with refused("bad-template", "tasks.t"):
+        expansion(addresses=addresses, groups={"g": group}, tasks={"t": {"group": "g", "test": "rtt"}})
+
+
+def test_each_address_is_made_into_a_place_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work for one pair does not grow with the group."""
+    made: list[str] = []
+    bracketed = expanding._bracketed
+    monkeypatch.setattr(expanding, "_bracketed", lambda text: made.append(text) or bracketed(text))  # type: ignore[func-returns-value]
+    addresses = {f"a{number}": {"address": f"a{number}.example.net"} for number in range(100)}
+    group = {"type": "mesh", "addresses": named(*addresses)}
+    assert len(pairs(group, addresses)) == 9900
+    assert len(made) == 100
 
 
 def test_a_disabled_task_is_none() -> None:
-    assert expanded(tasks={"t": {"group": "all", "test": "rtt", "disabled": True}}) == []
+    assert expansion(tasks={"t": {"group": "all", "test": "rtt", "disabled": True}}) == ((), ())

@@ -24,7 +24,7 @@ def planned(test: dict[str, Any] | None = None, timing: dict[str, Any] | None = 
         "tests": SMALL["tests"] if test is None else {"rtt": test},
         "schedules": SMALL["schedules"] if timing is None else {"m5": timing},
     }
-    return plan(expand(read(encoded(changed(**sections)))), route_of)
+    return plan(expand(read(encoded(changed(**sections)))).tasks, route_of)
 
 
 def test_a_repeating_task_becomes_one_of_the_schedulers() -> None:
@@ -62,37 +62,56 @@ def test_throughput_loads_what_it_may_send(spec: dict[str, Any], load: float) ->
         ({"type": "throughput", "spec": ENDS}, 10.0),
         ({"type": "latency", "spec": {**ENDS, "packet-count": 50, "packet-timeout": 2}}, 7.0),
         ({"type": "trace", "spec": ENDS}, 10.0),
-        ({"type": "idle", "spec": {"duration": "PT3S"}}, 3.0),
     ],
 )
 def test_how_long_a_test_takes(test: dict[str, Any], lasts: float) -> None:
     assert planned(test).periodic[0].request.lasts == pytest.approx(lasts)
 
 
-def test_what_has_no_place_in_a_plan_is_given_back_apart() -> None:
-    background = planned({"type": "latencybg", "spec": ENDS})
-    assert (len(background.background), background.periodic) == (6, ())
-    once = planned(timing={"start": "PT1M"})
-    assert (len(once.once), once.periodic) == (6, ())
+@pytest.mark.parametrize(
+    ("test", "timing", "reason"),
+    [
+        ({"type": "latencybg", "spec": ENDS}, None, "background"),
+        ({"type": "idle", "spec": {"duration": "PT3S"}}, None, "unknown-test"),
+        (None, {"start": "PT1M"}, "not-periodic"),
+        (None, {"repeat": "PT5M", "until": "@P1D"}, "not-periodic"),
+        (None, {"repeat": "PT5M", "max-runs": 3}, "not-periodic"),
+        (None, {"repeat": "P0D"}, "bad-schedule"),
+        (None, {"repeat": "PT5M", "slip": "PT"}, "bad-schedule"),
+    ],
+)
+def test_task_without_a_place_in_a_plan_is_skipped(
+    test: dict[str, Any] | None, timing: dict[str, Any] | None, reason: str
+) -> None:
+    found = planned(test, timing)
+    assert found.periodic == ()
+    assert [(each.task, each.reason, each.count) for each in found.skipped] == [("mesh-rtt", reason, 6)]
+
+
+@pytest.mark.parametrize(("tools", "count"), [(["ping"], 2), (["mystery", "twping"], 2), (["mystery"], 0)])
+def test_task_without_a_known_tool_is_skipped(tools: list[str], count: int) -> None:
+    tasks = {"t": {"group": "all", "test": "rtt", "schedule": "m5", "tools": tools}}
+    found = plan(expand(read(encoded(changed(tasks=tasks)))).tasks, route_of)
+    assert len(found.periodic) == count
+    assert {each.reason for each in found.skipped} == {"no-path" if count else "unknown-tool"}
 
 
 @pytest.mark.parametrize(
-    ("test", "shown"),
+    ("test", "reasons"),
     [
-        ({"type": "rtt", "spec": ENDS}, "leads from"),
-        ({"type": "rtt", "spec": {**ENDS, "count": "ten"}}, "count"),
-        ({"type": "rtt", "spec": {**ENDS, "interval": "P1Y"}}, "interval"),
-        ({"type": "latency", "spec": {**ENDS, "packet-count": -5}}, "packet-count"),
+        ({"type": "rtt", "spec": ENDS}, set()),
+        ({"type": "rtt", "spec": {**ENDS, "count": "ten"}}, {"bad-spec"}),
+        ({"type": "rtt", "spec": {**ENDS, "interval": "P1Y"}}, {"bad-spec"}),
+        ({"type": "latency", "spec": {**ENDS, "packet-count": -5}}, {"bad-spec"}),
     ],
 )
-def test_what_cannot_be_planned_stops_nothing_else(test: dict[str, Any], shown: str) -> None:
+def test_what_cannot_be_planned_stops_nothing_else(test: dict[str, Any], reasons: set[str]) -> None:
     found = planned(test)
-    assert len(found.refused) + len(found.periodic) == 6
-    assert all(shown in line and "\n" not in line for line in found.refused)
-    assert found.refused
+    assert sum(each.count for each in found.skipped) + len(found.periodic) == 6
+    assert {each.reason for each in found.skipped} == {"no-path", *reasons}
 
 
 def test_a_test_longer_than_its_period_is_refused() -> None:
     found = planned({"type": "rtt", "spec": {**ENDS, "count": 1000}})
     assert found.periodic == ()
-    assert found.refused
+    assert "bad-spec" in {each.reason for each in found.skipped}

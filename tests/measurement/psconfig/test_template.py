@@ -40,10 +40,17 @@ def with_address(**fields: Any) -> dict[str, Any]:
     return changed(addresses={**SMALL["addresses"], "d": added})
 
 
+def with_class(condition: dict[str, Any]) -> dict[str, Any]:
+    """The small template with an address class of this condition."""
+    found = {"data-source": {"type": "current-config"}, "match-filter": condition}
+    return changed(**{"address-classes": {"k": found}})
+
+
 def mesh_of(*selectors: dict[str, Any]) -> dict[str, Any]:
     return changed(groups={"all": {"type": "mesh", "addresses": list(selectors)}})
 
 
+NO_CLASS = {"type": "address-class", "class": "gone"}
 UNDEFINED = """\
 tasks.t.group: 'g' is not defined
 tasks.t.test: 'x' is not defined
@@ -58,25 +65,25 @@ tasks.t.archives: 'y' is not defined"""
         ([], "template:"),
         ({}, "addresses:"),
         (changed(extra=1), "extra:"),
-        (changed(addresses={"a b": {"address": "a"}}), "addresses.a b"),
         (with_address(), "addresses.d.address:"),
-        (with_address(address="not a host"), "addresses.d"),
-        (with_address(address="d", pscheduler_address="d:99999"), "host:port"),
-        (with_address(address="d", host="h"), "'h'"),
-        (with_address(address="d", disabled="yes"), "addresses.d"),
-        (changed(groups={"all": {"type": "ring", "addresses": []}}), "groups.all"),
-        (mesh_of({"name": "x"}), "'x'"),
-        (mesh_of({}), "groups.all"),
-        (mesh_of({"class": "k"}), "(k)"),
-        (changed(schedules={"m5": {"repeat": "P1M"}}), "schedules.m5"),
-        (changed(schedules={"m5": {"repeat": "P0D"}}), "schedules.m5"),
-        (changed(schedules={"m5": {"repeat-cron": "* * * * *"}}), "schedules.m5"),
-        (changed(schedules={"m5": {"until": "tomorrow"}}), "schedules.m5"),
-        (changed(schedules={"m5": {"max-runs": 0}}), "schedules.m5"),
+        (with_address(address="d", host="h"), "addresses.d.host: 'h'"),
+        (with_address(address="d", disabled="yes"), "addresses.d.disabled:"),
+        (changed(groups={"all": {"type": "ring", "addresses": []}}), "groups.all:"),
+        (mesh_of({"name": "x"}), "groups.all: 'x'"),
+        (mesh_of({}), "groups.all.mesh.addresses.0:"),
+        (mesh_of({"class": "k"}), "groups.all: 'k'"),
+        (changed(schedules={"m5": {"repeat": "P1M"}}), "schedules.m5.repeat:"),
+        (changed(schedules={"m5": {"repeat-cron": "* * * * *"}}), "schedules.m5.repeat-cron:"),
+        (changed(schedules={"m5": {"until": "tomorrow"}}), "schedules.m5.until:"),
+        (changed(schedules={"m5": {"max-runs": 0}}), "schedules.m5.max-runs:"),
         (changed(tasks={"t": {"group": "g", "test": "x", "schedule": "s", "archives": ["y"]}}), UNDEFINED),
-        (changed(tasks={"t": {"group": "all", "test": "rtt", "subtasks": ["z"]}}), "tasks.t"),
-        (changed(tests={"rtt": {"type": "rtt", "spec": []}}), "tests.rtt.spec"),
-        (changed(includes=["https://elsewhere.example.net/x.json"]), "include"),
+        (changed(tasks={"t": {"group": "all", "test": "rtt", "subtasks": ["z"]}}), "tasks.t.subtasks: 'z'"),
+        (changed(tests={"rtt": {"spec": {}}}), "tests.rtt.type:"),
+        (b'{"groups": {"x": [{"a": 1, "b": 2, "b": 3}]}}', "groups.x[0].b:"),
+        (changed(tests={"rtt": {"type": "rtt", "spec": {"hops": ["{% address[0] "]}}}), "tests.rtt.spec.hops[0]:"),
+        (with_class({"type": "tag"}), "address-classes.k.match-filter:"),
+        (with_class({"type": "or", "filters": [{"type": "not", "filter": NO_CLASS}]}),
+         "address-classes.k: 'gone'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_place(document: Any, shown: str) -> None:
@@ -112,7 +119,7 @@ def test_includes_add_and_never_replace() -> None:
     [
         (OSError(2, "No such file"), "includes[0]"),
         (b"<html>", "includes[0]"),
-        (encoded({"addresses": {"d": {"address": "?"}}}), r"addresses.d.address"),
+        (encoded({"addresses": {"d": {"address": 7}}}), r"addresses.d.address"),
     ],
 )
 def test_an_include_that_cannot_be_used_is_named(content: bytes | OSError, field: str) -> None:
@@ -123,6 +130,25 @@ def test_an_include_that_cannot_be_used_is_named(content: bytes | OSError, field
 
     with refused("bad-template", field):
         read(encoded(changed(includes=["https://x.example.net/i.json"])), load)
+
+
+def test_names_from_includes_that_are_not_loaded_are_no_problem() -> None:
+    tasks = {"t": {"group": "g", "test": "x", "schedule": "s", "archives": ["y"]}}
+    assert read(encoded(changed(tasks=tasks, includes=["https://x.example.net/i.json"]))).tasks
+
+
+def test_entry_that_the_schema_does_not_check_is_put_aside() -> None:
+    """The schema's pattern for names does not match, so that it accepts any content."""
+    wrong: dict[str, Any] = {"a b": {"address": 7}, "größe": {"address": "g.example.net"}}
+    found = read(encoded(changed(addresses={**SMALL["addresses"], **wrong})))
+    assert found.addresses["größe"].address == "g.example.net"
+    assert {section: list(names) for section, names in found.unread.items()} == {"addresses": ["a b"]}
+
+
+def test_template_that_is_nested_too_deeply_is_refused() -> None:
+    deep = "[" * 700 + "]" * 700
+    with refused("bad-template", "template"):
+        read(encoded(changed(archives={"x": 7})).replace(b"7", deep.encode()))
 
 
 JSON = st.recursive(

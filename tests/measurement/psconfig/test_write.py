@@ -30,7 +30,7 @@ def again(planned: list[Planned], **archives: Any) -> list[tuple[Any, ...]]:
     """What an agent makes of the template that is written, in a form that can be compared."""
     template = read(json.dumps(write(planned, archives)).encode())
     found = []
-    for each in expand(template):
+    for each in expand(template).tasks:
         assert each.schedule is not None
         assert each.schedule.repeat is not None
         assert each.schedule.slip is not None
@@ -87,7 +87,7 @@ def test_results_go_to_every_archive() -> None:
     archive = {"archiver": "http", "data": {"_url": "https://collector.example.net/results"}}
     document = write([rtt(HOSTS["a"], HOSTS["b"])], {"our collector": archive})
     template = read(json.dumps(document).encode())
-    assert [each.archives for each in expand(template)] == [(archive,)]
+    assert [template.archives[name].data for name in template.tasks["rtt-1"].archives] == [archive["data"]]
 
 
 @pytest.mark.parametrize(
