@@ -18,6 +18,7 @@ class Action(StrEnum):
     """Everything a request can ask for."""
 
     HEALTH_READ = "health.read"
+    PSCONFIG_READ = "psconfig.read"
     FLOW_SUBMIT = "flow.submit"
     FLOW_READ = "flow.read"
     FLOW_CANCEL = "flow.cancel"
@@ -109,11 +110,12 @@ _ACTING_STAFF: Mapping[Role, Scope] = dict.fromkeys(
     (Role.ADMIN, Role.OPERATOR, Role.PERFORMANCE_ENGINEER), Scope.ANY
 )
 
-ANONYMOUS: frozenset[Action] = frozenset({Action.HEALTH_READ})
+ANONYMOUS: frozenset[Action] = frozenset({Action.HEALTH_READ, Action.PSCONFIG_READ})
 """What nobody needs an identity for."""
 
 GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.HEALTH_READ: _EVERY_ROLE,
+    Action.PSCONFIG_READ: _EVERY_ROLE,
     Action.FLOW_SUBMIT: {
         Role.ADMIN: Scope.ANY,
         Role.OPERATOR: Scope.ANY,

@@ -1270,6 +1270,20 @@ class ExecutionList(TypedDict):
     items: list[ExecutionView]
 
 
+class PsconfigTemplate(TypedDict):
+    """
+    A pSConfig template; what its sections hold is said in perfSONAR's documentation.
+    """
+
+    addresses: dict[str, Any]
+    hosts: dict[str, Any]
+    groups: dict[str, Any]
+    tests: dict[str, Any]
+    schedules: dict[str, Any]
+    archives: dict[str, Any]
+    tasks: dict[str, Any]
+
+
 class EvidenceView(TypedDict):
     """
     What a series was like in a stretch of time, in the unit of its metric.
@@ -1845,6 +1859,7 @@ class UserChange(TypedDict):
 
 Action: TypeAlias = Literal[
     "health.read",
+    "psconfig.read",
     "flow.submit",
     "flow.read",
     "flow.cancel",

@@ -14,6 +14,7 @@ from adon.client.documents import (
     MeasurementView,
     OverlapView,
     PointView,
+    PsconfigTemplate,
     RunAccepted,
     ScheduleView,
     SubscriptionBody,
@@ -51,6 +52,10 @@ class MeasurementCalls(Caller):
     def schedule_page(self) -> str:
         """The plan as a picture (HTML)."""
         return self._text("/schedule/gantt")
+
+    def psconfig(self, network: str) -> PsconfigTemplate:
+        """The plan of tests as a pSConfig template."""
+        return self._get(PsconfigTemplate, f"/psconfig/{part(network)}")
 
     def executions(
         self, since: str | None = None, limit: int = 200, until: str | None = None

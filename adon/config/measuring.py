@@ -222,6 +222,9 @@ class Measurements(Section):
     rabbitmq: RabbitQueue | None = None
     notify: Notify = Notify()
     psconfig: str | None = None
+    publish_psconfig: bool = Field(
+        default=False, description="serve the plan of tests as a pSConfig template to anyone"
+    )
     follow_templates: bool = Field(
         default=False, description="measure as often as the registered application templates need"
     )

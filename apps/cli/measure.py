@@ -126,6 +126,16 @@ def _progress() -> Any:
 
 
 @app.command()
+def psconfig(
+    ctx: typer.Context,
+    network: Annotated[str, typer.Argument(metavar="NETWORK", help="The network in the configuration.")],
+    json_: JsonFlag = False,  # noqa: ARG001 - it is JSON in any case
+) -> None:
+    """Print the published plan of tests as a pSConfig template."""
+    print_json(client(ctx).psconfig(network))
+
+
+@app.command()
 def schedule(
     ctx: typer.Context,
     page: Annotated[

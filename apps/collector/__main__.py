@@ -150,7 +150,16 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             cancel=lambda: _cancel(poller),
             clock=time.time,
         )
-        control = Control(inbox, keeper, conductor, archive, told, readers, time.time)
+        control = Control(
+            inbox,
+            keeper,
+            conductor,
+            archive,
+            told,
+            readers,
+            time.time,
+            lambda: orders.as_psconfig(configuration, conductor.plan),
+        )
         server = LinkServer(data / SOCKET, control.handle)
         ends.callback(server.close)
         web.server = server

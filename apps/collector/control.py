@@ -36,6 +36,7 @@ class Control:
 
     :param told: is given the subscriptions whenever they change; ``readers`` their owners.
     :param clock: seconds since the epoch.
+    :param write_psconfig: the present plan as a pSConfig template.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Control:
         told: Notifier,
         readers: Readers,
         clock: Callable[[], float],
+        write_psconfig: Callable[[], Answer],
     ) -> None:
         self._inbox = inbox
         self._keeper = keeper
@@ -59,6 +61,7 @@ class Control:
         self._calls: Mapping[str, Callable[[Mapping[str, Any]], Answer]] = {
             "measure": self._measure,
             "schedule": lambda _: conductor.schedule(),
+            "psconfig": lambda _: write_psconfig(),
             "alarm.acknowledge": self._acknowledge,
             "subscription.put": self._subscribe,
             "subscription.delete": self._unsubscribe,

@@ -313,10 +313,14 @@ def _of_template(
 def as_psconfig(configuration: Configuration, found: Plan) -> dict[str, Any]:
     """The plan as a pSConfig template, for agents that an existing perfSONAR site runs (JSON)."""
     nodes = {name: node(point) for name, point in configuration.measurements.points.items()}
+    addresses = {
+        PathKey(test.path, test.from_, test.to): (str(test.source), str(test.destination))
+        for test in configuration.measurements.tests
+    }
     planned = [
         write.Planned(
-            write.End(test.key.source, str(test.request.spec["source"]), nodes[test.key.source]),
-            write.End(test.key.destination, str(test.request.spec["dest"]), nodes[test.key.destination]),
+            write.End(test.key.source, addresses[test.key][0], nodes[test.key.source]),
+            write.End(test.key.destination, addresses[test.key][1], nodes[test.key.destination]),
             str(test.request.kind),
             test.request.spec,
             found.schedule.tasks[name].period,

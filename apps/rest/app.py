@@ -64,6 +64,7 @@ PARTS = (
     mesh.api,
     workflows.api,
     schedule.api,
+    schedule.open_api,
     alarms.api,
     sites.api,
     operations.api,

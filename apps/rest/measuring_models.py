@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -149,6 +149,18 @@ class ScheduleView(View):
     tasks: list[TaskView]
     upcoming: list[StartView]
     spend: dict[str, SpendView]
+
+
+class PsconfigTemplate(View):
+    """A pSConfig template; what its sections hold is said in perfSONAR's documentation."""
+
+    addresses: dict[str, Any]
+    hosts: dict[str, Any]
+    groups: dict[str, Any]
+    tests: dict[str, Any]
+    schedules: dict[str, Any]
+    archives: dict[str, Any]
+    tasks: dict[str, Any]
 
 
 class ExecutionView(View):

@@ -9,6 +9,7 @@ from adon.errors import Forbidden, NotAuthenticated
 MATRIX = """
                   admin  performance_engineer  researcher  operator  auditor
 health.read       any    any                   any         any       any
+psconfig.read     any    any                   any         any       any
 flow.submit       any    own                   own         any       -
 flow.read         any    any                   own         any       any
 flow.cancel       any    own                   own         any       -
@@ -82,7 +83,7 @@ def test_the_matrix(action: Action, role: Role) -> None:
 
 @pytest.mark.parametrize("action", Action)
 def test_nobody_may_nothing_but_ask_how_we_are(action: Action) -> None:
-    assert may(None, action, Object("flow")).allowed == (action is Action.HEALTH_READ)
+    assert may(None, action, Object("flow")).allowed == (action in (Action.HEALTH_READ, Action.PSCONFIG_READ))
 
 
 @pytest.mark.parametrize("action", Action)

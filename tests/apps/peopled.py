@@ -84,6 +84,7 @@ class Peopled:
         """The address of an operation on something of this owner."""
         kind = "outcomes" if path.endswith("/outcome") else path.split("/")[1]
         name = self.ids[owner].get(kind, SHARED.get(kind, "none"))
+        path = path.replace("{network}", self.world.configuration.network)
         return path.replace("{id}", name).replace("{name}", name).replace("{version}", "1")
 
     def call(self, method: str, path: str, who: str | None, owner: str) -> Any:

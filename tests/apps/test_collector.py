@@ -257,6 +257,7 @@ def test_the_process_measures_reports_answers_and_stops_cleanly(tmp_path: Path) 
             schedule = web.call("schedule", {})
             assert schedule["measures"]
             assert len(schedule["tasks"]) == 12
+            assert {"10.1.0.11", "10.2.0.11"} <= set(web.call("psconfig", {})["addresses"])
             where = {"path": "al2s", "source": "mu", "destination": "osu"}
             asked = web.call("measure", {"key": where, "test": "rtt", "who": "ann"})
             assert "on demand" in asked["task"]

@@ -89,7 +89,7 @@ def _aim(crowd: Peopled, case: schemathesis.Case, path: str, who: str | None, *,
 def test_a_method_that_is_not_described_is_refused(crowd, schema):
     for method, path, _ in OPERATIONS:
         case = schema[path][method].Case(
-            method="TRACE", path_parameters={"id": "x", "name": "x", "version": 1}
+            method="TRACE", path_parameters={"id": "x", "name": "x", "version": 1, "network": "x"}
         )
         answer = case.call(headers={"Authorization": f"Bearer {crowd.world.tokens['admin']}"})
         assert answer.status_code == 405, (path, answer.text)

@@ -70,6 +70,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /paths": ("path", "list"),
     "GET /points": ("measure", "points"),
     "GET /policy": ("policy", "show"),
+    "GET /psconfig/{network}": ("measure", "psconfig", "mu-osu"),
     "GET /queue": ("queue",),
     "GET /reservations": ("reserve", "list"),
     "POST /reservations": ("reserve", "compute", "osu-hpc", "--nodes", "1", "--until", "2 h"),

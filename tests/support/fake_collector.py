@@ -11,7 +11,7 @@ from typing import Any
 from adon.config import load
 from adon.errors import InvalidInput, NotFound
 from adon.studies import model as study
-from apps.collector.orders import Plan, plan
+from apps.collector.orders import Plan, as_psconfig, plan
 from apps.collector.studies import Studies
 from apps.collector.timeline import LeftOut
 from apps.link import LinkServer, Peer
@@ -145,6 +145,9 @@ class Collector:
         if kind == "hello":
             return
         self.seen.append((kind, payload))
+        if kind == "psconfig":
+            peer.answer(str(command), as_psconfig(load(NETWORK), the_plan()))
+            return
         if kind == "schedule":
             peer.answer(str(command), schedule_answer())
             return

@@ -92,7 +92,8 @@ def make_world_configuration() -> Configuration:
     align = {**SLURM["jobs"]["align"], "arguments": 2}
     read = with_adapter(osu_hpc={**SLURM, "jobs": {**SLURM["jobs"], "align": align}})
     compute = {**read.compute, "cloud": compute_site({"kind": "htcondor"})}
-    return read.model_copy(update={"compute": FrozenMap(compute)})
+    measurements = read.measurements.model_copy(update={"publish_psconfig": True})
+    return read.model_copy(update={"compute": FrozenMap(compute), "measurements": measurements})
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,18 @@ from flask import Response, g
 from pydantic import Field
 
 from adon.access.policy import Action
-from adon.errors import Forbidden
+from adon.errors import Forbidden, NotFound
 from apps.rest import seen
 from apps.rest.answers import answer, json_answer
-from apps.rest.api.common import answers, blueprint
+from apps.rest.api.common import Address, answers, blueprint
 from apps.rest.guard import action
-from apps.rest.measuring_models import ExecutionList, ExecutionView, ScheduleView
+from apps.rest.measuring_models import ExecutionList, ExecutionView, PsconfigTemplate, ScheduleView
 from apps.rest.paging import Moment, NewestFirst, by_time, listed, until, wanted
 from apps.rest.services import ask_collector, services
 from apps.rest.times import Time
 
 api = blueprint("schedule", "When is measured, and what became of it")
+open_api = blueprint("psconfig", "The plan of tests for perfSONAR testpoints", anonymous=True)
 
 GANTT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; "
@@ -67,6 +68,22 @@ def gantt_page() -> Response:
     response = answer(parts.gantt().encode(), "text/html")
     response.headers["Content-Security-Policy"] = GANTT_POLICY
     return response
+
+
+class NetworkAddress(Address):
+    """Which network."""
+
+    network: str = Field(max_length=200, description="the name of the network in the configuration")
+
+
+@open_api.get("/psconfig/<network>", responses=answers(200, PsconfigTemplate, 404))
+@action(Action.PSCONFIG_READ)
+def get_psconfig(path: NetworkAddress) -> Response:
+    """The plan of tests as a pSConfig template, if the configuration publishes it."""
+    configuration = services().configuration
+    if not configuration.measurements.publish_psconfig or path.network != configuration.network:
+        raise NotFound("network", path.network)
+    return json_answer(PsconfigTemplate.model_validate(ask_collector("psconfig", {})))
 
 
 class ExecutionQuery(NewestFirst):

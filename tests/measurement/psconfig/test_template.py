@@ -80,7 +80,7 @@ tasks.t.archives: 'y' is not defined"""
         (changed(tasks={"t": {"group": "all", "test": "rtt", "subtasks": ["z"]}}), "tasks.t.subtasks: 'z'"),
         (changed(tests={"rtt": {"spec": {}}}), "tests.rtt.type:"),
         (b'{"groups": {"x": [{"a": 1, "b": 2, "b": 3}]}}', "groups.x[0].b:"),
-        (changed(tests={"rtt": {"type": "rtt", "spec": {"hops": ["{% address[0] "]}}}), "tests.rtt.spec.hops[0]:"),
+        (changed(tests={"rtt": {"type": "rtt", "spec": {"x": ["{% address[0] "]}}}), "tests.rtt.spec.x[0]:"),
         (with_class({"type": "tag"}), "address-classes.k.match-filter:"),
         (with_class({"type": "or", "filters": [{"type": "not", "filter": NO_CLASS}]}),
          "address-classes.k: 'gone'"),

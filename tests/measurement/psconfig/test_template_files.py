@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.psconfig.errors import merge_skipped
+from measurement.psconfig.errors import SkipReason, merge_skipped
 from measurement.psconfig.expand import expand
 from measurement.psconfig.plan import Route, plan
 from measurement.psconfig.template import read
@@ -94,6 +95,12 @@ def test_perfsonars_schema_accepts_the_template(file: Path) -> None:
 def test_templates_use_every_property_and_value_of_the_schema() -> None:
     used = {text for file in FILES for text in texts(json.loads(file.read_bytes()))}
     assert {text for text in vocabulary(TEMPLATE) if text not in used} == set()
+
+
+def test_manual_names_every_reason() -> None:
+    manual = (Path(__file__).parents[3] / "docs" / "measurement-psconfig.md").read_text()
+    named = [text for line in re.findall(r"^\| (`.*?) \|", manual, re.MULTILINE) for text in line.split(", ")]
+    assert [text.strip("`") for text in named] == sorted(SkipReason)
 
 
 def texts(value: object) -> Iterator[object]:
