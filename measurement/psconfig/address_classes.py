@@ -41,7 +41,7 @@ def select_addresses(template: Template, name: str) -> list[str]:
     return [
         address_name
         for address_name, address in template.addresses.items()
-        if _is_member(template, name, address, ())
+        if _is_member(template, name, address, {})
     ]
 
 
@@ -53,42 +53,51 @@ def _unsupported(name: str, text: str, reason: SkipReason = SkipReason.ADDRESS_C
     return CannotPlan(reason, f"address-classes.{name}: {text}")
 
 
-def _is_member(template: Template, name: str, address: Address, above: tuple[str, ...]) -> bool:
+def _is_member(template: Template, name: str, address: Address, known: dict[str, bool | None]) -> bool:
     """Whether the filters of a class accept an address.
 
-    :param above: the classes whose filters refer to this one.
+    :param known: the classes that were evaluated for this address; None while one is being evaluated.
     """
-    if name in above:
+    if name not in known:
+        known[name] = None
+        found = _class(template, name)
+        wanted, unwanted = found.match_filter, found.exclude_filter
+        accepted = wanted is None or _matches(template, wanted, address, name, known)
+        known[name] = accepted and (
+            unwanted is None or not _matches(template, unwanted, address, name, known)
+        )
+    evaluated = known[name]
+    if evaluated is None:
         raise _unsupported(name, "refers to itself")
-    found, within = _class(template, name), (*above, name)
-    if found.match_filter is not None and not _matches(template, found.match_filter, address, within):
-        return False
-    return found.exclude_filter is None or not _matches(template, found.exclude_filter, address, within)
+    return evaluated
 
 
-def _matches(template: Template, condition: Filter, address: Address, within: tuple[str, ...]) -> bool:
+def _matches(
+    template: Template, condition: Filter, address: Address, name: str, known: dict[str, bool | None]
+) -> bool:
+    """Whether an address meets a condition of the class with this name."""
     host = None
     if address.host is not None:
         host = find_part(template, "hosts", template.hosts, address.host)
-    inner = (_matches(template, one, address, within) for one in condition.filters or ())
+    inner = (_matches(template, one, address, name, known) for one in condition.filters or ())
     match condition.type:
         case "and":
             return all(inner)
         case "or":
             return any(inner)
         case "not" if condition.filter is not None:
-            return not _matches(template, condition.filter, address, within)
+            return not _matches(template, condition.filter, address, name, known)
         case "address-class":
-            return _is_member(template, str(condition.class_), address, within)
+            return _is_member(template, str(condition.class_), address, known)
         case "tag":
             return _has_tag((*address.tags, *(() if host is None else host.tags)), condition.tag)
         case "host":
-            return host is not None and _host_matches(condition, host, within[-1])
+            return host is not None and _host_matches(condition, host, name)
         case "ip-version":
-            return _ip(address, within[-1]).version == condition.ip_version
+            return _ip(address, name).version == condition.ip_version
         case "netmask":
-            return _ip(address, within[-1]) in _network(condition, within[-1])
-    raise _unsupported(within[-1], "jq scripts are not run", SkipReason.JQ)
+            return _ip(address, name) in _network(condition, name)
+    raise _unsupported(name, "jq scripts are not run", SkipReason.JQ)
 
 
 def _host_matches(condition: Filter, host: HostPart, name: str) -> bool:

@@ -49,7 +49,7 @@ from measurement.psconfig.model import (
 )
 
 MOST_TASKS = 100_000
-_VARIABLE = re.compile(r"\{%\s+((?:(?!%\}).)+?)\s+%\}", re.DOTALL)
+_VARIABLE = re.compile(r"\{%(.*?)%\}", re.DOTALL)
 _INDEXED = re.compile(r"(address|pscheduler_address|lead_bind_address)\[([0-9]{1,3})\]")
 _HOST_NAME = re.compile(
     r"(?=.{1,253}\.?$)([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\.?"
@@ -369,13 +369,19 @@ def _compile(where: str, value: Any, size: int) -> Callable[[_Values], Any]:
         return lambda values: [fill(values) for fill in parts]
     if not isinstance(value, str):
         return lambda _: value
-    variables = {name: _variable(where, name, size) for name in _VARIABLE.findall(value)}
+    variables = {
+        text: _variable(where, text.strip(), size)
+        for text in _VARIABLE.findall(value)
+        if len(text) > 2 and text[0].isspace() and text[-1].isspace()  # pSConfig wants the spaces
+    }
     if not variables:
         return lambda _: value
-    whole = _VARIABLE.fullmatch(value.strip())
-    if whole is not None:
-        return variables[whole[1]]
-    return lambda values: _VARIABLE.sub(lambda found: _text(variables[found[1]](values)), value)
+    first = next(iter(variables))
+    if value.strip() == f"{{%{first}%}}":
+        return variables[first]
+    return lambda values: _VARIABLE.sub(
+        lambda found: _text(variables[found[1]](values)) if found[1] in variables else found[0], value
+    )
 
 
 def _text(value: str | bool) -> str:
@@ -392,7 +398,7 @@ def _variable(where: str, name: str, size: int) -> Callable[[_Values], str | boo
         return lambda values: values.places[values.by].address
     if name == "localhost":
         return lambda values: values.places[values.by].address if values.flip else "localhost"
-    if name.split(maxsplit=1)[:1] == ["jq"]:
+    if name.startswith("jq "):
         raise CannotPlan(SkipReason.JQ, f"{where}: jq scripts are not run")
     raise CannotPlan(SkipReason.VARIABLE, f"{where}: {name!r} is no variable of {size} addresses")
 

@@ -33,8 +33,9 @@ SECTIONS = (
     "tasks", "tests",
 )  # fmt: skip
 MOST_INCLUDES = 50
+MOST_LEVELS = 100
+"""How deeply a template may be nested; everything that walks through one does so by recursion."""
 _CHECKED_NAME = re.compile(r"[a-zA-Z0-9:._\-]+")
-_CLOSED = re.compile(r"\{%.*?%\}", re.DOTALL)
 
 
 class _Object(dict[str, Any]):
@@ -67,11 +68,9 @@ def read(data: bytes, load: Load | None = None) -> Template:
 def _object(place: str, data: bytes) -> dict[str, Any]:
     problems: list[str] = []
     try:
-        value = _without_comments(body.parse(data, make_object=_Object), "", problems)
+        value = _without_comments(body.parse(data, make_object=_Object), "", 0, problems)
     except ValueError as error:
         raise TemplateError.at(place, str(error)) from None
-    except RecursionError:
-        raise TemplateError.at(place, "nested too deeply") from None
     if not isinstance(value, dict):
         raise TemplateError.at(place, "expected a JSON object")
     if problems:
@@ -79,32 +78,36 @@ def _object(place: str, data: bytes) -> dict[str, Any]:
     return value
 
 
-def _without_comments(value: object, place: str, problems: list[str]) -> object:
+def _without_comments(value: object, place: str, level: int, problems: list[str]) -> object:
     """Return the value without comments and metadata.
 
     :param problems: receives repeated keys and unclosed variables with their places.
+    :raises ValueError: for a value that is nested too deeply.
     """
+    if level > MOST_LEVELS:
+        raise ValueError(f"nested more than {MOST_LEVELS} levels deep")
     if isinstance(value, _Object):
         below = f"{place}." if place else ""
         problems += [f"{below}{name}: this key occurs more than once" for name in value.repeated]
         return {
-            name: _without_comments(item, f"{below}{name}", problems)
+            name: _without_comments(item, f"{below}{name}", level + 1, problems)
             for name, item in value.items()
             if not name.startswith("#") and name != "_meta"
         }
     if isinstance(value, list):
-        return [_without_comments(item, f"{place}[{number}]", problems) for number, item in enumerate(value)]
-    if isinstance(value, str) and "{%" in _CLOSED.sub("", value):
+        return [
+            _without_comments(item, f"{place}[{number}]", level + 1, problems)
+            for number, item in enumerate(value)
+        ]
+    if isinstance(value, str) and value.rfind("{%") > value.rfind("%}"):
         problems.append(f"{place}: a variable is not closed; expected {{% name %}}")
     return value
 
 
-def _with_includes(document: dict[str, Any], urls: Iterable[str], load: Load | None) -> dict[str, Any]:
+def _with_includes(document: dict[str, Any], urls: Iterable[str], load: Load) -> dict[str, Any]:
     merged: dict[str, Any] = dict(document)
     for number, url in enumerate(urls):
         place = f"includes[{number}]"
-        if load is None:
-            raise TemplateError.at(place, "this template may not include others")
         if number >= MOST_INCLUDES:
             raise TemplateError.at(place, f"more than {MOST_INCLUDES} includes")
         try:
@@ -127,10 +130,10 @@ def _validated(document: Mapping[str, Any]) -> Template:
     problems: list[str] = []
     unread: dict[str, dict[str, str]] = {}
     for problem in found:
-        section, *below = map(str, problem["loc"])
-        text = f"{'.'.join([section, *below])}: {problem['msg']}"
-        if below and section in SECTIONS and _CHECKED_NAME.fullmatch(below[0]) is None:
-            unread.setdefault(section, {}).setdefault(below[0], text)
+        section, name = map(str, (*problem["loc"], "")[:2])
+        text = f"{_path(problem['loc'])}: {problem['msg']}"
+        if len(problem["loc"]) > 1 and section in SECTIONS and _CHECKED_NAME.fullmatch(name) is None:
+            unread.setdefault(section, {}).setdefault(name, text)
         else:
             problems.append(text)
     if problems:
@@ -140,6 +143,13 @@ def _validated(document: Mapping[str, Any]) -> Template:
         for section, names in unread.items()
     }
     return Template.model_validate({**document, **rest, "#unread": unread})
+
+
+def _path(parts: tuple[str | int, ...]) -> str:
+    """The JSON path of a place that pydantic names; it names the type of a group, too."""
+    if parts[0] == "groups":
+        parts = (*parts[:2], *parts[3:])
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)[1:]
 
 
 def _dangling(template: Template) -> Iterator[str]:
@@ -159,20 +169,21 @@ def _references(template: Template) -> Iterator[tuple[str, str, str | None]]:
         place = f"addresses.{name}"
         yield f"{place}.host", "hosts", address.host
         yield from _each(f"{place}.contexts", "contexts", address.contexts)
-        yield from _each(f"{place}.remote-addresses", "addresses", address.remote_addresses)
-        for remote in address.remote_addresses.values():
-            yield from _each(f"{place}.remote-addresses", "contexts", remote.contexts)
-        for variant in address.labels.values():
-            yield from _each(f"{place}.labels", "contexts", variant.contexts)
+        for other, remote in address.remote_addresses.items():
+            yield f"{place}.remote-addresses.{other}", "addresses", other
+            yield from _each(f"{place}.remote-addresses.{other}.contexts", "contexts", remote.contexts)
+        for label, variant in address.labels.items():
+            yield from _each(f"{place}.labels.{label}.contexts", "contexts", variant.contexts)
     for name, host in template.hosts.items():
         yield from _each(f"hosts.{name}.archives", "archives", host.archives)
     for name, group in template.groups.items():
-        for selector in _selectors(group):
-            yield f"groups.{name}", "addresses", selector.name
-            yield f"groups.{name}", "address-classes", selector.class_
+        for place, selector in _selectors(f"groups.{name}", group):
+            yield place, "addresses", selector.name
+            yield place, "address-classes", selector.class_
     for name, class_ in template.address_classes.items():
         for condition in (class_.match_filter, class_.exclude_filter):
-            yield from _each(f"address-classes.{name}", "address-classes", _classes_of(condition))
+            for class_name in _classes_of(condition):
+                yield f"address-classes.{name}", "address-classes", class_name
     for name, subtask in template.subtasks.items():
         yield f"subtasks.{name}.test", "tests", subtask.test
         yield from _each(f"subtasks.{name}.archives", "archives", subtask.archives)
@@ -186,7 +197,7 @@ def _references(template: Template) -> Iterator[tuple[str, str, str | None]]:
 
 
 def _each(place: str, section: str, names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    return ((place, section, name) for name in names)
+    return ((f"{place}[{number}]", section, name) for number, name in enumerate(names))
 
 
 def _classes_of(condition: Filter | None) -> Iterator[str]:
@@ -199,13 +210,18 @@ def _classes_of(condition: Filter | None) -> Iterator[str]:
         yield from _classes_of(inner)
 
 
-def _selectors(group: MeshGroup | DisjointGroup | ListGroup) -> Iterator[Selector]:
+def _selectors(place: str, group: MeshGroup | DisjointGroup | ListGroup) -> Iterator[tuple[str, Selector]]:
+    """Every selector of a group with its place."""
     if isinstance(group, DisjointGroup):
-        yield from group.a_addresses
-        yield from group.b_addresses
+        yield from _numbered(f"{place}.a-addresses", group.a_addresses)
+        yield from _numbered(f"{place}.b-addresses", group.b_addresses)
     else:
-        yield from group.addresses
+        yield from _numbered(f"{place}.addresses", group.addresses)
     if not isinstance(group, ListGroup):
-        for exclude in group.excludes:
-            yield exclude.local_address
-            yield from exclude.target_addresses
+        for number, exclude in enumerate(group.excludes):
+            yield f"{place}.excludes[{number}].local-address", exclude.local_address
+            yield from _numbered(f"{place}.excludes[{number}].target-addresses", exclude.target_addresses)
+
+
+def _numbered(place: str, selectors: Iterable[Selector]) -> Iterator[tuple[str, Selector]]:
+    return ((f"{place}[{number}]", selector) for number, selector in enumerate(selectors))

@@ -172,6 +172,10 @@ def filled(value: Any, **task: Any) -> Expansion:
         ("{% lead_bind_address[1] %}", {}, "192.0.2.2"),
         ("{% pscheduler_address[1] %} {% address[0] %}", {}, "ps-b.example.net:8443 ps-a.example.net"),
         ("{%address[0]%}", {}, "{%address[0]%}"),  # pSConfig wants the spaces
+        ("{%address[0]%} {% flip %}", {}, "{%address[0]%} false"),
+        ("{% %}", {}, "{% %}"),
+        ("{% flip %}{% flip %}", {}, "falsefalse"),
+        (f"{{%{' ' * 20_000}x%}}", {}, f"{{%{' ' * 20_000}x%}}"),
     ],
 )
 def test_variables(value: Any, task: dict[str, Any], expected: Any) -> None:
@@ -232,6 +236,19 @@ def test_mesh_that_gives_too_many_tasks_is_refused_before_pairs_are_built(
     group = {"type": "mesh", "addresses": named(*addresses)}
     with refused("bad-template", "tasks.t"):
         expansion(addresses=addresses, groups={"g": group}, tasks={"t": {"group": "g", "test": "rtt"}})
+
+
+def test_address_class_is_evaluated_once_for_an_address() -> None:
+    """Each class asks the next one twice: without a memory the last is asked 2^60 times."""
+    source = {"data-source": {"type": "current-config"}}
+    twice = [
+        {"type": "or", "filters": [{"type": "address-class", "class": f"c{number + 1}"}] * 2}
+        for number in range(60)
+    ]
+    classes = {f"c{number}": {**source, "match-filter": condition} for number, condition in enumerate(twice)}
+    classes["c60"] = {**source, "match-filter": {"type": "tag", "tag": "none"}}
+    group = {"type": "list", "addresses": [{"class": "c0"}]}
+    assert pairs(group, PLAIN, **{"address-classes": classes}) == []
 
 
 def test_each_address_is_made_into_a_place_once(monkeypatch: pytest.MonkeyPatch) -> None:

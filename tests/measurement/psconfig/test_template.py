@@ -55,7 +55,7 @@ UNDEFINED = """\
 tasks.t.group: 'g' is not defined
 tasks.t.test: 'x' is not defined
 tasks.t.schedule: 's' is not defined
-tasks.t.archives: 'y' is not defined"""
+tasks.t.archives[0]: 'y' is not defined"""
 
 
 @pytest.mark.parametrize(
@@ -69,15 +69,15 @@ tasks.t.archives: 'y' is not defined"""
         (with_address(address="d", host="h"), "addresses.d.host: 'h'"),
         (with_address(address="d", disabled="yes"), "addresses.d.disabled:"),
         (changed(groups={"all": {"type": "ring", "addresses": []}}), "groups.all:"),
-        (mesh_of({"name": "x"}), "groups.all: 'x'"),
-        (mesh_of({}), "groups.all.mesh.addresses.0:"),
-        (mesh_of({"class": "k"}), "groups.all: 'k'"),
+        (mesh_of({"name": "a"}, {"name": "x"}), "groups.all.addresses[1]: 'x'"),
+        (mesh_of({}), "groups.all.addresses[0]:"),
+        (mesh_of({"class": "k"}), "groups.all.addresses[0]: 'k'"),
         (changed(schedules={"m5": {"repeat": "P1M"}}), "schedules.m5.repeat:"),
         (changed(schedules={"m5": {"repeat-cron": "* * * * *"}}), "schedules.m5.repeat-cron:"),
         (changed(schedules={"m5": {"until": "tomorrow"}}), "schedules.m5.until:"),
         (changed(schedules={"m5": {"max-runs": 0}}), "schedules.m5.max-runs:"),
         (changed(tasks={"t": {"group": "g", "test": "x", "schedule": "s", "archives": ["y"]}}), UNDEFINED),
-        (changed(tasks={"t": {"group": "all", "test": "rtt", "subtasks": ["z"]}}), "tasks.t.subtasks: 'z'"),
+        (changed(tasks={"t": {"group": "all", "test": "rtt", "subtasks": ["z"]}}), "tasks.t.subtasks[0]:"),
         (changed(tests={"rtt": {"spec": {}}}), "tests.rtt.type:"),
         (b'{"groups": {"x": [{"a": 1, "b": 2, "b": 3}]}}', "groups.x[0].b:"),
         (changed(tests={"rtt": {"type": "rtt", "spec": {"x": ["{% address[0] "]}}}), "tests.rtt.spec.x[0]:"),
@@ -145,8 +145,9 @@ def test_entry_that_the_schema_does_not_check_is_put_aside() -> None:
     assert {section: list(names) for section, names in found.unread.items()} == {"addresses": ["a b"]}
 
 
-def test_template_that_is_nested_too_deeply_is_refused() -> None:
-    deep = "[" * 700 + "]" * 700
+@pytest.mark.parametrize("levels", [101, 400, 700, 5000])
+def test_template_that_is_nested_too_deeply_is_refused(levels: int) -> None:
+    deep = "[" * levels + "]" * levels
     with refused("bad-template", "template"):
         read(encoded(changed(archives={"x": 7})).replace(b"7", deep.encode()))
 
