@@ -244,19 +244,11 @@ class Task(_Part):
     disabled: bool = False
 
 
-class ScheduleOffset(_Part):
-    """When a subtask runs, relative to its task."""
-
-    type: Literal["start", "end"] | None = None
-    relation: Literal["before", "after"] | None = None
-    offset: Duration | None = None
-
-
 class Subtask(_Part):
     """A test that runs relative to a task. ADON runs none."""
 
     test: Name
-    schedule_offset: ScheduleOffset | None = None
+    schedule_offset: Any = None
     disabled: bool = False
     archives: tuple[Name, ...] = Field(default=(), strict=False)
     tools: tuple[str, ...] = Field(default=(), strict=False)

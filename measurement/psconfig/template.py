@@ -22,7 +22,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from measurement.psconfig.errors import TemplateError
-from measurement.psconfig.model import DisjointGroup, Filter, ListGroup, MeshGroup, Selector, Template
+from measurement.psconfig.model import DisjointGroup, Filter, Group, ListGroup, Selector, Template
 from measurement.sources import body
 
 Load = Callable[[str], bytes]
@@ -210,17 +210,16 @@ def _classes_of(condition: Filter | None) -> Iterator[str]:
         yield from _classes_of(inner)
 
 
-def _selectors(place: str, group: MeshGroup | DisjointGroup | ListGroup) -> Iterator[tuple[str, Selector]]:
+def _selectors(place: str, group: Group) -> Iterator[tuple[str, Selector]]:
     """Every selector of a group with its place."""
     if isinstance(group, DisjointGroup):
         yield from _numbered(f"{place}.a-addresses", group.a_addresses)
         yield from _numbered(f"{place}.b-addresses", group.b_addresses)
     else:
         yield from _numbered(f"{place}.addresses", group.addresses)
-    if not isinstance(group, ListGroup):
-        for number, exclude in enumerate(group.excludes):
-            yield f"{place}.excludes[{number}].local-address", exclude.local_address
-            yield from _numbered(f"{place}.excludes[{number}].target-addresses", exclude.target_addresses)
+    for number, exclude in enumerate(() if isinstance(group, ListGroup) else group.excludes):
+        yield f"{place}.excludes[{number}].local-address", exclude.local_address
+        yield from _numbered(f"{place}.excludes[{number}].target-addresses", exclude.target_addresses)
 
 
 def _numbered(place: str, selectors: Iterable[Selector]) -> Iterator[tuple[str, Selector]]:

@@ -11,7 +11,7 @@ from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.needs import needs
 from apps.collector import orders
 from measurement.model import Metric, Series
-from measurement.psconfig.expand import Expanded, expand
+from measurement.psconfig.expand import Expansion, expand
 from measurement.psconfig.mesh import Need
 from measurement.psconfig.template import read
 from measurement.scheduling.ticks import seconds
@@ -72,7 +72,7 @@ def test_unless_the_configuration_says_so_templates_change_nothing(tmp_path: Pat
     assert orders.plan(settings, {Metric.RTT: Need(30.0)}) == orders.plan(settings)
 
 
-def template(**changes: Any) -> list[Expanded]:
+def template(**changes: Any) -> Expansion:
     document = {
         "addresses": {name: {"address": name} for name in ("10.1.0.11", "10.2.0.11", "192.0.2.1")},
         "groups": {
@@ -102,6 +102,14 @@ def test_a_psconfig_template_is_planned_with_ours_as_far_as_its_addresses_are_pi
     assert found.schedule.tasks["al2s:mu>osu/trace"].period == 120
     (note,) = found.notes
     assert {"10.1.0.11", "192.0.2.1"} <= {*note.split()}
+
+
+def test_plan_with_a_test_that_does_not_name_its_source_is_written(tmp_path: Path) -> None:
+    """pScheduler takes the host that starts the test for the source."""
+    found = orders.plan(configuration(tmp_path), template=template(spec={"dest": "{% address[1] %}"}))
+    document = orders.as_psconfig(configuration(tmp_path), found)
+    expanded = expand(read(json.dumps(document).encode())).tasks
+    assert [dict(each.spec) for each in expanded if each.test == "trace"] == [{"dest": "10.2.0.11"}]
 
 
 def test_what_is_in_the_plan_already_is_not_done_twice(tmp_path: Path) -> None:
