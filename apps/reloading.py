@@ -43,6 +43,7 @@ READERS: Mapping[str, frozenset[str]] = {
     "measurements.background": frozenset({COLLECTOR, WEB}),
     "measurements.window": frozenset({CONTROLLER, COLLECTOR}),
     "measurements.archive_url": frozenset({COLLECTOR, WEB}),
+    "measurements.publish_psconfig": frozenset({WEB}),
     "compute": frozenset({CONTROLLER, COLLECTOR}),
     "policy": frozenset({CONTROLLER, WEB}),
     "policy.measurement_access": frozenset({COLLECTOR, WEB}),
