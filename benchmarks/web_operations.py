@@ -123,6 +123,7 @@ def _ids(api: Api, chance: random.Random, backtest: str) -> Mapping[str, Iterabl
     plot = {"path": "mu-osu-0", "source": "mu", "destination": "osu", "metric": "throughput", **week}
     explained = [quote(f) for f in running]
     one_of = {
+        "/psconfig/{network}": ["/psconfig/campus"],
         "/templates/{name}": [f"/templates/{t}" for t in templates],
         "/templates/{name}/versions/{version}": [f"/templates/{t}/versions/1" for t in templates],
         "/templates/{name}/versions": [f"/templates/{t}/versions" for t in templates],

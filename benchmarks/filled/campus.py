@@ -50,6 +50,7 @@ def document(openflow_port: int, web_port: int, **policy: object) -> dict[str, A
         },
         "measurements": {
             "window": "7 d",
+            "publish_psconfig": True,
             # Nobody is there: what comes of a run is told by the benchmark.
             "points": {site: {"url": "http://127.0.0.1:9/pscheduler"} for site in SITES},
             "tests": [_test(key, number) for number, key in enumerate(directions())],
