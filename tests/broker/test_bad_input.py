@@ -57,11 +57,11 @@ def test_flows_that_the_same_packets_would_match_are_refused() -> None:
         stage.submit(ports=[], source="osu-dtn", destination="mu-dtn")
 
 
-def test_a_thousand_requests_at_once_are_all_answered_and_leave_nothing() -> None:
+def test_hundreds_of_requests_at_once_are_all_answered_and_leave_nothing() -> None:
     """More than fit: the path's capacity is shared, the others wait."""
     stage = make_fabric_stage()
     standing = stage.installed()
-    flows = [submit_between(stage, number % 2, 2 + number % 3, 5000 + number) for number in range(1000)]
+    flows = [submit_between(stage, number % 2, 2 + number % 3, 5000 + number) for number in range(300)]
     states = [stage.flow(flow).state for flow in flows]
     assert set(states) <= {FlowState.ACTIVE, FlowState.QUEUED}
     assert states.count(FlowState.ACTIVE) > 100
