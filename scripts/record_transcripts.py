@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.support.transcript import FOLDER, Line, write_histories
 from tests.support.transcript_author import Author, Step
 
-OUTCOMES = ("admit", "queue", "move", "stay", "reject", "expire", "end")
+OUTCOMES = ("admit", "queue", "move", "stay")
 STATES = ("active", "queued", "finished", "failed", "cancelled", "expired")
 
 

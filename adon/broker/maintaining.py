@@ -47,7 +47,7 @@ def cancelled(world: World, placing: Placing, event: MaintenanceCancelled) -> li
     text = f"{window.words}: cancelled by {event.requester}"
     return [
         SaveMaintenance(event.id, window),
-        Announce(event.id, "info", "maintenance-canceled", text),
+        Announce(event.id, "info", "maintenance-cancelled", text),
         *placing.network_changed(event),
         Answer(event.id, event.command, as_json(window, event.at)),
     ]

@@ -129,7 +129,7 @@ def cancelled(world: World, event: JobCancelled) -> list[Effect]:
     return [
         SaveJob(event.id, job),
         OrderJob(event.id, job.order()),
-        Announce(event.id, "info", "job-canceling", text),
+        Announce(event.id, "info", "job-cancelling", text),
         Answer(event.id, event.command, as_json(job)),
     ]
 
