@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adon.simulation.fairness import Demand, max_min
+from adon.fluid import Demand, max_min_rates
 from adon.simulation.network import Path
 from adon.simulation.policy import Ecmp, Happening, Order, Take, View, Woken
 from adon.simulation.workload import Transfer
@@ -76,5 +76,5 @@ def demands(transfers: Sequence[Transfer], interface: float) -> dict[int, float]
         Demand(((one.source, "out"), (one.destination, "in")), 1, min(interface, one.ceiling))
         for one in transfers
     ]
-    rates = max_min(dict.fromkeys(ends, interface), ways)
+    rates = max_min_rates(dict.fromkeys(ends, interface), ways)
     return {one.number: rate for one, rate in zip(transfers, rates, strict=True)}

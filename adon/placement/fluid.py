@@ -12,10 +12,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from adon.fluid import Demand, max_min_rates
 from adon.placement.completion import links, ways
 from adon.placement.model import Application, Assignment, Impossible, Machine
 from adon.placement.sequences import MigrationCost, Move, Placing, Running, beside, reconsidered
-from adon.simulation.fairness import Demand, max_min
 from measurement.health.model import Pair
 from measurement.snapshot.model import Snapshot
 
@@ -147,8 +147,8 @@ class _Run:
             if ends.source != ends.destination and one.still <= self.now:
                 keys.append((index, pair))
                 demands.append(Demand(over[ends]))
-        used = {number for demand in demands for number in demand.over}
-        shares = max_min({number: capacities[number] for number in used}, demands)
+        used = {number for demand in demands for number in demand.links}
+        shares = max_min_rates({number: capacities[number] for number in used}, demands)
         return dict(zip(keys, shares, strict=True))
 
     def _advance(self, to: float, rates: dict[tuple[int, tuple[str, str]], float]) -> None:

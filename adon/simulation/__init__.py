@@ -5,7 +5,7 @@ of deciding, with and without foresight.  The story in the order of the modules:
 
 - :mod:`~adon.simulation.steps`, :mod:`~adon.simulation.network`: links and paths whose capacity, delay,
   loss and contention change over time;
-- :mod:`~adon.simulation.fairness`, :mod:`~adon.simulation.tcp`: what every TCP stream gets of them;
+- :mod:`~adon.fluid`, :mod:`~adon.simulation.tcp`: what every TCP stream gets of them;
 - :mod:`~adon.simulation.workload`, :mod:`~adon.simulation.drawing`: who asks for what, when; a named
   description and a seed give a workload;
 - :mod:`~adon.simulation.measuring`: what perfSONAR's tests would tell of it;

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count, pairwise
 
-from adon.simulation.fairness import Demand, max_min
+from adon.fluid import Demand, max_min_rates
 from adon.simulation.measuring import Test, disturbed, lost, planned
 from adon.simulation.network import Path, Resource
 from adon.simulation.policy import (
@@ -228,11 +228,11 @@ class Engine:
         testing = [one for one in self._testing if one.path.works(self._now)]
         demands = [self._demand(one.path, one.record.transfer) for one in going if one.path is not None]
         demands += [self._test_demand(one) for one in testing]
-        used = list(dict.fromkeys(link for demand in demands for link in demand.over))
+        used = list(dict.fromkeys(link for demand in demands for link in demand.links))
         capacities = {way: self._network.links[way[0]].capacity.at(self._now) for way in used}
         others = [(way, round(self._network.links[way[0]].background.at(self._now))) for way in used]
         demands += [Demand((way,), streams) for way, streams in others if streams > 0]
-        rates = max_min(capacities, demands)
+        rates = max_min_rates(capacities, demands)
         for one, rate in zip(going, rates, strict=False):
             one.rate = rate * one.record.transfer.streams
         for other in self._testing:
@@ -257,7 +257,7 @@ class Engine:
     ) -> None:
         carried = dict.fromkeys(capacities, 0.0)
         for demand, rate in zip(demands, rates, strict=True):
-            for link in demand.over:
+            for link in demand.links:
                 carried[link] += rate * demand.streams
         self._full = {way for way, bits in carried.items() if bits >= FULL * capacities[way]}
 

@@ -1,4 +1,4 @@
-"""End times of transfers that share one path, by the shares of :mod:`adon.simulation.fairness`.
+"""End times of transfers that share one path, by the shares of :mod:`adon.fluid`.
 
 The reference for the fluid model of completion forecasts.  No other transfer comes.
 """
@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adon.simulation.fairness import Demand, max_min
+from adon.fluid import Demand, max_min_rates
 
 PATH = "path"
 
@@ -38,7 +38,8 @@ def finish(capacity: float, jobs: Sequence[Job]) -> list[float]:
         numbers = list(left)
         demands = [Demand((PATH,), jobs[n].streams, jobs[n].limit) for n in numbers]
         rates = [
-            r * jobs[n].streams for n, r in zip(numbers, max_min({PATH: capacity}, demands), strict=True)
+            r * jobs[n].streams
+            for n, r in zip(numbers, max_min_rates({PATH: capacity}, demands), strict=True)
         ]
         step = min((left[n] / r for n, r in zip(numbers, rates, strict=True) if r > 0), default=math.inf)
         if math.isinf(step):

@@ -145,7 +145,7 @@ class _Model:
         self.network = network
 
     def together(self, paths: list[Pair]) -> dict[Pair, float]:
-        from adon.simulation.fairness import Demand, max_min
+        from adon.fluid import Demand, max_min_rates
 
         capacities = dict(self.links)
         demands = [
@@ -157,7 +157,7 @@ class _Model:
             )
             for path in paths
         ]
-        return dict(zip(paths, max_min(capacities, demands), strict=True))
+        return dict(zip(paths, max_min_rates(capacities, demands), strict=True))
 
 
 def _model(network: Network, shared: Shared) -> _Model:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from adon.simulation.fairness import Demand, max_min
+from adon.fluid import Demand, max_min_rates
 from measurement.health.model import Pair
 from measurement.snapshot.racks import Level
 
@@ -56,7 +56,7 @@ class Network:
         links = {path: self._links(path) for path in paths}
         capacities: dict[Hashable, float] = {**self.out}
         demands = [Demand(links[path], limit=self._limit(path)) for path in paths]
-        return dict(zip(paths, max_min(capacities, demands), strict=True))
+        return dict(zip(paths, max_min_rates(capacities, demands), strict=True))
 
     def alone(self) -> dict[Pair, float]:
         return {pair: self.together([pair])[pair] for pair in self.pairs}
