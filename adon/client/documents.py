@@ -1110,6 +1110,10 @@ class PointView(TypedDict):
 
     name: str
     url: str
+    ignored: dict[str, int] | None
+    """
+    details of its results left out as wrong; null: no collector answers
+    """
 
 
 class LimitsView(TypedDict):

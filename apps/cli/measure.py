@@ -187,8 +187,14 @@ def points(ctx: typer.Context, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    rows = ((one["name"], one["url"]) for one in found)
-    print_table(("Point", "URL"), rows, "no measurement point is configured")
+    rows = ((one["name"], one["url"], _ignored(one["ignored"])) for one in found)
+    print_table(("Point", "URL", "Ignored details"), rows, "no measurement point is configured")
+
+
+def _ignored(counted: dict[str, int] | None) -> str:
+    if counted is None:
+        return "unknown"
+    return ", ".join(f"{name} {count}" for name, count in sorted(counted.items())) or "none"
 
 
 @app.command()

@@ -62,6 +62,7 @@ class Control:
             "measure": self._measure,
             "schedule": lambda _: conductor.schedule(),
             "psconfig": lambda _: write_psconfig(),
+            "ignored": lambda _: keeper.ignored,
             "alarm.acknowledge": self._acknowledge,
             "subscription.put": self._subscribe,
             "subscription.delete": self._unsubscribe,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -47,6 +48,7 @@ class Keeper:
     :param notify: takes alarms that were raised, changed or cleared, for whoever has subscribed.
     :param clock: seconds since the epoch.
     :param show: takes each new value of a path, for whoever looks on.
+    :ivar ignored: by measurement point, how often each detail of its results was wrong and left out.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class Keeper:
         self._unsaved: set[Series] = set()
         self._state = WatchState()
         self._awaited: frozenset[tuple[str, str]] = frozenset()
+        self.ignored: dict[str, Counter[str]] = {}
 
     def resume(self) -> None:
         """Begin, or go on where another collector left off: what it remembered, and what came after that."""
@@ -93,11 +96,18 @@ class Keeper:
         for value in held:
             if isinstance(value, Measurement):
                 self._told(value)
+                self._count_ignored(value)
             elif (value.key.source, value.metric) in self._awaited:
                 self._tell.send("observation", codec.observation_to_json(value))
         self._watched(held)
         self._save()
         return kept
+
+    def _count_ignored(self, value: Measurement) -> None:
+        names = value.parameters.get("ignored")
+        if isinstance(names, list) and names:
+            self.ignored.setdefault(value.key.source, Counter()).update(names)
+            LOG.warning('event=ignored details=%s source="%s"', ",".join(names), shorten(value.source))
 
     def look(self) -> None:
         """Look for what is missing: silence raises alarms too."""

@@ -195,6 +195,9 @@ class PointView(View):
 
     name: str
     url: str
+    ignored: dict[str, int] | None = Field(
+        description="details of its results left out as wrong; null: no collector answers"
+    )
 
 
 class PointList(ListView):

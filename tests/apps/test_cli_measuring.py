@@ -47,6 +47,14 @@ def test_values_that_cannot_be_read_are_not_waited_for_for_ever(adon, world, mon
     assert found.exit_code == 1
 
 
+@pytest.mark.parametrize(("counted", "shown"), [({"mu": {"intervals": 3}}, "intervals 3"), ({}, "none")])
+def test_points_are_listed_with_their_ignored_details(adon, world, counted, shown):
+    world.collector.ignored = counted
+    (line,) = [line for line in adon("measure", "points").stdout.splitlines() if "10.1.0.10" in line]
+    assert shown in line
+    assert json.loads(adon("measure", "points", "--json").stdout)[0]["ignored"] == counted.get("mu", {})
+
+
 # -- alarms --------------------------------------------------------------------------------------------
 
 

@@ -63,6 +63,14 @@ def _archived(bench: Bench, kind: str, payload: object) -> None:
     assert codec.from_json(payload) in bench.archive.query()  # type: ignore[arg-type]
 
 
+def test_ignored_details_are_counted_per_point(bench: Bench) -> None:
+    for number, names in enumerate((["intervals"], ["intervals", "duration"], [])):
+        parameters = {"protocol": "tcp", "ignored": names}
+        value = make_measurement(observed_at=EPOCH + number, source=f"run/{number}", parameters=parameters)
+        assert bench.keeper.keep([value]).new == 1
+    assert bench.keeper.ignored == {"mu": {"intervals": 2, "duration": 1}}
+
+
 def test_what_cannot_be_archived_is_not_told(tmp_path: Path) -> None:
     with Archive(tmp_path / "m.db") as archive:
         archive.append([])

@@ -236,7 +236,11 @@ def test_points_are_listed(world):
     assert world.ask("GET", "/points").json["items"][0] == {
         "name": "mu",
         "url": "https://10.1.0.10/pscheduler",
+        "ignored": {"intervals": 3},
     }
+    assert world.ask("GET", "/points").json["items"][1]["ignored"] == {}
+    world.stop_collector()
+    assert world.ask("GET", "/points").json["items"][0]["ignored"] is None
 
 
 def test_a_collector_that_is_away_is_a_503_that_says_so(world):
@@ -338,6 +342,7 @@ def test_metrics_of_measuring(world):
         'adon_measurement_runs{outcome="failed"} 1.0',
         'adon_measurement_runs{outcome="left_out"} 1.0',
         "adon_measurement_overlaps 0.0",
+        'adon_measurement_ignored_total{detail="intervals",point="mu"} 3.0',
         'adon_measurement_age_seconds{destination="osu",metric="rtt",path="al2s",source="mu"} 10.0',
     ):
         assert line in text, line

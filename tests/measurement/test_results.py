@@ -69,6 +69,55 @@ def test_throughput_is_the_receivers() -> None:
     assert found.parameters["streams"] == 4
 
 
+GOOD_INTERVAL = {"summary": {"start": 0, "end": 1, "throughput-bits": 9e8, "retransmits": 0}}
+
+
+@pytest.mark.parametrize(
+    ("result", "spec", "ignored"),
+    [
+        ({"intervals": [GOOD_INTERVAL, {"summary": {"throughput-bits": -1}}]}, {}, ["intervals"]),
+        ({"intervals": [GOOD_INTERVAL, 7]}, {}, ["intervals"]),
+        ({"intervals": "many"}, {}, ["intervals"]),
+        ({"intervals": [{"summary": {**GOOD_INTERVAL["summary"], "end": "late"}}]}, {}, ["intervals"]),
+        ({"streams": [{"throughput-bits": "fast"}]}, {}, ["streams"]),
+        ({"streams": {}}, {}, ["retransmits", "streams"]),
+        ({"streams": [{"rtt": -5}]}, {}, ["streams"]),
+        ({}, {"duration": "ten"}, ["duration"]),
+        ({}, {"parallel": -1}, ["parallel"]),
+        ({}, {"bandwidth": "all"}, ["bandwidth"]),
+        ({"intervals": 1, "streams": [1]}, {}, ["retransmits", "streams", "intervals"]),
+    ],
+)  # fmt: skip
+def test_wrong_detail_does_not_discard_a_good_summary(
+    result: dict[str, Any], spec: dict[str, Any], ignored: list[str]
+) -> None:
+    merged = summary(**{"throughput-bits": 941e6})
+    merged["summary"] |= {key: result[key] for key in result if key == "streams"}
+    merged |= {key: result[key] for key in result if key == "intervals"}
+    request = specs.TestRequest(specs.Kind.THROUGHPUT, {**TCP_TEST.spec, **spec}, 10)
+    found = read(merged, request)[Metric.THROUGHPUT]
+    assert value(found) == 941e6
+    assert isinstance(found, Reading)
+    assert found.parameters["ignored"] == ignored
+
+
+def test_wrong_stream_of_udp_leaves_the_receivers_rate() -> None:
+    merged = summary(**{"throughput-bits": 10e6, "receiver-throughput-bits": 9e6})
+    merged["summary"]["streams"] = [{"sent": 100, "lost": "few"}]
+    found = read(merged, UDP_TEST)
+    rate = found[Metric.THROUGHPUT]
+    assert value(rate) == 9e6
+    assert isinstance(rate, Reading)
+    assert rate.parameters["ignored"] == ["streams"]
+    assert {metric for metric, one in found.items() if isinstance(one, Refused)} == {
+        Metric.LOSS,
+        Metric.JITTER,
+    }
+    del merged["summary"]["summary"]["receiver-throughput-bits"]  # the sender's rate is not the network's
+    with refused("bad-answer"):
+        read(merged, UDP_TEST)
+
+
 @pytest.mark.parametrize("missing", [{}, {"receiver-throughput-bits": None}])
 def test_without_a_receivers_report_the_senders_counts_and_says_so(missing: dict[str, Any]) -> None:
     summary = {"throughput-bits": 5e6, **missing}

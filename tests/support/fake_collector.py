@@ -138,6 +138,7 @@ class Collector:
     def __init__(self, path: Path, archive: Path) -> None:
         self.archive = archive
         self.seen: list[tuple[str, dict[str, Any]]] = []
+        self.ignored: dict[str, dict[str, int]] = {"mu": {"intervals": 3}}
         self.server = LinkServer(path, self.handle)
 
     def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
@@ -147,6 +148,9 @@ class Collector:
         self.seen.append((kind, payload))
         if kind == "psconfig":
             peer.answer(str(command), as_psconfig(load(NETWORK), the_plan()))
+            return
+        if kind == "ignored":
+            peer.answer(str(command), self.ignored)
             return
         if kind == "schedule":
             peer.answer(str(command), schedule_answer())

@@ -11,6 +11,7 @@ from adon.access.measurement import authorise_measurement, readable
 from adon.access.policy import Action
 from adon.templates_catalog.model import Name
 from apps.collector.orders import METRICS
+from apps.rest import seen
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint
 from apps.rest.guard import action, requester
@@ -107,5 +108,9 @@ def plot(query: PlotQuery) -> Response:
 def list_points(query: InOrder) -> Response:
     """The configured measurement points."""
     known = services().configuration.measurements.points
-    items = [PointView(name=name, url=known[name].url) for name in sorted(known)]
+    ignored = seen.ignored(services())
+    items = [
+        PointView(name=name, url=known[name].url, ignored=None if ignored is None else ignored.get(name, {}))
+        for name in sorted(known)
+    ]
     return cut(PointList(items=items), query, lambda one: one.name)

@@ -9,28 +9,38 @@ without a receiver's report the rate is that of the packets that were not lost. 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
+from typing import Any
 
+from measurement.errors import BadAnswer
 from measurement.model import Metric
 from measurement.pscheduler.document import Document
 from measurement.pscheduler.readings import Reading, Refused, loss
 
-DEFAULT_SECONDS = 10.0
+DEFAULT_S = 10.0
 KEPT_INTERVALS = 1000
 _MICROSECOND = 1e-6
 _MILLISECOND = 1e-3
 
 
 def read(result: Document, spec: Document) -> list[Reading | Refused]:
-    """Throughput; for UDP also loss and jitter."""
+    """Throughput; for UDP also loss and jitter.
+
+    A wrong detail is left out; the parameter ``ignored`` has its name.
+    """
     overall = result.child("summary")
     summary = overall.child("summary")
-    udp = spec.fields.get("udp") is True
-    parameters = _parameters(result, spec, udp)
-    if not udp:
+    parameters = _parameters(result, spec)
+    if spec.fields.get("udp") is not True:
         return [_rate(summary, parameters, 0.0)]
-    found = _udp(overall, parameters)
+    try:
+        found = _udp(overall, parameters)
+    except BadAnswer as error:
+        if not summary.has("receiver-throughput-bits"):
+            raise  # the loss is not known, so neither is what the network carried
+        parameters["ignored"] = sorted({*parameters.get("ignored", []), "streams"})
+        found = [Refused(metric, error.cause) for metric in (Metric.LOSS, Metric.JITTER)]
     lost = next((each.value for each in found if isinstance(each, Reading) and each.metric is Metric.LOSS), 0)
     return [_rate(summary, parameters, lost), *found]
 
@@ -45,24 +55,35 @@ def _rate(summary: Document, parameters: Mapping[str, object], lost: float) -> R
     )
 
 
-def _parameters(result: Document, spec: Document, udp: bool) -> dict[str, object]:
+def _parameters(result: Document, spec: Document) -> dict[str, Any]:
     overall = result.child("summary")
-    streams = list(overall.children("streams")) if overall.has("streams") else []
-    return {
-        "protocol": "udp" if udp else "tcp",
-        "streams": spec.count("parallel") if spec.has("parallel") else 1,
-        "seconds": spec.seconds("duration") if spec.has("duration") else DEFAULT_SECONDS,
-        **({"bandwidth": spec.count("bandwidth")} if spec.has("bandwidth") else {}),
-        **_retransmits(overall.child("summary"), streams),
-        **_of_streams(streams),
-        **_of_intervals(result),
+    details: Mapping[str, Callable[[], dict[str, object]]] = {
+        "parallel": lambda: {"streams": spec.count("parallel") if spec.has("parallel") else 1},
+        "duration": lambda: {"seconds": spec.seconds("duration") if spec.has("duration") else DEFAULT_S},
+        "bandwidth": lambda: {"bandwidth": spec.count("bandwidth")} if spec.has("bandwidth") else {},
+        "retransmits": lambda: _retransmits(overall),
+        "streams": lambda: _of_streams(_streams(overall)),
+        "intervals": lambda: _of_intervals(result),
     }
+    found: dict[str, object] = {"protocol": "udp" if spec.fields.get("udp") is True else "tcp"}
+    ignored = []
+    for name, detail in details.items():
+        try:
+            found |= detail()
+        except BadAnswer:
+            ignored.append(name)
+    return {**found, "ignored": ignored} if ignored else found
 
 
-def _retransmits(summary: Document, streams: list[Document]) -> dict[str, object]:
+def _streams(overall: Document) -> list[Document]:
+    return list(overall.children("streams")) if overall.has("streams") else []
+
+
+def _retransmits(overall: Document) -> dict[str, object]:
+    summary = overall.child("summary")
     if summary.has("retransmits"):
         return {"retransmits": summary.count("retransmits")}
-    counted = [stream.count("retransmits") for stream in streams if stream.has("retransmits")]
+    counted = [each.count("retransmits") for each in _streams(overall) if each.has("retransmits")]
     return {"retransmits": sum(counted)} if counted else {}
 
 
