@@ -1,14 +1,17 @@
 """Where measurement points hand in results: a small HTTPS server beside the collector's loop.
 
 ==============  =========================================================================================
-POST /results   one message of pScheduler's ``http`` archiver; 200 only when the archive has its values
+PUT /results    one message of pScheduler's ``http`` archiver, also with POST or at ``/logstash``, the path in
+                perfSONAR's generated definitions; 200 only when the archive has its values
 GET /healthz    that it works, and what it has counted; open to everybody
 ==============  =========================================================================================
 
-Everything but the last needs a sender that is known by bearer token (:mod:`measurement.point.trust`).  A
-sender is limited in rate, a body in size, a connection in time (:mod:`measurement.point.web`).  An archiver
-repeats what is not answered with 2xx: what will never do is 4xx with the reason, what may do later is 429 or
-503.  Whatever is refused leaves one line in the log.
+Everything but the last needs a sender that is known by its token (:mod:`measurement.point.trust`), shown as
+bearer token or, with the sender's name, as Basic credentials.  A sender is limited in rate, a body in size, a
+connection in time (:mod:`measurement.point.web`).  For pScheduler's archiver every 2xx is final. Every other
+status is repeated as often as the task's ``retry-policy`` says, and never without one. A result that is
+correct and not for ADON is therefore answered with 200; a malformed one is 4xx with a problem document that
+names the field.  Whatever is refused leaves one line in the log.
 """
 
 from __future__ import annotations
@@ -27,12 +30,14 @@ from typing import Protocol, Self
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
+from adon import problems
+from adon.errors import InvalidInput, Problem
 from measurement.errors import ArchiveError, BadAnswer, shorten
 from measurement.point.trust import Right, Trust
 from measurement.point.web import WebServer
 from measurement.sources import body, pushed
 from measurement.sources.pushed import Reporter
-from measurement.sources.received import Resolve, Value, receive
+from measurement.sources.received import Refusal, Resolve, Value, receive
 
 LOG = logging.getLogger(__name__)
 
@@ -53,8 +58,8 @@ class Bucket:
 class Rate:
     """At most ``burst`` requests at once and ``per_second`` in the long run."""
 
-    per_second: float = 50.0
-    burst: float = 500.0
+    per_second: float = 1000.0
+    burst: float = 10_000.0
 
     def take(self, bucket: Bucket | None, now: float) -> tuple[Bucket, float]:
         """One request more: the bucket after it, and seconds to wait (0.0 when it is allowed)."""
@@ -120,10 +125,11 @@ class Intake:
 
 
 class _Answer(Exception):  # it is an answer, only not a good one
-    def __init__(self, status: int, cause: str, wait: float | None = None) -> None:
+    def __init__(self, status: int, cause: str, wait: float | None = None, field: str | None = None) -> None:
         self.status = status
         self.cause = cause
         self.wait = wait
+        self.field = field
         super().__init__(cause)
 
 
@@ -147,13 +153,14 @@ class Door:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
         self._counted: Counter[str] = Counter()
 
-    def admit(self, token: str | None, address: str) -> str:
+    def admit(self, token: str | None, address: str, name: str | None = None) -> str:
         """The name of the sender of a request.
 
+        :param name: the name that the sender gave with the token; None if it gave none.
         :raises _Answer: 401 for nobody known, 403 without the right, 429 for too many requests.
         """
         sender = self._known().who(token)
-        if sender is None:
+        if sender is None or name not in (None, sender.name):
             self._take(f"address {address}", STRANGERS)
             raise _Answer(401, "No token that is known here.")
         self._take(f"sender {sender.name}", self._rate)
@@ -187,7 +194,8 @@ def create_app(door: Door, intake: Intake, largest: int = body.LARGEST) -> Flask
     app = Flask("apps.collector.ingest")
     app.config["MAX_CONTENT_LENGTH"] = largest
 
-    @app.post("/results")
+    @app.route("/logstash", methods=["PUT", "POST"])
+    @app.route("/results", methods=["PUT", "POST"])
     def results() -> Response:
         sender = _sender(door)
         door.count("messages")
@@ -216,18 +224,21 @@ def _results(door: Door, intake: Intake, sender: str, payload: object) -> Respon
     try:
         report = pushed.understand(payload, sender)
     except BadAnswer as error:
-        raise _Answer(422, error.cause) from None
-    if not pushed.took_part(reporter, report):
-        raise _Answer(403, f"{sender} took no part in {report.source}.")
+        refusal = Refusal.of(sender, error)
+        raise _Answer(422, refusal.cause, field=refusal.field) from None
     received = receive(report, intake.resolve, intake.clock())
+    if received.kept and not pushed.took_part(reporter, report):
+        raise _Answer(403, f"{sender} took no part in {report.source}.")
+    wrong = next((refusal for refusal in received.refused if refusal.field is not None), None)
+    if wrong is not None and not received.kept:
+        raise _Answer(422, wrong.cause, field=wrong.field)
     for refusal in received.refused:
         LOG.warning('event=refused sender=%s cause="%s"', sender, refusal)
     door.count("refused", len(received.refused))
     lines = [str(refusal) for refusal in received.refused]
     if not received.kept:
-        # That a test failed is understood, and sending it again would change nothing.
-        failed = report.result.get("succeeded") is False
-        return _answered({"new": 0, "duplicates": 0, "refused": lines}, 200 if failed else 422)
+        # A failed test, or one that ADON does not read: sending it again would change nothing.
+        return _answered({"new": 0, "duplicates": 0, "refused": lines})
     kept = _kept(door, intake, sender, received.kept)
     return _answered({"new": kept.new, "duplicates": kept.duplicates, "refused": lines})
 
@@ -245,9 +256,10 @@ def _kept(door: Door, intake: Intake, sender: str, values: Sequence[Value]) -> K
 
 
 def _sender(door: Door) -> str:
-    kind, _, token = request.headers.get("Authorization", "").partition(" ")
-    shown = token.strip() or None if kind.lower() == "bearer" else None
-    return door.admit(shown, request.remote_addr or "")
+    shown, address = request.authorization, request.remote_addr or ""
+    if shown is None or shown.type not in ("bearer", "basic"):
+        return door.admit(None, address)
+    return door.admit(shown.token or shown.password or None, address, shown.username)
 
 
 def _json(largest: int) -> object:
@@ -265,17 +277,20 @@ def _answered(value: object, status: int = 200) -> Response:
 
 def _refused(door: Door, error: _Answer) -> Response:
     door.count(f"status_{error.status}")
+    cause = shorten(error.cause)
     LOG.warning(
         'event=refused address=%s path=%s status=%d cause="%s"',
         request.remote_addr,
         shorten(request.path, 80),
         error.status,
-        shorten(error.cause),
+        f"{error.field}: {cause}" if error.field else cause,
     )
-    problem = {"title": "Refused", "status": error.status, "detail": shorten(error.cause)}
-    answer = Response(json.dumps(problem) + "\n", error.status, mimetype="application/problem+json")
+    problem = problems.http_document(error.status, "Refused", cause)
+    if error.field is not None:
+        problem = problems.to_document(InvalidInput([Problem(error.field, cause, code="malformed")]))
+    answer = Response(json.dumps(problem) + "\n", error.status, mimetype=problems.MEDIA_TYPE)
     if error.status == 401:
-        answer.headers["WWW-Authenticate"] = "Bearer"
+        answer.headers["WWW-Authenticate"] = 'Bearer realm="ADON", Basic realm="ADON", charset="UTF-8"'
     if error.wait is not None:
         answer.headers["Retry-After"] = str(max(1, round(error.wait)))
     return answer

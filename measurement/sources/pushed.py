@@ -17,7 +17,8 @@ from urllib.parse import urlsplit, urlunsplit
 from measurement.errors import BadAnswer, shorten
 from measurement.model import origin_of
 from measurement.pscheduler.document import Document
-from measurement.sources.received import Received, Report, Resolve, receive, refuse
+from measurement.pscheduler.states import RunState
+from measurement.sources.received import Received, Refusal, Report, Resolve, receive, refuse
 
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _TEST = re.compile(r"[a-z0-9-]{1,64}")
@@ -54,7 +55,7 @@ def read(payload: object, reporter: Reporter | None, resolve: Resolve, now: floa
     try:
         report = understand(payload, who)
     except BadAnswer as error:
-        return refuse(who, error.cause)
+        return Received((), (Refusal.of(who, error),))
     if reporter is not None and not took_part(reporter, report):
         return refuse(report.source, f"{reporter.name} took no part in this run")
     return receive(report, resolve, now)
@@ -72,11 +73,14 @@ def understand(payload: object, who: str) -> Report:
     if not _TEST.fullmatch(name):
         test.refuse("type", "is no name of a test")
     started, ended = _times(document, run)
+    # Only a finished run has a result.
+    without = not document.has("result") and run.fields.get("state") not in (None, RunState.FINISHED)
+    result = {"succeeded": False} if without else document.child("result").fields
     return Report(
         who,
         name,
         test.child("spec").fields,
-        document.child("result").fields,
+        result,
         _source(document, run),
         started,
         ended,

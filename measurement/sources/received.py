@@ -39,13 +39,22 @@ class Refusal:
 
     :param source: who or what said it.
     :param cause: why it was not kept.
+    :param field: the wrong field of the message; None where the message is correct.
     """
 
     source: str
     cause: str
+    field: str | None = None
 
     def __str__(self) -> str:
-        return f"{shorten(self.source, 120)}: {shorten(self.cause)}"
+        where = f"{self.field}: " if self.field else ""
+        return f"{shorten(self.source, 120)}: {shorten(where + self.cause)}"
+
+    @classmethod
+    def of(cls, source: str, error: BadAnswer) -> Refusal:
+        """The refusal of a message with a wrong field."""
+        field, _, cause = error.cause.partition(": ")
+        return cls(source, cause, field)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +102,12 @@ def receive(report: Report, resolve: Resolve, now: float) -> Received:
     try:
         return _receive(report, resolve, now)
     except BadAnswer as error:
-        return refuse(report.source, error.cause)
+        return Received((), (Refusal.of(report.source, error),))
 
 
-def refuse(source: str, cause: str) -> Received:
+def refuse(source: str, cause: str, field: str | None = None) -> Received:
     """Nothing, and why."""
-    return Received((), (Refusal(source, cause),))
+    return Received((), (Refusal(source, cause, field),))
 
 
 def ends(report: Report) -> tuple[str, str] | None:
@@ -119,9 +128,11 @@ def _name(value: object) -> bool:
 def _receive(report: Report, resolve: Resolve, now: float) -> Received:
     cause = _implausible(report, now)
     if cause is not None:
-        return refuse(report.source, cause)
-    if report.result.get("succeeded") is not True:
-        return refuse(report.source, f"the test did not succeed: {_reason(report)}")
+        return refuse(report.source, cause, "run")
+    succeeded = report.result.get("succeeded")
+    if succeeded is not True:
+        field = None if succeeded is False else "result.succeeded"
+        return refuse(report.source, f"the test did not succeed: {_reason(report)}", field)
     if report.test == HOST_METRIC:
         return _observations(report, now)
     readings = results.read_result(report.test, report.spec, report.result, report.host)
@@ -129,7 +140,7 @@ def _receive(report: Report, resolve: Resolve, now: float) -> Received:
         return refuse(report.source, f"no results of {report.test!r} tests are read here")
     between = ends(report)
     if between is None:
-        return refuse(report.source, "names no source or no destination")
+        return refuse(report.source, "names no source or no destination", "test.spec")
     key = resolve(*between)
     if key is None:
         return refuse(report.source, f"no configured path leads from {between[0]} to {between[1]}")
@@ -165,7 +176,7 @@ def _observations(report: Report, now: float) -> Received:
         try:
             received += Received((_observation(report, item, now),))
         except ValueError as error:
-            received += refuse(report.source, f"{item.where}: {error}")
+            received += refuse(report.source, str(error), item.where)
     return received
 
 
@@ -194,5 +205,5 @@ def _value(report: Report, key: PathKey, reading: results.Reading | results.Refu
             reading.parameters,
         )
     except ValueError as error:
-        return refuse(report.source, str(error))
+        return refuse(report.source, str(error), f"result.{reading.metric}")
     return Received((value,))

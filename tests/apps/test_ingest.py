@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -90,6 +92,96 @@ def test_a_result_is_acknowledged_when_the_archive_has_it(ingest: Running) -> No
     again = ingest.post(message)
     assert (again.status_code, again.json()) == (200, {"new": 0, "duplicates": 2, "refused": []})
     assert ingest.archived() == 2
+
+
+def basic(name: str, secret: str) -> str:
+    return "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()
+
+
+@pytest.mark.parametrize("verb", ["PUT", "POST"])
+@pytest.mark.parametrize("path", ["/results", "/logstash"])
+@pytest.mark.parametrize("shown", [f"Bearer {TOKENS['campus']}", basic("campus", TOKENS["campus"])])
+def test_result_is_archived_as_perfsonars_definition_sends_it(
+    ingest: Running, verb: str, path: str, shown: str
+) -> None:
+    headers = {"x-ps-observer": "192.0.2.10", "content-type": "application/json", "Authorization": shown}
+    answer = requests.request(
+        verb, ingest.server.url + path, json=messages.message(), headers=headers, timeout=10
+    )
+    assert (answer.status_code, answer.json()["new"]) == (200, 2)
+    assert ingest.archived() == 2
+
+
+def test_curl_archives_a_document(ingest: Running, tmp_path: Path) -> None:
+    (tmp_path / "message.json").write_text(json.dumps(messages.message()))
+
+    def curl(*words: str) -> str:
+        command = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-X", "PUT"]
+        command += ["--data-binary", f"@{tmp_path}/message.json", *words, f"{ingest.server.url}/results"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+
+    assert curl() == "401"
+    assert curl("-u", "campus:guessed") == "401"
+    assert curl("-u", f"elsewhere:{TOKENS['campus']}") == "401"  # another sender's token
+    assert ingest.archived() == 0
+    assert curl("-u", f"campus:{TOKENS['campus']}") == "200"
+    assert ingest.archived() == 2
+
+
+@pytest.mark.parametrize("shown", [None, "Bearer guessed", "Basic !", "Basic Og==", "Digest a=b", "Bearer"])
+def test_wrong_credentials_are_told_both_schemes(shared: Running, shown: str | None) -> None:
+    headers = {} if shown is None else {"Authorization": shown}
+    answer = requests.put(
+        shared.server.url + "/results", json=messages.message(), headers=headers, timeout=10
+    )
+    assert (answer.status_code, answer.json()["code"]) == (401, "not-authenticated")
+    assert {"Bearer", "Basic"} <= set(answer.headers["WWW-Authenticate"].replace(",", "").split())
+
+
+NO_RATE = {"succeeded": True, "summary": {"summary": {}}}
+MALFORMED: list[tuple[dict[str, Any], str]] = [
+    (messages.message(name="seventeen"), "id"),
+    (messages.message(test=None), "test"),
+    (messages.message("No Test"), "test.type"),
+    (messages.message(test={"type": "rtt", "spec": [1]}), "test.spec"),
+    (messages.message(result={"sent": 3}), "result.succeeded"),
+    (messages.message(result={**messages.RTT, "mean": "fast"}), "result.mean"),
+    (messages.message(run=None, schedule={"start": "yesterday"}), "schedule.start"),
+    (messages.message(run=None, schedule={"start": "2026-01-01T00:00:00Z"}), "schedule.duration"),
+    (messages.message(participants="ps-a.example.net"), "participants"),
+    (messages.message("throughput", {"succeeded": True}), "result.summary"),
+    (messages.message("throughput", NO_RATE), "result.summary.summary.throughput-bits"),
+    (messages.message(ended=NOW + 3600), "run"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "field"), MALFORMED)
+def test_malformed_document_names_its_field(shared: Running, body: dict[str, Any], field: str) -> None:
+    answer = shared.post(body)
+    assert (answer.status_code, answer.headers["Content-Type"]) == (422, "application/problem+json")
+    assert (answer.json()["code"], answer.json()["problems"][0]["field"]) == ("invalid-input", field)
+    assert answer.json()["problems"][0]["code"] == "malformed"
+
+
+def test_body_that_is_not_json_has_a_code(shared: Running) -> None:
+    answer = shared.post(b'{"id": ')
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad-request")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        messages.message("http", {"succeeded": True, "time": "PT1S"}),
+        messages.message(spec={"dest": "203.0.113.5"}),
+        messages.message(result={"succeeded": False, "error": "no route"}),
+        messages.message(result=None) | {"result": None, "run": {"state": "missed"}},
+    ],
+)
+def test_result_that_is_not_for_adon_is_final_at_once(shared: Running, body: dict[str, Any]) -> None:
+    before = shared.archived()
+    answer = shared.post(body)
+    assert (answer.status_code, len(answer.json()["refused"])) == (200, 1)
+    assert shared.archived() == before
 
 
 def test_an_archive_that_cannot_keep_it_is_no_acknowledgement(ingest: Running) -> None:
