@@ -62,6 +62,20 @@ def apache(config: Config, certificate: Certificate, key: Key, listen: Listen = 
     _web_server("apache", config, certificate, key, listen)
 
 
+@app.command()
+def perfsonar(
+    site: Annotated[str, typer.Argument(metavar="SITE", help="The site's measurement point.")],
+    config: Annotated[Path, typer.Option(help="ADON's configuration: its points and tests.")],
+    collector: Annotated[str, typer.Option(metavar="ADDRESS", help="Address that the collector asks from.")],
+    json_: JsonFlag = False,  # noqa: ARG001 - it is JSON in any case
+) -> None:
+    """Print the archive, limits and subscription that a perfSONAR site needs."""
+    from adon.config import load
+    from apps.deploy.perfsonar import site_files
+
+    print_json(site_files(load(config), site, collector))
+
+
 def _web_server(kind: Kind, config: Path, certificate: Path, key: Path, listen: str | None) -> None:
     from adon.config import load
     from apps.deploy.web_servers import Place, advice, written

@@ -67,6 +67,7 @@ TRIED_ELSEWHERE = {
     "config show",
     "deploy grafana",
     "deploy list",
+    "deploy perfsonar",
     "evaluate note",
     "experiment report",
     "experiment run",
