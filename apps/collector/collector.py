@@ -62,6 +62,7 @@ class Inbox:
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[Message] = SimpleQueue()
+        self._values: SimpleQueue[Values] = SimpleQueue()
 
     def put(self, message: Message) -> None:
         """Add a message; returns at once."""
@@ -96,11 +97,17 @@ class Inbox:
         :raises ArchiveError: if they could not be kept.
         """
         kept: Future[Appended] = Future()
-        self._queue.put(Values(values, kept))
+        brought = Values(values, kept)
+        self._values.put(brought)
+        self._queue.put(brought)
         try:
             return kept.result(timeout)
         except TimeoutError:
             raise ArchiveError("the archive is busy") from None
+
+    def waiting(self) -> list[Values]:
+        """All values that wait to be kept; their messages in the queue find nothing any more."""
+        return [self._values.get() for _ in range(self._values.qsize())]
 
     def take(self, timeout: float) -> Message | None:
         """The next message; None if none comes in time."""
@@ -201,19 +208,24 @@ class Collector:
                 self._conductor.finished(message, self._keeper.keep)
             case Fault(start, error):
                 raise CollectorFault(start.task) from error
-            case Values(values, kept):
-                self._keep(values, kept)
+            case Values():
+                if waiting := self._inbox.waiting():
+                    self._keep(waiting)
             case Call(work):
                 work()
 
-    def _keep(self, values: Sequence[Value], kept: Future[Appended]) -> None:
+    def _keep(self, waiting: Sequence[Values]) -> None:
+        """Keep what several threads wait for, in one transaction: a commit costs more than the values."""
         try:
-            kept.set_result(self._keeper.keep(values))
-        except LeaseLost as error:
-            kept.set_exception(error)  # another collector measures: whoever brought this brings it there
+            kept = self._keeper.keep_batches(one.values for one in waiting)
         except ArchiveError as error:
-            kept.set_exception(error)
-            raise
+            for one in waiting:
+                one.kept.set_exception(error)
+            if not isinstance(error, LeaseLost):  # then another collector keeps what is brought again
+                raise
+            return
+        for one, appended in zip(waiting, kept, strict=True):
+            one.kept.set_result(appended)
 
     def _regularly(self) -> None:
         failure = self._failure()

@@ -83,8 +83,18 @@ class Keeper:
 
         :raises ArchiveError: when they cannot be kept; then nothing of them was told.
         """
-        found = list(values)
-        kept = self._archive.append(found)
+        return self.keep_batches([values])[0]
+
+    def keep_batches(self, batches: Iterable[Iterable[Value]]) -> list[Appended]:
+        """Keep several batches as :meth:`keep` does, with one transaction of the archive."""
+        values = [list(batch) for batch in batches]
+        kept = self._archive.append_batches(values)
+        for batch, appended in zip(values, kept, strict=True):
+            self._follow(batch, appended)
+        self._save()
+        return kept
+
+    def _follow(self, found: Sequence[Value], kept: Appended) -> None:
         for disagreement in kept.disagreements:
             LOG.warning('event=disagreement text="%s"', shorten(str(disagreement)))
         for refusal in kept.refused:
@@ -100,8 +110,6 @@ class Keeper:
             elif (value.key.source, value.metric) in self._awaited:
                 self._tell.send("observation", codec.observation_to_json(value))
         self._watched(held)
-        self._save()
-        return kept
 
     def _count_ignored(self, value: Measurement) -> None:
         names = value.parameters.get("ignored")

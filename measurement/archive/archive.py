@@ -9,6 +9,7 @@ docs/measurement-archive.md.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,11 +63,20 @@ class Archive:
         :raises ArchiveError: if the database refuses.
         :raises LeaseLost: see :meth:`lease`.
         """
-        samples, refused = _sorted_out(values)
+        return self.append_batches([values])[0]
+
+    def append_batches(self, batches: Iterable[Iterable[Measurement | Observation]]) -> list[Appended]:
+        """Keep several batches as :meth:`append` does, all of them in one transaction."""
+        sorted_out = [_sorted_out(values) for values in batches]
+        found: dict[Series, int] = {}
+        known, kept = ChainMap(found, self._known), []
         with self._writing() as connection:
-            appended, found = writing.append_samples(connection, samples, self._known)
+            for samples, refused in sorted_out:
+                appended, series = writing.append_samples(connection, samples, known)
+                known.update(series)
+                kept.append(appended + Appended(refused=refused))
         self._known |= found
-        return appended + Appended(refused=refused)
+        return kept
 
     # -- values out ----------------------------------------------------------------------------------
 

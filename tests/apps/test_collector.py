@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -19,9 +20,9 @@ from apps.collector.collector import LEASE, LEASE_S, RENEW_EVERY
 from apps.collector.identity import Identity, next_start
 from apps.link import LinkClient, LinkServer
 from measurement import codec
-from measurement.archive import Archive
+from measurement.archive import Appended, Archive
 from measurement.errors import ArchiveError, ArchiveUnavailable, LeaseLost, Stopped
-from measurement.model import Metric
+from measurement.model import Measurement, Metric
 from measurement.point import certificate
 from measurement.poller import PathTest, PolledRun
 from measurement.pscheduler.client import Schedule
@@ -62,7 +63,7 @@ def test_archive_outage_ends_the_collector_and_counts_the_runs_without_results(
 
     with run_collector(tmp_path / "m.db", succeed) as running:
         eventually(lambda: running.told.kinds().count("measurement") >= 1)
-        monkeypatch.setattr(Archive, "append", fail)
+        monkeypatch.setattr(Archive, "append_batches", fail)
         eventually(lambda: running.raised)
         monkeypatch.undo()
     assert isinstance(running.raised[0], ArchiveUnavailable)
@@ -89,6 +90,30 @@ def test_values_from_elsewhere_are_kept_before_whoever_brought_them_goes_on(tmp_
         assert running.inbox.keep([value]).duplicates == 1
         with Archive(tmp_path / "m.db", readonly=True) as archive:
             assert value in archive.query(metric=Metric.LOSS)
+
+
+def test_values_that_wait_together_are_kept_in_one_transaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes, held = list[int](), threading.Event()
+    append = Archive.append_batches
+
+    def counted(archive: Archive, batches: list[list[Measurement]]) -> list[Appended]:
+        sizes.append(len(batches))
+        return append(archive, batches)
+
+    value = make_measurement(metric=Metric.LOSS, value=0.25)
+    others = [make_measurement(metric=Metric.JITTER, value=0.01, source=f"run/{n}") for n in range(3)]
+    with run_collector(tmp_path / "m.db", succeed) as running, ThreadPoolExecutor() as threads:
+        running.inbox.keep([value])
+        running.inbox.call(lambda: held.wait(60))
+        monkeypatch.setattr(Archive, "append_batches", counted)
+        waiting = [threads.submit(running.inbox.keep, [each]) for each in (value, *others)]
+        eventually(lambda: running.inbox._values.qsize() == 4)
+        held.set()
+        kept = [one.result(60) for one in waiting]
+    assert [(one.new, one.duplicates) for one in kept] == [(0, 1), (1, 0), (1, 0), (1, 0)]
+    assert 4 in sizes
 
 
 def test_one_measures_the_other_stands_by_and_takes_over(tmp_path: Path) -> None:

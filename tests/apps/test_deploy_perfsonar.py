@@ -129,4 +129,4 @@ def test_archiver_with_the_printed_definition_is_archived_and_gives_up(tmp_path:
             assert archive(known, {**ping(), "id": "seventeen"}) == (17, 422)
             assert archive({**known, "retry-policy": []}, {**ping(), "test": None}) == (1, 422)
     with Archive(tmp_path / "m.db", readonly=True) as archived:
-        assert len([one for one in archived.query() if "ps-a.example.net" in one.source]) == 2
+        assert len([one for one in archived.query() if "tasks/1111" in one.source]) == 2

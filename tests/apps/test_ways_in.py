@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import requests
 
@@ -78,6 +81,36 @@ def test_a_pushed_result_is_answered_when_it_is_in_the_archive(
         assert nobody.status_code == 401
     assert {each.key for each in kept(tmp_path)} == {KEY}
     assert {each.metric for each in kept(tmp_path)} == {Metric.RTT, Metric.LOSS}
+
+
+@pytest.mark.slow
+def test_ten_thousand_results_of_an_archiver_are_all_kept_in_bounded_memory(
+    collector: CollectorThread, tmp_path: Path
+) -> None:
+    settings = write_and_load(tmp_path, ingest=known_points(tmp_path))
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+
+    def send(url: str, count: int) -> list[tuple[int, int]]:
+        connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)  # kept alive
+        answers = []
+        for _ in range(count):
+            connection.request("PUT", "/results", json.dumps(rtt()), headers)
+            answer = connection.getresponse()
+            answers.append((answer.status, json.loads(answer.read()).get("new", 0)))
+        connection.close()
+        return answers
+
+    with ways_in(settings, tmp_path, collector.inbox) as url, ThreadPoolExecutor(8) as senders:
+        assert url is not None
+        process = psutil.Process()
+        assert set(send(url, 1000)) == {(200, 2)}  # what is made once is there now
+        before = process.memory_info().rss
+        sent = [answer for found in senders.map(send, [url] * 8, [1125] * 8) for answer in found]
+        grown = process.memory_info().rss - before
+    assert (len(sent), set(sent)) == (9000, {(200, 2)})
+    with Archive(tmp_path / "m.db", readonly=True) as archive:
+        assert sum("tasks/1111" in one.source for one in archive.query(limit=50_000)) == 20_000
+    assert grown < 40 * 2**20
 
 
 def test_an_archive_is_read_and_what_is_known_is_not_kept_again(
