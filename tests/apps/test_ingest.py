@@ -314,6 +314,9 @@ def test_a_token_is_sent_over_tls_and_a_client_certificate_is_nobody(
     with running.server:
         shown = tuple(map(str, certificates["campus"]))
         assert running.post(messages.message(), verify=verify).status_code == 200
+        url, name_and_token = f"{running.server.url}/logstash", ("campus", TOKENS["campus"])
+        answer = requests.put(url, json=messages.message(), auth=name_and_token, verify=verify, timeout=10)
+        assert (answer.status_code, answer.json()["new"]) == (200, 2)
         assert running.post(messages.message(), None, verify=verify, cert=shown).status_code == 401
 
 
