@@ -83,6 +83,21 @@ def test_a_pushed_result_is_answered_when_it_is_in_the_archive(
     assert {each.metric for each in kept(tmp_path)} == {Metric.RTT, Metric.LOSS}
 
 
+def test_pushed_throughput_with_a_wrong_interval_is_archived(
+    collector: CollectorThread, tmp_path: Path
+) -> None:
+    settings = write_and_load(tmp_path, ingest=known_points(tmp_path))
+    intervals = [{"summary": {"start": 0, "end": 1, "throughput-bits": "fast"}}]
+    result = {"succeeded": True, "summary": {"summary": {"throughput-bits": 941e6}}, "intervals": intervals}
+    spec = {"source": MU, "dest": OSU, "duration": "ten"}
+    body = message("throughput", result, spec, ended=float(int(time.time())) - 1)
+    with ways_in(settings, tmp_path, collector.inbox) as url:
+        answer = requests.put(f"{url}/results", json=body, auth=("mu", TOKEN), timeout=10)
+    assert (answer.status_code, answer.json()["new"]) == (200, 1)
+    (value,) = kept(tmp_path)
+    assert (value.value, value.parameters["ignored"]) == (941e6, ["duration", "intervals"])
+
+
 @pytest.mark.slow
 def test_ten_thousand_results_of_an_archiver_are_all_kept_in_bounded_memory(
     collector: CollectorThread, tmp_path: Path
