@@ -105,8 +105,8 @@ class Inbox:
         except TimeoutError:
             raise ArchiveError("the archive is busy") from None
 
-    def waiting(self) -> list[Values]:
-        """All values that wait to be kept; their messages in the queue find nothing any more."""
+    def take_values(self) -> list[Values]:
+        """Return all values that wait to be kept; their messages in the queue then find none."""
         return [self._values.get() for _ in range(self._values.qsize())]
 
     def take(self, timeout: float) -> Message | None:
@@ -209,7 +209,7 @@ class Collector:
             case Fault(start, error):
                 raise CollectorFault(start.task) from error
             case Values():
-                if waiting := self._inbox.waiting():
+                if waiting := self._inbox.take_values():
                     self._keep(waiting)
             case Call(work):
                 work()

@@ -31,7 +31,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from adon import problems
-from adon.errors import InvalidInput, Problem
+from adon.errors import InvalidInput
 from measurement.errors import ArchiveError, BadAnswer, shorten
 from measurement.point.trust import Right, Trust
 from measurement.point.web import WebServer
@@ -285,9 +285,10 @@ def _refused(door: Door, error: _Answer) -> Response:
         error.status,
         f"{error.field}: {cause}" if error.field else cause,
     )
-    problem = problems.http_document(error.status, "Refused", cause)
-    if error.field is not None:
-        problem = problems.to_document(InvalidInput([Problem(error.field, cause, code="malformed")]))
+    if error.field is None:
+        problem = problems.http_document(error.status, "Refused", cause)
+    else:
+        problem = problems.to_document(InvalidInput.of(error.field, cause, code="malformed"))
     answer = Response(json.dumps(problem) + "\n", error.status, mimetype=problems.MEDIA_TYPE)
     if error.status == 401:
         answer.headers["WWW-Authenticate"] = 'Bearer realm="ADON", Basic realm="ADON", charset="UTF-8"'

@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeVar
 
 from adon.access.identity import Actor
 from adon.access.measurement import may_measure, readable
-from adon.errors import Unavailable
 from apps.collector.orders import METRICS
 from apps.rest.runs import read_task
 from apps.rest.services import Services
@@ -56,14 +55,6 @@ def alarms(
         return readable(actor, wanted, parts.grants)
 
     return _documents(parts, "alarm", chosen, since, until, limit, open_only=open_only)
-
-
-def ignored(parts: Services) -> dict[str, dict[str, int]] | None:
-    """By measurement point, how often each detail of its results was left out; None: no collector answers."""
-    try:
-        return parts.collector.call("ignored", {}, timeout=2.0)
-    except Unavailable:
-        return None
 
 
 def executions(

@@ -342,7 +342,6 @@ def test_metrics_of_measuring(world):
         'adon_measurement_runs{outcome="failed"} 1.0',
         'adon_measurement_runs{outcome="left_out"} 1.0',
         "adon_measurement_overlaps 0.0",
-        'adon_measurement_ignored_total{detail="intervals",point="mu"} 3.0',
         'adon_measurement_age_seconds{destination="osu",metric="rtt",path="al2s",source="mu"} 10.0',
     ):
         assert line in text, line

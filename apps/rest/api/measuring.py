@@ -9,9 +9,9 @@ from pydantic import Field
 
 from adon.access.measurement import authorise_measurement, readable
 from adon.access.policy import Action
+from adon.errors import Unavailable
 from adon.templates_catalog.model import Name
 from apps.collector.orders import METRICS
-from apps.rest import seen
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint
 from apps.rest.guard import action, requester
@@ -108,9 +108,11 @@ def plot(query: PlotQuery) -> Response:
 def list_points(query: InOrder) -> Response:
     """The configured measurement points."""
     known = services().configuration.measurements.points
-    ignored = seen.ignored(services())
+    try:
+        counted = services().collector.call("ignored", {}, timeout=2.0)
+    except Unavailable:
+        counted = dict.fromkeys(known)
     items = [
-        PointView(name=name, url=known[name].url, ignored=None if ignored is None else ignored.get(name, {}))
-        for name in sorted(known)
+        PointView(name=name, url=known[name].url, ignored=counted.get(name, {})) for name in sorted(known)
     ]
     return cut(PointList(items=items), query, lambda one: one.name)

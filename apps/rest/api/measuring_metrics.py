@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from adon.access.identity import Actor
@@ -34,21 +34,12 @@ class Measuring(Collector):
             "Whether the collector is reachable.",
             float(self._parts.collector.connected),
         )
-        yield self._ignored()
         try:
             yield self._alarms()
             yield from self._runs()
             yield self._ages()
         except Unavailable:
             return  # the archive cannot be read: no number is better than an old one
-
-    def _ignored(self) -> Metric:
-        text = "Details of throughput results that were wrong and left out, by measurement point."
-        family = CounterMetricFamily("adon_measurement_ignored", text, labels=["point", "detail"])
-        for point, counted in (seen.ignored(self._parts) or {}).items():
-            for detail, count in counted.items():
-                family.add_metric([point, detail], count)
-        return family
 
     def _alarms(self) -> Metric:
         found = seen.alarms(self._parts, self._actor, open_only=True)
