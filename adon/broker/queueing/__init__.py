@@ -10,8 +10,8 @@ The story, module by module (spec section 4; docs/scheduler.md):
   tried each;
 - :mod:`~adon.broker.queueing.claims`: who has waited so long that nobody may overtake any more;
 - :mod:`~adon.broker.queueing.serving`: the line is tried, some at a time;
-- :mod:`~adon.broker.queueing.steps`, :mod:`~adon.broker.queueing.booking`,
-  :mod:`~adon.broker.queueing.bookings`, :mod:`~adon.broker.queueing.calendar`,
-  :mod:`~adon.broker.queueing.reserving`: bandwidth on a path, reserved for a time to come;
+- :mod:`~adon.broker.queueing.booking`, :mod:`~adon.broker.queueing.bookings`,
+  :mod:`~adon.broker.queueing.calendar`, :mod:`~adon.broker.queueing.reserving`: bandwidth on a path, reserved
+  for a time to come;
 - :mod:`~adon.broker.queueing.explaining`: what it waits for.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 
 from adon.broker.queueing.booking import Booking
-from adon.broker.queueing.steps import Span, whole_up
+from adon.step_function import Span, round_up
 from measurement.model import PathKey
 
 MOST_KEPT = 10_000
@@ -59,7 +59,7 @@ class Bookings:
         :param but: the number of a flow whose own does not count.
         """
         return [
-            Span(booking.begins, booking.ends, whole_up(booking.rate))
+            Span(booking.begins, booking.ends, round_up(booking.rate))
             for number, booking in self._on.get(key, {}).items()
             if number != but
         ]

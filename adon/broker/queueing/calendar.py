@@ -21,12 +21,12 @@ import math
 
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Stage, forecast_end, paths_of
-from adon.broker.queueing.steps import Span, Steps, whole_down, whole_up
 from adon.broker.resources.amounts import Place
 from adon.broker.world import World
 from adon.errors import NotFound
 from adon.moments import minutes_text
 from adon.reasons import Reason
+from adon.step_function import Span, StepFunction, round_down, round_up, sum_of_spans
 from adon.units import format_rate
 from measurement.model import Metric, PathKey
 
@@ -36,7 +36,7 @@ def carries(world: World, key: PathKey, now: float) -> int:
     capacity = world.network.topology.capacity_of(key.path) or 0.0
     since = now - world.configuration.measurements.window
     best = world.performance.best([key], Metric.THROUGHPUT, since)
-    return whole_down(capacity if best is None else min(capacity, best))
+    return round_down(capacity if best is None else min(capacity, best))
 
 
 def standing(world: World, key: PathKey, now: float) -> list[Span]:
@@ -47,7 +47,7 @@ def standing(world: World, key: PathKey, now: float) -> list[Span]:
         flow = world.flows.get(number)
         rate = 0.0 if flow is None else right_of(world, flow)
         if flow is not None and rate > 0:
-            found.append(Span(now, now + flow.left * 8 / rate, whole_up(rate)))
+            found.append(Span(now, now + flow.left * 8 / rate, round_up(rate)))
     return found
 
 
@@ -58,7 +58,7 @@ def right_of(world: World, flow: Flow) -> float:
     return max(world.flows.bound(flow), reserved)
 
 
-def taken(world: World, key: PathKey, now: float) -> Steps:
+def taken(world: World, key: PathKey, now: float) -> StepFunction[int]:
     """All that is taken of a directed path from now on; in maintenance it is all taken."""
     full = max(1, carries(world, key, now))
     outages = [Span(begins, ends, full) for begins, ends in _outages(world, key.path, now)]
@@ -67,7 +67,7 @@ def taken(world: World, key: PathKey, now: float) -> Steps:
         for one in world.ledger.along(Place.along(key))
         if one.ends > now
     ]
-    return Steps.of([*world.bookings.on(key), *standing(world, key, now), *outages, *kept])
+    return sum_of_spans([*world.bookings.on(key), *standing(world, key, now), *outages, *kept])
 
 
 def _outages(world: World, path: str, now: float) -> list[tuple[float, float]]:
@@ -124,9 +124,9 @@ def fills_up(world: World, key: PathKey, bound: float, now: float, number: int) 
 
 def _fills_up(world: World, key: PathKey, bound: float, now: float, number: int) -> float:
     booked = world.bookings.on(key, number)
-    reserved = Steps.of(booked)
-    everything = Steps.of([*booked, *standing(world, key, now)])
-    left = carries(world, key, now) - whole_up(bound)
+    reserved = sum_of_spans(booked)
+    everything = sum_of_spans([*booked, *standing(world, key, now)])
+    left = carries(world, key, now) - round_up(bound)
     at = now
     while True:
         at = everything.exceeds(left, at)

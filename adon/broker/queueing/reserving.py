@@ -30,12 +30,12 @@ from adon.broker.events import Event
 from adon.broker.flow import Flow, FlowState
 from adon.broker.queueing.booking import Booking
 from adon.broker.queueing.calendar import carries, taken
-from adon.broker.queueing.steps import Steps, whole_up
 from adon.broker.world import World
 from adon.errors import InvalidInput
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.moments import minutes_text
 from adon.reasons import Reason
+from adon.step_function import StepFunction, round_up
 from adon.units import format_rate
 from measurement.model import Metric, PathKey
 
@@ -59,7 +59,7 @@ class Place:
     """A path that a booking may be on: what is taken of it, and up to how much may be."""
 
     key: PathKey
-    taken: Steps
+    taken: StepFunction[int]
     limit: int
 
 
@@ -85,7 +85,7 @@ def wish_of(bits: float, bound: float, since: float, deadline: float | None, hea
 
 def found(wish: Wish, places: Iterable[Place]) -> Booking | None:
     """The earliest window for a wish; None if there is none."""
-    amount, best = whole_up(wish.rate), None
+    amount, best = round_up(wish.rate), None
     for place in places:
         begins = place.taken.earliest(amount, place.limit, wish.lasts, wish.since, wish.until)
         if begins is not None and (best is None or begins < best.begins):

@@ -6,7 +6,7 @@ import pytest
 
 from adon.broker.queueing.booking import Booking
 from adon.broker.queueing.bookings import Bookings
-from adon.broker.queueing.steps import Span
+from adon.step_function import Span
 from adon.store import codec
 from measurement.model import PathKey
 from tests.support.factories import make_flow, make_request

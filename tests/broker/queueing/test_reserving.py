@@ -14,8 +14,8 @@ from adon.broker.flow import FlowState
 from adon.broker.maintenance import WindowRequest
 from adon.broker.queueing.booking import Booking
 from adon.broker.queueing.reserving import Place, found, wish_of
-from adon.broker.queueing.steps import Span, Steps, whole_up
 from adon.errors import InvalidInput
+from adon.step_function import Span, round_up, sum_of_spans
 from measurement.model import PathKey
 from tests.broker.queueing.scenes import HOUR, TONIGHT, reserve_tonight, why
 from tests.depth import DEPTH
@@ -246,8 +246,8 @@ def test_whatever_is_asked_nothing_is_over_booked(
         places = []
         for key in KEYS:
             held = [b for b in booked.values() if b.path == key.path]
-            spans = [Span(b.begins, b.ends, whole_up(b.rate)) for b in held]
-            places.append(Place(key, Steps.of(spans), LIMITS[key.path]))
+            spans = [Span(b.begins, b.ends, round_up(b.rate)) for b in held]
+            places.append(Place(key, sum_of_spans(spans), LIMITS[key.path]))
         granted = found(wish, places)
         if granted is None:
             continue
