@@ -69,14 +69,27 @@ def _host(value: object) -> str | None:
     return None if right else "must be the name or address of a host"
 
 
+def _ports(value: object) -> str | None:
+    right = isinstance(value, dict) and {*value} == {"lower", "upper"}
+    ends = [value["lower"], value["upper"]] if isinstance(value, dict) and right else [None]
+    if any(_PORT(end) is not None for end in ends):
+        return 'must be a range of ports such as {"lower": 8760, "upper": 9960}'
+    return None
+
+
+def _word(value: object) -> str | None:
+    return None if isinstance(value, str) and value else "must be a word such as cubic"
+
+
 def _one_of(*values: object) -> Callable[[object], str | None]:
     return lambda value: (
         None if value in values and not isinstance(value, bool) else f"must be one of {values}"
     )
 
 
-_FLAG, _TEXT, _OBJECT = _is(bool, "true or false"), _is(str, "text"), _is(dict, "an object")
-_COUNT, _BITS, _BYTES, _PORT, _OCTET = _whole(1), _whole(1), _whole(0), _whole(0, 65_535), _whole(0, 255)
+_FLAG, _TEXT = _is(bool, "true or false"), _is(str, "text")
+_COUNT, _BITS, _BYTES, _PORT = _whole(1), _whole(1), _whole(0), _whole(0, 65_535)
+_OCTET, _TTL = _whole(0, 255), _whole(1, 255)
 _ENDS = {
     "schema": Field(_COUNT),
     "dest": Field(_host),
@@ -94,14 +107,14 @@ _THROUGHPUT = {
     "parallel": Field(_COUNT),
     "udp": Field(_FLAG),
     "bandwidth": Field(_BITS),
-    "window-size": Field(_BYTES),
-    "mss": Field(_BYTES),
-    "buffer-length": Field(_BYTES),
+    "window-size": Field(_COUNT),
+    "mss": Field(_COUNT),
+    "buffer-length": Field(_COUNT),
     "local-address": Field(_host),
     "no-delay": Field(_FLAG),
-    "congestion": Field(_TEXT),
+    "congestion": Field(_word),
     "zero-copy": Field(_FLAG),
-    "flow-label": Field(_BYTES),
+    "flow-label": Field(_COUNT),
     "client-cpu-affinity": Field(_BYTES),
     "server-cpu-affinity": Field(_BYTES),
     "reverse": Field(_FLAG),
@@ -109,7 +122,7 @@ _THROUGHPUT = {
     "single-ended-port": Field(_PORT, 2),
     "link-rtt": Field(_duration, 3),
     "bandwidth-strict": Field(_FLAG, 4),
-    "burst-size": Field(_BYTES, 4),
+    "burst-size": Field(_COUNT, 4),
     "loopback": Field(_FLAG, 5),
     "reverse-connections": Field(_FLAG, 6),
     "fq-rate": Field(_BITS, 7),
@@ -122,7 +135,7 @@ _PACKETS = {
     "packet-timeout": Field(_whole(0)),
     "packet-padding": Field(_BYTES),
     "ctrl-port": Field(_PORT),
-    "data-ports": Field(_OBJECT),
+    "data-ports": Field(_ports),
     "bucket-width": Field(_seconds(0, 1)),
     "output-raw": Field(_FLAG),
     "flip": Field(_FLAG),
@@ -140,8 +153,8 @@ _RTT = {
     "interval": Field(_longer_than_zero),
     "timeout": Field(_longer_than_zero),
     "deadline": Field(_longer_than_zero),
-    "length": Field(_BYTES),
-    "ttl": Field(_OCTET),
+    "length": Field(_COUNT),
+    "ttl": Field(_TTL),
     "hostnames": Field(_FLAG),
     "flow-label": Field(_BYTES),
     "suppress-loopback": Field(_FLAG),
@@ -153,17 +166,18 @@ _TRACE = {
     **_ENDS,
     "algorithm": Field(_TEXT),
     "as": Field(_FLAG),
-    "first-ttl": Field(_OCTET),
-    "hops": Field(_OCTET),
+    "first-ttl": Field(_TTL),
+    "hops": Field(_TTL),
     "hostnames": Field(_FLAG),
-    "length": Field(_BYTES),
+    "ip-tos": Field(_TTL),  # the trace plug-in calls it a cardinal
+    "length": Field(_COUNT),
     "probe-type": Field(_one_of("icmp", "udp", "tcp")),
     "dest-port": Field(_PORT),
     "queries": Field(_COUNT),
     "sendwait": Field(_duration),
     "wait": Field(_duration),
     "fragment": Field(_FLAG),
-    "flow-label": Field(_BYTES, 2),
+    "flow-label": Field(_COUNT, 2),
 }
 _TABLES: Mapping[str, Mapping[str, Field]] = {
     Kind.THROUGHPUT: _THROUGHPUT,

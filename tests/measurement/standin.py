@@ -23,7 +23,30 @@ RTT = {
     "min": "PT0.0021S", "max": "PT0.0034S", "mean": "PT0.0026S", "stddev": "P0D", "roundtrips": [],
 }  # fmt: skip
 
+CARDINALS = {
+    "throughput": (
+        "parallel", "bandwidth", "window-size", "mss", "buffer-length", "flow-label", "burst-size", "fq-rate",
+    ),
+    "rtt": ("count", "length", "ttl"),
+    "trace": ("first-ttl", "flow-label", "hops", "ip-tos", "length", "queries"),
+    "latency": ("packet-count",),
+    "latencybg": ("packet-count",),
+}  # fmt: skip
+"""The fields that pScheduler's schemas call cardinals, by test: whole numbers from 1 on."""
+
 Misbehave = Callable[[BaseHTTPRequestHandler], None]
+
+
+def bad_field(test: dict[str, Any]) -> str | None:
+    """The first field of a test's specification that pScheduler 5.2.5 refuses."""
+    spec = test["spec"]
+    for name in CARDINALS.get(test["type"], ()):
+        if name in spec and not (type(spec[name]) is int and spec[name] >= 1):
+            return name
+    if spec.get("congestion") == "":
+        return "congestion"
+    ports = spec.get("data-ports", {"lower": 1, "upper": 2})
+    return None if {*ports} == {"lower", "upper"} else "data-ports"
 
 
 class StandIn:
@@ -81,6 +104,11 @@ class StandIn:
         length = int(handler.headers.get("Content-Length", "0"))
         body = json.loads(handler.rfile.read(length).decode("ascii")) if length else None
         query = {name: values[0] for name, values in parse_qs(place.query).items()}
+        if what == "POST /tasks" and (wrong := bad_field(body["test"])) is not None:
+            # A wrong specification of a throughput test is a traceback there.
+            status = 500 if body["test"]["type"] == "throughput" else 400
+            reply(handler, status, f"At /{wrong}: not valid under any of the given schemas", "text/plain")
+            return
         reply(handler, 200, self._value(handler.command, path, query, body))
 
     def _value(self, method: str, path: str, query: dict[str, str], body: Any) -> Any:

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from measurement.pscheduler import specs
+from measurement.errors import Rejected
+from measurement.pscheduler import specs, validation
+from measurement.pscheduler.client import PSchedulerClient, Schedule
+from tests.measurement.standin import stand_in
 from tests.support.refusals import refused
 
 ENDS = specs.Ends("192.0.2.1", "192.0.2.2", "a.example.net", "b.example.net")
@@ -35,3 +38,52 @@ def test_control_traffic_stays_off_the_measured_path() -> None:
     assert (spec["source"], spec["source-node"]) == ("192.0.2.1", "a.example.net")
     for echoed in (specs.rtt(ENDS, 3), specs.trace(ENDS)):
         assert "dest-node" not in echoed.spec  # the far end needs no measurement point
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        ("throughput", "window-size", 0),
+        ("throughput", "mss", 0),
+        ("throughput", "buffer-length", 0),
+        ("throughput", "flow-label", 0),
+        ("throughput", "burst-size", 0),
+        ("throughput", "congestion", ""),
+        ("rtt", "length", 0),
+        ("rtt", "ttl", 0),
+        ("trace", "ip-tos", 0),
+        ("trace", "first-ttl", 0),
+        ("trace", "hops", 0),
+        ("trace", "length", 0),
+        ("trace", "flow-label", 0),
+        ("latency", "data-ports", {}),
+        ("latency", "data-ports", {"lower": 9000}),
+        ("latencybg", "data-ports", {}),
+    ],
+)
+def test_field_that_a_server_refuses_is_refused_before_it_is_posted(
+    kind: str, field: str, value: object
+) -> None:
+    test = specs.TestRequest(kind, {"schema": 4, "dest": "192.0.2.2", field: value}, 1.0)
+    with stand_in() as server, refused(Rejected):
+        PSchedulerClient(server.url, pause=lambda _: None).post(test, Schedule())
+    assert [problem.partition(":")[0] for problem in validation.problems(test)] == [f"{kind}.{field}"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        ("throughput", "ip-tos", 0),
+        ("throughput", "congestion", "bbr"),
+        ("rtt", "flow-label", 0),
+        ("rtt", "ttl", 1),
+        ("trace", "dest-port", 0),
+        ("latency", "packet-timeout", 0),
+        ("latency", "data-ports", {"lower": 8760, "upper": 9960}),
+    ],
+)
+def test_field_that_a_server_accepts_is_accepted(kind: str, field: str, value: object) -> None:
+    test = specs.TestRequest(kind, {"dest": "192.0.2.2", field: value}, 1.0)
+    with stand_in() as server:
+        PSchedulerClient(server.url, pause=lambda _: None).post(test, Schedule())
+    assert validation.problems(test) == []
