@@ -327,3 +327,19 @@ def test_what_a_compute_site_has_is_not_limited_unless_it_is_said() -> None:
     site = yamlfile.parse_model(text, config.Configuration).compute["mu-hpc"]
     assert (site.cores, site.memory, site.gpus, site.storage) == (None, 2 * 10**12, 8, 10**15)
     assert (site.queue_wait, site.queue_wait_deviation) == (20.0, 3.0)
+
+
+@pytest.mark.parametrize("duration", ["1 s", "3 s"])
+def test_throughput_test_that_no_pscheduler_server_finishes_is_refused(duration: str) -> None:
+    text = changed("throughput_duration: 5 s", f"throughput_duration: {duration}")
+    with refused("out-of-range", "measurements.tests.0.throughput_duration") as refusal:
+        yamlfile.parse_model(text, config.Configuration)
+    assert "10 s" in str(refusal.error)
+
+
+def test_short_throughput_test_between_points_of_ours_is_accepted() -> None:
+    """A point with a ``token_file`` is one of ours: pScheduler has no tokens."""
+    text = changed("throughput_duration: 5 s", "throughput_duration: 3 s")
+    text = text.replace("verify: system", "verify: system, token_file: controller.token")
+    whole = yamlfile.parse_model(text, config.Configuration)
+    assert whole.measurements.tests[0].throughput_duration == 3.0

@@ -12,10 +12,14 @@ from adon.config.links import link_problems
 from adon.config.slices import wrong_slices
 from adon.errors import Problem
 from adon.nearest_key import unknown_name
+from adon.units import format_duration
 
 if TYPE_CHECKING:
     from adon.config.configuration import Configuration
     from adon.config.measuring import MeasurementTest
+
+SHORTEST_THROUGHPUT = 3.0
+"""Throughput tests of so many seconds, or fewer, never succeed at a pScheduler server."""
 
 
 def problems(whole: Configuration) -> Iterator[str | Problem]:
@@ -155,6 +159,7 @@ def _wrong_tests(whole: Configuration) -> Iterator[str | Problem]:
     for number, test in enumerate(whole.measurements.tests):
         where = f"measurements.tests.{number}"
         yield from _wrong_ends(whole, test, where)
+        yield from _short_throughput(whole, test, where)
         for field, address in (("source", test.source), ("destination", test.destination)):
             if str(address) in taken:
                 host = taken[str(address)]
@@ -163,6 +168,16 @@ def _wrong_tests(whole: Configuration) -> Iterator[str | Problem]:
         path = pinned.setdefault(frozenset((test.source, test.destination)), test.path)
         if path != test.path:
             yield f"{where}.source: these addresses already measure path {path!r}"
+
+
+def _short_throughput(whole: Configuration, test: MeasurementTest, where: str) -> Iterator[Problem]:
+    points = [whole.measurements.points.get(end) for end in (test.from_, test.to)]
+    if test.throughput_duration <= SHORTEST_THROUGHPUT and not all(
+        point is None or point.is_ours for point in points
+    ):
+        cause = f"{format_duration(test.throughput_duration)} is too short for pScheduler, whose server waits"
+        cause = f"{cause} for data only as long as the test lasts; expected more than 3 s, for example 10 s"
+        yield Problem(f"{where}.throughput_duration", cause, code="out-of-range")
 
 
 def _wrong_ends(whole: Configuration, test: MeasurementTest, where: str) -> Iterator[str | Problem]:

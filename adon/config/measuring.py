@@ -37,6 +37,11 @@ class MeasurementPoint(Section):
     token_file: str | None = Field(default=None, description="holds the token that it knows us by")
     node: str | None = Field(default=None, description="the name other points reach it by")
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is a measurement point of this project: pScheduler has no tokens."""
+        return self.token_file is not None
+
 
 class MeasurementTest(Section):
     """What is measured in one direction of one path, and how often.

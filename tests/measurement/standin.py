@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from measurement.pscheduler.iso8601 import format_timestamp, parse_timestamp
+from measurement.pscheduler.iso8601 import format_timestamp, parse_duration, parse_timestamp
 
 TASK = "11111111-1111-4111-8111-111111111111"
 RUN = "22222222-2222-4222-8222-222222222222"
@@ -150,7 +150,14 @@ class StandIn:
             "href": f"http://elsewhere.invalid/pscheduler/tasks/{TASK}/runs/{RUN}",
             "state": "finished", "start-time": now, "end-time": now, "result-merged": self.result,
         }  # fmt: skip
+        if self.posted and _is_too_short(self.posted[-1]["test"]):
+            known |= {"state": "failed", "result-merged": {"succeeded": False, "error": "idle time-out"}}
         return {**known, **self.run}
+
+
+def _is_too_short(test: dict[str, Any]) -> bool:
+    """Whether the server of a throughput test gives up before the data arrive: it waits for the duration."""
+    return test["type"] == "throughput" and parse_duration(test["spec"].get("duration", "PT10S")) <= 3
 
 
 def _overlaps(line: dict[str, Any], query: dict[str, str]) -> bool:

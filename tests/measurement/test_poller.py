@@ -274,3 +274,12 @@ def test_a_message_that_is_no_measurement_is_refused(change: dict[str, Any], fie
     del good["source"]
     with refused(ValueError, "source"):
         codec.from_json(good)
+
+
+def test_throughput_test_of_three_seconds_fails_at_a_server(server: StandIn) -> None:
+    """The reason why the configuration refuses it."""
+    ends = specs.Ends("192.0.2.1", "192.0.2.2", "mu-node", "osu-node")
+    test = PathTest(KEY, specs.throughput(ends, 3), (Metric.THROUGHPUT,))
+    (outcome,) = poller(server).run(test).outcomes
+    assert isinstance(outcome, MeasurementFailed)
+    assert "idle" in outcome.cause
