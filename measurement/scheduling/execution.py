@@ -17,6 +17,9 @@ from measurement.scheduling.graph import ConflictGraph
 from measurement.scheduling.task import Footprint, conflicts
 from measurement.scheduling.ticks import seconds
 
+RESOLUTION_S = 0.5
+"""A shorter overlap is not distinguishable from none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Execution:
@@ -73,7 +76,8 @@ class Excess:
 def overlaps(executions: Iterable[Execution], tests: Iterable[Footprint]) -> list[Overlap]:
     """Executed runs of conflicting tests that overlapped, two runs of one loading test included.
 
-    Intervals are half open: to begin as another ends is no overlap.  A run that is not known to have ended,
+    Points report whole seconds of their clocks, whose offset from ours is measured anew for each run: runs
+    that share less than half a second only touched.  A run that is not known to have ended,
     or that ended before it began, is reckoned with its planned duration.
 
     :param tests: the tasks, and on-demand requests, that the runs are of.
@@ -88,7 +92,8 @@ def overlaps(executions: Iterable[Execution], tests: Iterable[Footprint]) -> lis
             # Per task few are under way at once, mostly one: who has ended is dropped in passing.
             still = [each for each in under_way.get(other, []) if each[0] > start]
             under_way[other] = still
-            found += [Overlap(each, run, min(until, end) - start) for until, each in still if end > start]
+            shared = [(each, min(until, end) - start) for until, each in still]
+            found += [Overlap(each, run, length) for each, length in shared if length >= RESOLUTION_S]
         under_way.setdefault(run.task, []).append((end, run))
     return found
 

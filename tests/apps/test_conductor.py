@@ -121,6 +121,21 @@ def test_runs_of_conflicting_tests_that_overlapped_are_reported(
     assert {document["first"]["task"], document["second"]["task"]} == {heavy.task, ping.task}
 
 
+@pytest.mark.parametrize("shared", [0.0, 0.004, 0.4])
+def test_overlap_that_is_shorter_than_the_clocks_resolve_is_not_reported(
+    bench: Bench, caplog: pytest.LogCaptureFixture, shared: float
+) -> None:
+    """Runs that touch at a second of the server's clock, seen through two readings of that clock."""
+    bench.conductor.begin()
+    bench.until(30)
+    ping = next(start for start, test in bench.hands.taken if test is PING)
+    heavy = next(start for start, test in bench.hands.taken if test is HEAVY)
+    bench.finish(heavy, HEAVY, measured(HEAVY, heavy.at, heavy.at + 6))
+    bench.finish(ping, PING, measured(PING, heavy.at + 6 - shared, heavy.at + 8))
+    assert "event=overlap" not in caplog.text
+    assert bench.archive.documents(OVERLAP) == []
+
+
 def test_as_planned_nothing_is_reported(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     bench.conductor.begin()
     for second in range(90):
