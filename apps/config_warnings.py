@@ -7,13 +7,14 @@ administrator's to judge.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from adon import yamlfile
 from adon.config import Configuration
 from adon.config.connecting import is_loopback
+from adon.config.parts import fingerprint_of
 from adon.errors import Problem
 from apps.config_files import NamedFile, Place, files_of
 
@@ -24,11 +25,17 @@ NOT_VERIFIED = "certificates are not verified, so another host can take its plac
 Found = tuple[Place, Problem]
 
 
-def warnings(configuration: Configuration, file: Path, not_planned: Iterable[str] = ()) -> list[Problem]:
+def warnings(
+    configuration: Configuration,
+    file: Path,
+    not_planned: Iterable[str] = (),
+    certificates: Mapping[str, str] = {},
+) -> list[Problem]:
     """Everything worth a second look, each with file, line and field.
 
     :param file: what the configuration was read from.
     :param not_planned: the notes of its measurement plan.
+    :param certificates: by measurement point the fingerprint that its server shows.
     :raises InvalidInput: if it cannot be read any more.
     """
     _, lines = yamlfile.read_yaml(file.read_text("utf-8-sig"), str(file))
@@ -37,6 +44,7 @@ def warnings(configuration: Configuration, file: Path, not_planned: Iterable[str
         *_of_the_web(configuration),
         *_of_sites(configuration),
         *_of_measurements(configuration),
+        *_of_certificates(configuration, certificates),
         *(_problem(("measurements", "psconfig"), note, code="not-planned") for note in not_planned),
     ]
     told = []
@@ -105,6 +113,14 @@ def _of_sites(configuration: Configuration) -> Iterator[Found]:
             yield _problem(
                 ("sites", name), "no path ends here: nothing can be moved from it, or to it", code="unreached"
             )
+
+
+def _of_certificates(configuration: Configuration, shown: Mapping[str, str]) -> Iterator[Found]:
+    for name, certificate in shown.items():
+        pinned = fingerprint_of(configuration.measurements.points[name].verify)
+        if pinned is not None and fingerprint_of(certificate) != pinned:
+            cause = f"the server shows another certificate: {certificate}"
+            yield _problem(("measurements", "points", name, "verify"), cause, code="point-untrusted")
 
 
 def _of_measurements(configuration: Configuration) -> Iterator[Found]:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from adon.config.parts import Port, PositiveRate, Section, Span, Url, raise_all
+from adon.config.parts import Port, PositiveRate, Section, Span, Url, Verify, raise_all
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 from adon.units import format_duration
@@ -28,12 +28,13 @@ DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
 class MeasurementPoint(Section):
     """A pScheduler host that runs our tests: its base URL and how its certificate is verified.
 
-    ``verify``: ``system`` (the system's CAs), a PEM file (a CA, or the pinned self-signed
-    certificate), or ``none`` (said aloud in the log at every start).
+    ``verify``: ``system`` (the system's CAs), a PEM file (a CA, or the self-signed certificate),
+    ``sha256:`` and the fingerprint of exactly one certificate, whatever its name, or ``none`` (said aloud in
+    the log at every start).
     """
 
     url: Url
-    verify: str = "system"
+    verify: Verify = "system"
     token_file: str | None = Field(default=None, description="holds the token that it knows us by")
     node: str | None = Field(default=None, description="the name other points reach it by")
 
@@ -163,7 +164,7 @@ class ResultArchive(Section):
 
     kind: Literal["opensearch"]
     url: Url
-    verify: str = "system"
+    verify: Verify = "system"
     period: Span = 60.0
 
 

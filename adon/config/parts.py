@@ -19,6 +19,7 @@ from pydantic import (
 
 from adon.errors import InvalidFields, Problem
 from adon.units import Duration, Rate
+from measurement.errors import InvalidValue
 
 
 def _mac(text: str) -> str:
@@ -50,6 +51,21 @@ def _url(text: str) -> str:
     return text.rstrip("/")
 
 
+def _verify(text: str) -> str:
+    if text.startswith(PINNED) and not re.fullmatch(r"[0-9a-f]{64}", fingerprint_of(text) or ""):
+        cause = f"{text[:80]!r} is no fingerprint; expected {PINNED} and 64 hexadecimal digits"
+        raise InvalidValue(f"{cause}, as adon config check prints it", "malformed")
+    return text
+
+
+def fingerprint_of(verify: str) -> str | None:
+    """Return the digits of a pinned certificate, without colons; None if ``verify`` is something else."""
+    return verify.removeprefix(PINNED).replace(":", "").lower() if verify.startswith(PINNED) else None
+
+
+PINNED = "sha256:"
+"""How ``verify`` begins where it pins a certificate."""
+Verify = Annotated[str, AfterValidator(_verify)]
 Mac = Annotated[str, AfterValidator(_mac)]
 _AS_WRITTEN = WithJsonSchema({"type": "string", "pattern": "^[0-9a-fA-F]{16}$"})
 Dpid = Annotated[int, BeforeValidator(_dpid), PlainSerializer(lambda dpid: f"{dpid:016x}"), _AS_WRITTEN]

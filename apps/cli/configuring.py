@@ -1,8 +1,8 @@
-"""``adon config``: a configuration file checked, shown with its defaults, described; no server is asked."""
+"""``adon config``: a configuration file checked, shown with its defaults, described; ADON need not run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,11 +27,13 @@ def check(
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings, too.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Check a configuration file, and plan its tests; nothing is started, and no server is asked.
+    """Check a configuration file, and plan its tests; nothing is started.
 
+    Measurement points that can be reached are asked for their certificates, whose fingerprints are printed.
     Every problem is told with file, line and field; if the tests fit no schedule, which one and why. Warnings
     are about what is valid and yet seldom meant: files that are not there, secrets that everybody can read.
     """
+    from apps.certificates import shown_certificates
     from apps.checking import checked
     from apps.config_warnings import warnings
 
@@ -42,8 +44,9 @@ def check(
             raise
         print_json({"file": str(file), "problems": [_problem(one) for one in error.problems]})
         raise typer.Exit(EXIT_INPUT) from error
-    doubts = warnings(found, file, plan.notes)
-    _tell(file, found, plan, doubts, json_)
+    certificates = shown_certificates(found.measurements.points)
+    doubts = warnings(found, file, plan.notes, certificates)
+    _tell(file, found, plan, doubts, certificates, json_)
     if doubts and strict:
         raise typer.Exit(EXIT_INPUT)
 
@@ -83,7 +86,14 @@ def _problem(one: Problem) -> dict[str, Any]:
     return {"file": one.file, "line": one.line, "field": one.field, "cause": one.cause, "code": one.code}
 
 
-def _tell(file: Path, found: Configuration, plan: Plan, doubts: Sequence[Problem], json_: bool) -> None:
+def _tell(
+    file: Path,
+    found: Configuration,
+    plan: Plan,
+    doubts: Sequence[Problem],
+    certificates: Mapping[str, str],
+    json_: bool,
+) -> None:
     from adon.units import format_duration
     from measurement.scheduling.ticks import seconds
 
@@ -96,7 +106,7 @@ def _tell(file: Path, found: Configuration, plan: Plan, doubts: Sequence[Problem
         runs = {"tests": len(schedule.tasks), "runs": len(schedule.jobs), "round_seconds": length}
         warned = [_problem(one) for one in doubts]
         about = {"file": str(file), "network": found.network, **told, "hosts": hosts, "schedule": runs}
-        print_json({**about, "warnings": warned})
+        print_json({**about, "certificates": certificates, "warnings": warned})
         return
     for one in doubts:
         typer.echo(f"{replace(one, cause=f'warning: {one.cause}')}", err=True)
@@ -109,3 +119,5 @@ def _tell(file: Path, found: Configuration, plan: Plan, doubts: Sequence[Problem
             f"{file}: measurements: {len(schedule.jobs)} runs of {len(schedule.tasks)} tests in a round of "
             f"{format_duration(length)}, none in conflict with another"
         )
+    for name, certificate in certificates.items():
+        typer.echo(f"{file}: measurements.points.{name}: the server shows {certificate}")

@@ -8,13 +8,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from adon.config import Configuration, Mail, MeasurementPoint
+from adon.config.parts import fingerprint_of
 from adon.errors import InvalidInput
 from apps.collector.identity import Identity
 from measurement.notify.mail import MailServer
 from measurement.poller import Point
 from measurement.pscheduler import leftovers
 from measurement.pscheduler.client import PSchedulerClient
-from measurement.pscheduler.transport import Credentials, Verify
+from measurement.pscheduler.transport import Credentials, Pinned, Verify
 
 LOG = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ def client(
 
     :param field: where in the configuration it stands.
     """
-    verify = _verify(host, folder)
+    verify = verification(host.verify, folder)
     if verify is False:
         LOG.warning("event=certificate_not_verified host=%s url=%s", field, host.url)
     try:
@@ -74,10 +75,15 @@ def sweep(left: Mapping[str, Point]) -> None:
             LOG.info("event=swept point=%s tasks=%d", name, swept.cancelled)
 
 
-def _verify(point: MeasurementPoint, folder: Path) -> Verify:
-    if point.verify in ("system", "none"):
-        return point.verify == "system"
-    return str(folder / point.verify)
+def verification(verify: str, folder: Path) -> Verify:
+    """How a certificate is verified, from what the configuration says.
+
+    :param folder: of the files that the configuration names.
+    """
+    if verify in ("system", "none"):
+        return verify == "system"
+    pinned = fingerprint_of(verify)
+    return str(folder / verify) if pinned is None else Pinned(pinned)
 
 
 def _credentials(field: str, point: MeasurementPoint, folder: Path) -> Credentials:

@@ -20,7 +20,7 @@ from apps.collector.collector import Inbox
 from apps.collector.pulling import Puller
 from measurement.model import PathKey
 from measurement.point import trust_file
-from measurement.pscheduler.transport import Transport, Verify
+from measurement.pscheduler.transport import Transport
 from measurement.sources import rabbitmq
 from measurement.sources.opensearch import OpenSearchArchive
 from measurement.sources.pushed import Reporter
@@ -105,11 +105,8 @@ def _server(
 def _puller(
     wanted: ResultArchive, folder: Path, pairs: Sequence[tuple[str, str]], resolve: Resolve, inbox: Inbox
 ) -> Puller:
-    verify: Verify = wanted.verify == "system"
-    if wanted.verify not in ("system", "none"):
-        verify = str(folder / wanted.verify)
     try:
-        transport = Transport(wanted.url, verify)
+        transport = Transport(wanted.url, contacts.verification(wanted.verify, folder))
     except ValueError as error:
         raise InvalidInput.of("measurements.archives", error) from None
     return Puller(

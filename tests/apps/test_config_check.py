@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import ssl
 import typing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,11 +14,16 @@ import pytest
 from pydantic import BaseModel
 from typer.testing import CliRunner, Result
 
-from adon.config import Configuration
+from adon.config import Configuration, load
 from apps.cli.main import app
 from apps.collector.__main__ import main
+from apps.collector.contacts import client
+from apps.collector.identity import Identity
 from apps.config_files import FILES
+from measurement.point.certificate import ensure
 from tests.apps.edge import NETWORK
+from tests.measurement.standin import stand_in
+from tests.support.refusals import refused
 
 PLAIN = NETWORK.read_text()
 END = PLAIN.count("\n") + 1
@@ -301,3 +308,50 @@ def test_every_key_that_names_a_file_is_known() -> None:
     known = {(model.__name__, name) for model, names in FILES.items() for name in names}
     assert len(found) > 15
     assert found - known - not_files == set()
+
+
+# -- certificates --------------------------------------------------------------------------------------------
+
+
+def test_self_signed_certificate_of_another_name_is_found_by_the_check_and_pinned(tmp_path: Path) -> None:
+    """pScheduler's default certificate names the host that it was installed on, not the one that it is on."""
+    files = ensure(tmp_path, ("some.other.host",))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*files)
+    file = tmp_path / "network.yaml"
+    with stand_in(context) as server:
+        file.write_text(PLAIN.replace("https://10.1.0.10/pscheduler", server.url))
+        found = check(file, "--json")
+        shown = json.loads(found.stdout)["certificates"]["mu"]
+        assert shown in check(file).stdout
+        with refused("point-untrusted"):
+            _api(file)
+        file.write_text(file.read_text().replace("verify: system", f"verify: '{shown}'", 1))
+        assert _api(file) == 6
+        assert json.loads(check(file, "--json").stdout)["warnings"] == []
+        file.write_text(file.read_text().replace(shown, f"sha256:{64 * '0'}"))
+        with refused("point-untrusted"):
+            _api(file)
+        (one,) = warned(file)
+        assert (one["field"], one["code"]) == ("measurements.points.mu.verify", "point-untrusted")
+
+
+def test_unreachable_point_is_no_failure_of_the_check(tmp_path: Path) -> None:
+    file = tmp_path / "network.yaml"
+    file.write_text(re.sub(r"https://10\.[12]\.0\.10", "https://127.0.0.1:9", PLAIN))
+    found = check(file, "--strict", "--json")
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout)["certificates"] == {}
+
+
+@pytest.mark.parametrize("fingerprint", ["", "00", 64 * "g", 65 * "0"])
+def test_fingerprint_that_is_none_is_refused(tmp_path: Path, fingerprint: str) -> None:
+    file = tmp_path / "network.yaml"
+    file.write_text(PLAIN.replace("verify: system", f"verify: 'sha256:{fingerprint}'", 1))
+    with refused("malformed", "measurements.points.mu.verify"):
+        load(file)
+
+
+def _api(file: Path) -> int:
+    point = load(file).measurements.points["mu"]
+    return client("mu", point, file.parent, lambda _: None, Identity("test", 1, b"secret")).api()
