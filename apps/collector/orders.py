@@ -20,7 +20,7 @@ from apps.collector.contacts import node
 from measurement.model import Metric, PathKey, Series
 from measurement.poller import PathTest
 from measurement.pscheduler import specs
-from measurement.pscheduler.specs import Kind, TestRequest
+from measurement.pscheduler.specs import Kind
 from measurement.psconfig import plan as psconfig
 from measurement.psconfig import write
 from measurement.psconfig.errors import SkippedTask, SkipReason, merge_skipped
@@ -47,6 +47,7 @@ METRICS: Mapping[str, tuple[Metric, ...]] = {
 SECOND = 1.0
 NO_NEEDS: Mapping[Metric, Need] = {}
 NO_TEMPLATE = Expansion()
+NO_SLOTS: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +123,24 @@ def plan(
     configuration: Configuration,
     needs: Mapping[Metric, Need] = NO_NEEDS,
     template: Expansion = NO_TEMPLATE,
+    slots: Mapping[str, float] = NO_SLOTS,
 ) -> Plan:
     """The conflict-free schedule (EDF-CE) of every periodic test that is asked for.
 
     :param needs: what registered templates need; heeded where the configuration follows them.
     :param template: the tasks of a pSConfig template.
+    :param slots: by task the seconds that its points keep free, where they have reported it.
     :raises InvalidInput: when what the configuration itself asks for cannot be scheduled, naming the test,
         what it conflicts with, and what would fit.
     """
-    wanted = {task_id(each.test): each for each in _configured(configuration)}
+    wanted = {task_id(each.test): each for each in _configured(configuration, slots)}
     found = _scheduled(configuration, list(wanted.values()))
-    extra, notes = _of_template(configuration, template, wanted)
+    extra, notes = _of_template(configuration, template, wanted, slots)
     everything = wanted | {task_id(each.test): each for each in extra}
     try:
         if configuration.measurements.follow_templates:
-            everything |= {task_id(each.test): each for each in _needed(configuration, needs, everything)}
+            added = _needed(configuration, needs, everything, slots)
+            everything |= {task_id(each.test): each for each in added}
         if everything != wanted:
             found, wanted = _scheduled(configuration, list(everything.values())), everything
     except InvalidInput as error:
@@ -160,7 +164,7 @@ def _scheduled(configuration: Configuration, wanted: Sequence[_Wanted]) -> Sched
     return found
 
 
-def _configured(configuration: Configuration) -> Iterator[_Wanted]:
+def _configured(configuration: Configuration, slots: Mapping[str, float]) -> Iterator[_Wanted]:
     for number, test in enumerate(configuration.measurements.tests):
         for kind, period in _periods(test).items():
             if period is None:
@@ -169,12 +173,13 @@ def _configured(configuration: Configuration) -> Iterator[_Wanted]:
                 where = f"measurements.tests.{number}.{kind}_period"
                 raise InvalidInput.of(where, f"{period:g} s is no whole number of seconds")
             path_test = _path_test(configuration, test, kind, _periods(test))
-            slot = _slot(configuration, path_test.request)
+            slot = _slot(configuration, path_test, slots)
             if slot > period:
                 where = f"measurements.tests.{number}.{kind}_period"
                 around = "with what is kept free around it"
                 raise InvalidInput.of(where, f"{period:g} s: one test takes {slot} s, {around}")
-            yield _Wanted(path_test, _task(configuration, path_test, period, test.throughput_rate), period)
+            rate = test.throughput_rate
+            yield _Wanted(path_test, _task(configuration, path_test, period, slot, rate), period)
 
 
 def _periods(test: MeasurementTest) -> dict[Kind, float | None]:
@@ -186,7 +191,10 @@ def _periods(test: MeasurementTest) -> dict[Kind, float | None]:
 
 
 def _needed(
-    configuration: Configuration, needs: Mapping[Metric, Need], known: Mapping[str, _Wanted]
+    configuration: Configuration,
+    needs: Mapping[Metric, Need],
+    known: Mapping[str, _Wanted],
+    slots: Mapping[str, float],
 ) -> list[_Wanted]:
     """The tests that templates need and that are not done, or not often enough."""
     return [
@@ -194,7 +202,7 @@ def _needed(
         for test in configuration.measurements.tests
         for kind, metrics in METRICS.items()
         for found in _needed_of(
-            configuration, test, Kind(kind), [needs[m] for m in metrics if m in needs], known
+            configuration, test, Kind(kind), [needs[m] for m in metrics if m in needs], known, slots
         )
     ]
 
@@ -205,6 +213,7 @@ def _needed_of(
     kind: Kind,
     needs: Sequence[Need],
     known: Mapping[str, _Wanted],
+    slots: Mapping[str, float],
 ) -> Iterator[_Wanted]:
     if not needs:
         return
@@ -213,13 +222,13 @@ def _needed_of(
     held = known.get(task_id(path_test))
     if held is not None and held.longest <= longest:
         return
-    slot = _slot(configuration, path_test.request)
+    slot = _slot(configuration, path_test, slots)
     shortest = max(slot, math.ceil(longest / 2))
     if longest < slot:
         raise InvalidInput.of(
             "templates", f"{task_id(path_test)}: needed every {longest} s, but one test takes {slot} s"
         )
-    yield _Wanted(path_test, _task(configuration, path_test, shortest, test.throughput_rate), longest)
+    yield _Wanted(path_test, _task(configuration, path_test, shortest, slot, test.throughput_rate), longest)
 
 
 def _path_test(
@@ -240,16 +249,18 @@ def _path_test(
     return PathTest(PathKey(test.path, test.from_, test.to), request, metrics)
 
 
-def _slot(configuration: Configuration, request: TestRequest) -> int:
+def _slot(configuration: Configuration, test: PathTest, slots: Mapping[str, float]) -> int:
     """Whole seconds, as the points' clocks have it."""
-    measurements = configuration.measurements
+    measurements, request = configuration.measurements, test.request
+    if (reported := slots.get(task_id(test))) is not None:
+        return math.ceil(reported)
     loads = request.kind == Kind.THROUGHPUT
-    return math.ceil(
-        request.lasts + (measurements.around_throughput if loads else measurements.around_others)
-    )
+    length = request.lasts + (measurements.around_throughput if loads else measurements.around_others)
+    ours = all(measurements.points[end].is_ours for end in (test.key.source, test.key.destination))
+    return math.ceil(max(length, request.slot) if request.kind == Kind.LATENCY and not ours else length)
 
 
-def _task(configuration: Configuration, test: PathTest, period: float, rate: float | None) -> Task:
+def _task(configuration: Configuration, test: PathTest, period: float, slot: int, rate: float | None) -> Task:
     """A periodic test as a task of the schedule.
 
     :param rate: what it offers to the path if it loads it; None for all the path carries.
@@ -265,7 +276,7 @@ def _task(configuration: Configuration, test: PathTest, period: float, rate: flo
         destination=test.key.destination,
         tool=str(test.request.kind),
         period=period,
-        duration=_slot(configuration, test.request),
+        duration=slot,
         deadline=None,
         points=frozenset({test.key.source, test.key.destination}),
         links=links,
@@ -275,7 +286,10 @@ def _task(configuration: Configuration, test: PathTest, period: float, rate: flo
 
 
 def _of_template(
-    configuration: Configuration, template: Expansion, known: Mapping[str, _Wanted]
+    configuration: Configuration,
+    template: Expansion,
+    known: Mapping[str, _Wanted],
+    slots: Mapping[str, float],
 ) -> tuple[list[_Wanted], list[str]]:
     """The tests of a pSConfig template between addresses that are pinned to a path, and what is left out."""
     pinned = {
@@ -305,7 +319,9 @@ def _of_template(
             skipped.append(SkippedTask(planned.origin.name, SkipReason.PLANNED, text))
             continue
         period = math.floor(planned.task.period)
-        task = replace(planned.task, id=name, period=period, duration=math.ceil(planned.task.duration))
+        slot = math.ceil(slots.get(name, planned.task.duration))
+        deadline = planned.task.deadline and max(planned.task.deadline, slot)
+        task = replace(planned.task, id=name, period=period, duration=slot, deadline=deadline)
         found[name] = _Wanted(test, task, period)
     return list(found.values()), list(map(str, merge_skipped(skipped)))
 

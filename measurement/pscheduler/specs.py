@@ -19,6 +19,8 @@ TRACE_SECONDS = 10.0
 BUCKET = 0.0001
 _AROUND = {"throughput": 9.0}  # observed on a 5.2.5 server: 3 s of iperf3 occupy 12 s
 _AROUND_OTHERS = 6.0  # observed: five echo requests, a second apart, occupy 11 s
+_AROUND_LATENCY = 11.0
+_READ_PER_SECOND = 50_000  # packets, as the server reckons for its reading of owping's output
 
 
 class Kind(StrEnum):
@@ -60,7 +62,15 @@ class TestRequest:
     @property
     def slot(self) -> float:
         """Seconds that a point keeps free for it, as real servers reckon: a plan must not count on less."""
+        if self.kind == Kind.LATENCY:
+            count, interval = self._number("packet-count", 100), self._number("packet-interval", 0.1)
+            sending = 1.1 * count * interval + count / _READ_PER_SECOND
+            return sending + self._number("packet-timeout", 0) + _AROUND_LATENCY
         return self.lasts + _AROUND.get(self.kind, _AROUND_OTHERS)
+
+    def _number(self, field: str, default: float) -> float:
+        value = self.spec.get(field, default)
+        return float(value) if isinstance(value, int | float) else default
 
     @property
     def rate(self) -> float | None:

@@ -7,15 +7,20 @@ from typing import Any
 import pytest
 
 from adon.config import Configuration, load
+from adon.errors import InvalidInput
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.needs import needs
 from apps.collector import orders
 from measurement.model import Metric, Series
+from measurement.pscheduler.client import PSchedulerClient, Schedule
+from measurement.pscheduler.states import RunState
 from measurement.psconfig.expand import Expansion, expand
 from measurement.psconfig.mesh import Need
 from measurement.psconfig.template import read
 from measurement.scheduling.ticks import seconds
+from tests.measurement.standin import stand_in
 from tests.support.network_factories import NETWORK
+from tests.support.refusals import refused
 
 
 def configuration(tmp_path: Path, old: str = "", new: str = "", *, follow: bool = True) -> Configuration:
@@ -50,6 +55,31 @@ def test_every_value_is_younger_than_needed_while_the_plan_is_kept(tmp_path: Pat
         assert (
             worst <= need or task.period <= {"throughput": 240, "rtt": 60, "latency": 60}[test.request.kind]
         )
+
+
+def test_server_has_time_for_every_run_of_the_plan(tmp_path: Path) -> None:
+    """A throughput test too soon after a latency test finds no time at a pScheduler server."""
+    file = tmp_path / "network.yaml"
+    file.write_text(NETWORK.read_text())
+    found = orders.plan(load(file))
+    states = set()
+    with stand_in() as server:
+        client = PSchedulerClient(server.url, pause=lambda _: None)
+        for job in sorted(found.schedule.jobs, key=lambda job: job.start):
+            at = 2e9 + seconds(job.start)
+            task = client.post(found.tests[job.task].request, Schedule(start_at=at, slip=1))
+            states.add(client.first_run(task).state)
+    assert states == {RunState.FINISHED}
+
+
+def test_slot_that_a_point_reports_is_planned_with(tmp_path: Path) -> None:
+    settings = configuration(tmp_path)
+    reported = {"al2s:mu>osu/latency": 20.0, "al2s:mu>osu/rtt": 3.2}
+    tasks = orders.plan(settings, slots=reported).schedule.tasks
+    assert (tasks["al2s:mu>osu/latency"].duration, tasks["al2s:mu>osu/rtt"].duration) == (20, 4)
+    assert tasks["al2s:osu>mu/latency"].duration == 14
+    with refused(InvalidInput, "measurements.tests.0.latency_period"):
+        orders.plan(settings, slots={"al2s:mu>osu/latency": 61.0})
 
 
 def test_a_test_that_only_a_template_needs_is_added(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ class StandIn:
         self.connections = 0
         self.at_once = 0
         self.most_at_once = 0
+        self.booked: list[tuple[float, float, str]] = []
 
     def ran(
         self,
@@ -115,6 +116,7 @@ class StandIn:
         task = f"http://elsewhere.invalid/pscheduler/tasks/{TASK}"
         if (method, path) == ("POST", "/tasks"):
             self.posted.append(body)
+            self._book(body["test"], body["schedule"].get("start", ""))
             return task
         if method == "DELETE":
             self.cancelled.append(query.get("key", ""))
@@ -132,7 +134,7 @@ class StandIn:
         if re.fullmatch(r"/tasks/[^/]+/runs", path):
             return [line["href"] for line in self.runs if line["start-time"] >= query["start"]]
         if re.fullmatch(r"/tasks/[^/]+", path):
-            return {"tool": self.tool, "test": {}}
+            return {"tool": self.tool, "test": {}} | (self._detail() if "detail" in query else {})
         if path.endswith("/participants"):
             return {"participants": [self.lead]}
         if "/runs/" in path:
@@ -144,6 +146,24 @@ class StandIn:
             "/clock": {"time": format_timestamp(time.time(), fraction=True), "synchronized": True},
         }[path]
 
+    def _detail(self) -> dict[str, Any]:
+        test = self.posted[-1]["test"]
+        anytime = test["type"] not in ("latency", "throughput")
+        return {"detail": {"duration": f"PT{slot_of(test):d}S", "anytime": anytime}}
+
+    def _book(self, test: dict[str, Any], start: str) -> None:
+        """Keep the host free for a planned run; without room for it the run is a nonstart."""
+        if test["type"] not in ("latency", "throughput") or start.startswith("P") or not start:
+            return
+        begin = parse_timestamp(start)
+        end = begin + slot_of(test)
+        for other_begin, other_end, other in self.booked:
+            if "throughput" in (test["type"], other) and begin < other_end and other_begin < end:
+                self.run = {"state": "nonstart", "errors": "no times available", "result-merged": None}
+                return
+        self.run = {}
+        self.booked.append((begin, end, test["type"]))
+
     def _run(self) -> dict[str, Any]:
         now = format_timestamp(time.time())
         known = {
@@ -153,6 +173,18 @@ class StandIn:
         if self.posted and _is_too_short(self.posted[-1]["test"]):
             known |= {"state": "failed", "result-merged": {"succeeded": False, "error": "idle time-out"}}
         return {**known, **self.run}
+
+
+def slot_of(test: dict[str, Any]) -> int:
+    """The seconds that pScheduler 5.2.5 keeps its host free for a test, as observed."""
+    spec = test["spec"]
+    if test["type"] == "latency":
+        count = spec.get("packet-count", 100)
+        length = 1.1 * count * spec.get("packet-interval", 0.1) + count / 50_000
+        return int(length + spec.get("packet-timeout", 0) + 11)
+    if test["type"] == "throughput":
+        return int(parse_duration(spec.get("duration", "PT10S")) + 9)
+    return 11
 
 
 def _is_too_short(test: dict[str, Any]) -> bool:

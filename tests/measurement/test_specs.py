@@ -5,7 +5,7 @@ import pytest
 from measurement.errors import Rejected
 from measurement.pscheduler import specs, validation
 from measurement.pscheduler.client import PSchedulerClient, Schedule
-from tests.measurement.standin import stand_in
+from tests.measurement.standin import slot_of, stand_in
 from tests.support.refusals import refused
 
 ENDS = specs.Ends("192.0.2.1", "192.0.2.2", "a.example.net", "b.example.net")
@@ -26,11 +26,18 @@ def test_a_rate_that_makes_no_sense_is_refused(udp: int | None, rate: float) -> 
 
 @pytest.mark.parametrize(
     ("test", "slot"),
-    [(specs.throughput(ENDS, 3), 12.0), (specs.rtt(ENDS, 25), 11.0)],
-    ids=["3 s of iperf3", "5 s of ping"],
+    [
+        (specs.throughput(ENDS, 3), 12.0),
+        (specs.rtt(ENDS, 25), 11.0),
+        (specs.latency(ENDS, 100, 0.01), 13.102),
+        (specs.latency(ENDS, 600, 0.1), 78.012),
+        (specs.TestRequest("latency", {"dest": "192.0.2.2"}, 10.0), 22.002),
+    ],
+    ids=["3 s of iperf3", "5 s of ping", "1 s of owping", "1 min of owping", "owping's defaults"],
 )
 def test_a_slot_is_as_long_as_a_real_server_makes_it(test: specs.TestRequest, slot: float) -> None:
-    assert test.slot == slot
+    assert test.slot == pytest.approx(slot)
+    assert test.slot >= slot_of(test.document)
 
 
 def test_control_traffic_stays_off_the_measured_path() -> None:
