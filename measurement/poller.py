@@ -18,7 +18,7 @@ from measurement.errors import BadAnswer, PointError, PointTimeout
 from measurement.model import Metric, PathKey
 from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome
 from measurement.pscheduler import results, validation
-from measurement.pscheduler.client import PSchedulerClient, Run, Schedule, ServerClock
+from measurement.pscheduler.client import NOTHING_AGREED, Agreed, PSchedulerClient, Run, Schedule, ServerClock
 from measurement.pscheduler.specs import Kind, PostedTask, TestRequest
 from measurement.pscheduler.states import RunState
 
@@ -61,12 +61,14 @@ class PolledRun:
     :param started: when it began; as planned, if it was lost sight of after that; None if it never did.
     :param ended: when it ended, to the second; None if it never began or was lost sight of.
     :param failure: why there is no result at all; None if there is one.
+    :param slot: seconds that the points keep free for such a run; None if they did not report it.
     """
 
     outcomes: tuple[Outcome, ...]
     started: float | None = None
     ended: float | None = None
     failure: str | None = None
+    slot: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ class Poller:
             lasts = test.request.lasts
             patience = ahead + SLIP + lasts + PATIENCE
             run = attempt.run = client.ended(task, first, clock, lasts=lasts, patience=patience)
-            attempt.tool = client.tool(task)
+            attempt.agreed = client.agreed(task)
             return run
         finally:
             with self._lock:
@@ -172,19 +174,19 @@ class Poller:
 
     def _read(self, test: PathTest, run: Run, attempt: _Attempt) -> PolledRun:
         now = self._clock()
-        clock, tool = attempt.clock, attempt.tool
+        clock, tool = attempt.clock, attempt.agreed.tool
         readings = results.read(run, test.request, attempt.asked_at, clock.at_server(now))
         wanted = [results.by_tool(each, tool) for each in readings if each.metric in test.metrics]
         seen = Seen(run, tool, clock, now)
         outcomes = tuple(outcome(test.key, reading, seen) for reading in wanted)
         started, ended = attempt.times(now)
-        return PolledRun(outcomes, started, ended)
+        return PolledRun(outcomes, started, ended, slot=attempt.slot(test))
 
     def _failed(self, test: PathTest, attempt: _Attempt, cause: str) -> PolledRun:
         now = self._clock()
         outcomes = tuple(MeasurementFailed(test.key, metric, cause, now) for metric in test.metrics)
         started, ended = attempt.times(now)
-        return PolledRun(outcomes, started, ended, cause)
+        return PolledRun(outcomes, started, ended, cause, attempt.slot(test))
 
 
 @dataclass(slots=True)
@@ -194,7 +196,12 @@ class _Attempt:
     clock: ServerClock = field(default_factory=lambda: ServerClock(0.0, False))
     asked_at: float = 0.0
     run: Run | None = None
-    tool: str = ""
+    agreed: Agreed = NOTHING_AGREED
+
+    def slot(self, test: PathTest) -> float | None:
+        """What the points keep free; None if that is shorter than the test, and so wrong."""
+        slot = self.agreed.slot
+        return slot if slot and slot >= test.request.lasts else None
 
     def times(self, now: float) -> tuple[float | None, float | None]:
         """When the run began and ended, as far as is known."""

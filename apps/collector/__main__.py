@@ -28,9 +28,10 @@ from apps.collector.control import Control
 from apps.collector.deployed import Deployed
 from apps.collector.identity import next_start
 from apps.collector.keeper import Keeper
-from apps.collector.links import WebSide, listen
+from apps.collector.links import WebSide, listen, replan
 from apps.collector.orders import Plan
 from apps.collector.owners import Owners
+from apps.collector.planning import Planner
 from apps.collector.psconfig_file import read_template
 from apps.collector.readers import Readers
 from apps.collector.sites import working
@@ -46,9 +47,7 @@ from measurement.anomaly.policy import Policy
 from measurement.anomaly.watch import Watch
 from measurement.archive import Archive, Retention
 from measurement.errors import ArchiveError, ArchiveUnavailable, Stopped, shorten
-from measurement.model import Metric
 from measurement.poller import Point, Poller
-from measurement.psconfig.mesh import Need
 from measurement.scheduling import gantt
 
 LOG = logging.getLogger("apps.collector")
@@ -104,12 +103,11 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
     configuration = config.load(file)
     template = read_template(configuration, folder)
 
-    def plan_for(needs: Mapping[Metric, Need]) -> Plan:
-        found = orders.plan(configuration, needs, template)
+    def draw(found: Plan) -> None:
         files.write(data / files.GANTT, gantt.page(found.schedule, title=configuration.network).encode())
-        return found
 
-    plan = plan_for({})
+    planner = Planner(configuration, template, draw)
+    plan = planner.for_needs({})
     for note in plan.notes:
         LOG.warning('event=not_planned cause="%s"', note)
     stopping, inbox = threading.Event(), Inbox()
@@ -141,6 +139,16 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
         limits = {} if configuration.health is None else rounds.limits(configuration.health)
         watch = Watch(Policy(periods=plan.expected(), limits=limits))
         keeper = Keeper(archive, watch, link, notify, time.time, web.value)
+
+        def plan_slots(slots: Mapping[str, float]) -> None:
+            try:
+                found = planner.for_slots(slots)
+            except InvalidInput as error:
+                LOG.warning('event=not_planned cause="%s"', error)
+            else:
+                LOG.info("event=slots_reported tasks=%d", len(slots))
+                inbox.call(lambda: replan(keeper, conductor, found))
+
         conductor = Conductor(
             plan,
             Workers(poller.run, inbox.put, MOST_AT_ONCE),
@@ -149,6 +157,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             notice=configuration.measurements.notice,
             cancel=lambda: _cancel(poller),
             clock=time.time,
+            plan_slots=lambda slots: threading.Thread(target=plan_slots, args=(slots,), daemon=True).start(),
         )
         control = Control(
             inbox,
@@ -169,7 +178,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
 
         reads = (configuration, folder, identity, pause, inbox.keep, leads)
         deployed = Deployed(frozenset(configuration.measurements.points), reader_of(*reads))
-        listen(link, inbox, keeper, conductor, plan_for, deployed.want)
+        listen(link, inbox, keeper, conductor, planner.for_needs, deployed.want)
         url = ends.enter_context(ways_in(configuration, folder, inbox))
         collector = Collector(
             inbox,

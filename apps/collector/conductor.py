@@ -41,6 +41,9 @@ OVERLAP = "overlap"
 RECENT_S = 900.0
 """Seconds for which executed runs are held against new ones."""
 
+COLLECT_SLOTS_S = 60.0
+"""Seconds from the first report of a time slot that differs from the plan to a new plan."""
+
 
 class Tell(Protocol):
     """What is needed of :class:`apps.link.LinkClient`."""
@@ -77,6 +80,7 @@ class Conductor:
     :ivar quiet: paths that no test may load now.
     :param cancel: ends what is open at the points, without waiting.
     :param clock: seconds since the epoch.
+    :param plan_slots: has a plan made with the time slots that points have reported, without waiting for it.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class Conductor:
         notice: float,
         cancel: Callable[[], None],
         clock: Callable[[], float],
+        plan_slots: Callable[[Mapping[str, float]], None] = lambda _: None,
     ) -> None:
         self.plan = plan
         self._hands = hands
@@ -102,6 +107,9 @@ class Conductor:
         self.quiet: frozenset[str] = frozenset()
         self._book = Book()
         self._numbers = itertools.count(1)
+        self._plan_slots = plan_slots
+        self._slots: dict[str, float] = {}
+        self._plan_slots_at = math.inf
 
     def schedule(self) -> dict[str, Any]:
         """The plan as it is being carried out, as JSON: its tasks, the next runs, and what it spends."""
@@ -187,6 +195,9 @@ class Conductor:
         if self._timeline is None:
             return
         now = self._clock()
+        if now >= self._plan_slots_at:
+            self._plan_slots_at = math.inf
+            self._plan_slots(dict(self._slots))
         self._timeline, starts = self._timeline.starts(now)
         for start in starts:
             demanded = self._book.demanded.get(start.task)
@@ -246,12 +257,21 @@ class Conductor:
         self._book.running.pop(_name(start), None)
         good = [found for found in run.outcomes if isinstance(found, Measurement)]
         self._stand(start, succeeded=bool(good))
+        self._note_slot(start.task, run.slot)
         for outcome in run.outcomes:
             if isinstance(outcome, MeasurementFailed):
                 self._failed(outcome)
         keep(good)
         said = "measured" if good else run.failure or "no value"
         self._record(Execution(start.task, start.number, start.at, run.started, run.ended, said))
+
+    def _note_slot(self, task: str, slot: float | None) -> None:
+        planned = self.plan.schedule.tasks.get(task)
+        if planned is None or slot is None or self._slots.get(task) == slot:
+            return
+        self._slots[task] = slot
+        if math.ceil(slot) != planned.duration:
+            self._plan_slots_at = min(self._plan_slots_at, self._clock() + COLLECT_SLOTS_S)
 
     def _overdue(self, now: float) -> set[str]:
         """The planned tasks of which a run should have ended, and its result be here, and has not.

@@ -104,7 +104,7 @@ def listen(
         except AdonError as error:
             LOG.warning('event=not_planned cause="%s"', error)
         else:
-            inbox.call(lambda: _replan(keeper, conductor, plan))
+            inbox.call(lambda: replan(keeper, conductor, plan))
 
     def on_monitor(payload: dict[str, Any]) -> None:
         try:
@@ -123,7 +123,8 @@ def listen(
     link.on("hello", lambda _: inbox.call(lambda: _greet(keeper, conductor)))
 
 
-def _replan(keeper: Keeper, conductor: Conductor, plan: Plan) -> None:
+def replan(keeper: Keeper, conductor: Conductor, plan: Plan) -> None:
+    """Carry out another plan, and expect its values."""
     conductor.replan(plan)
     keeper.expect(plan.expected(conductor.quiet))
 

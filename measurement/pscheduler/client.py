@@ -93,6 +93,21 @@ class ScheduledRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Agreed:
+    """What the participants of a task agreed on.
+
+    :param tool: empty when the host does not say.
+    :param slot: seconds that they keep free for a run; None where nothing is kept free, or it is not said.
+    """
+
+    tool: str
+    slot: float | None
+
+
+NOTHING_AGREED = Agreed("", None)
+
+
+@dataclass(frozen=True, slots=True)
 class OwnTask:
     """A task of ours that the host still holds.
 
@@ -272,10 +287,16 @@ class PSchedulerClient:
                 self._pause(0.5)  # a server that ignores the wait is not asked in a tight loop
         return run
 
-    def tool(self, task: PostedTask) -> str:
-        """The tool that the participants agreed on; empty when the host does not say."""
-        document = Document.of(self.host, "task", self._http.get(f"/tasks/{task.uuid}").json())
-        return document.text("tool") if document.has("tool") else ""
+    def agreed(self, task: PostedTask) -> Agreed:
+        """What the participants agreed on for a task."""
+        answer = self._http.get(f"/tasks/{task.uuid}", {"detail": "1"}).json()
+        document = Document.of(self.host, "task", answer)
+        tool, slot = document.text("tool") if document.has("tool") else "", None
+        if document.has("detail"):
+            detail = document.child("detail")
+            if detail.has("duration") and detail.fields.get("anytime") is not True:
+                slot = detail.duration("duration")
+        return Agreed(tool, slot)
 
     def own_tasks(self) -> list[OwnTask]:
         """The tasks with this client's owner in their reference that are not cancelled."""

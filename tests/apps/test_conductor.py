@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,16 @@ class Bench:
     def __init__(self, archive: Archive, free: int = 10, planned: Plan = PLAN) -> None:
         self.clock, self.told, self.hands = Clock(), Told(), Hands(free)
         self.archive, self.cancelled = archive, 0
+        self.slots: list[Mapping[str, float]] = []
         self.conductor = Conductor(
-            planned, self.hands, archive, self.told, notice=5.0, cancel=self.cancel, clock=self.clock
+            planned,
+            self.hands,
+            archive,
+            self.told,
+            notice=5.0,
+            cancel=self.cancel,
+            clock=self.clock,
+            plan_slots=self.slots.append,
         )
 
     def cancel(self) -> None:
@@ -55,6 +64,19 @@ class Bench:
 def bench(tmp_path: Path) -> Iterator[Bench]:
     with Archive(tmp_path / "m.db") as archive:
         yield Bench(archive)
+
+
+def test_slots_that_differ_from_the_plan_are_planned_with_once(bench: Bench) -> None:
+    bench.conductor.begin()
+    bench.until(30)
+    for number in range(2):
+        for start, test in bench.hands.taken[:6]:
+            slot = 9.0 if test is HEAVY else 2.0  # the plan keeps 6 s and 2 s
+            run = replace(measured(test, start.at, start.at + 1), slot=slot)
+            bench.finish(start._replace(number=number), test, run)
+    assert bench.slots == []  # others may follow
+    bench.until(200)
+    assert bench.slots == [{"al2s:mu>osu/rtt": 2.0, "al2s:mu>osu/throughput": 9.0}]
 
 
 def test_while_another_measures_nothing_is_started(bench: Bench) -> None:

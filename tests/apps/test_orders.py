@@ -11,6 +11,7 @@ from adon.errors import InvalidInput
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.needs import needs
 from apps.collector import orders
+from apps.collector.planning import Planner
 from measurement.model import Metric, Series
 from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.states import RunState
@@ -80,6 +81,20 @@ def test_slot_that_a_point_reports_is_planned_with(tmp_path: Path) -> None:
     assert tasks["al2s:osu>mu/latency"].duration == 14
     with refused(InvalidInput, "measurements.tests.0.latency_period"):
         orders.plan(settings, slots={"al2s:mu>osu/latency": 61.0})
+
+
+def test_reported_slots_and_needs_of_templates_are_planned_together(tmp_path: Path) -> None:
+    published: list[orders.Plan] = []
+    planner = Planner(configuration(tmp_path), orders.NO_TEMPLATE, published.append)
+    planner.for_needs({Metric.RTT: Need(70.0)})
+    planner.for_slots({"al2s:mu>osu/latency": 20.0})
+    with refused(InvalidInput, "measurements.tests.0.latency_period"):
+        planner.for_slots({"al2s:mu>osu/latency": 61.0})
+    tasks = planner.for_needs({Metric.RTT: Need(60.0)}).schedule.tasks
+    assert tasks["al2s:mu>osu/latency"].duration == 20
+    assert tasks["al2s:mu>osu/rtt"].period < 33
+    assert published[-1].schedule.tasks == tasks
+    assert len(published) == 3
 
 
 def test_a_test_that_only_a_template_needs_is_added(tmp_path: Path) -> None:

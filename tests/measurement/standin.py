@@ -70,6 +70,7 @@ class StandIn:
         self.connections = 0
         self.at_once = 0
         self.most_at_once = 0
+        self.detail = True
         self.booked: list[tuple[float, float, str]] = []
 
     def ran(
@@ -134,7 +135,9 @@ class StandIn:
         if re.fullmatch(r"/tasks/[^/]+/runs", path):
             return [line["href"] for line in self.runs if line["start-time"] >= query["start"]]
         if re.fullmatch(r"/tasks/[^/]+", path):
-            return {"tool": self.tool, "test": {}} | (self._detail() if "detail" in query else {})
+            return {"tool": self.tool, "test": {}} | (
+                self._detail() if self.detail and "detail" in query else {}
+            )
         if path.endswith("/participants"):
             return {"participants": [self.lead]}
         if "/runs/" in path:

@@ -143,6 +143,16 @@ def test_half_a_round_trip_is_no_one_way_delay(server: StandIn) -> None:
     assert isinstance(found[Metric.LOSS], Measurement)
 
 
+def test_slot_is_what_the_server_keeps_free(server: StandIn) -> None:
+    """A test in the background, such as a ping, keeps nothing free."""
+    asked = poller(server)
+    test = specs.latency(specs.Ends("192.0.2.1", "192.0.2.2", "mu-node", "osu-node"), 100, 0.01)
+    assert asked.run(PathTest(KEY, test, ())).slot == 13.0
+    assert asked.run(TEST).slot is None
+    server.detail = False
+    assert asked.run(PathTest(KEY, test, ())).slot is None
+
+
 def test_a_planned_run_is_posted_ahead_with_its_absolute_start(server: StandIn) -> None:
     start = 2_000_000_010.0
     now = [start - 10]
