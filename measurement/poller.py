@@ -19,6 +19,7 @@ from measurement.model import Metric, PathKey
 from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome
 from measurement.pscheduler import results, validation
 from measurement.pscheduler.client import NOTHING_AGREED, Agreed, PSchedulerClient, Run, Schedule, ServerClock
+from measurement.pscheduler.posting import PostingTimes
 from measurement.pscheduler.specs import Kind, PostedTask, TestRequest
 from measurement.pscheduler.states import RunState
 
@@ -62,6 +63,7 @@ class PolledRun:
     :param ended: when it ended, to the second; None if it never began or was lost sight of.
     :param failure: why there is no result at all; None if there is one.
     :param slot: seconds that the points keep free for such a run; None if they did not report it.
+    :param late: whether it failed because it was posted too late.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -69,6 +71,7 @@ class PolledRun:
     ended: float | None = None
     failure: str | None = None
     slot: float | None = None
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,11 @@ class Poller:
         self._clock = clock
         self._open: dict[str, tuple[PathTest, PSchedulerClient, PostedTask]] = {}
         self._lock = threading.Lock()
+        self._posting = PostingTimes()
+
+    def lead(self) -> float:
+        """Seconds that posting takes at the slowest point, as was learned; to be added to the notice."""
+        return self._posting.longest
 
     def run(self, test: PathTest, start_at: float | None = None) -> PolledRun:
         """Run a test once and wait for its end.
@@ -105,7 +113,7 @@ class Poller:
         wrong = validation.problems(test.request)
         if wrong:
             return self._failed(test, _Attempt(), "; ".join(wrong))
-        attempt = _Attempt()
+        attempt = _Attempt(called_at=self._clock())
         try:
             client = self._lead(test)
             run = self._execute(client, test, start_at, attempt)
@@ -147,15 +155,21 @@ class Poller:
     def _execute(
         self, client: PSchedulerClient, test: PathTest, start_at: float | None, attempt: _Attempt
     ) -> Run:
-        clock = attempt.clock = client.server_clock()
-        now = self._clock()
-        attempt.asked_at = clock.at_server(now)
-        ahead = 0.0 if start_at is None else start_at - now
-        if ahead < 0:
-            raise PointTimeout(
-                client.host, f"its planned start was {-ahead:.1f} s ago when it could be posted"
-            )
-        task = client.post(test.request, _schedule(clock, start_at))
+        with self._posting.turn(client.host):
+            clock = attempt.clock = client.server_clock()
+            now = self._clock()
+            attempt.asked_at = clock.at_server(now)
+            ahead = 0.0 if start_at is None else start_at - now
+            if ahead < 0:
+                attempt.late = True
+                self._posting.note(client.host, now - attempt.called_at)
+                raise PointTimeout(
+                    client.host, f"its planned start was {-ahead:.1f} s ago when it could be posted"
+                )
+            task = client.post(test.request, _schedule(clock, start_at))
+        posted = self._clock()
+        self._posting.note(client.host, posted - attempt.called_at)
+        attempt.late = start_at is not None and posted > start_at
         with self._lock:
             self._open[task.uuid] = (test, client, task)
         try:
@@ -186,15 +200,21 @@ class Poller:
         now = self._clock()
         outcomes = tuple(MeasurementFailed(test.key, metric, cause, now) for metric in test.metrics)
         started, ended = attempt.times(now)
-        return PolledRun(outcomes, started, ended, cause, attempt.slot(test))
+        return PolledRun(outcomes, started, ended, cause, attempt.slot(test), attempt.late)
 
 
 @dataclass(slots=True)
 class _Attempt:
-    """How far a run has got."""
+    """How far a run has got.
+
+    :param called_at: when it was to be posted, by our clock.
+    :param late: whether its planned start had passed before it was posted.
+    """
 
     clock: ServerClock = field(default_factory=lambda: ServerClock(0.0, False))
     asked_at: float = 0.0
+    called_at: float = 0.0
+    late: bool = False
     run: Run | None = None
     agreed: Agreed = NOTHING_AGREED
 

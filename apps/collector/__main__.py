@@ -157,6 +157,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             notice=configuration.measurements.notice,
             cancel=lambda: _cancel(poller),
             clock=time.time,
+            lead=poller.lead,
             plan_slots=lambda slots: threading.Thread(target=plan_slots, args=(slots,), daemon=True).start(),
         )
         control = Control(

@@ -11,13 +11,13 @@ import itertools
 import logging
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from adon.errors import Conflict, NotFound, Unavailable
 from adon.units import format_duration
 from apps.collector.orders import Plan
-from apps.collector.timeline import Standing, Timeline, left_out
+from apps.collector.timeline import LeftOut, Standing, Timeline, left_out
 from apps.collector.workers import Finished
 from measurement import codec
 from measurement.archive import Archive
@@ -41,6 +41,8 @@ OVERLAP = "overlap"
 RECENT_S = 900.0
 """Seconds for which executed runs are held against new ones."""
 
+LONGEST_LEAD = 45.0
+"""A lead falls gradually; this is below the step of our clock that begins the schedule anew."""
 COLLECT_SLOTS_S = 60.0
 """Seconds from the first report of a time slot that differs from the plan to a new plan."""
 
@@ -80,6 +82,7 @@ class Conductor:
     :ivar quiet: paths that no test may load now.
     :param cancel: ends what is open at the points, without waiting.
     :param clock: seconds since the epoch.
+    :param lead: seconds that posting a test takes, in addition to ``notice``.
     :param plan_slots: has a plan made with the time slots that points have reported, without waiting for it.
     """
 
@@ -93,6 +96,7 @@ class Conductor:
         notice: float,
         cancel: Callable[[], None],
         clock: Callable[[], float],
+        lead: Callable[[], float] = lambda: 0.0,
         plan_slots: Callable[[Mapping[str, float]], None] = lambda _: None,
     ) -> None:
         self.plan = plan
@@ -107,6 +111,7 @@ class Conductor:
         self.quiet: frozenset[str] = frozenset()
         self._book = Book()
         self._numbers = itertools.count(1)
+        self._lead = lead
         self._plan_slots = plan_slots
         self._slots: dict[str, float] = {}
         self._plan_slots_at = math.inf
@@ -198,7 +203,8 @@ class Conductor:
         if now >= self._plan_slots_at:
             self._plan_slots_at = math.inf
             self._plan_slots(dict(self._slots))
-        self._timeline, starts = self._timeline.starts(now)
+        notice = self._notice + min(self._lead(), LONGEST_LEAD)
+        self._timeline, starts = replace(self._timeline, notice=notice).starts(now)
         for start in starts:
             demanded = self._book.demanded.get(start.task)
             if demanded is not None:
@@ -256,13 +262,14 @@ class Conductor:
         start, run = message.start, message.run
         self._book.running.pop(_name(start), None)
         good = [found for found in run.outcomes if isinstance(found, Measurement)]
-        self._stand(start, succeeded=bool(good))
+        if not run.late:  # the task is as good as before
+            self._stand(start, succeeded=bool(good))
         self._note_slot(start.task, run.slot)
         for outcome in run.outcomes:
             if isinstance(outcome, MeasurementFailed):
                 self._failed(outcome)
         keep(good)
-        said = "measured" if good else run.failure or "no value"
+        said = "measured" if good else str(LeftOut.POSTED_LATE) if run.late else run.failure or "no value"
         self._record(Execution(start.task, start.number, start.at, run.started, run.ended, said))
 
     def _note_slot(self, task: str, slot: float | None) -> None:
@@ -291,7 +298,7 @@ class Conductor:
             self._book.running[_name(start)] = start
         else:
             LOG.error("event=no_worker task=%s", start.task)
-            self._record(Execution(start.task, start.number, start.at, None, None, "no worker was free"))
+            self._record(Execution(start.task, start.number, start.at, None, None, str(LeftOut.NO_WORKER)))
 
     def _stand(self, start: Start, *, succeeded: bool) -> None:
         if start.task not in self.plan.tests:

@@ -30,6 +30,8 @@ class LeftOut(StrEnum):
     BACKING_OFF = "its last runs failed"
     STILL_RUNNING = "its last run has not ended"
     LATE = "its time had passed"
+    POSTED_LATE = "it was posted too late"
+    NO_WORKER = "no worker was free"
 
 
 @dataclass(frozen=True, slots=True)

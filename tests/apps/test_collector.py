@@ -262,7 +262,8 @@ def test_the_process_measures_reports_answers_and_stops_cleanly(tmp_path: Path) 
         text = NETWORK.read_text()
         text = text.replace("https://10.1.0.10/pscheduler", good.url)
         text = text.replace("https://10.2.0.10/pscheduler", hung.url).replace(": 60 s", ": 16 s")
-        text = text.replace(": 240 s", ": 64 s")
+        text = text.replace(": 240 s", ": 64 s").replace("system}", "system, token_file: token}")
+        (tmp_path / "token").write_text("points-of-ours")  # they need less time than pScheduler's
         text = text.replace(
             "measurements:\n",
             "measurements:\n  notice: 2 s\n  around_others: 1 s\n  around_throughput: 1 s\n",
@@ -314,7 +315,8 @@ def test_when_the_one_that_measures_is_killed_the_other_goes_on(tmp_path: Path) 
         text = NETWORK.read_text().replace("https://10.1.0.10/pscheduler", point.url)
         text = text.replace("https://10.2.0.10/pscheduler", point.url).replace(": 60 s", ": 16 s")
         extra = f"  archive_url: sqlite:///{tmp_path}/both.db\n  notice: 2 s\n  around_others: 1 s\n"
-        text = text.replace(": 240 s", ": 64 s")
+        text = text.replace(": 240 s", ": 64 s").replace("system}", "system, token_file: token}")
+        (tmp_path / "token").write_text("points-of-ours")
         extra += "  around_throughput: 1 s\n"
         (tmp_path / "network.yaml").write_text(text.replace("measurements:\n", f"measurements:\n{extra}"))
         first, second = (_collect(tmp_path, name) for name in ("one", "two"))

@@ -32,6 +32,7 @@ class Bench:
     def __init__(self, archive: Archive, free: int = 10, planned: Plan = PLAN) -> None:
         self.clock, self.told, self.hands = Clock(), Told(), Hands(free)
         self.archive, self.cancelled = archive, 0
+        self.lead = 0.0
         self.slots: list[Mapping[str, float]] = []
         self.conductor = Conductor(
             planned,
@@ -42,6 +43,7 @@ class Bench:
             cancel=self.cancel,
             clock=self.clock,
             plan_slots=self.slots.append,
+            lead=lambda: self.lead,
         )
 
     def cancel(self) -> None:
@@ -77,6 +79,38 @@ def test_slots_that_differ_from_the_plan_are_planned_with_once(bench: Bench) -> 
     assert bench.slots == []  # others may follow
     bench.until(200)
     assert bench.slots == [{"al2s:mu>osu/rtt": 2.0, "al2s:mu>osu/throughput": 9.0}]
+
+
+def test_jobs_are_handed_over_earlier_by_the_time_that_posting_takes(bench: Bench) -> None:
+    bench.conductor.begin()
+
+    def ahead(since: int, until: int) -> set[float]:
+        """How long before their starts jobs are handed over, to the second."""
+        found = set()
+        for at in range(since, until):
+            bench.until(at)
+            for start, test in bench.hands.taken:
+                found.add(start.at - bench.clock.now)
+                bench.finish(start, test, measured(test, start.at, start.at + 1))
+            bench.hands.taken.clear()
+        return found
+
+    assert max(ahead(1, 40)) <= 5
+    bench.lead = 8.0
+    ahead(40, 60)
+    assert min(ahead(60, 120)) >= 5 + 8 - 1
+    bench.lead = 1e9  # a point whose posts take for ever does not hold the plan up
+    assert max(ahead(120, 200)) <= 5 + 45
+
+
+def test_run_that_was_posted_too_late_is_counted_and_starts_no_back_off(bench: Bench) -> None:
+    bench.conductor.begin()
+    for at in range(1, 60):
+        bench.until(at)
+        for start, test in bench.hands.taken:
+            bench.finish(start, test, PolledRun((), failure="its planned start was 1.0 s ago", late=True))
+        bench.hands.taken.clear()
+    assert set(bench.outcomes()) == {LeftOut.POSTED_LATE}
 
 
 def test_while_another_measures_nothing_is_started(bench: Bench) -> None:

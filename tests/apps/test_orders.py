@@ -65,6 +65,7 @@ def test_server_has_time_for_every_run_of_the_plan(tmp_path: Path) -> None:
     found = orders.plan(load(file))
     states = set()
     with stand_in() as server:
+        server.booked = []
         client = PSchedulerClient(server.url, pause=lambda _: None)
         for job in sorted(found.schedule.jobs, key=lambda job: job.start):
             at = 2e9 + seconds(job.start)

@@ -341,6 +341,9 @@ def test_metrics_of_measuring(world):
         'adon_measurement_runs{outcome="measured"} 2.0',
         'adon_measurement_runs{outcome="failed"} 1.0',
         'adon_measurement_runs{outcome="left_out"} 1.0',
+        'adon_measurement_runs_lost{reason="quiet"} 1.0',
+        'adon_measurement_runs_lost{reason="posted_late"} 0.0',
+        'adon_measurement_runs_lost{reason="failed"} 1.0',
         "adon_measurement_overlaps 0.0",
         'adon_measurement_age_seconds{destination="osu",metric="rtt",path="al2s",source="mu"} 10.0',
     ):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -202,6 +203,28 @@ def test_a_planned_start_that_has_passed_is_not_posted(server: StandIn) -> None:
     assert found.failure is not None
     assert re.search(r"[3-9]\.\d s", found.failure)
     assert server.posted == []
+
+
+def test_poller_learns_how_long_posting_takes_and_says_what_was_posted_too_late(server: StandIn) -> None:
+    """Four tests that start in the same second at a small server, which checks one task after the other."""
+    server.post_takes = 0.4
+    point = Point(PSchedulerClient(server.url, timeouts=Timeouts(1.0, 5.0, 5.0)), "mu-node")
+    asked = Poller({"mu": point})
+    assert asked.lead() == 0
+    for learned in (False, True):
+        start = time.time() + asked.lead() + 0.5
+        with ThreadPoolExecutor(4) as pool:
+            runs = list(pool.map(lambda _, at=start: asked.run(TEST, at), range(4)))
+        # 0.5 s ahead is not enough for all of the four; with what was learned it is.
+        assert any(run.late for run in runs) is not learned, runs
+        assert 1.2 <= asked.lead() < 5
+
+
+def test_post_that_fails_teaches_nothing(server: StandIn) -> None:
+    server.misbehave = {"POST /tasks": lambda handler: reply(handler, 400, "no", "text/plain")}
+    asked = poller(server)
+    assert asked.run(TEST, time.time() + 5).late is False
+    assert asked.lead() == 0
 
 
 def test_a_task_that_is_accepted_and_never_runs_is_given_up_and_cancelled(server: StandIn) -> None:

@@ -12,7 +12,7 @@ from adon.access.identity import Actor
 from adon.access.measurement import readable
 from adon.errors import Unavailable
 from apps.rest import seen
-from apps.rest.runs import Fate, fate_of
+from apps.rest.runs import LOST, Fate, fate_of, why_lost
 from apps.rest.services import Services
 from measurement.anomaly.model import Severity
 
@@ -57,6 +57,12 @@ class Measuring(Collector):
         family = GaugeMetricFamily("adon_measurement_runs", text, labels=["outcome"])
         for one in Fate:
             family.add_metric([one.value], counts[one])
+        yield family
+        lost = Counter(why_lost(execution.outcome) for execution in found)
+        text = "Planned runs of the last hour without a value, by the reason."
+        family = GaugeMetricFamily("adon_measurement_runs_lost", text, labels=["reason"])
+        for reason in LOST:
+            family.add_metric([reason], lost[reason])
         yield family
         yield GaugeMetricFamily(
             "adon_measurement_overlaps",

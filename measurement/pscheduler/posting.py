@@ -1,0 +1,52 @@
+"""How long it takes to post a test at each point, learned from the posts.
+
+A server checks a task with every participant before it answers: some seconds on a small one, and more for
+tasks that are posted together.  Few are therefore posted at once, and the others wait for their turn, which
+counts as posting, too.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+LOG = logging.getLogger(__name__)
+AT_ONCE = 2
+"""Posts under way at one point."""
+KEPT = 0.9
+"""Per post, so much of a longest time is kept: it falls to a third in ten quicker posts."""
+TOLD_FROM_S = 1.0
+
+
+class PostingTimes:
+    """The longest recent posting time of each point.  Threads may share it."""
+
+    def __init__(self) -> None:
+        self._learned: dict[str, float] = {}
+        self._turns: defaultdict[str, threading.Semaphore] = defaultdict(lambda: threading.Semaphore(AT_ONCE))
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def turn(self, host: str) -> Iterator[None]:
+        """Wait until this point may be posted to."""
+        with self._lock:
+            turn = self._turns[host]
+        with turn:
+            yield
+
+    def note(self, host: str, seconds: float) -> None:
+        """Learn from one post, its wait for a turn included."""
+        with self._lock:
+            before = self._learned.get(host, 0.0)
+            self._learned[host] = max(seconds, KEPT * before + (1 - KEPT) * seconds)
+        if seconds > before + TOLD_FROM_S:
+            LOG.info("event=posting_slow point=%s seconds=%.1f", host, seconds)
+
+    @property
+    def longest(self) -> float:
+        """Seconds at the slowest point; 0 before anything was posted."""
+        with self._lock:
+            return max(self._learned.values(), default=0.0)
