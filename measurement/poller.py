@@ -27,6 +27,7 @@ SLIP = 60.0
 PLANNED_SLIP = 1.0
 """Seconds that a planned run may start late: points start runs on whole seconds of their own clocks."""
 PATIENCE = 120.0
+AVAILABILITY_S = 3600.0
 _BEGAN = frozenset(
     {
         RunState.RUNNING,
@@ -179,6 +180,8 @@ class Poller:
             patience = ahead + SLIP + lasts + PATIENCE
             run = attempt.run = client.ended(task, first, clock, lasts=lasts, patience=patience)
             attempt.agreed = client.agreed(task)
+            if run.state is RunState.NONSTART:
+                attempt.free = client.availability(AVAILABILITY_S)
             return run
         finally:
             with self._lock:
@@ -198,6 +201,8 @@ class Poller:
 
     def _failed(self, test: PathTest, attempt: _Attempt, cause: str) -> PolledRun:
         now = self._clock()
+        if attempt.free is not None:
+            cause = f"{cause}; {100 * attempt.free:.0f} % of the point's next hour is free of exclusive tests"
         outcomes = tuple(MeasurementFailed(test.key, metric, cause, now) for metric in test.metrics)
         started, ended = attempt.times(now)
         return PolledRun(outcomes, started, ended, cause, attempt.slot(test), attempt.late)
@@ -217,6 +222,7 @@ class _Attempt:
     late: bool = False
     run: Run | None = None
     agreed: Agreed = NOTHING_AGREED
+    free: float | None = None
 
     def slot(self, test: PathTest) -> float | None:
         """What the points keep free; None if that is shorter than the test, and so wrong."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from measurement.errors import BadAnswer, PointError, PointTimeout, Rejected
 from measurement.pscheduler import retry
 from measurement.pscheduler.document import Document
-from measurement.pscheduler.iso8601 import format_timestamp
+from measurement.pscheduler.iso8601 import format_duration, format_timestamp
 from measurement.pscheduler.specs import PostedTask, TestRequest
 from measurement.pscheduler.states import RunState
 from measurement.pscheduler.tasks import Schedule, body, new_key
@@ -297,6 +297,16 @@ class PSchedulerClient:
             if detail.has("duration") and detail.fields.get("anytime") is not True:
                 slot = detail.duration("duration")
         return Agreed(tool, slot)
+
+    def availability(self, seconds: float) -> float | None:
+        """The part of the next ``seconds`` that is free of exclusive tests; None before pScheduler 5.3."""
+        params = {"next": format_duration(seconds)}
+        try:
+            answer = self._http.get("/schedule/availability", params).json()
+            found = Document.of(self.host, "availability", answer).amount("availability")
+        except PointError:
+            return None
+        return found if found <= 1 else None
 
     def own_tasks(self) -> list[OwnTask]:
         """The tasks with this client's owner in their reference that are not cancelled."""

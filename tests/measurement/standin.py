@@ -72,6 +72,7 @@ class StandIn:
         self.most_at_once = 0
         self.detail = True
         self.post_takes = 0.0
+        self.availability: float | None = None  # as pScheduler 5.3 reports it
         self._posting = threading.Lock()
         self.booked: list[tuple[float, float, str]] | None = None  # a list: refuse what does not fit
 
@@ -113,6 +114,9 @@ class StandIn:
             status = 500 if body["test"]["type"] == "throughput" else 400
             reply(handler, status, f"At /{wrong}: not valid under any of the given schemas", "text/plain")
             return
+        if path == "/schedule/availability" and (self.availability is None or "next" not in query):
+            reply(handler, 404, "Resource not found.", "text/plain")
+            return
         reply(handler, 200, self._value(handler.command, path, query, body))
 
     def _value(self, method: str, path: str, query: dict[str, str], body: Any) -> Any:
@@ -132,6 +136,8 @@ class StandIn:
             return [
                 {"href": task, "reference": b["reference"]} if "expanded" in query else task for b in found
             ]
+        if path == "/schedule/availability":
+            return {"availability": self.availability, "start": "", "end": ""}
         if path == "/schedule":
             return [line for line in self.runs if _overlaps(line, query)]
         if path.endswith("/result"):

@@ -220,6 +220,19 @@ def test_poller_learns_how_long_posting_takes_and_says_what_was_posted_too_late(
         assert 1.2 <= asked.lead() < 5
 
 
+@pytest.mark.parametrize(("availability", "said"), [(0.03, "3 %"), (None, None), (7, None)])
+def test_run_without_a_time_names_how_busy_the_point_is(
+    server: StandIn, availability: float | None, said: str | None
+) -> None:
+    """pScheduler 5.3 reports the part of the time that is free of exclusive tests; 5.2 does not."""
+    server.run = {"state": "nonstart", "errors": "no times available"}
+    server.availability = availability
+    failure = poller(server).run(TEST).failure or ""
+    assert "no times available" in failure
+    assert ("%" in failure) is (said is not None)
+    assert said is None or said in failure
+
+
 def test_post_that_fails_teaches_nothing(server: StandIn) -> None:
     server.misbehave = {"POST /tasks": lambda handler: reply(handler, 400, "no", "text/plain")}
     asked = poller(server)
