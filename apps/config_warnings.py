@@ -26,16 +26,13 @@ Found = tuple[Place, Problem]
 
 
 def warnings(
-    configuration: Configuration,
-    file: Path,
-    not_planned: Iterable[str] = (),
-    certificates: Mapping[str, str] = {},
+    configuration: Configuration, file: Path, not_planned: Iterable[str] = (), shown: Mapping[str, str] = {}
 ) -> list[Problem]:
     """Everything worth a second look, each with file, line and field.
 
     :param file: what the configuration was read from.
     :param not_planned: the notes of its measurement plan.
-    :param certificates: by measurement point the fingerprint that its server shows.
+    :param shown: by measurement point the fingerprint that its server shows.
     :raises InvalidInput: if it cannot be read any more.
     """
     _, lines = yamlfile.read_yaml(file.read_text("utf-8-sig"), str(file))
@@ -43,8 +40,7 @@ def warnings(
         *_of_files(configuration, file.parent),
         *_of_the_web(configuration),
         *_of_sites(configuration),
-        *_of_measurements(configuration),
-        *_of_certificates(configuration, certificates),
+        *_of_measurements(configuration, shown),
         *(_problem(("measurements", "psconfig"), note, code="not-planned") for note in not_planned),
     ]
     told = []
@@ -115,19 +111,14 @@ def _of_sites(configuration: Configuration) -> Iterator[Found]:
             )
 
 
-def _of_certificates(configuration: Configuration, shown: Mapping[str, str]) -> Iterator[Found]:
-    for name, certificate in shown.items():
-        pinned = fingerprint_of(configuration.measurements.points[name].verify)
-        if pinned is not None and fingerprint_of(certificate) != pinned:
-            cause = f"the server shows another certificate: {certificate}"
-            yield _problem(("measurements", "points", name, "verify"), cause, code="point-untrusted")
-
-
-def _of_measurements(configuration: Configuration) -> Iterator[Found]:
+def _of_measurements(configuration: Configuration, shown: Mapping[str, str]) -> Iterator[Found]:
     measurements, health = configuration.measurements, configuration.health
     for name, point in measurements.points.items():
         if point.verify == "none":
             yield _problem(("measurements", "points", name, "verify"), NOT_VERIFIED, code="unverified")
+        if name in shown and fingerprint_of(point.verify) not in (None, fingerprint_of(shown[name])):
+            cause = f"the server shows another certificate: {shown[name]}"
+            yield _problem(("measurements", "points", name, "verify"), cause, code="point-untrusted")
     for number, archive in enumerate(measurements.archives):
         if archive.verify == "none":
             yield _problem(("measurements", "archives", number, "verify"), NOT_VERIFIED, code="unverified")

@@ -175,7 +175,11 @@ class Poller:
             self._open[task.uuid] = (test, client, task)
         try:
             first = attempt.run = client.first_run(task)
-            _check_start(first, clock, start_at)
+            if (off := _off_plan(first, clock, start_at)) is not None:
+                if off > 0:  # posting was over in time, but not early enough for the points to agree
+                    attempt.late = True
+                    self._posting.note(client.host, posted - attempt.called_at + off)
+                first.document.refuse("start-time", f"is {off:+.0f} s off the plan")
             lasts = test.request.lasts
             patience = ahead + SLIP + lasts + PATIENCE
             run = attempt.run = client.ended(task, first, clock, lasts=lasts, patience=patience)
@@ -247,12 +251,12 @@ def _schedule(clock: ServerClock, start_at: float | None) -> Schedule:
     return Schedule(slip=PLANNED_SLIP, start_at=clock.at_server(start_at))
 
 
-def _check_start(run: Run, clock: ServerClock, start_at: float | None) -> None:
+def _off_plan(run: Run, clock: ServerClock, start_at: float | None) -> float | None:
+    """By how much a run starts off the plan; None if it is on it."""
     if start_at is None or run.state.terminal:
-        return
+        return None
     off = clock.ours(run.start) - start_at
-    if abs(off) > PLANNED_SLIP + 1:
-        run.document.refuse("start-time", f"is {off:+.0f} s off the plan")
+    return off if abs(off) > PLANNED_SLIP + 1 else None
 
 
 def _give_up(client: PSchedulerClient, task: PostedTask) -> None:

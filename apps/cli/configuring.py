@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,9 +43,9 @@ def check(
             raise
         print_json({"file": str(file), "problems": [_problem(one) for one in error.problems]})
         raise typer.Exit(EXIT_INPUT) from error
-    certificates = shown_certificates(found.measurements.points)
-    doubts = warnings(found, file, plan.notes, certificates)
-    _tell(file, found, plan, doubts, certificates, json_)
+    shown = shown_certificates(found.measurements.points)
+    doubts = warnings(found, file, plan.notes, shown)
+    _tell(file, found, plan, doubts, shown, json_)
     if doubts and strict:
         raise typer.Exit(EXIT_INPUT)
 
@@ -87,12 +86,7 @@ def _problem(one: Problem) -> dict[str, Any]:
 
 
 def _tell(
-    file: Path,
-    found: Configuration,
-    plan: Plan,
-    doubts: Sequence[Problem],
-    certificates: Mapping[str, str],
-    json_: bool,
+    file: Path, found: Configuration, plan: Plan, doubts: list[Problem], shown: dict[str, str], json_: bool
 ) -> None:
     from adon.units import format_duration
     from measurement.scheduling.ticks import seconds
@@ -106,7 +100,7 @@ def _tell(
         runs = {"tests": len(schedule.tasks), "runs": len(schedule.jobs), "round_seconds": length}
         warned = [_problem(one) for one in doubts]
         about = {"file": str(file), "network": found.network, **told, "hosts": hosts, "schedule": runs}
-        print_json({**about, "certificates": certificates, "warnings": warned})
+        print_json({**about, "certificates": shown, "warnings": warned})
         return
     for one in doubts:
         typer.echo(f"{replace(one, cause=f'warning: {one.cause}')}", err=True)
@@ -119,5 +113,5 @@ def _tell(
             f"{file}: measurements: {len(schedule.jobs)} runs of {len(schedule.tasks)} tests in a round of "
             f"{format_duration(length)}, none in conflict with another"
         )
-    for name, certificate in certificates.items():
+    for name, certificate in shown.items():
         typer.echo(f"{file}: measurements.points.{name}: the server shows {certificate}")

@@ -107,7 +107,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
         files.write(data / files.GANTT, gantt.page(found.schedule, title=configuration.network).encode())
 
     planner = Planner(configuration, template, draw)
-    plan = planner.for_needs({})
+    plan = planner.plan()
     for note in plan.notes:
         LOG.warning('event=not_planned cause="%s"', note)
     stopping, inbox = threading.Event(), Inbox()
@@ -142,7 +142,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
 
         def plan_slots(slots: Mapping[str, float]) -> None:
             try:
-                found = planner.for_slots(slots)
+                found = planner.plan(slots=slots)
             except InvalidInput as error:
                 LOG.warning('event=not_planned cause="%s"', error)
             else:
@@ -179,7 +179,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
 
         reads = (configuration, folder, identity, pause, inbox.keep, leads)
         deployed = Deployed(frozenset(configuration.measurements.points), reader_of(*reads))
-        listen(link, inbox, keeper, conductor, planner.for_needs, deployed.want)
+        listen(link, inbox, keeper, conductor, planner.plan, deployed.want)
         url = ends.enter_context(ways_in(configuration, folder, inbox))
         collector = Collector(
             inbox,

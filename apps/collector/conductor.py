@@ -41,8 +41,6 @@ OVERLAP = "overlap"
 RECENT_S = 900.0
 """Seconds for which executed runs are held against new ones."""
 
-LONGEST_LEAD = 45.0
-"""A lead falls gradually; this is below the step of our clock that begins the schedule anew."""
 COLLECT_SLOTS_S = 60.0
 """Seconds from the first report of a time slot that differs from the plan to a new plan."""
 
@@ -203,8 +201,7 @@ class Conductor:
         if now >= self._plan_slots_at:
             self._plan_slots_at = math.inf
             self._plan_slots(dict(self._slots))
-        notice = self._notice + min(self._lead(), LONGEST_LEAD)
-        self._timeline, starts = replace(self._timeline, notice=notice).starts(now)
+        self._timeline, starts = replace(self._timeline, notice=self._notice + self._lead()).starts(now)
         for start in starts:
             demanded = self._book.demanded.get(start.task)
             if demanded is not None:

@@ -47,7 +47,9 @@ METRICS: Mapping[str, tuple[Metric, ...]] = {
 SECOND = 1.0
 NO_NEEDS: Mapping[Metric, Need] = {}
 NO_TEMPLATE = Expansion()
-NO_SLOTS: Mapping[str, float] = {}
+Slots = Mapping[str, float]
+"""By task the seconds that its points keep free, where they have reported it."""
+NO_SLOTS: Slots = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +125,13 @@ def plan(
     configuration: Configuration,
     needs: Mapping[Metric, Need] = NO_NEEDS,
     template: Expansion = NO_TEMPLATE,
-    slots: Mapping[str, float] = NO_SLOTS,
+    slots: Slots = NO_SLOTS,
 ) -> Plan:
     """The conflict-free schedule (EDF-CE) of every periodic test that is asked for.
 
     :param needs: what registered templates need; heeded where the configuration follows them.
     :param template: the tasks of a pSConfig template.
-    :param slots: by task the seconds that its points keep free, where they have reported it.
+    :param slots: what points have reported.
     :raises InvalidInput: when what the configuration itself asks for cannot be scheduled, naming the test,
         what it conflicts with, and what would fit.
     """
@@ -164,7 +166,7 @@ def _scheduled(configuration: Configuration, wanted: Sequence[_Wanted]) -> Sched
     return found
 
 
-def _configured(configuration: Configuration, slots: Mapping[str, float]) -> Iterator[_Wanted]:
+def _configured(configuration: Configuration, slots: Slots) -> Iterator[_Wanted]:
     for number, test in enumerate(configuration.measurements.tests):
         for kind, period in _periods(test).items():
             if period is None:
@@ -191,10 +193,7 @@ def _periods(test: MeasurementTest) -> dict[Kind, float | None]:
 
 
 def _needed(
-    configuration: Configuration,
-    needs: Mapping[Metric, Need],
-    known: Mapping[str, _Wanted],
-    slots: Mapping[str, float],
+    configuration: Configuration, needs: Mapping[Metric, Need], known: Mapping[str, _Wanted], slots: Slots
 ) -> list[_Wanted]:
     """The tests that templates need and that are not done, or not often enough."""
     return [
@@ -213,7 +212,7 @@ def _needed_of(
     kind: Kind,
     needs: Sequence[Need],
     known: Mapping[str, _Wanted],
-    slots: Mapping[str, float],
+    slots: Slots,
 ) -> Iterator[_Wanted]:
     if not needs:
         return
@@ -249,7 +248,7 @@ def _path_test(
     return PathTest(PathKey(test.path, test.from_, test.to), request, metrics)
 
 
-def _slot(configuration: Configuration, test: PathTest, slots: Mapping[str, float]) -> int:
+def _slot(configuration: Configuration, test: PathTest, slots: Slots) -> int:
     """Whole seconds, as the points' clocks have it."""
     measurements, request = configuration.measurements, test.request
     if (reported := slots.get(task_id(test))) is not None:
@@ -286,10 +285,7 @@ def _task(configuration: Configuration, test: PathTest, period: float, slot: int
 
 
 def _of_template(
-    configuration: Configuration,
-    template: Expansion,
-    known: Mapping[str, _Wanted],
-    slots: Mapping[str, float],
+    configuration: Configuration, template: Expansion, known: Mapping[str, _Wanted], slots: Slots
 ) -> tuple[list[_Wanted], list[str]]:
     """The tests of a pSConfig template between addresses that are pinned to a path, and what is left out."""
     pinned = {

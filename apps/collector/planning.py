@@ -16,8 +16,7 @@ from measurement.psconfig.mesh import Need
 class Planner:
     """Makes plans.  Any thread may ask; a plan may take seconds.
 
-    Each method raises :class:`~adon.errors.InvalidInput` where the tests do not fit, and then forgets what
-    it was given.
+    Where the tests do not fit, :class:`~adon.errors.InvalidInput` is raised, and what was given is forgotten.
 
     :param publish: is given every plan that was made.
     """
@@ -32,21 +31,17 @@ class Planner:
         self._slots: Mapping[str, float] = NO_SLOTS
         self._lock = threading.Lock()
 
-    def for_needs(self, needs: Mapping[Metric, Need]) -> Plan:
-        """The plan that meets what templates need."""
-        with self._lock:
-            found = self._plan(needs, self._slots)
-            self._needs = needs
-        return found
+    def plan(
+        self, needs: Mapping[Metric, Need] | None = None, slots: Mapping[str, float] | None = None
+    ) -> Plan:
+        """The plan that meets what templates need, with the time slots, by task, that points have reported.
 
-    def for_slots(self, slots: Mapping[str, float]) -> Plan:
-        """The plan with the time slots, by task, that points have reported."""
+        What is left out is as it was the last time.
+        """
         with self._lock:
-            found = self._plan(self._needs, slots)
-            self._slots = slots
-        return found
-
-    def _plan(self, needs: Mapping[Metric, Need], slots: Mapping[str, float]) -> Plan:
-        found = orders.plan(self._configuration, needs, self._template, slots)
-        self._publish(found)
+            needs = self._needs if needs is None else needs
+            slots = self._slots if slots is None else slots
+            found = orders.plan(self._configuration, needs, self._template, slots)
+            self._needs, self._slots = needs, slots
+            self._publish(found)
         return found

@@ -10,8 +10,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 LOG = logging.getLogger(__name__)
 AT_ONCE = 2
@@ -19,6 +17,8 @@ AT_ONCE = 2
 KEPT = 0.9
 """Per post, so much of a longest time is kept: it falls to a third in ten quicker posts."""
 TOLD_FROM_S = 1.0
+LONGEST_S = 45.0
+"""More is not learned: a process that was suspended has not posted all the time."""
 
 
 class PostingTimes:
@@ -29,16 +29,14 @@ class PostingTimes:
         self._turns: defaultdict[str, threading.Semaphore] = defaultdict(lambda: threading.Semaphore(AT_ONCE))
         self._lock = threading.Lock()
 
-    @contextmanager
-    def turn(self, host: str) -> Iterator[None]:
-        """Wait until this point may be posted to."""
+    def turn(self, host: str) -> threading.Semaphore:
+        """What is held while this point is posted to."""
         with self._lock:
-            turn = self._turns[host]
-        with turn:
-            yield
+            return self._turns[host]
 
     def note(self, host: str, seconds: float) -> None:
         """Learn from one post, its wait for a turn included."""
+        seconds = min(seconds, LONGEST_S)
         with self._lock:
             before = self._learned.get(host, 0.0)
             self._learned[host] = max(seconds, KEPT * before + (1 - KEPT) * seconds)

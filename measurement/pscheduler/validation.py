@@ -70,11 +70,8 @@ def _host(value: object) -> str | None:
 
 
 def _ports(value: object) -> str | None:
-    right = isinstance(value, dict) and {*value} == {"lower", "upper"}
-    ends = [value["lower"], value["upper"]] if isinstance(value, dict) and right else [None]
-    if any(_PORT(end) is not None for end in ends):
-        return 'must be a range of ports such as {"lower": 8760, "upper": 9960}'
-    return None
+    right = isinstance(value, dict) and {*value} == {"lower", "upper"} and not any(map(_PORT, value.values()))
+    return None if right else 'must be a range of ports such as {"lower": 8760, "upper": 9960}'
 
 
 def _word(value: object) -> str | None:

@@ -87,11 +87,11 @@ def test_slot_that_a_point_reports_is_planned_with(tmp_path: Path) -> None:
 def test_reported_slots_and_needs_of_templates_are_planned_together(tmp_path: Path) -> None:
     published: list[orders.Plan] = []
     planner = Planner(configuration(tmp_path), orders.NO_TEMPLATE, published.append)
-    planner.for_needs({Metric.RTT: Need(70.0)})
-    planner.for_slots({"al2s:mu>osu/latency": 20.0})
+    planner.plan({Metric.RTT: Need(70.0)})
+    planner.plan(slots={"al2s:mu>osu/latency": 20.0})
     with refused(InvalidInput, "measurements.tests.0.latency_period"):
-        planner.for_slots({"al2s:mu>osu/latency": 61.0})
-    tasks = planner.for_needs({Metric.RTT: Need(60.0)}).schedule.tasks
+        planner.plan(slots={"al2s:mu>osu/latency": 61.0})
+    tasks = planner.plan({Metric.RTT: Need(60.0)}).schedule.tasks
     assert tasks["al2s:mu>osu/latency"].duration == 20
     assert tasks["al2s:mu>osu/rtt"].period < 33
     assert published[-1].schedule.tasks == tasks

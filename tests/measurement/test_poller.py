@@ -194,6 +194,8 @@ def test_a_run_that_the_point_plans_for_another_time_is_cancelled(server: StandI
     found = asked.run(TEST, start_at=start)
     assert found.failure is not None
     assert "run.start-time:" in found.failure
+    assert found.late
+    assert asked.lead() == pytest.approx(4, abs=0.5)
     assert (found.started, found.ended) == (None, None)
     assert server.cancelled == [server.posted[0]["_key"]]
 
