@@ -6,6 +6,7 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from urllib.parse import urlsplit
 
@@ -23,11 +24,9 @@ def shown_certificates(points: Mapping[str, MeasurementPoint]) -> dict[str, str]
 
     def ask(name: str, url: str) -> None:
         place = urlsplit(url)
-        try:
+        with suppress(OSError, ValueError):  # unreachable, without TLS, or no host name
             pem = ssl.get_server_certificate((place.hostname or "", place.port or 443), timeout=WITHIN_S)
-        except OSError:  # an unreachable server, or one without TLS, has nothing to show
-            return
-        found[name] = f"sha256:{sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()}"
+            found[name] = f"sha256:{sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()}"
 
     threads = [
         threading.Thread(target=ask, args=(name, point.url), daemon=True)

@@ -146,7 +146,6 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             except InvalidInput as error:
                 LOG.warning('event=not_planned cause="%s"', error)
             else:
-                LOG.info("event=slots_reported tasks=%d", len(slots))
                 inbox.call(lambda: replan(keeper, conductor, found))
 
         conductor = Conductor(

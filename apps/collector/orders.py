@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adon.config import Configuration, MeasurementTest
+from adon.config.checks import SHORTEST_THROUGHPUT
 from adon.errors import InvalidInput
 from apps.collector.contacts import node
 from measurement.model import Metric, PathKey, Series
@@ -255,8 +256,13 @@ def _slot(configuration: Configuration, test: PathTest, slots: Slots) -> int:
         return math.ceil(reported)
     loads = request.kind == Kind.THROUGHPUT
     length = request.lasts + (measurements.around_throughput if loads else measurements.around_others)
-    ours = all(measurements.points[end].is_ours for end in (test.key.source, test.key.destination))
-    return math.ceil(max(length, request.slot) if request.kind == Kind.LATENCY and not ours else length)
+    theirs = request.kind == Kind.LATENCY and not _are_ours(configuration, test.key)
+    return math.ceil(max(length, request.slot) if theirs else length)
+
+
+def _are_ours(configuration: Configuration, key: PathKey) -> bool:
+    points = configuration.measurements.points
+    return points[key.source].is_ours and points[key.destination].is_ours
 
 
 def _task(configuration: Configuration, test: PathTest, period: float, slot: int, rate: float | None) -> Task:
@@ -313,6 +319,11 @@ def _of_template(
         if name in known or name in found:
             text = f"{name} is in the plan already"
             skipped.append(SkippedTask(planned.origin.name, SkipReason.PLANNED, text))
+            continue
+        throughput, lasts = test.request.kind == Kind.THROUGHPUT, test.request.lasts
+        if throughput and lasts <= SHORTEST_THROUGHPUT and not _are_ours(configuration, test.key):
+            text = f"{name}: {lasts:g} s is too short for pScheduler; expected more than 3 s, such as PT10S"
+            skipped.append(SkippedTask(planned.origin.name, SkipReason.SPEC, text))
             continue
         period = math.floor(planned.task.period)
         slot = math.ceil(slots.get(name, planned.task.duration))

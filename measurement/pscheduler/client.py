@@ -300,9 +300,8 @@ class PSchedulerClient:
 
     def availability(self, seconds: float) -> float | None:
         """The part of the next ``seconds`` that is free of exclusive tests; None before pScheduler 5.3."""
-        params = {"next": format_duration(seconds)}
         try:
-            answer = self._http.get("/schedule/availability", params).json()
+            answer = self._http.get("/schedule/availability", {"next": format_duration(seconds)}).json()
             found = Document.of(self.host, "availability", answer).amount("availability")
         except PointError:
             return None

@@ -150,6 +150,17 @@ def test_a_psconfig_template_is_planned_with_ours_as_far_as_its_addresses_are_pi
     assert {"10.1.0.11", "192.0.2.1"} <= {*note.split()}
 
 
+@pytest.mark.parametrize(("duration", "planned"), [("PT3S", False), ("PT4S", True)])
+def test_throughput_test_of_a_template_that_no_server_finishes_is_skipped(
+    tmp_path: Path, duration: str, planned: bool
+) -> None:
+    without = configuration(tmp_path, "      throughput_period: 240 s\n", "")
+    ends = {"source": "{% address[0] %}", "dest": "{% address[1] %}"}
+    found = orders.plan(without, template=template(type="throughput", spec={**ends, "duration": duration}))
+    assert ("al2s:mu>osu/throughput" in found.tests) is planned
+    assert len(found.notes) == (1 if planned else 2)
+
+
 def test_plan_with_a_test_that_does_not_name_its_source_is_written(tmp_path: Path) -> None:
     """pScheduler takes the host that starts the test for the source."""
     found = orders.plan(configuration(tmp_path), template=template(spec={"dest": "{% address[1] %}"}))
