@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from adon.config import (
     ResultArchive,
     Shibboleth,
 )
-from adon.config.parts import fingerprint_of
+from adon.config.parts import PINNED
 
 Place = tuple[str | int, ...]
 
@@ -44,6 +45,8 @@ FILES: Mapping[type[BaseModel], Mapping[str, bool]] = {
     Shibboleth: {"secret_file": SECRET},
 }
 """By section the keys that name a file, and whether nobody else may read it."""
+_NO_FILE = re.compile(rf"system|none|{PINNED}.*")
+"""What ``verify`` may say instead of a file."""
 BESIDE_OURS = ("measurements", "compute", "health")
 """Sections whose names of files count from the configuration's folder; those of others from where
 ``adon serve`` is started."""
@@ -79,10 +82,6 @@ def files_of(configuration: Configuration) -> Iterator[NamedFile]:
     yield from _inside(configuration, ())
 
 
-def _is_no_file(verify: str) -> bool:
-    return verify in ("system", "none") or fingerprint_of(verify) is not None
-
-
 def _inside(value: Any, place: Place) -> Iterator[NamedFile]:
     if isinstance(value, BaseModel):
         named = FILES.get(type(value), {})
@@ -90,7 +89,7 @@ def _inside(value: Any, place: Place) -> Iterator[NamedFile]:
             found, here = getattr(value, name), (*place, field.alias or name)
             if name not in named:
                 yield from _inside(found, here)
-            elif isinstance(found, str | Path) and not (name == "verify" and _is_no_file(str(found))):
+            elif isinstance(found, str | Path) and not (name == "verify" and _NO_FILE.fullmatch(str(found))):
                 yield NamedFile(here, str(found), named[name])
     elif isinstance(value, Mapping):
         for key, one in value.items():

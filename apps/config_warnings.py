@@ -14,7 +14,7 @@ from pathlib import Path
 from adon import yamlfile
 from adon.config import Configuration
 from adon.config.connecting import is_loopback
-from adon.config.parts import fingerprint_of
+from adon.config.parts import PINNED
 from adon.errors import Problem
 from apps.config_files import NamedFile, Place, files_of
 
@@ -116,7 +116,7 @@ def _of_measurements(configuration: Configuration, shown: Mapping[str, str]) -> 
     for name, point in measurements.points.items():
         if point.verify == "none":
             yield _problem(("measurements", "points", name, "verify"), NOT_VERIFIED, code="unverified")
-        if name in shown and fingerprint_of(point.verify) not in (None, fingerprint_of(shown[name])):
+        if point.verify.startswith(PINNED) and shown.get(name, point.verify) != point.verify:
             cause = f"the server shows another certificate: {shown[name]}"
             yield _problem(("measurements", "points", name, "verify"), cause, code="point-untrusted")
     for number, archive in enumerate(measurements.archives):

@@ -18,7 +18,7 @@ from measurement.errors import BadAnswer, PointError, PointTimeout
 from measurement.model import Metric, PathKey
 from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome
 from measurement.pscheduler import results, validation
-from measurement.pscheduler.client import NOTHING_AGREED, Agreed, PSchedulerClient, Run, Schedule, ServerClock
+from measurement.pscheduler.client import PSchedulerClient, Run, Schedule, ServerClock, TaskDetail
 from measurement.pscheduler.posting import PostingTimes
 from measurement.pscheduler.specs import Kind, PostedTask, TestRequest
 from measurement.pscheduler.states import RunState
@@ -97,8 +97,8 @@ class Poller:
         self._lock = threading.Lock()
         self._posting = PostingTimes()
 
-    def lead(self) -> float:
-        """Seconds that posting takes at the slowest point, as was learned; to be added to the notice."""
+    def posting_time(self) -> float:
+        """Seconds that posting has recently taken at the slowest point; to be added to the notice."""
         return self._posting.longest
 
     def run(self, test: PathTest, start_at: float | None = None) -> PolledRun:
@@ -156,36 +156,18 @@ class Poller:
     def _execute(
         self, client: PSchedulerClient, test: PathTest, start_at: float | None, attempt: _Attempt
     ) -> Run:
-        with self._posting.turn(client.host):
-            clock = attempt.clock = client.server_clock()
-            now = self._clock()
-            attempt.asked_at = clock.at_server(now)
-            ahead = 0.0 if start_at is None else start_at - now
-            if ahead < 0:
-                attempt.late = True
-                self._posting.note(client.host, now - attempt.called_at)
-                raise PointTimeout(
-                    client.host, f"its planned start was {-ahead:.1f} s ago when it could be posted"
-                )
-            task = client.post(test.request, _schedule(clock, start_at))
-        posted = self._clock()
-        self._posting.note(client.host, posted - attempt.called_at)
-        attempt.late = start_at is not None and posted > start_at
+        task = self._post(client, test, start_at, attempt)
         with self._lock:
             self._open[task.uuid] = (test, client, task)
         try:
             first = attempt.run = client.first_run(task)
-            if (off := _off_plan(first, clock, start_at)) is not None:
-                if off > 0:  # posting was over in time, but not early enough for the points to agree
-                    attempt.late = True
-                    self._posting.note(client.host, posted - attempt.called_at + off)
-                first.document.refuse("start-time", f"is {off:+.0f} s off the plan")
-            lasts = test.request.lasts
+            self._check_start(client, first, start_at, attempt)
+            lasts, ahead = test.request.lasts, max(0.0, (start_at or 0.0) - attempt.posted_at)
             patience = ahead + SLIP + lasts + PATIENCE
-            run = attempt.run = client.ended(task, first, clock, lasts=lasts, patience=patience)
-            attempt.agreed = client.agreed(task)
+            run = attempt.run = client.ended(task, first, attempt.clock, lasts=lasts, patience=patience)
+            attempt.detail = client.read_detail(task)
             if run.state is RunState.NONSTART:
-                attempt.free = client.availability(AVAILABILITY_S)
+                attempt.free = client.read_availability(AVAILABILITY_S)
             return run
         finally:
             with self._lock:
@@ -193,9 +175,40 @@ class Poller:
             if still_ours and (attempt.run is None or not attempt.run.state.terminal):
                 _give_up(client, task)
 
+    def _post(
+        self, client: PSchedulerClient, test: PathTest, start_at: float | None, attempt: _Attempt
+    ) -> PostedTask:
+        with self._posting.turn(client.host):
+            clock = attempt.clock = client.server_clock()
+            now = attempt.posted_at = self._clock()
+            attempt.asked_at = clock.at_server(now)
+            if start_at is not None and now > start_at:
+                attempt.late = True
+                self._posting.note(client.host, now - attempt.called_at)
+                cause = f"its planned start was {now - start_at:.1f} s ago when it could be posted"
+                raise PointTimeout(client.host, cause)
+            task = client.post(test.request, _schedule(clock, start_at))
+        attempt.posted_at = self._clock()
+        attempt.late = start_at is not None and attempt.posted_at > start_at
+        self._posting.note(client.host, attempt.posted_at - attempt.called_at)
+        return task
+
+    def _check_start(
+        self, client: PSchedulerClient, run: Run, start_at: float | None, attempt: _Attempt
+    ) -> None:
+        if start_at is None or run.state.terminal:
+            return
+        off = attempt.clock.ours(run.start) - start_at
+        if abs(off) <= PLANNED_SLIP + 1:
+            return
+        if off > 0:  # posting was over in time, but not early enough for the points to agree
+            attempt.late = True
+            self._posting.note(client.host, attempt.posted_at - attempt.called_at + off)
+        run.document.refuse("start-time", f"is {off:+.0f} s off the plan")
+
     def _read(self, test: PathTest, run: Run, attempt: _Attempt) -> PolledRun:
         now = self._clock()
-        clock, tool = attempt.clock, attempt.agreed.tool
+        clock, tool = attempt.clock, attempt.detail.tool
         readings = results.read(run, test.request, attempt.asked_at, clock.at_server(now))
         wanted = [results.by_tool(each, tool) for each in readings if each.metric in test.metrics]
         seen = Seen(run, tool, clock, now)
@@ -217,20 +230,23 @@ class _Attempt:
     """How far a run has got.
 
     :param called_at: when it was to be posted, by our clock.
-    :param late: whether its planned start had passed before it was posted.
+    :param posted_at: when it was posted; until then, when posting started.
+    :param late: whether it was posted too late for its planned start.
+    :param free: the part of the point's next hour without exclusive tests, where no time was available.
     """
 
     clock: ServerClock = field(default_factory=lambda: ServerClock(0.0, False))
     asked_at: float = 0.0
     called_at: float = 0.0
+    posted_at: float = 0.0
     late: bool = False
     run: Run | None = None
-    agreed: Agreed = NOTHING_AGREED
+    detail: TaskDetail = field(default_factory=TaskDetail)
     free: float | None = None
 
     def slot(self, test: PathTest) -> float | None:
         """What the points keep free; None if that is shorter than the test, and so wrong."""
-        slot = self.agreed.slot
+        slot = self.detail.slot
         return slot if slot and slot >= test.request.lasts else None
 
     def times(self, now: float) -> tuple[float | None, float | None]:
@@ -249,14 +265,6 @@ def _schedule(clock: ServerClock, start_at: float | None) -> Schedule:
     if start_at is None:
         return Schedule(slip=SLIP)
     return Schedule(slip=PLANNED_SLIP, start_at=clock.at_server(start_at))
-
-
-def _off_plan(run: Run, clock: ServerClock, start_at: float | None) -> float | None:
-    """By how much a run starts off the plan; None if it is on it."""
-    if start_at is None or run.state.terminal:
-        return None
-    off = clock.ours(run.start) - start_at
-    return off if abs(off) > PLANNED_SLIP + 1 else None
 
 
 def _give_up(client: PSchedulerClient, task: PostedTask) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adon.config.measuring import MeasurementTest
 
 SHORTEST_THROUGHPUT = 3.0
-"""Throughput tests of so many seconds, or fewer, never succeed at a pScheduler server."""
+"""Seconds; throughput tests that last so long or shorter never succeed at a pScheduler server."""
 
 
 def problems(whole: Configuration) -> Iterator[str | Problem]:

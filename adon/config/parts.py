@@ -52,19 +52,17 @@ def _url(text: str) -> str:
 
 
 def _verify(text: str) -> str:
-    if text.startswith(PINNED) and not re.fullmatch(r"[0-9a-f]{64}", fingerprint_of(text) or ""):
+    if not text.startswith(PINNED):
+        return text
+    digits = text.removeprefix(PINNED).replace(":", "").lower()
+    if not re.fullmatch(r"[0-9a-f]{64}", digits):
         cause = f"{text[:80]!r} is no fingerprint; expected {PINNED} and 64 hexadecimal digits"
         raise InvalidValue(f"{cause}, as adon config check prints it", "malformed")
-    return text
-
-
-def fingerprint_of(verify: str) -> str | None:
-    """Return the digits of a pinned certificate, without colons; None if ``verify`` is something else."""
-    return verify.removeprefix(PINNED).replace(":", "").lower() if verify.startswith(PINNED) else None
+    return f"{PINNED}{digits}"
 
 
 PINNED = "sha256:"
-"""How ``verify`` begins where it pins a certificate."""
+"""Start of a ``verify`` that pins a certificate; 64 digits in small letters, without colons, follow."""
 Verify = Annotated[str, AfterValidator(_verify)]
 Mac = Annotated[str, AfterValidator(_mac)]
 _AS_WRITTEN = WithJsonSchema({"type": "string", "pattern": "^[0-9a-fA-F]{16}$"})

@@ -24,15 +24,16 @@ File = Annotated[Path, typer.Argument(help="The configuration file (YAML).")]
 def check(
     file: File,
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings, too.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Contact no measurement point.")] = False,
     json_: JsonFlag = False,
 ) -> None:
     """Check a configuration file, and plan its tests; nothing is started.
 
-    Measurement points that can be reached are asked for their certificates, whose fingerprints are printed.
+    Prints the fingerprints of the certificates of reachable measurement points, except with --offline.
     Every problem is told with file, line and field; if the tests fit no schedule, which one and why. Warnings
     are about what is valid and yet seldom meant: files that are not there, secrets that everybody can read.
     """
-    from apps.certificates import shown_certificates
+    from apps.certificates import fetch_fingerprints
     from apps.checking import checked
     from apps.config_warnings import warnings
 
@@ -43,7 +44,7 @@ def check(
             raise
         print_json({"file": str(file), "problems": [_problem(one) for one in error.problems]})
         raise typer.Exit(EXIT_INPUT) from error
-    shown = shown_certificates(found.measurements.points)
+    shown = {} if offline else fetch_fingerprints(found.measurements.points)
     doubts = warnings(found, file, plan.notes, shown)
     _tell(file, found, plan, doubts, shown, json_)
     if doubts and strict:

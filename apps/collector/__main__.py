@@ -28,10 +28,10 @@ from apps.collector.control import Control
 from apps.collector.deployed import Deployed
 from apps.collector.identity import next_start
 from apps.collector.keeper import Keeper
-from apps.collector.links import WebSide, listen, replan
-from apps.collector.orders import Plan
+from apps.collector.links import WebSide, carry_out, listen
+from apps.collector.orders import Plan, Slots
 from apps.collector.owners import Owners
-from apps.collector.planning import Planner
+from apps.collector.planner import Planner
 from apps.collector.psconfig_file import read_template
 from apps.collector.readers import Readers
 from apps.collector.sites import working
@@ -106,8 +106,8 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
     def draw(found: Plan) -> None:
         files.write(data / files.GANTT, gantt.page(found.schedule, title=configuration.network).encode())
 
-    planner = Planner(configuration, template, draw)
-    plan = planner.plan()
+    plan = orders.plan(configuration, template=template)
+    draw(plan)
     for note in plan.notes:
         LOG.warning('event=not_planned cause="%s"', note)
     stopping, inbox = threading.Event(), Inbox()
@@ -140,13 +140,14 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
         watch = Watch(Policy(periods=plan.expected(), limits=limits))
         keeper = Keeper(archive, watch, link, notify, time.time, web.value)
 
-        def plan_slots(slots: Mapping[str, float]) -> None:
-            try:
-                found = planner.plan(slots=slots)
-            except InvalidInput as error:
-                LOG.warning('event=not_planned cause="%s"', error)
-            else:
-                inbox.call(lambda: replan(keeper, conductor, found))
+        def publish(found: Plan) -> None:
+            draw(found)
+            inbox.call(lambda: carry_out(keeper, conductor, found))
+
+        planner = Planner(configuration, template, publish)
+
+        def plan_slots(slots: Slots) -> None:
+            threading.Thread(target=planner.replan, kwargs={"slots": slots}, daemon=True).start()
 
         conductor = Conductor(
             plan,
@@ -156,8 +157,8 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             notice=configuration.measurements.notice,
             cancel=lambda: _cancel(poller),
             clock=time.time,
-            lead=poller.lead,
-            plan_slots=lambda slots: threading.Thread(target=plan_slots, args=(slots,), daemon=True).start(),
+            posting_time=poller.posting_time,
+            plan_slots=plan_slots,
         )
         control = Control(
             inbox,
@@ -178,7 +179,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
 
         reads = (configuration, folder, identity, pause, inbox.keep, leads)
         deployed = Deployed(frozenset(configuration.measurements.points), reader_of(*reads))
-        listen(link, inbox, keeper, conductor, planner.plan, deployed.want)
+        listen(link, inbox, keeper, conductor, planner, deployed.want)
         url = ends.enter_context(ways_in(configuration, folder, inbox))
         collector = Collector(
             inbox,

@@ -80,8 +80,8 @@ class Conductor:
     :ivar quiet: paths that no test may load now.
     :param cancel: ends what is open at the points, without waiting.
     :param clock: seconds since the epoch.
-    :param lead: seconds that posting a test takes, in addition to ``notice``.
-    :param plan_slots: has a plan made with the time slots that points have reported, without waiting for it.
+    :param posting_time: seconds that posting a test takes, in addition to ``notice``.
+    :param plan_slots: starts to plan with the time slots that points have reported, and does not wait.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Conductor:
         notice: float,
         cancel: Callable[[], None],
         clock: Callable[[], float],
-        lead: Callable[[], float] = lambda: 0.0,
+        posting_time: Callable[[], float] = lambda: 0.0,
         plan_slots: Callable[[Mapping[str, float]], None] = lambda _: None,
     ) -> None:
         self.plan = plan
@@ -109,7 +109,7 @@ class Conductor:
         self.quiet: frozenset[str] = frozenset()
         self._book = Book()
         self._numbers = itertools.count(1)
-        self._lead = lead
+        self._posting_time = posting_time
         self._plan_slots = plan_slots
         self._slots: dict[str, float] = {}
         self._plan_slots_at = math.inf
@@ -201,7 +201,8 @@ class Conductor:
         if now >= self._plan_slots_at:
             self._plan_slots_at = math.inf
             self._plan_slots(dict(self._slots))
-        self._timeline, starts = replace(self._timeline, notice=self._notice + self._lead()).starts(now)
+        notice = self._notice + self._posting_time()
+        self._timeline, starts = replace(self._timeline, notice=notice).starts(now)
         for start in starts:
             demanded = self._book.demanded.get(start.task)
             if demanded is not None:

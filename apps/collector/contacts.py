@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from adon.config import Configuration, Mail, MeasurementPoint
-from adon.config.parts import fingerprint_of
+from adon.config.parts import PINNED
 from adon.errors import InvalidInput
 from apps.collector.identity import Identity
 from measurement.notify.mail import MailServer
@@ -48,7 +48,7 @@ def client(
 
     :param field: where in the configuration it stands.
     """
-    verify = verification(host.verify, folder)
+    verify = parse_verify(host.verify, folder)
     if verify is False:
         LOG.warning("event=certificate_not_verified host=%s url=%s", field, host.url)
     try:
@@ -75,15 +75,14 @@ def sweep(left: Mapping[str, Point]) -> None:
             LOG.info("event=swept point=%s tasks=%d", name, swept.cancelled)
 
 
-def verification(verify: str, folder: Path) -> Verify:
-    """How a certificate is verified, from what the configuration says.
+def parse_verify(text: str, folder: Path) -> Verify:
+    """How a certificate is verified, from ``verify`` of the configuration.
 
     :param folder: of the files that the configuration names.
     """
-    if verify in ("system", "none"):
-        return verify == "system"
-    pinned = fingerprint_of(verify)
-    return str(folder / verify) if pinned is None else Pinned(pinned)
+    if text in ("system", "none"):
+        return text == "system"
+    return Pinned(text.removeprefix(PINNED)) if text.startswith(PINNED) else str(folder / text)
 
 
 def _credentials(field: str, point: MeasurementPoint, folder: Path) -> Credentials:

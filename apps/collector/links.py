@@ -12,6 +12,7 @@ from apps.collector.conductor import Conductor
 from apps.collector.deployed import Lists, read_lists, read_series
 from apps.collector.keeper import Keeper
 from apps.collector.orders import Plan
+from apps.collector.planner import Planner
 from apps.link import LinkClient, LinkServer
 from measurement import codec
 from measurement.anomaly.alarm import Alarm
@@ -19,7 +20,6 @@ from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.errors import shorten
 from measurement.model import Measurement, Metric
 from measurement.notify.outbox import Delivery
-from measurement.psconfig.mesh import Need
 from measurement.psconfig.needs import from_json as needs_from_json
 
 LOG = logging.getLogger(__name__)
@@ -67,13 +67,12 @@ def listen(
     inbox: Inbox,
     keeper: Keeper,
     conductor: Conductor,
-    plan_for: Callable[[Mapping[Metric, Need]], Plan],
+    planner: Planner,
     watch: Callable[[Lists], None] = lambda _: None,
 ) -> None:
     """Have the controller's messages carried out by the collector's thread.
 
-    :param plan_for: the plan that meets what templates need; worked out in the link's thread, because it
-        may take seconds.
+    :param planner: plans for what templates need in the link's thread, because that may take seconds.
     :param watch: has watched what flows that run want watched.
     """
 
@@ -98,13 +97,11 @@ def listen(
 
     def on_needs(payload: dict[str, Any]) -> None:
         try:
-            plan = plan_for(needs_from_json(payload))
+            needs = needs_from_json(payload)
         except ValueError:
             _bad("needs", payload)
-        except AdonError as error:
-            LOG.warning('event=not_planned cause="%s"', error)
         else:
-            inbox.call(lambda: replan(keeper, conductor, plan))
+            planner.replan(needs=needs)
 
     def on_monitor(payload: dict[str, Any]) -> None:
         try:
@@ -123,7 +120,7 @@ def listen(
     link.on("hello", lambda _: inbox.call(lambda: _greet(keeper, conductor)))
 
 
-def replan(keeper: Keeper, conductor: Conductor, plan: Plan) -> None:
+def carry_out(keeper: Keeper, conductor: Conductor, plan: Plan) -> None:
     """Carry out another plan, and expect its values."""
     conductor.replan(plan)
     keeper.expect(plan.expected(conductor.quiet))

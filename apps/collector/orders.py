@@ -256,11 +256,11 @@ def _slot(configuration: Configuration, test: PathTest, slots: Slots) -> int:
         return math.ceil(reported)
     loads = request.kind == Kind.THROUGHPUT
     length = request.lasts + (measurements.around_throughput if loads else measurements.around_others)
-    theirs = request.kind == Kind.LATENCY and not _are_ours(configuration, test.key)
+    theirs = request.kind == Kind.LATENCY and not _is_ours(configuration, test.key)
     return math.ceil(max(length, request.slot) if theirs else length)
 
 
-def _are_ours(configuration: Configuration, key: PathKey) -> bool:
+def _is_ours(configuration: Configuration, key: PathKey) -> bool:
     points = configuration.measurements.points
     return points[key.source].is_ours and points[key.destination].is_ours
 
@@ -321,7 +321,7 @@ def _of_template(
             skipped.append(SkippedTask(planned.origin.name, SkipReason.PLANNED, text))
             continue
         throughput, lasts = test.request.kind == Kind.THROUGHPUT, test.request.lasts
-        if throughput and lasts <= SHORTEST_THROUGHPUT and not _are_ours(configuration, test.key):
+        if throughput and lasts <= SHORTEST_THROUGHPUT and not _is_ours(configuration, test.key):
             text = f"{name}: {lasts:g} s is too short for pScheduler; expected more than 3 s, such as PT10S"
             skipped.append(SkippedTask(planned.origin.name, SkipReason.SPEC, text))
             continue

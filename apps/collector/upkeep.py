@@ -263,7 +263,7 @@ def _cancel_all(tasks: Sequence[tuple[PSchedulerClient, PostedTask]]) -> None:
 
 def _tool(client: PSchedulerClient, task: PostedTask) -> str:
     try:
-        return client.agreed(task).tool
+        return client.read_detail(task).tool
     except PointError as error:
         LOG.info('event=tool_not_known cause="%s"', error)
         return ""

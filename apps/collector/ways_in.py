@@ -106,7 +106,7 @@ def _puller(
     wanted: ResultArchive, folder: Path, pairs: Sequence[tuple[str, str]], resolve: Resolve, inbox: Inbox
 ) -> Puller:
     try:
-        transport = Transport(wanted.url, contacts.verification(wanted.verify, folder))
+        transport = Transport(wanted.url, contacts.parse_verify(wanted.verify, folder))
     except ValueError as error:
         raise InvalidInput.of("measurements.archives", error) from None
     return Puller(

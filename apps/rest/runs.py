@@ -50,15 +50,15 @@ def fate_of(outcome: str) -> Fate:
     return Fate.LEFT_OUT if outcome in _REASONS else Fate.FAILED
 
 
-def why_lost(outcome: str) -> str | None:
-    """The short name of why a run gave no value; None if it gave one."""
+def classify_loss(outcome: str) -> str | None:
+    """Return the short name of why a run gave no value; None if it gave one."""
     if outcome == Fate.MEASURED.value:
         return None
     return LeftOut(outcome).name.lower() if outcome in _REASONS else Fate.FAILED.value
 
 
 LOST = (*(reason.name.lower() for reason in LeftOut), Fate.FAILED.value)
-"""What :func:`why_lost` answers."""
+"""What :func:`classify_loss` returns."""
 
 
 def planned(name: str) -> str:

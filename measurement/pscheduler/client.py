@@ -93,18 +93,15 @@ class ScheduledRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class TaskDetail:
     """What the participants of a task agreed on.
 
-    :param tool: empty when the host does not say.
-    :param slot: seconds that they keep free for a run; None where nothing is kept free, or it is not said.
+    :param tool: empty when the host does not report it.
+    :param slot: seconds that they keep free for a run; None where they keep nothing free or do not report it.
     """
 
-    tool: str
-    slot: float | None
-
-
-NOTHING_AGREED = Agreed("", None)
+    tool: str = ""
+    slot: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +284,7 @@ class PSchedulerClient:
                 self._pause(0.5)  # a server that ignores the wait is not asked in a tight loop
         return run
 
-    def agreed(self, task: PostedTask) -> Agreed:
+    def read_detail(self, task: PostedTask) -> TaskDetail:
         """What the participants agreed on for a task."""
         answer = self._http.get(f"/tasks/{task.uuid}", {"detail": "1"}).json()
         document = Document.of(self.host, "task", answer)
@@ -296,9 +293,9 @@ class PSchedulerClient:
             detail = document.child("detail")
             if detail.has("duration") and detail.fields.get("anytime") is not True:
                 slot = detail.duration("duration")
-        return Agreed(tool, slot)
+        return TaskDetail(tool, slot)
 
-    def availability(self, seconds: float) -> float | None:
+    def read_availability(self, seconds: float) -> float | None:
         """The part of the next ``seconds`` that is free of exclusive tests; None before pScheduler 5.3."""
         try:
             answer = self._http.get("/schedule/availability", {"next": format_duration(seconds)}).json()

@@ -16,7 +16,7 @@ AT_ONCE = 2
 """Posts under way at one point."""
 KEPT = 0.9
 """Per post, so much of a longest time is kept: it falls to a third in ten quicker posts."""
-TOLD_FROM_S = 1.0
+LOGGED_FROM_S = 1.0
 LONGEST_S = 45.0
 """More is not learned: a process that was suspended has not posted all the time."""
 
@@ -30,17 +30,17 @@ class PostingTimes:
         self._lock = threading.Lock()
 
     def turn(self, host: str) -> threading.Semaphore:
-        """What is held while this point is posted to."""
+        """The semaphore of a point, to be held during a post."""
         with self._lock:
             return self._turns[host]
 
     def note(self, host: str, seconds: float) -> None:
-        """Learn from one post, its wait for a turn included."""
+        """Learn from one post; ``seconds`` include its wait for a turn."""
         seconds = min(seconds, LONGEST_S)
         with self._lock:
             before = self._learned.get(host, 0.0)
             self._learned[host] = max(seconds, KEPT * before + (1 - KEPT) * seconds)
-        if seconds > before + TOLD_FROM_S:
+        if seconds > before + LOGGED_FROM_S:
             LOG.info("event=posting_slow point=%s seconds=%.1f", host, seconds)
 
     @property

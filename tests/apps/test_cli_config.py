@@ -55,4 +55,7 @@ def test_problems_as_json(tmp_path: Path) -> None:
     assert "policy" in problem.pop("cause")
     assert problem == {"file": str(bad), "line": line, "field": "polcy", "code": "unknown-key"}
     assert told["file"] == str(bad)
-    assert json.loads(run("check", str(NETWORK), "--json").stdout)["network"] == load(NETWORK).network
+    assert (
+        json.loads(run("check", str(NETWORK), "--offline", "--json").stdout)["network"]
+        == load(NETWORK).network
+    )

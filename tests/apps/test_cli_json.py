@@ -35,7 +35,7 @@ PROCESSES = {
 """Commands that print no data, and what they do instead."""
 
 LOCAL: dict[str, tuple[str, ...]] = {
-    "config check": (NETWORK,),
+    "config check": (NETWORK, "--offline"),
     "plan show": (NETWORK,),
     "plan page": (NETWORK,),
     "plan psconfig": (NETWORK,),

@@ -32,7 +32,7 @@ class Bench:
     def __init__(self, archive: Archive, free: int = 10, planned: Plan = PLAN) -> None:
         self.clock, self.told, self.hands = Clock(), Told(), Hands(free)
         self.archive, self.cancelled = archive, 0
-        self.lead = 0.0
+        self.posting_time = 0.0
         self.slots: list[Mapping[str, float]] = []
         self.conductor = Conductor(
             planned,
@@ -43,7 +43,7 @@ class Bench:
             cancel=self.cancel,
             clock=self.clock,
             plan_slots=self.slots.append,
-            lead=lambda: self.lead,
+            posting_time=lambda: self.posting_time,
         )
 
     def cancel(self) -> None:
@@ -96,10 +96,10 @@ def test_jobs_are_handed_over_earlier_by_the_time_that_posting_takes(bench: Benc
         return found
 
     assert max(ahead(1, 40)) <= 5
-    bench.lead = 8.0
+    bench.posting_time = 8.0
     ahead(40, 60)
     assert min(ahead(60, 120)) >= 5 + 8 - 1
-    bench.lead = 0.0
+    bench.posting_time = 0.0
     assert min(ahead(120, 200)) <= 5
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from typer.testing import CliRunner, Result
 
 from adon.config import Configuration, load
+from apps import certificates
 from apps.cli.main import app
 from apps.collector.__main__ import main
 from apps.collector.contacts import client
@@ -30,8 +31,9 @@ END = PLAIN.count("\n") + 1
 """The line of what is appended."""
 
 
-def check(file: Path, *words: str) -> Result:
-    return CliRunner().invoke(app, ["config", "check", str(file), *words])
+def check(file: Path, *words: str, offline: bool = True) -> Result:
+    options = ["--offline"] if offline else []
+    return CliRunner().invoke(app, ["config", "check", str(file), *options, *words])
 
 
 def line_of(part: str) -> int:
@@ -313,33 +315,37 @@ def test_every_key_that_names_a_file_is_known() -> None:
 # -- certificates --------------------------------------------------------------------------------------------
 
 
-def test_self_signed_certificate_of_another_name_is_found_by_the_check_and_pinned(tmp_path: Path) -> None:
+def test_self_signed_certificate_of_another_name_is_found_by_the_check_and_pinned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """pScheduler's default certificate names the host that it was installed on, not the one that it is on."""
+    monkeypatch.setattr(certificates, "WITHIN_S", 60.0)
     files = ensure(tmp_path, ("some.other.host",))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*files)
     file = tmp_path / "network.yaml"
     with stand_in(context) as server:
-        file.write_text(PLAIN.replace("https://10.1.0.10/pscheduler", server.url))
-        found = check(file, "--json")
-        shown = json.loads(found.stdout)["certificates"]["mu"]
-        assert shown in check(file).stdout
+        file.write_text(re.sub(r"https://10\.[12]\.0\.10/pscheduler", server.url, PLAIN))
+        assert json.loads(check(file, "--json").stdout)["certificates"] == {}
+        assert server.connections == 0
+        shown = json.loads(check(file, "--json", offline=False).stdout)["certificates"]["mu"]
+        assert shown in check(file, offline=False).stdout
         with refused("point-untrusted"):
             _api(file)
         file.write_text(file.read_text().replace("verify: system", f"verify: '{shown}'", 1))
         assert _api(file) == 6
-        assert json.loads(check(file, "--json").stdout)["warnings"] == []
+        assert json.loads(check(file, "--json", offline=False).stdout)["warnings"] == []
         file.write_text(file.read_text().replace(shown, f"sha256:{64 * '0'}"))
         with refused("point-untrusted"):
             _api(file)
-        (one,) = warned(file)
+        (one,) = json.loads(check(file, "--json", offline=False).stdout)["warnings"]
         assert (one["field"], one["code"]) == ("measurements.points.mu.verify", "point-untrusted")
 
 
 def test_unreachable_point_is_no_failure_of_the_check(tmp_path: Path) -> None:
     file = tmp_path / "network.yaml"
     file.write_text(re.sub(r"https://10\.[12]\.0\.10", "https://127.0.0.1:9", PLAIN))
-    found = check(file, "--strict", "--json")
+    found = check(file, "--strict", "--json", offline=False)
     assert found.exit_code == 0, found.output
     assert json.loads(found.stdout)["certificates"] == {}
 

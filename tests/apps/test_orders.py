@@ -11,7 +11,7 @@ from adon.errors import InvalidInput
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.needs import needs
 from apps.collector import orders
-from apps.collector.planning import Planner
+from apps.collector.planner import Planner
 from measurement.model import Metric, Series
 from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.states import RunState
@@ -87,15 +87,14 @@ def test_slot_that_a_point_reports_is_planned_with(tmp_path: Path) -> None:
 def test_reported_slots_and_needs_of_templates_are_planned_together(tmp_path: Path) -> None:
     published: list[orders.Plan] = []
     planner = Planner(configuration(tmp_path), orders.NO_TEMPLATE, published.append)
-    planner.plan({Metric.RTT: Need(70.0)})
-    planner.plan(slots={"al2s:mu>osu/latency": 20.0})
-    with refused(InvalidInput, "measurements.tests.0.latency_period"):
-        planner.plan(slots={"al2s:mu>osu/latency": 61.0})
-    tasks = planner.plan({Metric.RTT: Need(60.0)}).schedule.tasks
+    planner.replan(needs={Metric.RTT: Need(70.0)})
+    planner.replan(slots={"al2s:mu>osu/latency": 20.0})
+    planner.replan(slots={"al2s:mu>osu/latency": 61.0})  # does not fit its period
+    planner.replan(needs={Metric.RTT: Need(60.0)})
+    assert len(published) == 3
+    tasks = published[-1].schedule.tasks
     assert tasks["al2s:mu>osu/latency"].duration == 20
     assert tasks["al2s:mu>osu/rtt"].period < 33
-    assert published[-1].schedule.tasks == tasks
-    assert len(published) == 3
 
 
 def test_a_test_that_only_a_template_needs_is_added(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from adon.access.identity import Actor
 from adon.access.measurement import readable
 from adon.errors import Unavailable
 from apps.rest import seen
-from apps.rest.runs import LOST, Fate, fate_of, why_lost
+from apps.rest.runs import LOST, Fate, classify_loss, fate_of
 from apps.rest.services import Services
 from measurement.anomaly.model import Severity
 
@@ -58,7 +58,7 @@ class Measuring(Collector):
         for one in Fate:
             family.add_metric([one.value], counts[one])
         yield family
-        lost = Counter(why_lost(execution.outcome) for execution in found)
+        lost = Counter(classify_loss(execution.outcome) for execution in found)
         text = "Planned runs of the last hour without a value, by the reason."
         family = GaugeMetricFamily("adon_measurement_runs_lost", text, labels=["reason"])
         for reason in LOST:
