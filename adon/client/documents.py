@@ -132,6 +132,14 @@ class RSpec(TypedDict):
     compute: NotRequired[ComputeRequirement | None]
     storage: NotRequired[str]
     software: NotRequired[list[str]]
+    document: NotRequired[str]
+    """
+    the GENI RSpec v3 that it was drafted from; exported with this template's values
+    """
+    link: NotRequired[str]
+    """
+    client_id of the link in that document
+    """
 
 
 class Scitags(TypedDict):
@@ -301,6 +309,23 @@ class CurveView(TypedDict):
     points: list[list[Any]]
     """
     value and score; drawn straight between them
+    """
+
+
+class LinkDraftView(TypedDict):
+    """
+    What a link of a GENI RSpec asks for.
+    """
+
+    link: str
+    """
+    its client_id
+    """
+    qspec: dict[str, Any]
+    rspec: dict[str, Any]
+    remarks: list[str]
+    """
+    what is not kept, and what has no effect in ADON
     """
 
 
@@ -2304,9 +2329,9 @@ class TemplateCheck(TypedDict):
     """
     how its metrics would be scored
     """
-    parts: dict[str, Any] | None
+    links: list[LinkDraftView]
     """
-    of a GENI RSpec: the rspec and qspec that it asks for
+    of a GENI RSpec: what each of its links asks for
     """
 
 

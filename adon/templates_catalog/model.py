@@ -28,6 +28,7 @@ from adon.errors import InvalidFields, Problem, problems_of
 from adon.frozenmap import Frozen, FrozenMap
 from adon.marking import Marking
 from adon.templates_catalog.lookup import LookupTable, as_text, from_text
+from adon.templates_catalog.rspec_document import MAX_CHARACTERS, check_link
 from adon.templates_catalog.triggers import Monitor, Trigger, check_triggers
 from adon.units import Duration, Rate, Ratio, Size, format_rate
 from measurement.errors import InvalidValue
@@ -179,6 +180,17 @@ class RSpec(Value):
     compute: ComputeRequirement | None = None
     storage: Size = 0
     software: tuple[Annotated[str, StringConstraints(pattern=r"^[ -~]{1,200}$")], ...] = ()
+    document: Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)] = Field(
+        default="",
+        description="the GENI RSpec v3 that it was drafted from; exported with this template's values",
+    )
+    link: str = Field(default="", description="client_id of the link in that document")
+
+    @model_validator(mode="after")
+    def _link_of_document(self) -> Self:
+        if self.document or self.link:
+            check_link(self.document, self.link)
+        return self
 
     @field_validator("bandwidth_ceiling")
     @classmethod

@@ -1,295 +1,235 @@
-"""GENI RSpec v3: a template's resources as the XML that GENI tools exchange (spec section 10c).
+"""Templates from GENI RSpec v3 documents, and back (spec section 10c).
 
-What RSpec v3 has words for is said in its own: two nodes with a sliver type and an interface each, and
-a link with one property per direction (``capacity`` in Kbps, ``latency`` in ms, ``packet_loss`` 0..1).
-What it has none for, the QSpec and the exact RSpec, rides in an extension namespace of ours, which
-other tools pass over; where it is present it wins over the rounded values of the link.
-
-Elements of other namespaces are not ours to understand: they are kept, as text, with the node or link
-they stood in, and written back on export.  DTDs and entities are refused; nothing outside the text is
-ever read.
+A link's capacity, latency and loss become the bounds of a QSpec, each metric with the same weight.  The
+template keeps the document, and export returns it with the template's values at that link; all other
+elements stay where they were.  What RSpec v3 has no words for (jitter, sites, the exact bounds) is written
+into the link as elements of ADON's own namespace, which other tools ignore; where they are present they
+override the link's values.
 """
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET  # builds and writes; only defusedxml parses
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
+from xml.sax.saxutils import escape, quoteattr
 
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import fromstring
 from pydantic import BaseModel
 
 from adon import yamlfile
-from adon.errors import InvalidInput, Problem
+from adon.errors import InvalidInput, Problem, problems_of
 from adon.templates_catalog.model import QSpec, RSpec, Template
-from adon.units import parse_ratio
-
-RSPEC = "http://www.geni.net/resources/rspec/3"
-ADON = "urn:adon:rspec-extension:1"
-XSI = "http://www.w3.org/2001/XMLSchema-instance"
-
-MAX_CHARACTERS = 1_000_000
-MAX_DEPTH = 50
-
-SLIVER_TYPE = "default-vm"
-"""GENI's name for "any virtual machine": the DTN itself is the site's business."""
-
-_INTEGERS = frozenset({"streams", "worker_nodes", "cores", "gpus"})
+from adon.templates_catalog.rspec_document import (
+    ADON,
+    CAPACITY,
+    LATENCY,
+    LOSS,
+    RSPEC,
+    Document,
+    Element,
+    Link,
+    parse_document,
+    read_link,
+    with_values,
+    without_declaration,
+)
+from measurement.errors import InvalidValue
+from measurement.model import Metric
 
 T = TypeVar("T", bound=BaseModel)
 
-# Only the prefixes that the writer uses; to XML they mean nothing.
-ET.register_namespace("rspec", RSPEC)
-ET.register_namespace("adon", ADON)
-ET.register_namespace("xsi", XSI)
+_NEW_DOCUMENT = """\
+<rspec xmlns="{rspec}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+  xsi:schemaLocation="{rspec} {rspec}/request.xsd" type="request">
+  <node client_id={source} exclusive="false">
+    <sliver_type name="default-vm"/>
+    <interface client_id={first}/>
+  </node>
+  <node client_id={destination} exclusive="false">
+    <sliver_type name="default-vm"/>
+    <interface client_id={second}/>
+  </node>
+  <link client_id={link}>
+    <interface_ref client_id={first}/>
+    <interface_ref client_id={second}/>
+    <property source_id={first} dest_id={second}/>
+    <property source_id={second} dest_id={first}/>
+  </link>
+</rspec>
+"""
+"""``default-vm`` is GENI's name for any virtual machine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Extension:
-    """An element of a namespace that is not ours.
+class LinkDraft:
+    """What one link of a document asks for.
 
-    :param parent: the ``client_id`` of the node, interface or link it stands in; "" for the top.
-    :param xml: the element in canonical form (C14N 2.0).
+    :param remarks: what is not kept, what has no effect in ADON, and what the kept document holds.
     """
 
-    parent: str
-    xml: str
+    link: str
+    qspec: QSpec
+    rspec: RSpec
+    remarks: tuple[str, ...]
+
+    def template(self, name: str) -> Template:
+        """Return a template to complete; every bounded metric weighs the same.
+
+        :raises InvalidInput: for a bad name.
+        """
+        parts = {
+            "qspec": self.qspec.model_dump(mode="json", exclude_none=True),
+            "rspec": self.rspec.model_dump(mode="json", exclude_defaults=True),
+        }
+        weights = {metric.value: 1.0 for metric in self.qspec.metrics}
+        return yamlfile.check_model({"name": name, **parts, "weights": weights}, Template)
 
 
-def export_rspec(
-    template: Template, source_site: str, destination_site: str, extensions: Iterable[Extension] = ()
-) -> str:
-    """A template as an RSpec v3 request for a link between two sites.
+def draft_links(text: str, only: str | None = None) -> tuple[tuple[LinkDraft, ...], tuple[Problem, ...]]:
+    """Return a draft for each link of an RSpec v3 document, and for each other link why there is none.
 
-    :param extensions: what an earlier import kept; each goes back to its parent, or to the top if
-        that is not in this document.
-    :raises InvalidInput: if the two sites are one.
+    :param only: ``client_id`` of the one link to draft; all if None.
+    :raises InvalidInput: if the document cannot be used, or has no link of that name.
     """
-    if source_site == destination_site:
-        raise InvalidInput.of("destination_site", f"{destination_site!r} is the source site itself")
-    root = ET.Element(f"{{{RSPEC}}}rspec", {"type": "request"})
-    root.set(f"{{{XSI}}}schemaLocation", f"{RSPEC} {RSPEC}/request.xsd")
-    places = {"": root}
-    for site in (source_site, destination_site):
-        places[site] = _add(root, "node", client_id=site, exclusive="false")
-        _add(places[site], "sliver_type", name=SLIVER_TYPE)
-        places[f"{site}:if0"] = _add(places[site], "interface", client_id=f"{site}:if0")
-    name = f"{source_site}:{destination_site}"
-    places[name] = _add_link(root, template, name, f"{source_site}:if0", f"{destination_site}:if0")
-    root.append(_qspec_element(template.qspec))
-    root.append(_rspec_element(template.rspec))
-    ET.indent(root)
-    for extension in extensions:  # after indenting: white space inside them is not ours to change
-        places.get(extension.parent, root).append(_parse(extension.xml))
-    return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+    kept = without_declaration(text)
+    try:
+        document = parse_document(kept)
+    except ValueError as error:
+        raise InvalidInput(problems_of(error, "rspec")) from error
+    if only is not None and only not in document.links:
+        cause = f"there is no link {only[:60]!r}; expected one of {', '.join(document.links)}"
+        raise InvalidInput.of("link", cause, "unknown-name")
+    drafts: list[LinkDraft] = []
+    wrong: list[Problem] = []
+    remarks = tuple(_document_remarks(document, text, kept))
+    for name in document.links if only is None else (only,):
+        try:
+            drafts.append(_draft(read_link(document, name), name, kept, remarks))
+        except InvalidInput as error:
+            wrong += (problem.under(f"link.{name}") for problem in error.problems)
+        except ValueError as error:
+            wrong += problems_of(error, f"link.{name}")
+    return tuple(drafts), tuple(wrong)
 
 
-def draft(text: str, name: str) -> Template:
-    """A template to complete, from what an RSpec asks for: every bounded metric weighs the same.
+def export_rspec(template: Template, source: str = "source", destination: str = "destination") -> str:
+    """Return a template as an RSpec v3 document: the one that it was drafted from, or a new request.
 
-    :raises InvalidInput: as :func:`import_rspec`; for a bad name; and if the document bounds no metric.
+    :param source: name of a new request's first node.
+    :param destination: name of its second node.
+    :raises InvalidInput: if both names are the same.
     """
-    rspec, qspec, _ = import_rspec(text)
-    if not qspec.metrics:
-        raise InvalidInput.of("rspec", "its link bounds neither latency nor loss: there is nothing to score")
-    parts = {
-        "rspec": rspec.model_dump(mode="json"),
-        "qspec": qspec.model_dump(mode="json", exclude_none=True),
+    if source == destination:
+        raise InvalidInput.of("destination", f"{destination!r} is the source, too; expected another name")
+    asked = template.qspec, template.rspec.model_copy(update={"document": "", "link": ""})
+    text, name = template.rspec.document, template.rspec.link
+    if not text:
+        text, name = _new_document(source, destination), f"{source}:{destination}"
+    link = read_link(parse_document(text), name)
+    if _read(link) == asked:
+        return text
+    text = with_values(text, link, _changed_values(link, *asked))
+    link = read_link(parse_document(text), name)
+    return text if _read(link) == asked else with_values(text, link, {}, _extension(*asked))
+
+
+def _new_document(source: str, destination: str) -> str:
+    names = {
+        "source": source,
+        "destination": destination,
+        "first": f"{source}:if0",
+        "second": f"{destination}:if0",
+        "link": f"{source}:{destination}",
     }
-    weights = {metric.value: 1.0 for metric in qspec.metrics}
-    return yamlfile.check_model({"name": name, "weights": weights, **parts}, Template)
+    return _NEW_DOCUMENT.format(rspec=RSPEC, **{key: quoteattr(name) for key, name in names.items()})
 
 
-def import_rspec(text: str) -> tuple[RSpec, QSpec, tuple[Extension, ...]]:
-    """What an RSpec v3 document asks for, and the extensions it carries.
+def _draft(link: Link, name: str, text: str, remarks: tuple[str, ...]) -> LinkDraft:
+    qspec, rspec = _read(link)
+    if not qspec.metrics:
+        raise InvalidValue("states no capacity, latency or loss above zero: nothing to score", "no-bound")
+    kept = rspec.model_copy(update={"document": text, "link": name})
+    return LinkDraft(name, qspec, kept, (*_link_remarks(link, qspec), *remarks))
 
-    Without our extension the ceiling is the lower capacity of the link's two directions, and the
-    bounds for one-way delay and loss are the higher latency and loss; zero there means "not asked".
 
-    :raises InvalidInput: for what is no RSpec v3, has a DTD or entities, is too large or too deep, has
-        several links, refers to an interface that is not there, or has an impossible value.
-    """
-    root = _parse(text)
-    if root.tag != f"{{{RSPEC}}}rspec":
-        raise InvalidInput.of("rspec", f"the document's element is {root.tag[:80]!r}, not RSpec v3's 'rspec'")
-    link = _link(root)
-    rspec, qspec = root.find(f"{{{ADON}}}rspec"), root.find(f"{{{ADON}}}qspec")
-    return (
-        _rspec_of_link(link) if rspec is None else _read(rspec, RSpec),
-        _qspec_of_link(link) if qspec is None else _read(qspec, QSpec),
-        tuple(_foreign(root, "")),
+def _link_remarks(link: Link, qspec: QSpec) -> Iterator[str]:
+    if link.differing:
+        there = ", ".join(f"{name} {value:g}" for name, value in link.differing.items())
+        yield f"without effect: from {link.direction[1]} to {link.direction[0]}, the link states {there}"
+    stated = _qspec_of(link)
+    if any(stated.bound(metric) != qspec.bound(metric) for metric in stated.metrics):
+        yield "without effect: the link's values, because ADON's extension states others"
+
+
+def _document_remarks(document: Document, text: str, kept: str) -> Iterator[str]:
+    if kept != text:
+        yield "not kept: XML declaration, encoding and line ends; the export is UTF-8"
+    counts = Counter(
+        one.name if one.namespace == RSPEC else f"{one.namespace} {one.name}".strip()
+        for one in _outermost(document.root)
+        if one.namespace != ADON
     )
+    yield "kept in the document: " + ", ".join(f"{name} ({count})" for name, count in counts.items())
 
 
-def _add(parent: ET.Element, tag: str, /, **attributes: str) -> ET.Element:
-    return ET.SubElement(parent, f"{{{RSPEC}}}{tag}", attributes)
+def _outermost(element: Element) -> Iterator[Element]:
+    """Yield the elements of RSpec v3, and of each extension the outermost."""
+    for child in element.children:
+        yield child
+        if child.namespace == RSPEC:
+            yield from _outermost(child)
 
 
-def _add_link(root: ET.Element, template: Template, name: str, source: str, destination: str) -> ET.Element:
-    link = _add(root, "link", client_id=name)
-    for interface in (source, destination):
-        _add(link, "interface_ref", client_id=interface)
-    quality = _link_quality(template)
-    for start, end in ((source, destination), (destination, source)):
-        _add(link, "property", source_id=start, dest_id=end, **quality)
-    return link
+def _read(link: Link) -> tuple[QSpec, RSpec]:
+    found = _extensions(link)
+    qspec = _parse_extension(found["qspec"], QSpec) if "qspec" in found else _qspec_of(link)
+    return qspec, _parse_extension(found["rspec"], RSpec) if "rspec" in found else RSpec()
 
 
-def _link_quality(template: Template) -> dict[str, str]:
-    quality: dict[str, str] = {}
-    qspec, capacity = template.qspec, template.rspec.bandwidth_ceiling
-    if capacity is None and qspec.throughput is not None:
-        capacity = qspec.throughput.min
-    if capacity is not None:
-        quality["capacity"] = str(max(1, round(capacity / 1000)))
-    if qspec.one_way_delay is not None:
-        quality["latency"] = repr(qspec.one_way_delay.max * 1000)
-    if qspec.loss is not None:
-        quality["packet_loss"] = repr(qspec.loss.max)
-    return quality
+def _extensions(link: Link) -> dict[str, str]:
+    return {one.name: one.text for one in link.element.children if one.namespace == ADON}
 
 
-def _qspec_element(qspec: QSpec) -> ET.Element:
-    element = ET.Element(f"{{{ADON}}}qspec")
-    for name, part in qspec.model_dump(mode="json", exclude_none=True).items():
-        ET.SubElement(element, f"{{{ADON}}}{name}", _attributes(part))
-    return element
-
-
-def _rspec_element(rspec: RSpec) -> ET.Element:
-    values = rspec.model_dump(mode="json", exclude_none=True)
-    lists = {name: values.pop(name) for name in ("sites", "software")}
-    compute = values.pop("compute", None)
-    element = ET.Element(f"{{{ADON}}}rspec", _attributes(values))
-    if compute is not None:
-        ET.SubElement(element, f"{{{ADON}}}compute", _attributes(compute))
-    for name, items in lists.items():
-        for item in items:
-            ET.SubElement(element, f"{{{ADON}}}{name}").text = item
-    return element
-
-
-def _attributes(values: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(value) for name, value in values.items()}
-
-
-def _parse(text: str) -> ET.Element:
-    if len(text) > MAX_CHARACTERS:
-        raise InvalidInput.of("rspec", f"is larger than {MAX_CHARACTERS} characters, refused unread")
+def _parse_extension(text: str, model: type[T]) -> T:
     try:
-        root: ET.Element = fromstring(text, forbid_dtd=True)
-    except DefusedXmlException as error:
-        raise InvalidInput.of("rspec", "DTDs and entities are not accepted") from error
-    except (ET.ParseError, ValueError) as error:
-        raise InvalidInput.of("rspec", f"is not XML: {error}") from error
-    _check_depth(root)
-    return root
+        return yamlfile.check_model(yamlfile.read_yaml(text)[0], model)
+    except InvalidInput as error:
+        raise InvalidInput(problem.under(model.__name__.lower()) for problem in error.problems) from error
 
 
-def _check_depth(root: ET.Element) -> None:
-    level = [root]
-    for _ in range(MAX_DEPTH):
-        level = [child for element in level for child in element]
-        if not level:
-            return
-    raise InvalidInput.of("rspec", f"is nested more than {MAX_DEPTH} levels deep")
-
-
-def _link(root: ET.Element) -> ET.Element | None:
-    links = root.findall(f"{{{RSPEC}}}link")
-    if len(links) > 1:
-        raise InvalidInput.of("rspec.link", f"a template describes one link, here are {len(links)}")
-    if not links:
-        return None
-    known = {element.get("client_id") for element in root.iter(f"{{{RSPEC}}}interface")}
-    wrong = [name for name in _interfaces_named(links[0]) if name not in known]
-    if wrong:
-        raise InvalidInput(Problem("rspec.link", f"no node has an interface {name!r}") for name in wrong)
-    return links[0]
-
-
-def _interfaces_named(link: ET.Element) -> list[str | None]:
-    references = [element.get("client_id") for element in link.findall(f"{{{RSPEC}}}interface_ref")]
-    ends = [
-        element.get(end)
-        for element in link.findall(f"{{{RSPEC}}}property")
-        for end in ("source_id", "dest_id")
-    ]
-    return references + ends
-
-
-def _stated(link: ET.Element | None, attribute: str) -> list[float]:
-    # The values above zero that the link's properties state; zero is GENI's "nothing asked".
-    properties = [] if link is None else link.findall(f"{{{RSPEC}}}property")
-    texts = [text for element in properties if (text := element.get(attribute)) is not None]
-    return [value for text in texts if (value := _number(text, attribute)) > 0]
-
-
-def _number(text: str, attribute: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    # NaN fails the comparison too; 1e15 of any of these units is beyond every network.
-    if not 0 <= value <= 1e15:
-        raise InvalidInput.of(f"rspec.link.property.{attribute}", f"{text[:40]!r} is not a possible number")
-    return value
-
-
-def _rspec_of_link(link: ET.Element | None) -> RSpec:
-    capacities = _stated(link, "capacity")
-    return RSpec.model_validate({"bandwidth_ceiling": f"{min(capacities)!r} kbps"} if capacities else {})
-
-
-def _qspec_of_link(link: ET.Element | None) -> QSpec:
+def _qspec_of(link: Link) -> QSpec:
     bounds: dict[str, dict[str, str]] = {}
-    if latencies := _stated(link, "latency"):
-        bounds["one_way_delay"] = {"max": f"{max(latencies)!r} ms"}
-    if losses := _stated(link, "packet_loss"):
-        bounds["loss"] = {"max": _ratio(max(losses))}
+    if (capacity := link.values.get(CAPACITY)) is not None:
+        bounds["throughput"] = {"min": f"{capacity * 1000!r} bps"}
+    if (latency := link.values.get(LATENCY)) is not None:
+        bounds["one_way_delay"] = {"max": f"{latency / 1000!r} s"}
+    if (loss := link.values.get(LOSS)) is not None:
+        bounds["loss"] = {"max": f"{loss!r} ratio"}
     return QSpec.model_validate(bounds)
 
 
-def _ratio(loss: float) -> str:
-    text = f"{loss!r} ratio"
-    try:
-        parse_ratio(text)
-    except ValueError as error:
-        raise InvalidInput.of("rspec.link.property.packet_loss", error) from error
-    return text
+def _changed_values(link: Link, qspec: QSpec, rspec: RSpec) -> dict[str, str | None]:
+    """Return the attributes of the link's properties that a template changes."""
+    capacity = rspec.bandwidth_ceiling if qspec.throughput is None else qspec.throughput.min
+    delay, loss, stated = qspec.bound(Metric.ONE_WAY_DELAY), qspec.bound(Metric.LOSS), _qspec_of(link)
+    changed: dict[str, str | None] = {}
+    if stated.bound(Metric.THROUGHPUT) != capacity:
+        changed[CAPACITY] = None if capacity is None else str(max(1, round(capacity / 1000)))
+    if stated.bound(Metric.ONE_WAY_DELAY) != delay:
+        changed[LATENCY] = None if delay is None else f"{delay * 1000:.12g}"
+    if stated.bound(Metric.LOSS) != loss:
+        changed[LOSS] = repr(loss) if loss else None
+    return changed
 
 
-def _read(element: ET.Element, model: type[T]) -> T:
-    field = element.tag.rpartition("}")[2]
-    try:
-        return yamlfile.check_model(_values(element), model)
-    except InvalidInput as error:
-        raise InvalidInput(problem.under(field) for problem in error.problems) from error
-
-
-def _values(element: ET.Element) -> dict[str, Any]:
-    # Attributes are single values, child elements with text lists of texts, others inner models.
-    values: dict[str, Any] = {name: _value(name, text) for name, text in element.attrib.items()}
-    for child in element:
-        name = child.tag.rpartition("}")[2]
-        if name in ("sites", "software"):
-            values.setdefault(name, []).append(child.text or "")
-        else:
-            values[name] = _values(child)
-    return values
-
-
-def _value(name: str, text: str) -> str | int:
-    return int(text) if name in _INTEGERS and text.isdecimal() and len(text) < 20 else text
-
-
-def _foreign(element: ET.Element, parent: str) -> Iterator[Extension]:
-    for child in element:
-        namespace = child.tag[1:].partition("}")[0] if child.tag.startswith("{") else ""
-        if namespace == RSPEC:
-            yield from _foreign(child, child.get("client_id", parent))
-        elif namespace != ADON:
-            child.tail = None  # white space between elements is the document's, not the extension's
-            yield Extension(parent, ET.canonicalize(ET.tostring(child, encoding="unicode")))
+def _extension(qspec: QSpec, rspec: RSpec) -> str:
+    parts = {
+        "qspec": qspec.model_dump(mode="json", exclude_none=True),
+        "rspec": rspec.model_dump(mode="json", exclude_defaults=True),
+    }
+    return "".join(
+        f'<adon:{name} xmlns:adon="{ADON}">{escape(json.dumps(part))}</adon:{name}>'
+        for name, part in parts.items()
+    )

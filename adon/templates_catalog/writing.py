@@ -71,7 +71,18 @@ def as_text(template: Mapping[str, Any], *, version: bool = True) -> str:
     if not version:
         plain.pop("version", None)
     # Text beyond ASCII is escaped, as in adon.yamlfile: PyYAML writes a lone U+0085 as it is.
-    return yaml.dump(plain, Dumper=yaml.SafeDumper, default_flow_style=None, sort_keys=False, width=WIDTH)
+    return yaml.dump(plain, Dumper=_Dumper, default_flow_style=None, sort_keys=False, width=WIDTH)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as blocks, where YAML can."""
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        """Choose the style of a text."""
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style="|" if "\n" in data else None)
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
 
 
 def ordered(template: Mapping[str, Any]) -> dict[str, Any]:

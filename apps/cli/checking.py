@@ -44,13 +44,16 @@ def check(
         raise InvalidInput(Problem("", f"cannot be read: {error}", str(file))) from error
     with naming({"text": "FILE", "form": "FILE"}):
         found = client(ctx).check_template(text, FORMS.get(file.suffix.lower(), "yaml"))
+    problems = [
+        Problem(one["field"], one["cause"], str(file), one.get("line"), one.get("column"), one["code"])
+        for one in found["problems"]
+    ]
     if not found["ok"]:
-        raise InvalidInput(
-            Problem(one["field"], one["cause"], str(file), one.get("line"), one.get("column"), one["code"])
-            for one in found["problems"]
-        )
+        raise InvalidInput(problems)
     if json_:
         print_json(found)
         return
+    for problem in problems:  # of an RSpec, the links that are no template
+        typer.echo(str(problem), err=True)
     name = None if found["template"] is None else found["template"].get("name")
     typer.echo(f"{file}: is valid" if name is None else f"{file}: would be {name}@{found['next_version']}")

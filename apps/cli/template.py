@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from adon.errors import InvalidInput, Problem
-from apps.cli import checking, drafting, editing
+from adon.errors import InvalidInput
+from apps.cli import checking, drafting, editing, rspec_drafts
 from apps.cli.arguments import TemplateReference
 from apps.cli.common import JsonFlag, QuietFlag, client, print_json, print_table
 from apps.cli.text_files import check_all
@@ -22,6 +22,7 @@ app.command()(editing.edit)
 app.command()(editing.diff)
 app.command()(checking.versions)
 app.command()(checking.check)
+app.command("from-rspec")(rspec_drafts.from_rspec)
 
 
 @app.command()
@@ -90,7 +91,9 @@ def show(
     reference: TemplateReference,
     rspec: Annotated[
         tuple[str, str] | None,
-        typer.Option("--rspec", metavar="SITE SITE", help="As GENI RSpec v3 for a link from site to site."),
+        typer.Option(
+            "--rspec", metavar="SITE SITE", help="As GENI RSpec v3; names the nodes of a new document."
+        ),
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
@@ -116,27 +119,6 @@ def show(
         typer.echo(f"\n{metric}: value, score{' (stepped)' if table.step else ''}")
         for line in picture(metric, table):
             typer.echo(line)
-
-
-@app.command("from-rspec")
-def from_rspec(
-    file: Annotated[Path, typer.Argument(help="A GENI RSpec v3 document (XML).")],
-    name: Annotated[str, typer.Option(help="The template's name.")],
-    json_: JsonFlag = False,
-) -> None:
-    """Draft a template from an RSpec: prints YAML to look through, complete and add."""
-    from adon import yamlfile
-    from adon.templates_catalog.rspec_xml import draft
-
-    try:
-        text = file.read_text("utf-8")
-    except (OSError, UnicodeError) as error:
-        raise InvalidInput(Problem("", f"cannot be read: {error}", str(file))) from error
-    drafted = draft(text, name)
-    if json_:
-        print_json(drafted.model_dump(mode="json", by_alias=True, exclude_unset=True))
-    else:
-        typer.echo(yamlfile.dump(drafted), nl=False)
 
 
 @app.command()

@@ -11,8 +11,8 @@ from flask.json.provider import JSONProvider
 
 from adon import yamlfile
 from adon.errors import InvalidInput, Problem
-from adon.templates_catalog.model import QSpec, RSpec, Template
-from adon.templates_catalog.rspec_xml import import_rspec
+from adon.templates_catalog.model import Template
+from adon.templates_catalog.rspec_xml import LinkDraft, draft_links
 
 Form = Literal["yaml", "json", "rspec"]
 
@@ -21,13 +21,13 @@ Form = Literal["yaml", "json", "rspec"]
 class Checked:
     """What a text was found to be.
 
-    :param template: what it says, if nothing is wrong with it; of an RSpec its parts alone.
+    :param template: what it says, if nothing is wrong with it.
+    :param drafts: of an RSpec, what each of its links asks for.
     """
 
     problems: tuple[Problem, ...] = ()
     template: Template | None = None
-    rspec: RSpec | None = None
-    qspec: QSpec | None = None
+    drafts: tuple[LinkDraft, ...] = ()
 
 
 def checked(text: str, form: Form, reader: JSONProvider) -> Checked:
@@ -42,8 +42,8 @@ def checked(text: str, form: Form, reader: JSONProvider) -> Checked:
             case "json":
                 return _template(*_read_json(text, reader))
             case "rspec":
-                rspec, qspec, _ = import_rspec(text)
-                return Checked(rspec=rspec, qspec=qspec)
+                drafts, wrong = draft_links(text)
+                return Checked(wrong, drafts=drafts)
     except InvalidInput as error:
         return Checked(error.problems)
 

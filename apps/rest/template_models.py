@@ -13,6 +13,7 @@ from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog import comparing
 from adon.templates_catalog.lookup import UNITS, LookupTable
 from adon.templates_catalog.model import Template, normalised
+from adon.templates_catalog.rspec_xml import LinkDraft
 from adon.templates_catalog.scoring_tables import scoring_tables
 from apps.rest.checking import Form
 from apps.rest.json_body import MAX_BODY
@@ -120,6 +121,25 @@ def _drawn(points: Sequence[tuple[float, float]], *, step: bool) -> Iterator[tup
     yield last + beyond, at_last
 
 
+class LinkDraftView(View):
+    """What a link of a GENI RSpec asks for."""
+
+    link: str = Field(description="its client_id")
+    qspec: dict[str, Any]
+    rspec: dict[str, Any]
+    remarks: list[str] = Field(description="what is not kept, and what has no effect in ADON")
+
+    @classmethod
+    def of(cls, draft: LinkDraft) -> Self:
+        """Return a draft as it is shown."""
+        return cls(
+            link=draft.link,
+            qspec=draft.qspec.model_dump(mode="json"),
+            rspec=draft.rspec.model_dump(mode="json", exclude={"document"}),
+            remarks=list(draft.remarks),
+        )
+
+
 class TemplateCheck(View):
     """What was found in a template's text; nothing was saved."""
 
@@ -128,7 +148,7 @@ class TemplateCheck(View):
     template: dict[str, Any] | None = Field(description="as it would be saved; null if something is wrong")
     next_version: int | None = Field(description="the version it would become")
     curves: list[CurveView] = Field(description="how its metrics would be scored")
-    parts: dict[str, Any] | None = Field(description="of a GENI RSpec: the rspec and qspec that it asks for")
+    links: list[LinkDraftView] = Field(description="of a GENI RSpec: what each of its links asks for")
 
 
 def curves(template: Template) -> list[CurveView]:

@@ -20,6 +20,7 @@ from apps.rest.paging import InOrder, listed, sliced
 from apps.rest.services import services
 from apps.rest.template_models import (
     CheckBody,
+    LinkDraftView,
     TemplateCheck,
     TemplateDiff,
     VersionList,
@@ -82,17 +83,12 @@ def check_template(body: CheckBody) -> Response:
     """What is wrong with a template's text, with line and column, and what it says; saves nothing."""
     found = checked(body.text, body.form, current_app.json)
     template = found.template
-    parts = {
-        name: part.model_dump(mode="json", by_alias=True)
-        for name, part in (("rspec", found.rspec), ("qspec", found.qspec))
-        if part is not None
-    }
     view = TemplateCheck(
-        ok=not found.problems,
+        ok=not found.problems or bool(found.drafts),
         problems=problem_items(found.problems),
         template=None if template is None else codec.encode_template(template),
         next_version=None if template is None else _next_version(template.name),
         curves=[] if template is None else curves(template),
-        parts=parts or None,
+        links=[LinkDraftView.of(draft) for draft in found.drafts],
     )
     return done(view, HTTPStatus.OK)

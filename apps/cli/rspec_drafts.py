@@ -1,0 +1,201 @@
+"""``adon template from-rspec``: drafts of templates from GENI RSpec v3 documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adon.errors import InvalidInput, Problem, problems_of
+from apps.cli.common import JsonFlag, print_json, write
+
+if TYPE_CHECKING:
+    from adon.templates_catalog.model import Template
+
+SUFFIXES = (".rspec", ".xml")
+MAX_BYTES = 1_000_000
+MAX_NAME = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A draft of a template from one link of a file."""
+
+    file: Path
+    link: str
+    template: Template
+    remarks: tuple[str, ...]
+
+    def text(self) -> str:
+        """Return the draft as YAML, below its remarks as comments."""
+        from adon.templates_catalog.writing import as_text
+
+        head = (
+            f"Drafted from link {self.link!r} of {self.file.name}; the document is kept below.",
+            *self.remarks,
+        )
+        comments = "".join(f"# {' '.join(line.split())}\n" for line in head)
+        return comments + as_text(self.document(), version=False)
+
+    def document(self) -> dict[str, Any]:
+        """Return the template as JSON values."""
+        return self.template.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def from_rspec(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A GENI RSpec v3 document, or a folder of them.")
+    ],
+    link: Annotated[str | None, typer.Option(help="Only this link, by its client_id.")] = None,
+    name: Annotated[str | None, typer.Option(help="The template's name (default: of file and link).")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write each draft into this folder.")
+    ] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Draft templates from RSpec documents; needs no server.
+
+    Of a file with one link, or with --link, prints YAML to look through, complete and add. Of a folder,
+    prints per link a draft's name, or why there is none. Exit status: 2 if there is no draft at all.
+    """
+    files = (
+        sorted(one for one in path.rglob("*") if one.suffix.lower() in SUFFIXES) if path.is_dir() else [path]
+    )
+    if not files:
+        cause = f"has no file that ends in {' or '.join(SUFFIXES)}"
+        raise InvalidInput(Problem("", cause, str(path), code="missing"))
+    drafts: list[Draft] = []
+    problems: list[Problem] = []
+    names: set[str] = set()
+    for file in files:
+        found, wrong = _draft_file(file, link, name, names)
+        drafts += found
+        problems += (replace(one, file=str(file)) for one in wrong)
+    if not drafts:
+        raise InvalidInput(problems)
+    if output is None and not path.is_dir():
+        _print_only(drafts, problems, as_json=json_)
+    else:
+        _print_all(files, drafts, problems, output, as_json=json_)
+
+
+def _draft_file(
+    file: Path, link: str | None, name: str | None, names: set[str]
+) -> tuple[list[Draft], Sequence[Problem]]:
+    from adon.templates_catalog.rspec_document import decode_document
+    from adon.templates_catalog.rspec_xml import draft_links
+
+    try:
+        found, wrong = draft_links(decode_document(_read(file)), link)
+    except InvalidInput as error:
+        return [], error.problems
+    except ValueError as error:
+        return [], problems_of(error, "rspec")
+    several = len(found) + len(wrong) > 1 and link is None
+    drafts = []
+    for one in found:
+        base = name or _name(file.stem)
+        chosen = (
+            name if name and not several else _free(f"{base}-{_name(one.link)}" if several else base, names)
+        )
+        drafts.append(Draft(file, one.link, one.template(chosen), one.remarks))
+    return drafts, wrong
+
+
+def _read(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InvalidInput.of("", f"cannot be read: {error.strerror}", "unreadable") from error
+    if len(content) > MAX_BYTES:
+        raise InvalidInput.of("rspec", f"is larger than {MAX_BYTES} bytes, refused unread", "too-large")
+    return content
+
+
+def _name(text: str) -> str:
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower()).strip("-._") or "link"
+
+
+def _free(name: str, names: set[str]) -> str:
+    """Return a name that no other draft has, with a number if need be."""
+    number, free = 1, name[:MAX_NAME]
+    while free in names:
+        number += 1
+        free = f"{name[: MAX_NAME - 5]}-{number}"
+    names.add(free)
+    return free
+
+
+def _print_only(drafts: Sequence[Draft], problems: Sequence[Problem], *, as_json: bool) -> None:
+    if len(drafts) > 1:
+        links = ", ".join(one.link for one in drafts)
+        cause = (
+            f"the document has several links: {links}; expected one, for example --link {drafts[0].link!r}"
+        )
+        raise InvalidInput.of("--link", f"{cause}, or --output DIR for a draft of each", "missing")
+    if as_json:
+        print_json(drafts[0].document())
+        return
+    typer.echo(drafts[0].text(), nl=False)
+    for problem in problems:
+        typer.echo(str(problem), err=True)
+
+
+def _print_all(
+    files: Sequence[Path],
+    drafts: Sequence[Draft],
+    problems: Sequence[Problem],
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    if output is not None:
+        _write_all(drafts, output)
+    if as_json:
+        print_json(
+            {"drafts": [_as_json(one) for one in drafts], "problems": [_problem(one) for one in problems]}
+        )
+        return
+    by_file: dict[str, list[str]] = {str(file): [] for file in files}
+    for draft in drafts:
+        where = draft.template.name if output is None else output / f"{draft.template.name}.yaml"
+        by_file[str(draft.file)].append(f"{draft.file}: link.{draft.link}: draft {where}")
+    for problem in problems:
+        by_file[problem.file or ""].append(str(problem))
+    for line in (line for lines in by_file.values() for line in lines):
+        typer.echo(" ".join(line.split()))
+    drafted = len({draft.file for draft in drafts})
+    typer.echo(f"{len(files)} documents: {drafted} with {len(drafts)} drafts, {len(files) - drafted} without")
+
+
+def _write_all(drafts: Sequence[Draft], output: Path) -> None:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput.of("--output", f"{output}: {error.strerror}") from error
+    files = {output / f"{draft.template.name}.yaml": draft for draft in drafts}
+    present = [file for file in files if file.exists()]
+    if present:
+        raise InvalidInput(
+            Problem("", "is there already; it is not written over", str(one)) for one in present
+        )
+    for file, draft in files.items():
+        write(file, draft.text(), "--output")
+
+
+def _as_json(draft: Draft) -> dict[str, Any]:
+    return {
+        "file": str(draft.file),
+        "link": draft.link,
+        "template": draft.document(),
+        "remarks": list(draft.remarks),
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {"file": problem.file, "field": problem.field, "cause": problem.cause, "code": problem.code}
