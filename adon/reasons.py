@@ -112,6 +112,7 @@ AnnouncementCode = Literal[
     "reservation-made",
     "reservation-overdrawn",
     "reservation-released",
+    "result-in-future",
     "rules-changed",
     "rules-repaired",
     "site-answers",

@@ -157,12 +157,6 @@ class Alarms:
         """A flow has ended."""
         self._hurried.pop(flow, None)
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._began = {alarm_id: at - by for alarm_id, at in self._began.items()}
-        self._last = {series: _Effect(e.at - by, e.critical) for series, e in self._last.items()}
-        self._hurried = {flow: at - by for flow, at in self._hurried.items()}
-
 
 def is_critical(alarm: Alarm) -> bool:
     """Whether an alarm is of the higher severity."""

@@ -116,10 +116,6 @@ class Belief:
         self._deleting = {slot for slot in self._deleting if slot[0] != dpid}
         self._added_again = {slot for slot in self._added_again if slot[0] != dpid}
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._changed_at = {slot: at - by for slot, at in self._changed_at.items()}
-
     def _put(self, rule: Entry) -> None:
         held = self._rules.get(rule.slot)
         if held is not None:

@@ -17,6 +17,7 @@ are saved before a switch is told.  Sources: [ADON] figure 4 and 3.3, spec secti
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
@@ -96,7 +97,7 @@ from adon.broker.unannounced import Unannounced
 from adon.broker.watch import Watch
 from adon.broker.world import World
 from adon.config import Configuration
-from adon.errors import AdonError, Conflict, NotFound
+from adon.errors import AdonError, Conflict, InvalidInput, NotFound
 from adon.flowvisor.lldp import Identity
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.performance import streams_of
@@ -183,6 +184,7 @@ class Broker:
         self._watchkeeper = Watchkeeper(self.world)
         self._last_number = max([last_number, *(flow.number for flow in left)])
         self._inheritance: Inheritance | None = heir
+        self._now = -math.inf
 
     @property
     def flows(self) -> Register:
@@ -220,12 +222,14 @@ class Broker:
         return tuple(job.order() for job in self.world.jobs)
 
     def handle(self, event: Event) -> list[Effect]:
-        """Take one event; say what is to be done about it, in order."""
+        """Take one event; say what is to be done about it, in order.
+
+        :raises ValueError: for an event whose time is before that of an earlier one.
+        """
+        if event.at < self._now:
+            raise ValueError(f"event {event.id}: its time {event.at!r} is before {self._now!r}")
+        self._now = event.at
         self._placing.begin()
-        set_back = self._housekeeping.mind_the_clock(event.at)
-        if set_back:
-            self._unannounced.clock_set_back(set_back)
-            self._triggers.clock_set_back(set_back)
         effects = self._settle_inheritance(event)
         if isinstance(event, PreviewAsked):
             # Nothing has happened: people who try things out must not keep the thread from what does.
@@ -463,8 +467,11 @@ class Broker:
 
     def _measured(self, event: MeasurementArrived) -> list[Effect]:
         beside = self._beside(event.measurement)
-        if not self.world.performance.record(event.measurement, event.at, beside):
-            return []
+        try:
+            if not self.world.performance.record(event.measurement, event.at, beside):
+                return []
+        except InvalidInput as error:
+            return [Announce(event.id, "warning", "result-in-future", f"{event.measurement.key}: {error}")]
         key, effects = event.measurement.key, list[Effect]()
         self._note_carried(event.measurement, beside)
         for flow in self._watch.uneasy((key.source, key.destination), event.at, key):

@@ -75,8 +75,3 @@ class Checks:
     def next_wake(self) -> float | None:
         """When :meth:`wake` is wanted next."""
         return min(self._again_at.values(), default=None)
-
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._looked_at = {dpid: at - by for dpid, at in self._looked_at.items()}
-        self._again_at = {dpid: at - by for dpid, at in self._again_at.items()}

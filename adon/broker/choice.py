@@ -68,7 +68,6 @@ class Situation:
     :param own: the counters of the flow itself, if it is running.
     :param shunned: paths that must not be used now, with the reason.
     :param window: seconds of history that "best value seen" looks at.
-    :param fleeting: whether some of it has a time that is still to come: what is found holds for now only.
     """
 
     now: float
@@ -79,7 +78,6 @@ class Situation:
     loads: Mapping[str, PathLoad]
     shunned: Mapping[str, Reason]
     own: FlowCounters | None = None
-    fleeting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

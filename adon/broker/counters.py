@@ -155,7 +155,7 @@ class FlowCounters:
         self._counted()
 
     def begin_anew(self) -> None:
-        """Forget rates and evidence: the flow goes another way now, or a switch or the clock started anew."""
+        """Forget rates and evidence: the flow goes another way now, or a switch started anew."""
         self._samples.clear()
         self._counted()
         self._busy = _Busy()

@@ -17,7 +17,7 @@ Times are arguments, seconds since the epoch.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adon.reasons import Reason
 
@@ -121,8 +121,3 @@ class Damping:
         self._moves.pop(flow, None)
         self._refusals.pop(flow, None)
         self._for_good.pop(flow, None)
-
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._moves = {flow: replace(r, at=r.at - by) for flow, r in self._moves.items()}
-        self._failures = {path: replace(r, at=r.at - by) for path, r in self._failures.items()}

@@ -69,7 +69,6 @@ def situation(world: World, ends: tuple[str, str], now: float) -> Situation:
         shunned={
             path: Reason("path-held-down", why) for path, (until, why) in world.shunned.items() if until > now
         },
-        fleeting=world.ahead(now),
     )
 
 

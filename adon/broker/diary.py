@@ -58,7 +58,7 @@ class Diary:
         if self.since is None:
             return replace(self, since=at)
         name = str(quality)
-        spent = self.quality.get(name, 0.0) + max(0.0, at - self.since)
+        spent = self.quality.get(name, 0.0) + at - self.since
         return replace(self, quality=FrozenMap({**self.quality, name: spent}), since=at)
 
     def left(self, path: str, since: float | None, quality: str, at: float) -> Diary:
@@ -73,10 +73,6 @@ class Diary:
     def undone(self) -> Diary:
         """The path that it got last never carried it."""
         return replace(self, since=None, promised=None) if self.stays else Diary()
-
-    def set_back(self, at: float) -> Diary:
-        """The clock now shows this time: nothing began later."""
-        return self if self.since is None else replace(self, since=min(self.since, at))
 
 
 NOTHING_YET = Diary()

@@ -176,11 +176,6 @@ class Drift:
         by_kind = {kind: [change.entry for change in changes if change.kind is kind] for kind in Kind}
         return [self._line(dpid, kind, entries) for kind, entries in by_kind.items() if entries]
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._records = {slot: _Record(kept.times, kept.last - by) for slot, kept in self._records.items()}
-        self._waiting = {slot: due - by for slot, due in self._waiting.items()}
-
     def _line(self, dpid: int, kind: Kind, entries: list[Entry]) -> str:
         what = "a rule of ours" if len(entries) == 1 else f"{len(entries)} rules of ours"
         first = "" if len(entries) == 1 else ", the first of them"

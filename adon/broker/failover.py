@@ -58,7 +58,7 @@ class Failovers:
         del self._waiting[failure]
         began, last = self._began.pop(failure), self._last.pop(failure, None)
         if last is not None:
-            seconds = max(0.0, last - began)
+            seconds = last - began
             self._counts[bisect_left(BOUNDS_S, seconds)] += 1
             self._seconds += seconds
 
@@ -67,8 +67,3 @@ class Failovers:
         bounds = [*map(str, BOUNDS_S), "+Inf"]
         buckets = [list(pair) for pair in zip(bounds, accumulate(self._counts), strict=True)]
         return {"buckets": buckets, "seconds": self._seconds, "open": len(self._began)}
-
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._began = {failure: at - by for failure, at in self._began.items()}
-        self._last = {failure: at - by for failure, at in self._last.items()}

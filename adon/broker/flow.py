@@ -27,8 +27,8 @@ from adon.errors import Conflict
 from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import FiveTuple
 from adon.marking import Marking
-from adon.moments import When
 from adon.templates_catalog.model import Name, QSpec, Value, check_weights
+from adon.timestamps import When
 from adon.units import Duration, Size
 from measurement.model import Metric
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from adon.flowvisor.performance import FUTURE_TOLERANCE, Changed, PerformanceView
+from adon.flowvisor.performance import Changed, PerformanceView
 from adon.variation import Moments
 from measurement.model import Measurement, Metric, PathKey
 
@@ -21,7 +21,6 @@ class Heard(PerformanceView):
     def __init__(self) -> None:
         super().__init__()
         self.version = 0
-        self._newest = -math.inf
         self._versions: dict[PathKey, int] = {}
         self._best_of: dict[tuple[PathKey, Metric, bool], tuple[int, int, float | None]] = {}
         self._seen_of: dict[tuple[PathKey, Metric], tuple[int, int, Moments]] = {}
@@ -33,12 +32,7 @@ class Heard(PerformanceView):
     def record(self, measurement: Measurement, now: float | None = None, beside: float = 0.0) -> bool:
         """As :meth:`PerformanceView.record`."""
         self._noted(measurement.key)
-        self._newest = max(self._newest, measurement.observed_at)
         return super().record(measurement, now, beside)
-
-    def ahead(self, now: float) -> bool:
-        """Whether a result may have to wait for its time to come."""
-        return self._newest > now + FUTURE_TOLERANCE
 
     def supersede(self, key: PathKey, metric: Metric, changed: Changed | None) -> None:
         """As :meth:`PerformanceView.supersede`."""

@@ -1,4 +1,4 @@
-"""What is due by the clock: patience, hold-offs, polls, the next wake; and a clock that was set back.
+"""What is due by the clock: patience, hold-offs, polls, the next wake.
 
 Also which paths are to carry no load-generating test, which is asked after every event.  Reads no clock:
 the time is that of the event.  Sources: spec section 2 (measurement load), section 4 (patience).
@@ -6,21 +6,15 @@ the time is that of the event.  Sources: spec section 2 (measurement load), sect
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from adon.broker import maintaining, scheduler
 from adon.broker.effects import Effect, QuietPaths, ReadCounters, ReadFeatures, ReadRules, WakeAt
 from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
-from adon.broker.heard import Heard
 from adon.broker.placing import Placing
 from adon.broker.queueing.reserving import lapsed
 from adon.broker.resources import reserving
 from adon.broker.world import World
 from adon.units import format_duration
-
-CLOCK_SLACK_S = 30.0
-"""Events may be handled so much out of order; one that is older says that the clock was set back."""
 
 
 class Housekeeping:
@@ -33,7 +27,6 @@ class Housekeeping:
     def __init__(self, world: World, placing: Placing) -> None:
         self._world = world
         self._placing = placing
-        self._now = 0.0
         self._polled_at = 0.0
         self._compared_at = 0.0
         self._ticked_at: float | None = None
@@ -121,35 +114,3 @@ class Housekeeping:
             return []
         self._world.quiet = quiet
         return [QuietPaths(event.id, quiet)]
-
-    def mind_the_clock(self, at: float) -> float:
-        """Shift what was noted for later when the clock was set back; forget measurements "of later".
-
-        :returns: by how many seconds it was; 0 if it was not.
-        """
-        by = self._now - at
-        if by <= CLOCK_SLACK_S:
-            self._now = max(self._now, at)
-            return 0.0
-        world = self._world
-        self._now = at
-        self._polled_at -= by
-        self._compared_at -= by
-        self._ticked_at = None
-        self._announced_wake = None
-        world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
-        world.network.clock_set_back(by)
-        world.room.clock_set_back(by)
-        world.alarms.clock_set_back(by)
-        world.links.clock_set_back(by)
-        world.damping.clock_set_back(by)
-        world.standings.clock_set_back(by)
-        world.failovers.clock_set_back(by)
-        world.performance = Heard()
-        world.line.clock_set_back(at)
-        for flow in world.flows.running():
-            world.flows.counters(flow).begin_anew()
-            if flow.path_since is not None:
-                since, diary = min(flow.path_since, at), flow.diary.set_back(at)
-                world.flows.put(replace(flow, path_since=since, diary=diary))
-        return by

@@ -201,15 +201,6 @@ class Installer:
             heapq.heappop(self._draining)
         return None
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did: drains last as long as they would have."""
-        for plan in self._plans.values():
-            if plan.resume_at is not None:
-                plan.resume_at -= by
-        waiting = [(p.resume_at, p.owner) for p in self._plans.values() if p.resume_at is not None]
-        self._draining = waiting
-        heapq.heapify(self._draining)
-
     def batches_to(self, dpid: int) -> tuple[str, ...]:
         """The batches that one switch still owes an answer for."""
         return tuple(b for p in self._plans.values() for b, (to, _) in p.waiting.items() if to == dpid)

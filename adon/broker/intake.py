@@ -21,10 +21,10 @@ from adon.errors import AdonError, Conflict, Forbidden, InvalidInput, NotFound
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.slices import Who
 from adon.flowvisor.topology import Topology
-from adon.moments import minutes_text
 from adon.nearest_key import unknown_name
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
+from adon.timestamps import format_minutes
 from adon.units import format_duration, format_rate, format_size
 
 PROTOCOLS = {"tcp": 6, "udp": 17}
@@ -208,12 +208,12 @@ def _times(
     begins = now if not_before is None else max(now, not_before)
     for field, at in (("not_before", not_before), ("deadline", deadline)):
         if at is not None and at > now + FARTHEST_S:
-            raise InvalidInput.of(field, f"{minutes_text(at)} is more than a year ahead")
+            raise InvalidInput.of(field, f"{format_minutes(at)} is more than a year ahead")
     if deadline is None:
         return not_before, None
     if deadline <= begins:
         than = "past" if not_before is None or deadline <= now else "not after not_before"
-        raise InvalidInput.of("deadline", f"{minutes_text(deadline)} is {than}")
+        raise InvalidInput.of("deadline", f"{format_minutes(deadline)} is {than}")
     best = None if template.cost is not None else _best(request, topology)
     if best is not None and begins + request.size * 8 / best[1] > deadline:
         needed = format_duration(request.size * 8 / best[1])

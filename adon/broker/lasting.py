@@ -18,7 +18,6 @@ Value = TypeVar("Value")
 @dataclass(frozen=True, slots=True, eq=False)
 class _Found(Generic[Value]):
     rests_on: tuple[object, ...]
-    at: float
     until: float
     value: Value
 
@@ -42,9 +41,9 @@ class Lasting(Generic[Value]):
         :param find: finds it, and until when it stays true if nothing changes (s).
         """
         held = self._found.get(key)
-        if held is None or not held.at <= now < held.until or held.rests_on != rests_on:
+        if held is None or now >= held.until or held.rests_on != rests_on:
             value, until = find()
-            held = _Found(rests_on, now, until, value)
+            held = _Found(rests_on, until, value)
             if len(self._found) >= MOST:
                 self._found.clear()
             self._found[key] = held

@@ -37,9 +37,7 @@ def found(world: World, need: Need, ends: tuple[str, str], now: float) -> tuple[
                 terms = _terms(world, candidate.path, need, known, seen)
                 most = terms if _rate(terms) > _rate(most) else most
                 until = min(until, known.observed_at, _oldest(world, candidate.key))
-    # A result whose time is still to come counts by and by.
-    ahead = world.performance.ahead(now)
-    return most, now if ahead else until + need.template.selection.max_age - SLACK_S
+    return most, until + need.template.selection.max_age - SLACK_S
 
 
 def _terms(world: World, path: CandidatePath, need: Need, known: Known, seen: Situation) -> NetworkTerms:

@@ -73,11 +73,6 @@ class Links:
         """When an event, be it only a tick, is wanted next."""
         return None if self._discovery is None else self._discovery.next_wake()
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        if self._discovery is not None:
-            self._discovery.clock_set_back(by)
-
     # -- what is known ------------------------------------------------------------------------------
 
     def live_links(self) -> frozenset[tuple[int, int, int, int]]:

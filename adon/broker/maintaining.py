@@ -15,7 +15,6 @@ from adon.broker.placing import Placing
 from adon.broker.world import World
 
 TOLD = {
-    Stage.ANNOUNCED: "is announced again: the clock was set back",
     Stage.DRAINING: "is near: flows that would still be there leave",
     Stage.ACTIVE: "has begun",
     Stage.OVER: "is over",

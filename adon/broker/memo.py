@@ -111,10 +111,9 @@ class Memo:
         stamp = self.stamp(kind, candidate, s, performance)
         kept = self._kept[kind].standings
         held = kept.get(candidate.key.path)
-        if held is None or not held.stamp.same(stamp) or not held.at <= s.now < held.until:
+        if held is None or not held.stamp.same(stamp) or s.now >= held.until:
             record = record_of(candidate, None, kind.need, stamp.tables, s)
-            until = s.now if s.fleeting else good_until(record, kind)
-            held = Standing(stamp, record, s.now, until)
+            held = Standing(stamp, record, s.now, good_until(record, kind))
             kept[candidate.key.path] = held
         return held
 

@@ -340,14 +340,6 @@ class Network:
         times = (self._installer.next_wake(), self._drift.next_wake(), self._checks.next_wake())
         return min((time for time in times if time is not None), default=None)
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._installer.clock_set_back(by)
-        self._belief.clock_set_back(by)
-        self._drift.clock_set_back(by)
-        self._refusals.clock_set_back(by)
-        self._checks.clock_set_back(by)
-
     def recheck(self, cause: str) -> Outcome:
         """Read and repair every connected switch now, whatever the period and the policy of drift say."""
         connected = sorted(self.topology.connected)

@@ -118,12 +118,6 @@ class Reactive:
                 return self._by(row, packet, connection, hosts, topology, catalog, now)
         return self._refuse(connection, "no entry of policy.reactive has it", now + UNMATCHED_S)
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._until = OrderedDict((one, until - by) for one, until in self._until.items())
-        for minute in self._taken:
-            minute.clock_set_back(by)
-
     def left(self, row: int, now: float) -> int:
         """How many more connections an entry takes at this time."""
         return self._taken[row].left(now)
@@ -221,10 +215,6 @@ class _Minute:
     def until(self, now: float) -> float:
         """When the next may be."""
         return self._times[0][0] + MINUTE_S if self._times else now
-
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._times = deque((at - by, number) for at, number in self._times)
 
 
 def _has(entry: ReactiveEntry, connection: Connection, hosts: tuple[Attachment, Attachment]) -> bool:

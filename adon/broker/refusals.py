@@ -76,7 +76,3 @@ class Refusals:
     def forgive(self, dpid: int) -> None:
         """The switch is new, or an operator asks for it: everything is tried at once."""
         self._slots = {slot: last for slot, last in self._slots.items() if slot[0] != dpid}
-
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._slots = {slot: Repeated(last.count, last.at - by) for slot, last in self._slots.items()}

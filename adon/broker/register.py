@@ -9,7 +9,6 @@ worked out once per flow.
 from __future__ import annotations
 
 import heapq
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +19,6 @@ from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.load import PathLoad
 from adon.broker.scheduler import deadline
-from adon.flowvisor.performance import FUTURE_TOLERANCE
 from adon.templates_catalog.model import Template
 from measurement.model import PathKey
 
@@ -96,7 +94,6 @@ class Register:
         self._queued: set[int] = set()
         self._deadlines: list[tuple[float, int]] = []  # a heap; who does not wait any more is a stale entry
         self.moved = 0
-        self._newest = -math.inf
         self._versions: dict[Ends, int] = {}
         self._priorities: dict[Ends, Counter[int]] = {}
         self._claims: dict[_Claim, set[int]] = {}
@@ -186,10 +183,6 @@ class Register:
             number = flow.number
             counters = self._counters[number] = FlowCounters(lambda: self._counted(number))
         return counters
-
-    def ahead(self, now: float) -> bool:
-        """Whether a rate has to wait for its time to come, the clock having been set back."""
-        return self._newest > now + FUTURE_TOLERANCE
 
     # -- all flows ------------------------------------------------------------------------------------
 
@@ -355,8 +348,6 @@ class Register:
 
     def _counted(self, number: int) -> None:
         """A flow's rate is another one: so is the use of its path."""
-        rate = self._rate(number)
-        self._newest = self._newest if rate is None else max(self._newest, rate[1])
         place = self._places.get(number)
         if place is not None and place.path is not None:
             self._loads[place.ends][place.path].counted()

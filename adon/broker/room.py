@@ -92,10 +92,6 @@ class Room:
         """When the first full switch may be tried again."""
         return min((until for until, _ in self.full.values()), default=None)
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self.full = {dpid: (until - by, error) for dpid, (until, error) in self.full.items()}
-
 
 def table_full(error: str) -> bool:
     """Whether a switch's words say that its table is full."""

@@ -373,14 +373,6 @@ class Unannounced:
                 effects += self._placing.end(flow, FlowState.CANCELLED, why, event)[1]
         return effects
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._reactive.clock_set_back(by)
-        self._drops = {where: until - by for where, until in self._drops.items()}
-        for known in self._known.values():
-            known.turned_at -= by
-            known.room_at -= by
-
 
 def _rule_for(where: Where, rules: Iterable[Entry]) -> Rule | None:
     """What a flow's connections get at the port where packets to this service come in."""

@@ -40,7 +40,6 @@ class Outlook:
     """What keeps a group's flows calm.
 
     :param stamp: what was known of its own path.
-    :param at: when the last of them was found calm.
     :param until: when a value grows too old, or a dwell ends.
     :param lowest: the lowest own Q among the calm flows that have one.
     :param captive: whether a flow is calm only as long as no other path qualifies.
@@ -49,7 +48,6 @@ class Outlook:
 
     stamp: Stamp
     own: OwnPath
-    at: float
     until: float
     lowest: float = math.inf
     captive: bool = False
@@ -57,7 +55,7 @@ class Outlook:
 
     def holds(self, stamp: Stamp, now: float, best: float | None, margin: float) -> bool:
         """Whether the calm flows are still calm."""
-        if not self.stamp.same(stamp) or not self.at <= now < self.until:
+        if not self.stamp.same(stamp) or now >= self.until:
             return False
         return best is None or (not self.captive and best - self.lowest <= margin)
 
@@ -192,8 +190,6 @@ class Watch:
                 uneasy.append(number)
                 continue
             outlook.restless.discard(number)
-            # A value that is too old now was not before: what is found now says nothing of a clock set back.
-            outlook.at = max(outlook.at, s.now)
             outlook.until = min(outlook.until, calm.until)
             outlook.captive = outlook.captive or calm.captive
             outlook.lowest = outlook.lowest if calm.q is None else min(outlook.lowest, calm.q)
@@ -208,14 +204,14 @@ class Watch:
             return None
         stamp = world.memo.stamp(kind, candidate, s, world.performance)
         held = self._outlooks.get(group)
-        if held is not None and held.stamp.same(stamp) and held.at <= s.now < held.own.until:
+        if held is not None and held.stamp.same(stamp) and s.now < held.own.until:
             own = held.own
         else:
             fixed = [metric for metric in kind.need.metrics if metric is not Metric.THROUGHPUT]
             record = record_of(candidate, None, kind.need, stamp.tables, s, fixed)
-            until = s.now if s.fleeting else good_until(record, kind)
+            until = good_until(record, kind)
             own = OwnPath.of(candidate.path, record, stamp.tables, kind.need.qspec, until)
-        return Outlook(stamp, own, s.now, s.now if s.fleeting else own.until)
+        return Outlook(stamp, own, own.until)
 
     # -- one flow ---------------------------------------------------------------------------------------
 

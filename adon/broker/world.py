@@ -109,10 +109,6 @@ class World:
     offers: Mapping[str, Offer] = field(default_factory=dict)
     functions: CostFunctions = field(default_factory=CostFunctions)
 
-    def ahead(self, now: float) -> bool:
-        """Whether a result or a count waits for its time to come: what is found now holds for now only."""
-        return self.performance.ahead(now) or self.flows.ahead(now)
-
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off, longer if it fails again and again."""
         if path is not None:

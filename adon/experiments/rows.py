@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from adon.experiments.results import DecisionRow, MeasurementRow
-from adon.moments import seconds_of
+from adon.timestamps import parse_time
 
 Document = Mapping[str, Any]
 
@@ -33,7 +33,7 @@ def decisions(
         rows.append(
             DecisionRow(
                 trial,
-                seconds_of(decision["at"]) - began_at,
+                parse_time(decision["at"]) - began_at,
                 names[decision["flow"]],
                 decision["outcome"],
                 decision["path"],
@@ -60,7 +60,7 @@ def measurements(trial: int, began_at: float, found: Iterable[Document]) -> list
     rows = [
         MeasurementRow(
             trial,
-            seconds_of(one["observed_at"]) - began_at,
+            parse_time(one["observed_at"]) - began_at,
             one["path"],
             one["source"],
             one["destination"],
@@ -84,8 +84,8 @@ def tested(began: float, paths: Iterable[str], tests: Sequence[Document]) -> flo
 
 
 def _first_end(began: float, path: str, tests: Sequence[Document]) -> float | None:
-    after = (one for one in tests if one["path"] == path and seconds_of(one["started_at"]) >= began)
-    return min((seconds_of(one["observed_at"]) for one in after), default=None)
+    after = (one for one in tests if one["path"] == path and parse_time(one["started_at"]) >= began)
+    return min((parse_time(one["observed_at"]) for one in after), default=None)
 
 
 def path_at(paths: Sequence[tuple[float, str]], at: float) -> str | None:

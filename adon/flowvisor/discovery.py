@@ -149,19 +149,6 @@ class Discovery:
         times += [] if self._links.due is None else [self._links.due]
         return min(times, default=None)
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self._now = None if self._now is None else self._now - by
-        for switch in self._switches.values():
-            switch.since -= by
-            switch.next_hello -= by
-            for port in switch.ports.values():
-                port.up_since, port.settled_at = port.up_since - by, port.settled_at - by
-                port.told = {kind: at - by for kind, at in port.told.items()}
-                if port.foreign is not None:
-                    port.foreign = (port.foreign[0], port.foreign[1] - by)
-        self._links.clock_set_back(by)
-
     # -- what is known ------------------------------------------------------------------------------
 
     def live_links(self) -> frozenset[tuple[int, int, int, int]]:
@@ -242,7 +229,7 @@ class Discovery:
         """Let what is due happen first; the time that we slept ourselves is nobody's silence."""
         found, hello = Found(), self._settings.hello
         slept = 0.0 if self._now is None else now - self._now - hello
-        self._now = now if self._now is None else max(now, self._now)
+        self._now = now
         if slept > hello:
             self._links.extend_hearing(slept)
         self._links.wake(now, found)

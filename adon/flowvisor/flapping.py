@@ -11,7 +11,7 @@ Functions of values; times in seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adon.config.discovery import LinkDiscovery
 
@@ -40,12 +40,8 @@ class Flaps:
 
     def remembered(self, now: float, settings: LinkDiscovery) -> int:
         """How many failures are not forgotten by now."""
-        return max(0, self.count - int(max(0.0, now - self.last) / settings.flap_forgiven))
+        return max(0, self.count - int((now - self.last) / settings.flap_forgiven))
 
     def over(self, now: float, settings: LinkDiscovery) -> bool:
         """Whether nothing of this matters any more."""
         return self.until <= now and self.remembered(now, settings) == 0
-
-    def shifted(self, by: float) -> Flaps:
-        """The same after the clock was set back by so many seconds."""
-        return replace(self, last=self.last - by, until=self.until - by)

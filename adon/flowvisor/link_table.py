@@ -138,13 +138,6 @@ class LinkTable:
         for link in self._links.values():
             link.heard = {end: replace(last, at=last.at + by) for end, last in link.heard.items()}
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did."""
-        self.extend_hearing(-by)
-        self._due -= by
-        for link in self._links.values():
-            link.since, link.due, link.flaps = link.since - by, link.due - by, link.flaps.shifted(by)
-
     # -- inside -------------------------------------------------------------------------------------
 
     def _judge(self, link: Link, now: float, found: Found) -> None:

@@ -43,6 +43,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from adon.errors import InvalidInput
 from adon.flowvisor.path import Basis, Knowledge, Known, Unknown
 from adon.flowvisor.steadiness import Steadiness
 from adon.units import format_duration
@@ -75,8 +76,6 @@ def _unusable(observed_at: float, now: float, max_age: float, changed: Changed |
     """Why a value of this time cannot be used now; empty if it can."""
     if changed is not None and observed_at < changed.since:
         return f"superseded: {changed.why}"
-    if observed_at > now + FUTURE_TOLERANCE:
-        return f"from the future: {format_duration(observed_at - now)} ahead of our clock"
     age = max(0.0, now - observed_at)
     if age > max_age:
         return f"{format_duration(age)} old, older than max_age ({format_duration(max_age)})"
@@ -109,12 +108,15 @@ class PerformanceView:
 
         Late results still count towards :meth:`best`.
 
-        :param now: if given, a result from the future is refused.  Without it such a result is held, is
-            unknown to :meth:`knowledge`, and hides the results that follow until its time has come.
+        :param now: the time of the event in seconds; a result is not refused for its time without it.
         :param beside: streams of our own flows that a throughput test shared the path with, on average.
+        :raises InvalidInput: for a result that is more than :data:`FUTURE_TOLERANCE` later than ``now``.
         """
         if now is not None and measurement.observed_at > now + FUTURE_TOLERANCE:
-            return False
+            early = format_duration(measurement.observed_at - now)
+            raise InvalidInput.of(
+                "observed_at", f"is {early} in the future; synchronise the clocks", "in-future"
+            )
         self._remember_best(measurement)
         place = (measurement.key, measurement.metric)
         held = self._latest.get(place)
@@ -207,7 +209,7 @@ def usable(
 ) -> Knowledge:
     """A result as knowledge.
 
-    Known if there is one, neither from the future nor older than ``max_age`` nor from before a change.
+    Known if there is one, neither older than ``max_age`` nor from before a change.
     """
     if measurement is None:
         return Unknown("never measured")

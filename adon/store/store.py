@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, func, select
 
 from adon.broker.decision import Decision
 from adon.broker.effects import RuleState
@@ -49,6 +49,7 @@ from adon.store.flow_rows import EVERY_FLOW, FlowFilter, HistoryEntry
 from adon.store.lease import Held, Lease
 from adon.store.rule_rows import SavedRule
 from adon.store.snapshot_rows import SavedSnapshot
+from adon.store.tables import decisions, documents, flow_history, idempotency, rules, templates
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
 
@@ -57,6 +58,14 @@ WANTED = frozenset({RuleState.PENDING, RuleState.INSTALLED, RuleState.FAILED})
 
 CIRCUITS = "circuits"
 """The document of the overlays' circuits."""
+SAVED_AT = (
+    decisions.c.at,
+    rules.c.updated_at,
+    templates.c.saved_at,
+    idempotency.c.at,
+    documents.c.updated_at,
+)
+"""The columns with times of events, besides that of the flows' history."""
 
 
 class Store:
@@ -252,6 +261,13 @@ class Store:
         """How many rules are in each state; states without any are left out."""
         with self._reading() as connection:
             return rule_rows.states(connection)
+
+    def latest_time(self) -> float:
+        """Return the time of the latest saved event in seconds since the epoch; 0 in a new database."""
+        last = select(flow_history.c.at).order_by(flow_history.c.id.desc()).limit(1)
+        queries = [last, *(select(func.max(column)) for column in SAVED_AT)]
+        with self._reading() as connection:
+            return max(connection.execute(query).scalar() or 0.0 for query in queries)
 
     def last_flow_number(self) -> int:
         """The highest flow number ever saved, 0 before the first."""

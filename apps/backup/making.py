@@ -14,7 +14,7 @@ from pathlib import Path
 
 from adon.code_version import code_version
 from adon.errors import Conflict, InvalidInput, Unavailable
-from adon.moments import time_text
+from adon.timestamps import format_time
 from apps.backup import databases, manifest
 from apps.backup.manifest import (
     ACCEPTED_FILE,
@@ -64,7 +64,7 @@ def make(found: Mapping[str, Path], target: Path, now: float) -> Made:
     :raises Unavailable: if a database cannot be read, or the backup not be written; nothing is left then.
     """
     if target.is_dir():
-        target = target / f"adon-{time_text(int(now)).replace(':', '').replace('-', '')}.tar"
+        target = target / f"adon-{format_time(int(now)).replace(':', '').replace('-', '')}.tar"
     if target.exists():
         raise Conflict("target", f"{target} is there already")
     try:
@@ -87,7 +87,7 @@ def _made(found: Mapping[str, Path], target: Path, folder: Path, now: float) -> 
             schema = None
         size = (folder / name).stat().st_size
         kept[name] = Kept(size=size, sha256=digest(folder / name), schema_revision=schema)
-    said = Manifest(format=FORMAT, made=time_text(now), code=code_version(), files=kept)
+    said = Manifest(format=FORMAT, made=format_time(now), code=code_version(), files=kept)
     packed = folder / "packed"
     with os.fdopen(os.open(packed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OURS_ONLY), "wb") as output:
         with tarfile.open(fileobj=output, mode="w") as tar:

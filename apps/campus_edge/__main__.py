@@ -31,6 +31,7 @@ from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
+from adon.timestamps import MonotoneClock
 from apps.campus_edge import connections, fireflies, hello_key, listening, signals
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor, monitoring_to_json
@@ -57,6 +58,8 @@ YOUNG_OBJECTS = 20_000
 """New objects after which the collector looks at them: a packet leaves a few that are gone by themselves."""
 JOBS_REMEMBERED = 500
 """Jobs that are over from which is learnt again what sites are worth."""
+CLOCK_SLACK_S = 1.0
+"""Seconds that the wall clock may be behind the latest saved time before the log says so."""
 SITES_ASKED = "sites.asked"
 """A collector asks what it is to do about compute sites: it began to listen after its greeting."""
 
@@ -95,7 +98,8 @@ class _Shell:
     socket_path: Path
     desk: RoleDesk
     watchman: ServiceManager
-    stamps: Stamps = field(default_factory=Stamps)
+    clock: MonotoneClock
+    stamps: Stamps
     inbox: Inbox = field(default_factory=Inbox)
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -109,7 +113,8 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     signals.hold()
     control: dict[int, Control] = {one.dpid: one.control for one in configuration.switches.values()}
     begin = alone(control, _generation(store_url)) if where.ha is None else stand_by(control)
-    shell = _Shell(configuration, store_url, socket_path, RoleDesk(begin), watchman)
+    clock = MonotoneClock()
+    shell = _Shell(configuration, store_url, socket_path, RoleDesk(begin), watchman, clock, Stamps(clock))
     credentials = None if where.tls is None else Credentials(where.tls)
     listener = listening.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(shell)
@@ -162,6 +167,9 @@ def _generation(store_url: str) -> int:
 def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     """Load the state and be the active controller until the signal."""
     store, stamps = Store.open(shell.store_url, fence=lease), shell.stamps
+    behind = shell.clock.advance_to(store.latest_time())
+    if behind > CLOCK_SLACK_S:
+        log.warning("event=clock.behind seconds=%.0f", behind)
     broker = Broker(
         shell.configuration,
         _catalog(store, stamps.clock()),

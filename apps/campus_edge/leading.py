@@ -15,7 +15,8 @@ from adon.flowvisor import roles
 from adon.store import lease
 from adon.store.lease import CONTROLLER, Held, Lease
 from adon.store.store import Store
-from apps.campus_edge.roles import RoleDesk, boot_time
+from adon.timestamps import boot_time
+from apps.campus_edge.roles import RoleDesk
 from apps.service_manager import ServiceManager
 
 log = logging.getLogger(__name__)

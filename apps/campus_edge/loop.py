@@ -13,14 +13,15 @@ import logging
 import os
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Protocol
 
 from adon.broker.effects import Effect, WakeAt
 from adon.broker.events import Event, Tick
 from adon.errors import EXIT_DATABASE, Unavailable
 from adon.store.lease import LeaseLost
+from adon.timestamps import MonotoneClock
 from apps.campus_edge.roles import step_down
 from apps.service_manager import ServiceManager
 
@@ -74,11 +75,14 @@ def lost_store(error: Unavailable) -> None:
 
 
 class Stamps:
-    """Gives each event its id and its time; the prefix keeps ids of different runs apart."""
+    """Gives each event its id and its time; the prefix keeps ids of different runs apart.
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self.clock = clock
-        self._prefix = _base36(int(clock() * 10))
+    :param clock: never falls; seconds since the epoch.
+    """
+
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        self.clock = MonotoneClock() if clock is None else clock
+        self._prefix = _base36(int(self.clock() * 10))
         self._numbers = itertools.count(1)
 
     def __call__(self) -> tuple[str, float]:
@@ -151,6 +155,7 @@ class DecisionLoop(threading.Thread):
         self._stamps = stamps
         self._inbox = inbox
         self._wake_at: float | None = None
+        self._now = stamps.clock()
 
     def stop(self) -> None:
         """End the thread after the events that are already waiting."""
@@ -200,6 +205,9 @@ class DecisionLoop(threading.Thread):
             self._decide(Tick(*self._stamps()))
 
     def _decide(self, event: Event) -> None:
+        if event.at < self._now:  # threads stamp their events before they queue them
+            event = replace(event, at=self._now)
+        self._now = event.at
         effects = self._broker.handle(event)
         for effect in effects:
             if isinstance(effect, WakeAt) and (self._wake_at is None or effect.at < self._wake_at):

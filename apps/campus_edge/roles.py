@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -30,6 +29,7 @@ from adon.flowvisor.roles import (
     Use,
     step,
 )
+from adon.timestamps import boot_time
 
 log = logging.getLogger(__name__)
 
@@ -37,11 +37,6 @@ ANSWER_TIMEOUT_S = 15.0
 """A switch that has not answered a role request for so long knows no roles."""
 EXIT_STEPPED_DOWN = 75
 """EX_TEMPFAIL of sysexits.h: another controller is, or may become, the active one; start again as standby."""
-
-
-def boot_time() -> float:
-    """Seconds since the machine started, those in which it slept included."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def step_down(why: str) -> None:
@@ -82,19 +77,16 @@ class RoleDesk:
 
     :param begin: what this controller begins as.
     :param clock: seconds, of a clock that only grows, also while the machine sleeps.
-    :param wall: the clock that deadlines of answers are told in.
     """
 
     def __init__(
         self,
         begin: Roles,
         clock: Callable[[], float] = boot_time,
-        wall: Callable[[], float] = time.time,
         end: Callable[[str], None] = step_down,
     ) -> None:
         self._roles = begin
         self._clock = clock
-        self._wall = wall
         self._end = end
         self._board: Board = _NoSwitches()
         self._asked: dict[int, tuple[int, float]] = {}
@@ -141,7 +133,7 @@ class RoleDesk:
             case AskRole():
                 xid = self._board.ask_role(effect)
                 if xid is not None:
-                    self._asked[xid] = (effect.dpid, self._wall() + ANSWER_TIMEOUT_S)
+                    self._asked[xid] = (effect.dpid, self._clock() + ANSWER_TIMEOUT_S)
             case Use(dpid):
                 self._board.use(dpid)
             case Leave(dpid, why):
@@ -168,10 +160,14 @@ class RoleDesk:
                 self.feed(RoleTaken(dpid))
 
     def overdue(self, now: float) -> list[float]:
-        """Give up waiting for what was not answered in time; the deadlines that remain."""
+        """Give up waiting for what was not answered in time; the deadlines that remain.
+
+        :param now: the time that these deadlines are stated in, in seconds.
+        """
         with self._lock:
-            late = [(xid, dpid) for xid, (dpid, deadline) in self._asked.items() if deadline <= now]
+            own = self._clock()
+            late = [(xid, dpid) for xid, (dpid, deadline) in self._asked.items() if deadline <= own]
             for xid, dpid in late:
                 del self._asked[xid]
                 self.feed(RoleUnknown(dpid, f"no answer within {ANSWER_TIMEOUT_S:g} s"))
-            return [deadline for _, deadline in self._asked.values()]
+            return [now + deadline - own for _, deadline in self._asked.values()]

@@ -76,9 +76,9 @@ def note(access: Access, action: str, obj: str, outcome: Any, detail: str) -> No
 
 def timed(values: dict[str, Any]) -> dict[str, Any]:
     """Values with their times written as the API writes them."""
-    from adon.moments import time_text
+    from adon.timestamps import format_time
 
-    return {name: time_text(value) if isinstance(value, float) else value for name, value in values.items()}
+    return {name: format_time(value) if isinstance(value, float) else value for name, value in values.items()}
 
 
 def _who() -> str:

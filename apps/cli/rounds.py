@@ -88,6 +88,6 @@ def summary(record: RoundRecord) -> list[str]:
 
 
 def _moment(at: float) -> str:
-    from adon.moments import time_text
+    from adon.timestamps import format_time
 
-    return time_text(at)
+    return format_time(at)

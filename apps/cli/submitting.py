@@ -154,7 +154,7 @@ def _check(wishes: Mapping[str, Any]) -> None:
 
     :raises InvalidInput: naming the option.
     """
-    from adon.moments import parse_moment
+    from adon.timestamps import parse_moment
     from adon.units import parse_size
 
     option(cast("str | None", wishes.get("size")), parse_size, "--size")

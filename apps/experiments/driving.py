@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 from adon.errors import AdonError, Unavailable
 from adon.experiments.planned import PlannedFlow
 from adon.experiments.results import DecisionRow
-from adon.moments import seconds_of
 from adon.simulation.network import Path as SimulatedPath
 from adon.simulation.policy import (
     Finished,
@@ -34,6 +33,7 @@ from adon.simulation.policy import (
     Woken,
 )
 from adon.simulation.workload import Transfer
+from adon.timestamps import parse_time
 from apps.experiments.deciding import Decided, Given, News, Refused, Sight
 from apps.experiments.kept import KeptPaths
 from measurement.model import Measurement, Metric, PathKey
@@ -265,7 +265,7 @@ def _simulated(path: Path) -> SimulatedPath:
 def _measurement(found: Mapping[str, Any], began_at: float) -> Measurement:
     """In the policy's time: seconds from the trial's beginning."""
     key = PathKey(found["path"], found["source"], found["destination"])
-    started, observed = (seconds_of(found[name]) - began_at for name in ("started_at", "observed_at"))
+    started, observed = (parse_time(found[name]) - began_at for name in ("started_at", "observed_at"))
     return Measurement(
         key, Metric(found["metric"]), found["value"], started, observed, found["origin"], found["tool"]
     )

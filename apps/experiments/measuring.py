@@ -13,7 +13,7 @@ from adon.experiments.document import Measuring
 from adon.experiments.reading import Source
 from adon.experiments.sweeping import Place, at_point, points
 from adon.experiments.validation import set_at
-from adon.moments import seconds_of
+from adon.timestamps import parse_time
 from mininet_topos.networks import Network
 from mininet_topos.networks.configuration import (
     DEFAULT_SCHEDULE,
@@ -134,4 +134,4 @@ def await_first(client: Client, adon: Adon, tests: Schedule, network: Network) -
 
 
 def _known_since(metrics: Mapping[str, Any], since: float) -> set[str]:
-    return {name for name, one in metrics.items() if seconds_of(one["observed_at"]) >= since}
+    return {name for name, one in metrics.items() if parse_time(one["observed_at"]) >= since}

@@ -12,7 +12,7 @@ from adon.errors import AdonError, Conflict, Unavailable
 from adon.experiments import rows
 from adon.experiments.planned import PlannedFlow
 from adon.experiments.results import DecisionRow
-from adon.moments import seconds_of, time_text
+from adon.timestamps import format_time, parse_time
 from apps.experiments.deciding import Decided, Given, News, Refused, Sight
 from mininet_topos.carrying import Delivered
 from mininet_topos.networks import Path
@@ -70,7 +70,7 @@ class Ours:
         if flow.qspec is not None:
             body["qspec"] = flow.qspec.model_dump(mode="json", exclude_none=True)
         if flow.deadline is not None:
-            body["deadline"] = time_text(self._sight.now + flow.deadline)
+            body["deadline"] = format_time(self._sight.now + flow.deadline)
         return body
 
     def began(self, flow: str) -> None:
@@ -109,8 +109,8 @@ class Ours:
             {
                 "scope": "path",
                 "name": present,
-                "begins": time_text(now + WINDOW_BEGINS_S),
-                "ends": time_text(max(self._ends, now + 60.0)),
+                "begins": format_time(now + WINDOW_BEGINS_S),
+                "ends": format_time(max(self._ends, now + 60.0)),
                 "lead": WINDOW_LEAD,
             }
         )
@@ -135,7 +135,7 @@ class Ours:
 
     def _first(self, flow: str) -> float | None:
         """When it was first decided on, as ADON has it; None if it says nothing of it."""
-        return min((seconds_of(one["at"]) for one in self._decided[self._ids[flow]]), default=None)
+        return min((parse_time(one["at"]) for one in self._decided[self._ids[flow]]), default=None)
 
     def _news(self, name: str, flow: Mapping[str, Any]) -> Sequence[News]:
         before = self._known.get(name)
@@ -148,7 +148,7 @@ class Ours:
             self._final.add(name)
         if state == "active" and path is not None and (before is None or before != ("active", path)):
             since = flow["path_since"] or flow["state_since"]
-            news.append(Given(name, path, seconds_of(since)))
+            news.append(Given(name, path, parse_time(since)))
         elif flow["final"] and state != "finished":
             news.append(Refused(name, flow["reason"]))
         return news

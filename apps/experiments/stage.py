@@ -19,7 +19,7 @@ from adon.experiments.document import Experiment
 from adon.experiments.events import Controller
 from adon.experiments.planned import PlannedFlow, Trial
 from adon.experiments.policies import Kind, parse
-from adon.moments import seconds_of, time_text
+from adon.timestamps import format_time, parse_time
 from apps.experiments import baseline_policies
 from apps.experiments.deciding import Decider, Sight
 from apps.experiments.driving import Driven, unmeasured
@@ -96,13 +96,13 @@ class Staged:
         if self.client is None or self.down:
             return ()
         since = max(began_at, self.asked_since - OVERLAP_S)
-        found = self.client.measurements(since=time_text(since), limit=MOST_RESULTS)
+        found = self.client.measurements(since=format_time(since), limit=MOST_RESULTS)
         self.asked_since = max([self.asked_since, *(_seconds(one) for one in found)])
         return list(reversed(found))
 
 
 def _seconds(result: Mapping[str, Any]) -> float:
-    return seconds_of(str(result["observed_at"]))
+    return parse_time(str(result["observed_at"]))
 
 
 def needs_adon(trial: Trial) -> bool:

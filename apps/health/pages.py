@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adon.moments import time_text
+from adon.timestamps import format_time
 from adon.units import format_duration, format_rate
 from apps import html_pages
 from apps.figures import diagnosis as figures_of_diagnosis
@@ -95,7 +95,7 @@ def diagnosis_page(diagnosis: Diagnosis) -> str:
 
 
 def _said(record: RoundRecord) -> dict[str, Any]:
-    return {"began": time_text(round(record.began)), "lasted": format_duration(record.ended - record.began)}
+    return {"began": format_time(round(record.began)), "lasted": format_duration(record.ended - record.began)}
 
 
 def _first(rows: Sequence[Any]) -> dict[str, Any]:

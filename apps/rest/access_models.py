@@ -12,8 +12,8 @@ from adon.access.policy import Action, Role, Scope
 from adon.access.shown import token_values, user_values
 from adon.access.user import User
 from adon.access.user_names import PRINCIPALS
-from adon.moments import When
 from adon.store.access.sessions import Session
+from adon.timestamps import When
 from apps.rest.models import ListView, NewestFirstView, View
 from apps.rest.times import Time
 

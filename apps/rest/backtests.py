@@ -26,8 +26,8 @@ from typing import Any
 
 from adon import problems, yamlfile
 from adon.errors import Conflict, InvalidInput, NotFound
-from adon.moments import time_text
 from adon.templates_catalog.model import Template
+from adon.timestamps import format_time
 from adon.units import format_duration
 
 log = logging.getLogger(__name__)
@@ -162,7 +162,7 @@ class Backtests:
         file.write_text(yamlfile.dump(template))
         ended = self._carried_out(
             ("template", "backtest", str(file), "--config", str(self.config), "--data", str(self.data)),
-            ("--since", time_text(one.since), "--until", time_text(one.until)),
+            ("--since", format_time(one.since), "--until", format_time(one.until)),
             ("--most-results", str(MOST_RESULTS), "--json"),
         )
         if ended is None:

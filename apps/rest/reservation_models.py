@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from adon.broker.forecasting.calibration import Calibration
 from adon.broker.resources.reservation import Reservation, Stage
 from adon.broker.resources.reserving import as_json
-from adon.moments import When
 from adon.templates_catalog.model import Name
+from adon.timestamps import When
 from adon.units import Rate, Size
 from apps.rest.api.common import flow_number
 from apps.rest.models import ListView, View, listed_values

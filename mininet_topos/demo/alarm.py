@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
+from adon.timestamps import format_time, parse_time
 from adon.units import format_duration
 from measurement.anomaly.live import Settings
 from mininet_topos.demo.scenario import (
@@ -23,7 +24,7 @@ from mininet_topos.demo.scenario import (
     Expectation,
     steering_template,
 )
-from mininet_topos.demo.telling import Telling, seconds_of, time_text
+from mininet_topos.demo.telling import Telling
 
 LEARN = Settings().learn
 """Samples that the detector learns a level from."""
@@ -73,8 +74,8 @@ def _await_tests(scene: Telling, count: int, since: float) -> None:
 
 
 def _round_trips(scene: Telling, since: float) -> list[Mapping[str, Any]]:
-    found = scene.api.measurements(path=L2, source="mu", metric="rtt", since=time_text(since))
-    return [m for m in found if seconds_of(m["started_at"]) >= since]
+    found = scene.api.measurements(path=L2, source="mu", metric="rtt", since=format_time(since))
+    return [m for m in found if parse_time(m["started_at"]) >= since]
 
 
 def _await_move(scene: Telling, flow: Mapping[str, Any]) -> None:
@@ -97,12 +98,12 @@ def _check_cause(scene: Telling, contended: float) -> None:
     alarm = alarms.get(move["alarm"])
     named = alarm is not None and alarm["id"] in move["reason"] and _about_the_round_trip(alarm)
     scene.note(f"t12: the move names the alarm about the round trip of {L2}", named, move["reason"])
-    at = seconds_of(move["at"])
+    at = parse_time(move["at"])
     missed = [
         m
         for m in scene.record.measurements
         if (m["path"], m["source"], m["metric"]) == (L2, "mu", "rtt")
-        and contended <= seconds_of(m["observed_at"]) <= at
+        and contended <= parse_time(m["observed_at"]) <= at
         and m["value"] > STEERING_RTT
     ]
     text = f"t12: the alarm came before patience ({STEERING_PATIENCE} misses) was over"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from adon.timestamps import format_time, parse_time
 from adon.units import format_rate
 from mininet_topos.demo.scenario import (
     L2,
@@ -16,7 +17,7 @@ from mininet_topos.demo.scenario import (
     expectation,
     templates,
 )
-from mininet_topos.demo.telling import Telling, seconds_of, time_text
+from mininet_topos.demo.telling import Telling
 
 NEXT_TEST_S = 90.0
 
@@ -82,11 +83,11 @@ def _await_test(story: Telling, path: str, since: float, least: float = 0.0) -> 
     told: set[str] = set()
 
     def tested() -> bool:
-        found = story.api.measurements(path=path, source="mu", metric="throughput", since=time_text(since))
-        fresh = [m for m in found if seconds_of(m["started_at"]) >= since]
+        found = story.api.measurements(path=path, source="mu", metric="throughput", since=format_time(since))
+        fresh = [m for m in found if parse_time(m["started_at"]) >= since]
         if not fresh:
             return False
-        newest = max(fresh, key=lambda m: seconds_of(m["started_at"]))
+        newest = max(fresh, key=lambda m: parse_time(m["started_at"]))
         if newest["started_at"] not in told:
             told.add(newest["started_at"])
             story.tell(f"  {path}: {format_rate(newest['value'])}")

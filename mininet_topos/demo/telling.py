@@ -10,10 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Protocol
 
 from adon.errors import AdonError, Unavailable
+from adon.timestamps import format_time
 from adon.units import format_rate, format_size
 from measurement.scheduling import Task
 from mininet_topos.demo import plan
@@ -248,7 +248,7 @@ class Telling:
         """
         found = [d for flow in self.record.names for d in self.api.decisions(flow)]
         self.record.decisions = sorted(found, key=lambda decision: str(decision["at"]))
-        begin = time_text(since)
+        begin = format_time(since)
         self.record.measurements = self.api.measurements(since=begin, limit="10000")
         self.record.alarms = self.api.alarms(open_only=False, since=begin, limit="1000")
         self.record.plan = plan.read(self.api, self.tasks, begin)
@@ -271,13 +271,3 @@ def _words(found: tuple[str, str | None, str | None]) -> str:
     where = "" if path is None else f" on {path}"
     computed = "" if site is None else f", computed at {site}"
     return f"{state}{where}{computed}"
-
-
-def seconds_of(text: str) -> float:
-    """A time of the API, seconds since the epoch."""
-    return datetime.fromisoformat(text).timestamp()
-
-
-def time_text(seconds: float) -> str:
-    """A time as the API takes it."""
-    return datetime.fromtimestamp(seconds).astimezone().isoformat()

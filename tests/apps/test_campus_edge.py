@@ -31,6 +31,7 @@ from tests.apps.edge import (
     measured,
 )
 from tests.apps.openflow_standin import StandInSwitch
+from tests.support.factories import make_template
 from tests.support.switched_flows import (
     FLOW_COOKIE,
     MEASUREMENT_COOKIE,
@@ -141,6 +142,18 @@ def test_a_restart_changes_nothing_in_the_switches(
             eventually(lambda: "output:3" in ingress_rule(switches), "the flow did not move")
             link.call("flow.cancel", {"flow": number, "requester": "ann"})
             eventually(lambda: not rules_with(switches, FLOW_COOKIE), "its rules are still there")
+
+
+def test_time_does_not_fall_when_the_saved_times_are_ahead_of_the_wall_clock(controller: Controller) -> None:
+    ahead = time.time() + 7200
+    with Store.open(controller.url) as store:
+        store.save_template(make_template(name="later"), "ann", ahead)
+    controller.start()
+    with controller.client() as link:
+        prepare(link)
+        flow = stored_flow(controller, submit_flow(link))
+    assert ahead <= flow.submitted_at < time.time() + 7200
+    assert controller.said("event=clock.behind seconds=7") == 1
 
 
 def test_rules_deleted_by_hand_come_back(controller: Controller, switches: Switches) -> None:

@@ -101,6 +101,18 @@ def test_stamps_of_many_threads_are_unique() -> None:
     assert len(seen) == 2000
 
 
+def test_event_that_was_overtaken_in_the_queue_has_the_time_of_the_event_before_it() -> None:
+    clock, broker = Clock(), Broker()
+    late = [SnapshotAsked(f"e-{at}", at, "c") for at in (1005.0, 1004.0, 1006.0, 999.0)]
+    run(clock, late, broker)
+    assert [(event.id, event.at) for event in broker.events] == [
+        ("e-1005.0", 1005.0),
+        ("e-1004.0", 1005.0),
+        ("e-1006.0", 1006.0),
+        ("e-999.0", 1006.0),
+    ]
+
+
 def test_events_are_decided_and_carried_out_one_after_the_other_in_order() -> None:
     broker = Broker([], [WakeAt("e-2", 5000.0)])
     _, carried = run(Clock(), [asked(1), asked(2), asked(3)], broker)

@@ -45,7 +45,7 @@ class Board:
 class World:
     def __init__(self, begin: roles.Roles) -> None:
         self.now, self.board, self.ended = 0.0, Board(), list[str]()
-        self.desk = RoleDesk(begin, lambda: self.now, lambda: self.now, self.ended.append)
+        self.desk = RoleDesk(begin, lambda: self.now, self.ended.append)
         self.desk.serve(self.board)
 
     def refused(self, xid: int, error: tuple[int, int]) -> None:
@@ -113,8 +113,10 @@ def test_a_switch_that_knows_no_roles_or_says_nothing_is_left() -> None:
     world.refused(101, UNSUPPORTED)
     assert [dpid for dpid, why in world.board.left if why.endswith("its words")] == [1]
     world = alone()
-    assert world.desk.overdue(ANSWER_TIMEOUT_S - 1) == [ANSWER_TIMEOUT_S]
-    assert world.desk.overdue(ANSWER_TIMEOUT_S) == []
+    world.now = ANSWER_TIMEOUT_S - 1
+    assert world.desk.overdue(1000.0) == [1001.0]
+    world.now = ANSWER_TIMEOUT_S
+    assert world.desk.overdue(1000.0) == []
     assert [dpid for dpid, why in world.board.left if why.endswith("15 s")] == [1]
 
 

@@ -552,7 +552,7 @@ class RoleWorld(World):
 
     def __init__(self) -> None:
         super().__init__()
-        self.desk = RoleDesk(roles.alone({DPID: "exclusive"}, 7), lambda: self.now, lambda: self.now)
+        self.desk = RoleDesk(roles.alone({DPID: "exclusive"}, 7), lambda: self.now)
         stamps = Stamps(lambda: self.now)
         self.board = Switchboard(frozenset({DPID}), self.events.append, stamps, (), roles=self.desk)
         self.desk.serve(self.board)
@@ -604,5 +604,6 @@ def test_a_switch_with_another_master_is_left_and_the_broker_hears_why_once(with
 def test_a_switch_that_never_answers_about_its_role_is_left(with_roles: RoleWorld) -> None:
     connection = with_roles.connect()
     assert with_roles.board.overdue(with_roles.now)[1] == with_roles.now + 15
-    with_roles.board.overdue(with_roles.now + 15)
+    with_roles.now += 15
+    with_roles.board.overdue(with_roles.now)
     assert connection.closed

@@ -195,13 +195,3 @@ def test_dwell_is_waived_once_per_dwell_and_flow() -> None:
     assert alarms.waives(make_alarm(1.0), 8, MISSED, 101.0, 30.0) is Waived.PATIENCE_AND_DWELL
     alarms.forget_flow(7)
     assert alarms.waives(make_alarm(1.0), 7, MISSED, 101.0, 30.0) is Waived.PATIENCE_AND_DWELL
-
-
-def test_a_clock_set_back_prolongs_nothing() -> None:
-    alarms = Alarms()
-    act(alarms, 10_000.0)
-    alarms.hurried(7, 10_000.0)
-    alarms.clock_set_back(3600.0)
-    assert alarms.changed(make_alarm(1.0).series) == Changed(6400.0, "alarm a-1")
-    assert alarms.waives(make_alarm(1.0), 7, MISSED, 6430.0, 30.0) is Waived.PATIENCE_AND_DWELL
-    assert act(alarms, 6400.0 + HOLD_OFF_S, "a-2")

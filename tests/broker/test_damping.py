@@ -62,16 +62,6 @@ def test_a_path_is_given_up_after_so_many_refusals_in_a_row() -> None:
     assert damping.given_up(1) == {}
 
 
-def test_a_clock_set_back_keeps_what_is_remembered() -> None:
-    damping = Damping()
-    damping.failed("a", 1000.0, 30.0, shunned=False)
-    damping.moved(1, 1000.0, 30.0)
-    damping.clock_set_back(900.0)
-    assert damping.failed("a", 140.0, 30.0, shunned=False) == 60.0
-    damping.moved(1, 140.0, 30.0)
-    assert damping.dwell(1, 30.0) == 60.0
-
-
 def test_a_flow_that_every_path_refuses_fails_in_the_end_and_says_so() -> None:
     stage = make_stage()
     stage.refuse(MU_EDGE, "BAD_ACTION")

@@ -126,17 +126,6 @@ def test_what_is_told_names_what_was_done_how_often_and_what_follows() -> None:
     assert "drift: report" in told.news(MU_EDGE)[0]
 
 
-def test_pauses_last_as_long_when_the_clock_is_set_back() -> None:
-    drift = Drift()
-    for now in (1001.0, 1002.0, 1003.0):
-        again(drift, now)
-    drift.note(MISSING, 1004.0)
-    drift.clock_set_back(1000.0)
-    assert drift.next_wake() == 5.0
-    drift.settled(A.slot)
-    assert not again(drift, 6.0)
-
-
 # -- in the network ------------------------------------------------------------------------------------
 
 

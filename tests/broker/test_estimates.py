@@ -222,5 +222,4 @@ def test_how_often_somebody_comes_and_what_they_bring() -> None:
     found.came(AL2S, 40.0, Coming(600.0, 4, 4, 15.0))
     assert found.usual(AL2S, 50.0) == Usual(10.0, Coming(200.0, 2, 2, 7.0))
     assert found.usual(AL2S, 100.0) == Usual(20.0, Coming(200.0, 2, 2, 7.0)), "nobody came since"
-    assert found.usual(AL2S, 0.0) is None, "a clock that was set back"
     assert found.usual(PathKey("al2s", "osu", "mu"), 50.0) is None

@@ -29,14 +29,6 @@ def test_a_failure_lasts_until_its_last_flow_has_moved() -> None:
     assert dict(map(tuple, found["buckets"]))["+Inf"] == 2  # type: ignore[call-overload]
 
 
-def test_a_clock_set_back_makes_no_failure_longer() -> None:
-    failovers = Failovers()
-    failovers.moving(1, "e1", 1000.0)
-    failovers.clock_set_back(600.0)
-    failovers.moved(1, 400.2)
-    assert failovers.reading()["seconds"] == pytest.approx(0.2)
-
-
 def test_a_port_that_goes_down_is_a_failure_and_a_measurement_is_none() -> None:
     stage = make_stage()
     flows = [stage.submit(qspec={"throughput": {"min": "1 Mbps"}}) for _ in range(2)]

@@ -293,28 +293,6 @@ def test_dwell_is_waived_for_a_flow_once_per_dwell() -> None:
     assert decision.code == "min-dwell"
 
 
-def test_a_clock_set_back_prolongs_no_hold_off() -> None:
-    stage, _ = on_al2s()
-    stage.alarm(make_alarm(stage.now, metric=Metric.LOSS))
-    stage.set_clock_back(3600.0)
-    stage.pass_time(20)
-    assert stage.alarm(make_alarm(stage.now, "a-2", metric=Metric.LOSS)) == []
-    stage.alarm(clear_alarm(make_alarm(0.0, "a-2", metric=Metric.LOSS), stage.now))
-    for _ in range(int(HOLD_OFF_S) // 20):
-        stage.carry(stage.saved.flows[1], 1000)
-        stage.pass_time(20)
-    (decision,) = stage.alarm(make_alarm(stage.now, "a-3", metric=Metric.LOSS))
-    assert decision.alarm == "a-3"
-
-
-def test_a_clock_set_back_leaves_no_value_superseded_for_ever() -> None:
-    stage, _ = on_al2s()
-    stage.alarm(make_alarm(stage.now))
-    stage.set_clock_back(3600.0)
-    know(stage, al2s=58.0, internet=6.5)
-    assert stage.submit(**SIX).path == "al2s"
-
-
 Step = tuple[float, str, float, float, str]
 STEPS = st.lists(
     st.tuples(

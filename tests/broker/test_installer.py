@@ -50,13 +50,6 @@ def test_a_drain_is_waited_out() -> None:
     assert installer.next_wake() is None
 
 
-def test_a_clock_set_back_does_not_stretch_a_drain() -> None:
-    installer = Installer(0.2)
-    installer.start("f-1", [phase(NEAR, drain=True)], "e1", 1000.0)
-    installer.clock_set_back(600.0)
-    assert installer.next_wake() == pytest.approx(400.2)
-
-
 def test_no_drain_configured_means_no_wait() -> None:
     assert len(Installer(0.0).start("f-1", [phase(NEAR, drain=True)], "e1", 0.0).effects) == 1
 

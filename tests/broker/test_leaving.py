@@ -152,21 +152,6 @@ def test_a_flow_that_a_restart_cannot_serve_leaves_one() -> None:
     assert (left.state, left.streams, [stay.path for stay in left.stays]) == ("failed", 3, ["al2s"])
 
 
-def test_a_clock_that_is_set_back_makes_no_span_negative() -> None:
-    stage = make_stage()
-    flow = stage.submit()
-    stage.report(flow, "started", 0)
-    stage.pass_time(10)
-    stage.set_clock_back(600)
-    stage.pass_time(3)
-    stage.report(flow, "finished", 10**8)
-    left = stage.saved.outcomes[flow.number]
-    assert all(stay.until >= stay.since for stay in left.stays)
-    assert all(span >= 0 for span in left.quality.values())
-    assert left.duration == 0
-    assert left.waited == 0
-
-
 def test_an_admission_before_diaries_were_kept_is_taken_from_its_stay() -> None:
     old = make_flow(state=FlowState.ACTIVE, path="al2s", path_since=1200.0)
     left = outcome_of(old.step(FlowState.FINISHED, 1300.0, "", ended_at=1300.0), streams=1, priority=1)

@@ -159,17 +159,6 @@ def test_a_wrong_wire_is_said() -> None:
     assert stage.announcements("link-miswired")
 
 
-def test_a_clock_that_is_set_back_keeps_links_and_hellos() -> None:
-    stage = LinkStage()
-    stage.connect()
-    stage.pass_time(5)
-    stage.set_clock_back(3600)
-    sent = len(stage.packets)
-    stage.pass_time(5)
-    assert stage.live == {LINK}
-    assert len(stage.packets) - sent in range(16, 25)
-
-
 def test_a_hello_that_changes_nothing_leads_to_nothing() -> None:
     """Hundreds come in per second."""
     stage = LinkStage()

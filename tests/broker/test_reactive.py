@@ -156,15 +156,6 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(door.reactive) == 8 < MAX_REMEMBERED
 
 
-def test_a_clock_set_back_does_not_keep_a_refusal_for_ever() -> None:
-    door = Door({"per_minute": 1})
-    door.knock(5001)
-    door.knock(6000)
-    door.reactive.clock_set_back(1000.0)
-    assert "no entry" in refusal(door.knock(6000, now=NOW - 1000 + 31))
-    assert isinstance(door.knock(5002, now=NOW - 1000 + 61), Taken)
-
-
 def test_an_entry_for_a_slice_needs_a_member() -> None:
     body = yaml.safe_load(NETWORK.read_text())
     body["slices"] = {"genomics": make_slice(7, 5000).model_dump(mode="json", exclude_none=True)}

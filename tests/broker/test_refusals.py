@@ -57,8 +57,6 @@ def test_what_is_refused_again_and_again_is_tried_ever_more_rarely() -> None:
         now = until
     assert pauses[:4] == [RETRY_S, 2 * RETRY_S, 4 * RETRY_S, 8 * RETRY_S]
     assert pauses[-1] == pauses[-2] == 3600.0
-    refusals.clock_set_back(600.0)
-    assert METER.slot in refusals.held(MU_EDGE, now - 601.0)
     refusals.forgive(0xA02)
     refusals.refused([METER.slot], now)
     assert refusals.held(MU_EDGE, now)

@@ -356,19 +356,6 @@ def test_after_a_restart_nothing_fires_again_that_has_just_fired() -> None:
     assert fired(stage, flow)["low"].count == 2
 
 
-def test_a_clock_that_is_set_back_blocks_nothing_for_ever() -> None:
-    stage = staged(
-        {**LOOK, "when": {"metric": "loss", "above": "0.5 %"}, "do": {"action": "notify", "text": "x"}}
-    )
-    flow = stage.submit("t")
-    stage.measure("al2s", loss=0.01)
-    stage.set_clock_back(86_400)
-    assert fired(stage, flow)["low"].at <= stage.now
-    stage.now += 400
-    stage.measure("al2s", loss=0.01)
-    assert fired(stage, flow)["low"].count == 2
-
-
 def test_what_was_done_is_kept_with_the_flow() -> None:
     kept = Triggered((Fired("a", 1.0, 2.0, 3, False, "x"),), (Knob("priority", -1, 4.0, 5.0),), -100)
     stage = staged()

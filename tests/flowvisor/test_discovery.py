@@ -428,22 +428,6 @@ def test_a_controller_that_slept_does_not_blame_the_links() -> None:
     assert net.live == set()
 
 
-def test_a_clock_that_is_set_back_changes_nothing() -> None:
-    net = joined()
-    net.pass_time(5)
-    net.now -= 3600
-    net.discovery.clock_set_back(3600)
-    wake = net.discovery.next_wake()
-    assert wake is not None
-    assert 0 < wake - net.now <= 1.0
-    net.pass_time(10)
-    assert net.live == {WIRE}
-    assert net.told == [("info", "link-live")]
-    net.cut(*WIRE)
-    net.pass_time(4)
-    assert net.live == set()
-
-
 # -- any order of events ---------------------------------------------------------------------------------
 
 ENDS = st.sampled_from([(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2)])
@@ -495,12 +479,6 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(seconds=st.floats(0.01, 6.0))
     def time(self, seconds: float) -> None:
         self.net.pass_time(seconds)
-
-    @rule(by=st.floats(0.1, 100.0))
-    def clock_set_back(self, by: float) -> None:
-        self.net.now -= by
-        self.net.discovery.clock_set_back(by)
-        self.heard_at = {way: at - by for way, at in self.heard_at.items()}
 
     @precondition(lambda self: self.landed)
     @rule(data=st.data())

@@ -60,6 +60,18 @@ class TestFlows:
         assert store.history(1, last=9) == store.history(1)
         assert store.flow(1).reason == "full"
 
+    def test_the_latest_time_is_that_of_any_saved_event(self, store: Store) -> None:
+        assert store.latest_time() == 0.0
+        store.save_template(make_template(), "ann", 900.0)
+        assert store.latest_time() == 900.0
+        store.save_flow(make_flow(), "e-1", at=1000.0)
+        store.save_rules([a_rule()], RuleState.PENDING, "", 950.0)
+        assert store.latest_time() == 1000.0
+        store.save_rules([a_rule()], RuleState.INSTALLED, "", 1003.0)
+        assert store.latest_time() == 1003.0
+        store.save_decision(make_decision(at=1004.0))
+        assert store.latest_time() == 1004.0
+
     def test_a_move_is_history(self, store: Store) -> None:
         flow = make_flow(state=FlowState.ACTIVE, path="al2s", path_since=1001.0)
         store.save_flow(flow, "e-1")

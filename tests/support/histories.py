@@ -211,9 +211,4 @@ def shun(scene: Scene, chance: random.Random) -> None:
         broker.world.shun(path, "it failed", scene.now)
 
 
-def clock_set_back(scene: Scene, chance: random.Random) -> None:
-    scene.now -= chance.choice([20.0, 20.0, 600.0])
-
-
 STEPS = {measure: 40, submit: 8, cancel: 4, wait: 20, report: 6, refuse: 1, idle: 6, port: 2, shun: 1}
-STEPS |= {clock_set_back: 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from adon.broker.events import FirstPacket
 from adon.broker.flow import Flow, FlowState
@@ -158,11 +158,6 @@ class Histories(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         self.stage.restart()
-
-    @precondition(lambda self: self.stage.now > 1_000_100)
-    @rule()
-    def clock_set_back(self) -> None:
-        self.stage.set_clock_back(3600.0)
 
     def one(self, number: int, *states: FlowState) -> Flow | None:
         found = [flow for flow in self.stage.saved.flows.values() if flow.state in states]

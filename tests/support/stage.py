@@ -320,15 +320,6 @@ class Stage(EventPlayer):
         """Have every switch read and repaired; return the answer."""
         return self.command(SyncAsked)
 
-    def set_clock_back(self, by: float) -> None:
-        """Correct the clock of the controller's host; then measure everything again."""
-        self.now -= by
-        self._due = [(at - by, rank, number, action) for at, rank, number, action in self._due]
-        for switch in self.switches.values():
-            for entry in switch.table.values():
-                entry.used, entry.installed = entry.used - by, entry.installed - by
-        self.measure("al2s", 58.0, loss=0.0)
-
     # -- faults -----------------------------------------------------------------------------------------
 
     def refuse(self, dpid: int, error: str) -> None:

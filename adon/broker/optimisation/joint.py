@@ -115,7 +115,7 @@ def _asleep(flow: Flow, now: float) -> bool:
 
 
 def _weight(world: World, flow: Flow, now: float) -> int:
-    waited = max(0.0, now - scheduler.waiting_since(flow))
+    waited = now - scheduler.waiting_since(flow)
     return 1 + world.flows.priority(flow) + int(waited // world.configuration.policy.aging)
 
 

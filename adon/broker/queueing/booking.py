@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from adon.moments import minutes_text
+from adon.timestamps import format_minutes
 from adon.units import format_rate
 
 
@@ -20,5 +20,5 @@ class Booking:
     @property
     def words(self) -> str:
         """``40 Mbps of al2s, 2026-11-21 22:00 UTC to 2026-11-22 06:00 UTC``."""
-        times = f"{minutes_text(self.begins)} to {minutes_text(self.ends)}"
+        times = f"{format_minutes(self.begins)} to {format_minutes(self.ends)}"
         return f"{format_rate(self.rate)} of {self.path}, {times}"

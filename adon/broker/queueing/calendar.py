@@ -24,9 +24,9 @@ from adon.broker.maintenance import Stage, forecast_end, paths_of
 from adon.broker.resources.amounts import Place
 from adon.broker.world import World
 from adon.errors import NotFound
-from adon.moments import minutes_text
 from adon.reasons import Reason
 from adon.step_function import Span, StepFunction, round_down, round_up, sum_of_spans
+from adon.timestamps import format_minutes
 from adon.units import format_rate
 from measurement.model import Metric, PathKey
 
@@ -99,7 +99,7 @@ def closed(world: World, flow: Flow, now: float) -> dict[str, Reason]:
             continue
         full = fills_up(world, key, bound, now, flow.number)
         if full < end:
-            words = f"others have reserved it: from {minutes_text(full)} on there is no room"
+            words = f"others have reserved it: from {format_minutes(full)} on there is no room"
             found[key.path] = Reason("reserved", f"{words} for {format_rate(bound)}")
     return found
 

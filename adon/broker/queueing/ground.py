@@ -34,7 +34,7 @@ def ground(world: World, ends: tuple[str, str], now: float, *, limited: bool) ->
         loads=sum(loads[key.path].version for key in keys if key.path in loads),
         shunned=tuple(key.path for key in keys if key.path in shunned and shunned[key.path][0] > now),
         hour=math.floor((now - world.configuration.measurements.window) / _HOUR_S),
-        fleeting=limited or world.ahead(now),
+        limited=limited,
     )
 
 
@@ -73,7 +73,7 @@ def instant(world: World, event: str) -> Hashable:
     return (event, world.flows.moved)
 
 
-def refusal_of(world: World, trial: Trial, on: Ground, now: float, event: str) -> Refusal:
+def refusal_of(world: World, trial: Trial, on: Ground, event: str) -> Refusal:
     """A trial that ended in a refusal, with what that rests on."""
     flow, records = trial.flow, trial.choice.selection.records
     passing = trial.passing or trial.by_site or flow.slice is not None or flow.booking is not None
@@ -85,11 +85,10 @@ def refusal_of(world: World, trial: Trial, on: Ground, now: float, event: str) -
     )
     return Refusal(
         ground=on,
-        at=now,
         until=min((good_until(record, kind) for record in records), default=math.inf),
         token=token(trial),
         alongside=alongside(world, kind.ends) if contested else None,
-        instant=instant(world, event) if passing or on.fleeting else None,
+        instant=instant(world, event) if passing or on.limited else None,
     )
 
 

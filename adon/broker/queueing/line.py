@@ -105,11 +105,6 @@ class Line:
                 self._watch(waiter, now)
         return changed
 
-    def clock_set_back(self, now: float) -> None:
-        """Times that were past are to come again."""
-        for waiter in tuple(self._waiters.values()):
-            self.put(waiter, now)
-
     def next_change(self) -> float | None:
         """When :meth:`advance` has something to do next; None if never."""
         while self._changes and self._changes[0][1] not in self._waiters:

@@ -40,8 +40,7 @@ class Ground:
     :param heard: how often a result or a change of one of the paths was heard of.
     :param loads: how often the load on one of them changed.
     :param hour: of the history that "best value seen" looks at.
-    :param fleeting: whether there is a result whose time is still to come, or a limit that is not counted
-        here.
+    :param limited: whether there is a limit that is not counted here.
     """
 
     topology: Topology
@@ -50,7 +49,7 @@ class Ground:
     loads: int
     shunned: tuple[str, ...]
     hour: int
-    fleeting: bool = False
+    limited: bool = False
 
     def same(self, other: Ground) -> bool:
         """Whether what rests on the one rests on the other."""
@@ -59,8 +58,8 @@ class Ground:
         return (
             self.topology is other.topology
             and self.performance is other.performance
-            and (self.heard, self.loads, self.shunned, self.hour, self.fleeting)
-            == (other.heard, other.loads, other.shunned, other.hour, other.fleeting)
+            and (self.heard, self.loads, self.shunned, self.hour, self.limited)
+            == (other.heard, other.loads, other.shunned, other.hour, other.limited)
         )
 
 
@@ -68,7 +67,7 @@ class Ground:
 class Refusal:
     """One flow was refused.
 
-    :param at: when; ``until``: when a value it rests on grows too old.
+    :param until: when a value it rests on grows too old.
     :param token: the verdicts: an equal one is not recorded again.
     :param alongside: who runs between the same sites and how, where one of them might give way; else None.
     :param instant: what has to be the same besides, at the same instant, where it does not outlive that; else
@@ -76,7 +75,6 @@ class Refusal:
     """
 
     ground: Ground
-    at: float
     until: float
     token: Hashable
     alongside: Hashable = None
@@ -93,8 +91,8 @@ class Refusal:
         if not self.ground.same(ground):
             return False
         if self.instant is not None:
-            return now == self.at and self.instant == instant()
-        if not self.at <= now < self.until:
+            return self.instant == instant()
+        if now >= self.until:
             return False
         return self.alongside is None or self.alongside == alongside()
 

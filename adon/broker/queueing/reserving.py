@@ -33,9 +33,9 @@ from adon.broker.queueing.calendar import carries, taken
 from adon.broker.world import World
 from adon.errors import InvalidInput
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
-from adon.moments import minutes_text
 from adon.reasons import Reason
 from adon.step_function import StepFunction, round_up
+from adon.timestamps import format_minutes
 from adon.units import format_rate
 from measurement.model import Metric, PathKey
 
@@ -151,14 +151,14 @@ def _refused(wish: Wish, places: list[Place]) -> InvalidInput:
     instead = (
         "it is never free so long"
         if later is None
-        else f"the earliest window is {minutes_text(later.begins)} to {minutes_text(later.ends)} "
+        else f"the earliest window is {format_minutes(later.begins)} to {format_minutes(later.ends)} "
         f"on {later.path}: a deadline from then on would do"
     )
     listed = "; ".join(_left(wish, place) for place in places)
     endless = math.isinf(wish.until)
-    when = f"from {minutes_text(wish.since)} on"
+    when = f"from {format_minutes(wish.since)} on"
     if not endless:
-        when = f"between {minutes_text(wish.since)} and {minutes_text(wish.until)}"
+        when = f"between {format_minutes(wish.since)} and {format_minutes(wish.until)}"
     field = "not_before" if endless else "deadline"
     return InvalidInput.of(field, f"{asked} cannot be reserved {when}: {listed}; {instead}")
 

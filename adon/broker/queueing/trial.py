@@ -21,8 +21,8 @@ from adon.broker.queueing.refusal import NONE, Kept
 from adon.broker.queueing.reserving import honoured
 from adon.broker.ruling import Ruling
 from adon.broker.world import World
-from adon.moments import minutes_text
 from adon.reasons import Reason
+from adon.timestamps import format_minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _asleep(flow: Flow, now: float) -> Reason | None:
     if flow.not_before is None or flow.not_before <= now:
         return None
     booked = "" if flow.booking is None else f": reserved, {flow.booking.words}"
-    return Reason("not-before", f"it is not to start before {minutes_text(flow.not_before)}{booked}")
+    return Reason("not-before", f"it is not to start before {format_minutes(flow.not_before)}{booked}")
 
 
 def _kept_for_others(kept: Kept, sites: Placement) -> Reason | None:

@@ -104,7 +104,7 @@ class Turns:
             if len(those.held) >= MOST_HELD:
                 those.held.clear()
             on = self._ground(those.ends)
-            those.held[place.fate] = ground.refusal_of(world, trial, on, self._now, self._event)
+            those.held[place.fate] = ground.refusal_of(world, trial, on, self._event)
         if those.positions[0] == place.position:
             before = those.wants
             world.line.want(those, wanted(world, trial, self._now, before))
@@ -185,7 +185,6 @@ class Turns:
         passing = any(one.instant is not None for one in refusals)
         return Refusal(
             ground=self._ground(ends),
-            at=self._now,
             until=min((one.until for one in refusals), default=math.inf),
             token=None,
             alongside=next((one.alongside for one in refusals if one.alongside is not None), None),

@@ -141,16 +141,6 @@ class Standings:
         known = self._known.get(site)
         return None if known is None else known.silence(now)
 
-    def clock_set_back(self, by: float) -> None:
-        """Shift what was noted: the clock was set back by so many seconds."""
-        for known in self._known.values():
-            known.heard_at = None if known.heard_at is None else known.heard_at - by
-            known.silent_since = None if known.silent_since is None else known.silent_since - by
-            known.answers = {
-                shape: deque(((at - by, said) for at, said in answers), maxlen=KEPT)
-                for shape, answers in known.answers.items()
-            }
-
     def reading(self, now: float) -> list[dict[str, object]]:
         """Every compute site as plain JSON values; times since the epoch, seconds, bytes, bits/s."""
         return [self._read(name, site, now) for name, site in self._sites.items()]

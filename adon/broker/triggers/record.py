@@ -64,14 +64,6 @@ class Triggered:
         """With a knob as it stands now."""
         return replace(self, knobs=(*(one for one in self.knobs if one.name != knob.name), knob))
 
-    def earlier(self, by: float) -> Triggered:
-        """With every time ``by`` seconds earlier: the clock was set back."""
-        return replace(
-            self,
-            fired=tuple(replace(one, at=one.at - by) for one in self.fired),
-            knobs=tuple(replace(one, turned_at=one.turned_at - by) for one in self.knobs),
-        )
-
 
 NOTHING = Triggered()
 """No trigger has fired."""

@@ -59,13 +59,6 @@ class Triggers:
         self._forget()
         return effects
 
-    def clock_set_back(self, by: float) -> None:
-        """The clock now shows ``by`` seconds less than it did: values begin anew, what has fired stays."""
-        self._seen.clear()
-        for flow in self._world.flows.running():
-            if flow.triggered.fired or flow.triggered.knobs:
-                self._world.flows.put(replace(flow, triggered=flow.triggered.earlier(by)))
-
     def _readings(self, event: Event) -> list[Reading]:
         match event:
             case MeasurementArrived():

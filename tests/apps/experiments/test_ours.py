@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from adon.errors import Conflict, InvalidInput, Unavailable
-from adon.moments import time_text
+from adon.timestamps import format_time
 from adon.units import parse_rate
 from apps.experiments.deciding import Decided, Given, Refused
 from apps.experiments.ours import Ours
@@ -47,7 +47,7 @@ class Client:
         self.states("cancelled", None)
 
     def decisions(self, number):
-        made = {"at": time_text(NOW), "flow": number, "outcome": "admit", "path": "al2s"}
+        made = {"at": format_time(NOW), "flow": number, "outcome": "admit", "path": "al2s"}
         return [{**made, "compute_site": None, "candidates": [], "reason": ""}]
 
     def add_maintenance(self, window):
@@ -59,7 +59,7 @@ class Client:
     def states(self, state, path, reason=""):
         final = state in ("finished", "failed", "expired", "cancelled")
         self.flow = {"id": "f-7", "state": state, "path": path, "final": final, "reason": reason}
-        self.flow |= {"path_since": time_text(NOW + 1), "state_since": time_text(NOW)}
+        self.flow |= {"path_since": format_time(NOW + 1), "state_since": format_time(NOW)}
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_flow_is_asked_for_as_the_plan_has_it(ours, client):
     assert body["size"] == "1000000 B"
     assert (body["ports"], body["streams"], body["label"]) == ([5001], 2, "a")
     assert parse_rate(body["qspec"]["throughput"]["min"]) == 7e6
-    assert body["deadline"] == time_text(NOW + 9)
+    assert body["deadline"] == format_time(NOW + 9)
 
 
 def test_news_are_told_once(ours, client):
@@ -132,7 +132,7 @@ def test_a_deadline_counts_from_when_a_flow_was_asked_for_not_from_when_adon_was
     ours._sight.now += 5
     ours.client = client
     ours.look()
-    assert client.calls[0][1]["deadline"] == time_text(NOW + 9)
+    assert client.calls[0][1]["deadline"] == format_time(NOW + 9)
 
 
 def test_what_was_decided_before_adon_is_stopped_is_not_lost(ours, client):

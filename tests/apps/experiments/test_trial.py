@@ -15,7 +15,7 @@ from adon.errors import Unavailable
 from adon.experiments.figures import Figure, Measure
 from adon.experiments.measures import value
 from adon.experiments.results import DecisionRow, FlowState
-from adon.moments import time_text
+from adon.timestamps import format_time
 from apps.experiments import stage
 from apps.experiments.carriers import Began, Carriers, Ended
 from apps.experiments.deciding import Decided, Given, Refused
@@ -348,7 +348,7 @@ def test_who_decides_and_does_not_answer_is_not_asked_again_when_a_trial_is_brok
 
 def throughput_test(path: str, started: float) -> dict[str, object]:
     """A result as GET /measurements answers."""
-    times = {"started_at": time_text(started), "observed_at": time_text(started + 0.1)}
+    times = {"started_at": format_time(started), "observed_at": format_time(started + 0.1)}
     ends = {"path": path, "source": "mu", "destination": "osu"}
     return {**ends, **times, "metric": "throughput", "value": 1e6, "origin": f"{started}", "tool": "iperf3"}
 

@@ -38,11 +38,6 @@ class Lines(RuleBasedStateMachine):
         self.now += seconds
         self.line.advance(self.now)
 
-    @rule(seconds=st.floats(31, 5e3))
-    def clock_set_back(self, seconds: float) -> None:
-        self.now = max(0.0, self.now - seconds)
-        self.line.clock_set_back(self.now)
-
     @invariant()
     def as_if_sorted(self) -> None:
         phases = {number: phase(one, self.now, RULES) for number, one in self.there.items()}

@@ -189,17 +189,6 @@ def test_a_deadline_that_passes_while_it_waits_is_told() -> None:
     assert stage.flow(flow).state is FlowState.EXPIRED
 
 
-def test_a_clock_set_back_does_not_lose_a_reservation() -> None:
-    stage = make_stage()
-    flow = reserve_tonight(stage)
-    keep(stage, HOUR - 240)
-    stage.set_clock_back(1800.0)
-    keep(stage, 1200)
-    assert stage.flow(flow).state is FlowState.QUEUED
-    keep(stage, 900)
-    assert stage.flow(flow).state is FlowState.ACTIVE
-
-
 @pytest.mark.parametrize("state", ["asleep", "due"])
 def test_a_reserved_flow_can_be_cancelled_in_every_state(state: str) -> None:
     stage = make_stage()

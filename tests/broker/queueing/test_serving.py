@@ -84,7 +84,6 @@ STEPS: dict[Any, int] = {
     histories.refuse: 1,
     histories.port: 2,
     histories.shun: 1,
-    histories.clock_set_back: 1,
     maintain: 1,
     cancel_maintenance: 1,
 }

@@ -89,13 +89,6 @@ def test_without_reports_a_site_is_silent_after_its_patience() -> None:
     assert math.isinf(found(known, now=NOW + PATIENCE + 1).wait.mean)
 
 
-def test_a_clock_that_is_set_back_makes_nobody_silent_nor_young() -> None:
-    known = heard(wait(10.0), at=NOW)
-    known.clock_set_back(3000.0)
-    assert known.silence("osu-hpc", NOW - 3000.0 + PATIENCE) is None
-    assert known.silence("osu-hpc", NOW - 3000.0 + PATIENCE + 1) is not None
-
-
 @pytest.mark.parametrize(
     ("before", "after", "news"),
     [

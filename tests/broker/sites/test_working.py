@@ -69,13 +69,6 @@ def test_a_silent_site_costs_infinity_and_is_told_of_once() -> None:
     assert on.announcements("site-answers", "site-silent") == told
 
 
-def test_a_clock_that_is_set_back_makes_no_site_silent() -> None:
-    on = stage()
-    tell(on, report("osu-hpc", wait(0.0, 4, 8)))
-    on.set_clock_back(3600.0)
-    assert math.isfinite(cost_of(on, "osu-hpc").cost)
-
-
 def test_who_waits_for_a_site_is_tried_again_when_a_job_there_is_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

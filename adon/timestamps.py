@@ -1,11 +1,14 @@
-"""Moments as people write them: a time of RFC 3339, or a span from now (``8 h``).
+"""Times in seconds since the epoch: their text, and the clock that events are stamped with.
 
-A span is a moment only once somebody says when now is; until then both are kept as they were meant.
+A user writes a time of RFC 3339 or a span from now (``8 h``).  :class:`Moment` keeps which of the two it was.
 """
 
 from __future__ import annotations
 
 import re
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
@@ -58,12 +61,12 @@ def parse_moment(value: object) -> Moment:
     return Moment(moment.timestamp())
 
 
-def moment_text(moment: Moment) -> str:
+def format_moment(moment: Moment) -> str:
     """A text that reads back as the same moment."""
-    return f"{moment.after!r} s" if moment.at is None else time_text(moment.at)
+    return f"{moment.after!r} s" if moment.at is None else format_time(moment.at)
 
 
-def time_text(at: float) -> str:
+def format_time(at: float) -> str:
     """Seconds since the epoch as RFC 3339, in UTC, to the microsecond where that is needed."""
     return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
 
@@ -72,7 +75,7 @@ LATEST = 253_402_300_799.0
 """The end of the year 9999: later times have no name."""
 
 
-def minutes_text(at: float) -> str:
+def format_minutes(at: float) -> str:
     """``2026-11-21 06:00 UTC``, for people; ``never`` where that is not in any year that has a name."""
     if not 0 <= at <= LATEST:
         return "never"
@@ -82,15 +85,53 @@ def minutes_text(at: float) -> str:
 When = Annotated[
     Moment,
     BeforeValidator(parse_moment),
-    PlainSerializer(moment_text),
+    PlainSerializer(format_moment),
     WithJsonSchema({"type": "string", "examples": ["2026-11-21T06:00:00Z", "8 h"]}),
 ]
 """A pydantic field read from a time or a span, written back so that it reads the same."""
 
 
-def seconds_of(text: str) -> float:
+def parse_time(text: str) -> float:
     """A time as the API writes it, in seconds since 1970.
 
     :raises ValueError: if it is none.
     """
     return datetime.fromisoformat(text).timestamp()
+
+
+def boot_time() -> float:
+    """Return the seconds since the machine started, suspended time included (CLOCK_BOOTTIME)."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class MonotoneClock:
+    """The wall clock, except that it never falls; usable from any thread.
+
+    While the wall clock is behind (it was set back, or a saved time is later), this clock runs at half the
+    speed of :func:`boot_time` until the wall clock has caught up.  A step forward is followed at once.
+
+    :param start: a time before which the clock does not begin: the latest saved time, in seconds.
+    """
+
+    def __init__(
+        self,
+        start: float = 0.0,
+        wall: Callable[[], float] = time.time,
+        steady: Callable[[], float] = boot_time,
+    ) -> None:
+        self._wall, self._steady, self._lock = wall, steady, threading.Lock()
+        self._read_at, self._now = steady(), max(start, wall())
+
+    def __call__(self) -> float:
+        """Return the time in seconds since the epoch; at least the one returned before."""
+        with self._lock:
+            read_at = self._steady()
+            passed, self._read_at = max(0.0, read_at - self._read_at), max(read_at, self._read_at)
+            self._now = max(self._wall(), self._now + passed / 2)
+            return self._now
+
+    def advance_to(self, start: float) -> float:
+        """Continue at ``start`` if that is later; return the seconds that the wall clock is behind."""
+        with self._lock:
+            self._now = max(self._now, start)
+            return max(0.0, self._now - self._wall())
