@@ -10,8 +10,8 @@ from contextlib import suppress
 from hashlib import sha256
 from urllib.parse import urlsplit
 
-from adon.config import MeasurementPoint
-from adon.config.parts import PINNED
+from adon.config.measurements import MeasurementPoint
+from adon.config.types import PINNED
 
 WITHIN_S = 3.0
 

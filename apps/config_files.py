@@ -10,22 +10,21 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from adon.config import (
-    Configuration,
-    ControllerTls,
-    HealthRounds,
+from adon.config import Configuration
+from adon.config.access import OpenIdProvider, Shibboleth
+from adon.config.controller import ControllerTls
+from adon.config.instances import HealthRounds
+from adon.config.measurements import (
     Ingest,
-    LinkDiscovery,
     Mail,
     MeasurementPoint,
     Measurements,
     Notify,
-    OpenIdProvider,
     RabbitQueue,
     ResultArchive,
-    Shibboleth,
 )
-from adon.config.parts import PINNED
+from adon.config.network import LinkDiscovery
+from adon.config.types import PINNED
 
 Place = tuple[str | int, ...]
 

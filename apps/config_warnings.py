@@ -13,8 +13,7 @@ from pathlib import Path
 
 from adon import yamlfile
 from adon.config import Configuration
-from adon.config.connecting import is_loopback
-from adon.config.parts import PINNED
+from adon.config.types import PINNED, is_loopback
 from adon.errors import Problem
 from apps.config_files import NamedFile, Place, files_of
 

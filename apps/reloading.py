@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from adon import yamlfile
-from adon.config import Configuration
-from adon.config.change import changed, fingerprint
+from adon.config import Configuration, changed, fingerprint
 from adon.errors import InvalidInput, Problem
 from apps.checking import checked
 from apps.collector import files
@@ -74,7 +73,7 @@ RESULTS = ("applied", "unchanged", "refused", "taken_back")
 def concerned(changes: Iterable[str]) -> frozenset[str]:
     """The processes that read something of what changed.
 
-    :param changes: as :func:`adon.config.change.changed` names it.
+    :param changes: as :func:`adon.config.changed` names it.
     """
     found: set[str] = set()
     for name in changes:

@@ -35,7 +35,7 @@ from os_ken.controller.handler import MAIN_DISPATCHER, set_ev_cls
 
 from adon.broker.effects import ReadRules, SendBatch
 from adon.broker.events import BatchConfirmed, Event, RulesReported, SwitchUp
-from adon.config import Connections
+from adon.config.controller import Connections
 from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.wire import V13
 from adon.flowvisor.rule import Change, Op, rule_text

@@ -24,7 +24,7 @@ from typing import Any
 
 import networkx as nx
 
-from adon.config import Cost
+from adon.config.network import Cost
 from adon.flowvisor.graph import Graph, Link
 from adon.flowvisor.kpaths import PathCache, Wish
 from benchmarks.summary import Summary, table

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from adon import config, yamlfile
+from adon.config.policy import QueuePolicy
 from adon.errors import InvalidInput
 from tests.support.refusals import refused
 
@@ -303,12 +304,12 @@ def test_a_wrong_ha_section_is_refused(key: str, cause: str) -> None:
 def test_how_the_queue_is_served(tmp_path: Path) -> None:
     plain = EXAMPLE.read_text()
 
-    def read(queue: str) -> config.QueuePolicy:
+    def read(queue: str) -> QueuePolicy:
         file = tmp_path / "network.yaml"
         file.write_text(f"{plain}  queue: {queue}\n")
         return config.load(file).policy.queue
 
-    assert read("{}") == config.QueuePolicy()
+    assert read("{}") == QueuePolicy()
     assert read("{overtaken_for: 5 min}").overtaken_for == 300.0
     for wrong, code, field in (
         ("{overtaken_for: 300}", "no-unit", "overtaken_for"),

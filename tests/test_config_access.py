@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adon.access.policy import Role
-from adon.config import Access
+from adon.config.access import Access
 from adon.errors import InvalidInput
 from adon.yamlfile import dump, parse_model
 from tests.support.refusals import refused

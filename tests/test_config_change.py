@@ -13,8 +13,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.config import Configuration, load
-from adon.config.change import changed, fingerprint
+from adon.config import Configuration, changed, fingerprint, load
 from adon.yamlfile import dump, parse_model
 
 NETWORK = Path(__file__).parent / "data" / "network.yaml"
@@ -101,7 +100,7 @@ def test_the_fingerprint_is_the_same_in_every_process(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump({**DOCUMENT, "slices": {"a": tenant}}))
     program = (
         "import sys; from pathlib import Path; from adon.config import load; "
-        "from adon.config.change import fingerprint; print(fingerprint(load(Path(sys.argv[1]))))"
+        "from adon.config import fingerprint; print(fingerprint(load(Path(sys.argv[1]))))"
     )
     said = {
         subprocess.run(

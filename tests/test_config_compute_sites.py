@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from adon.config import Configuration, HTCondorAdapter, SlurmAdapter, StaticAdapter
+from adon.config import Configuration
+from adon.config.compute import HTCondorAdapter, SlurmAdapter, StaticAdapter
 from adon.yamlfile import dump, parse_model
 from tests.support.network_factories import NETWORK
 from tests.support.refusals import refused

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from adon.config.discovery import LinkDiscovery
+from adon.config.network import LinkDiscovery
 from tests.support.refusals import refused
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from adon.config import Configuration
-from adon.config.health import measured_by_tests
 from adon.yamlfile import dump, parse_model
 from apps.config_files import files_of
 from measurement.health.model import Pair
@@ -34,14 +33,12 @@ def test_instances_of_two_sites_on_one_path_stand_for_its_directions() -> None:
 
 
 def test_what_is_measured_then() -> None:
-    tested = {
-        PathKey(one.path, one.from_, one.to) for one in read().measurements.tests if one.throughput_period
-    }
-    assert measured_by_tests(read()) == tested
+    tested = {one.key for one in read().measurements.tests if one.throughput_period}
+    assert read().measurements.throughput == tested
     first, *others = read().measurements.tests
     quiet = (first.model_copy(update={"throughput_period": None}), *others)
     less = read().model_copy(update={"measurements": read().measurements.model_copy(update={"tests": quiet})})
-    assert PathKey(first.path, first.from_, first.to) not in measured_by_tests(less)
+    assert first.key not in less.measurements.throughput
 
 
 def test_a_path_that_ends_elsewhere_is_none_of_an_instance_s() -> None:

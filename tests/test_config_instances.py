@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adon.config.instances import Instances, load
+from adon.config.instances import Instances, load_instances
 from adon.errors import InvalidInput
 from adon.yamlfile import parse_model
 from measurement.instances import PORT, Instance
@@ -24,7 +24,7 @@ instances:
 def test_it_gives_instances_and_where_the_key_is(tmp_path: Path) -> None:
     file = tmp_path / "instances.yaml"
     file.write_text(WHOLE)
-    found = load(file)
+    found = load_instances(file)
     assert found.listed == (
         Instance("a1", "10.0.0.1", PORT, "us-east-1a", 4, 16 * 2**30),
         Instance("b1", "2001:db8::1", 9000),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from adon import yamlfile
-from adon.config import Configuration, Cost
-from adon.config.links import vlan_ranges
+from adon.config import Configuration
+from adon.config.network import Cost, vlan_ranges
 from tests.support.refusals import refused
 
 EXAMPLE = """

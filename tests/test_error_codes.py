@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, Field, model_validator
 
 from adon import problems, yamlfile
-from adon.config.parts import raise_all
+from adon.config.types import raise_all
 from adon.errors import (
     AdonError,
     Conflict,

@@ -20,7 +20,7 @@ from typing import Literal, TypeVar
 
 from adon.access.identity import Actor
 from adon.access.policy import Action, Object, Permission, Role, may
-from adon.config import MeasurementGrant
+from adon.config.policy import MeasurementGrant
 from adon.errors import Forbidden, NotAuthenticated
 from measurement.model import Series
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.load import PathLoad
-from adon.config import Policy
+from adon.config.policy import Policy
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.constraints import obstacle
 from adon.flowvisor.path import Basis, CandidatePath, Knowledge, Known, PathView

@@ -92,11 +92,10 @@ def _busy(world: World, flow: Flow, need: Need, key: PathKey) -> float:
 
 def tests_of(world: World, key: PathKey) -> list[tuple[float, float]]:
     """Of the throughput tests planned on a directed path the period and the duration, in seconds."""
-    way = (key.path, key.source, key.destination)
     return [
         (test.throughput_period, test.throughput_duration)
         for test in world.configuration.measurements.tests
-        if (test.path, test.from_, test.to) == way and test.throughput_period is not None
+        if test.key == key and test.throughput_period is not None
     ]
 
 

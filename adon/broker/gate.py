@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adon.config import LadderPolicy
+from adon.config.policy import LadderPolicy
 from adon.flowvisor.ladder import Claim, Granted, Ladder, Means, enforced_by
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from adon.config import Configuration, TransitPath
+from adon.config import Configuration
+from adon.config.network import TransitPath
 from adon.flowvisor.graph import Graph, Link, LinkState
 from adon.flowvisor.overlay import Circuit
 from adon.flowvisor.topology import Topology

@@ -20,7 +20,8 @@ from adon.broker.events import FlowSubmitted
 from adon.broker.flow import FlowRequest
 from adon.broker.intake import PROTOCOLS
 from adon.broker.tenancy import slice_for
-from adon.config import Configuration, ReactiveEntry
+from adon.config import Configuration
+from adon.config.policy import ReactiveEntry
 from adon.errors import AdonError
 from adon.flowvisor.flowspace import Connection
 from adon.flowvisor.path import Attachment, FiveTuple

@@ -23,7 +23,6 @@ from adon.flowvisor.rule import Entry
 from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
 from adon.flowvisor.topology import Topology
 from adon.flowvisor.treatment import PLAIN, Treatment
-from measurement.model import PathKey
 
 
 def attached(flow: Flow, topology: Topology) -> tuple[Attachment, Attachment] | None:
@@ -89,7 +88,7 @@ def rules_for_paths(
             undecided = kept(owner) if backups is None else ()
             by_owner[owner] = undecided or path_rules(path, pipelines, backups)
     for test in topology.configuration.measurements.tests:
-        path = topology.candidate(PathKey(test.path, test.from_, test.to)).path
+        path = topology.candidate(test.key).path
         if path is None:
             continue
         try:

@@ -10,7 +10,8 @@ from collections.abc import Collection
 
 from adon.broker.events import FlowSubmitted
 from adon.broker.flow import FlowRequest
-from adon.config import Configuration, Host
+from adon.config import Configuration
+from adon.config.network import Host
 from adon.errors import Forbidden, InvalidInput
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.slices import Ask, Limit, Refusal, Who, connections, never, slice_of

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from adon.config import UseGrant
+from adon.config.policy import UseGrant
 from adon.flowvisor.slices import Who
 
 ADMIN = "admin"

@@ -6,103 +6,98 @@ measurements come from, the compute sites, and the policy.  The same parser serv
 field.  See ``docs/configuration.md`` for a commented example.
 """
 
-from adon.config.access import Access, AccessRule, Condition, OpenIdProvider, Shibboleth
-from adon.config.availability import HighAvailability
-from adon.config.compute_sites import (
-    Adapter,
-    AnyAdapter,
-    ConfiguredJob,
-    HTCondorAdapter,
-    SlurmAdapter,
-    StaticAdapter,
-)
-from adon.config.configuration import Configuration, load
-from adon.config.connecting import Connections, ControllerTls
-from adon.config.credentials import Credentials
-from adon.config.discovery import LinkDiscovery
-from adon.config.health import HealthRounds
-from adon.config.links import Cost, NetworkLink, Overlay
-from adon.config.measuring import (
-    BackgroundTest,
-    HostMetrics,
-    Ingest,
-    Mail,
-    MeasurementPoint,
-    Measurements,
-    MeasurementTest,
-    Notify,
-    RabbitQueue,
-    ResultArchive,
-    Retention,
-)
-from adon.config.network import Host, PathEndpoint, Site, Switch, TransitPath
-from adon.config.operation import ComputeSite, Controller, CookieRange, MeasurementGrant, Policy
-from adon.config.queueing import QueuePolicy
-from adon.config.slices import (
-    DscpByPriority,
-    FireflyCollector,
-    Flowspace,
-    LadderPolicy,
-    Members,
-    ReactiveEntry,
-    Slice,
-)
-from adon.config.use import UseGrant
-from adon.config.web import Rate, WebLimits
+from __future__ import annotations
 
-__all__ = [
-    "Access",
-    "AccessRule",
-    "Adapter",
-    "AnyAdapter",
-    "BackgroundTest",
-    "ComputeSite",
-    "Condition",
-    "Configuration",
-    "ConfiguredJob",
-    "Connections",
-    "Controller",
-    "ControllerTls",
-    "CookieRange",
-    "Cost",
-    "Credentials",
-    "DscpByPriority",
-    "FireflyCollector",
-    "Flowspace",
-    "HTCondorAdapter",
-    "HealthRounds",
-    "HighAvailability",
-    "Host",
-    "HostMetrics",
-    "Ingest",
-    "LadderPolicy",
-    "LinkDiscovery",
-    "Mail",
-    "MeasurementGrant",
-    "MeasurementPoint",
-    "MeasurementTest",
-    "Measurements",
-    "Members",
-    "NetworkLink",
-    "Notify",
-    "OpenIdProvider",
-    "Overlay",
-    "PathEndpoint",
-    "Policy",
-    "QueuePolicy",
-    "RabbitQueue",
-    "Rate",
-    "ReactiveEntry",
-    "ResultArchive",
-    "Retention",
-    "Shibboleth",
-    "Site",
-    "Slice",
-    "SlurmAdapter",
-    "StaticAdapter",
-    "Switch",
-    "TransitPath",
-    "UseGrant",
-    "WebLimits",
-    "load",
-]
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import model_validator
+
+from adon import yamlfile
+from adon.config.access import Access
+from adon.config.checks import problems
+from adon.config.compute import ComputeSite
+from adon.config.controller import Controller
+from adon.config.instances import HealthRounds
+from adon.config.measurements import Measurements
+from adon.config.network import CookieRange, LinkDiscovery, NetworkLink, Overlay, Site, Switch, TransitPath
+from adon.config.policy import Policy
+from adon.config.slices import Slice
+from adon.config.types import Section, raise_all
+from adon.frozenmap import Frozen, FrozenMap
+from adon.templates_catalog.model import Name
+
+ORDERED = ("switches", "paths")
+"""The sections in which the order of names means something."""
+_ABSENT = object()
+
+
+class Configuration(Section):
+    """The whole file."""
+
+    network: Name
+    switches: Frozen[Name, Switch]
+    sites: Frozen[Name, Site]
+    paths: Frozen[Name, TransitPath]
+    links: Frozen[Name, NetworkLink] = FrozenMap()
+    overlays: Frozen[Name, Overlay] = FrozenMap()
+    measurements: Measurements = Measurements()
+    compute: Frozen[Name, ComputeSite] = FrozenMap()
+    policy: Policy = Policy()
+    controller: Controller = Controller()
+    discovery: LinkDiscovery = LinkDiscovery()
+    slices: Frozen[Name, Slice] = FrozenMap()
+    access: Access = Access()
+    ignored_cookies: tuple[CookieRange, ...] = ()
+    health: HealthRounds | None = None
+
+    @model_validator(mode="after")
+    def _references(self) -> Self:
+        raise_all(problems(self))
+        return self
+
+
+def load(path: Path) -> Configuration:
+    """Read and check a configuration file.
+
+    :raises InvalidInput: with every problem found, each with file, line and field.
+    """
+    return yamlfile.load_model(path, Configuration)
+
+
+def fingerprint(configuration: Configuration) -> str:
+    """Return the content as 16 hex digits, equal for equal configurations in every process."""
+    text = json.dumps(_values(configuration), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def changed(before: Configuration, after: Configuration) -> tuple[str, ...]:
+    """Return what differs by value, in the order of the file: ``policy.drain``, ``paths.al2s``, ``network``.
+
+    Only the section itself if it is no mapping, or if just the order of its names differs.  Comments, units
+    and defaults that are written out do not count.  The order of ``switches`` and ``paths`` does: a position
+    is a number in the cookies of rules (:mod:`adon.flowvisor.cookie`).
+    """
+    old, new = _values(before), _values(after)
+    names: list[str] = []
+    for section in new:
+        if old[section] != new[section]:
+            names += _keys(section, old[section], new[section])
+    return tuple(names)
+
+
+def _keys(section: str, old: Any, new: Any) -> list[str]:
+    if section in ORDERED:
+        old, new = dict(old), dict(new)
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return [section]
+    keys = dict.fromkeys((*old, *new))
+    return [f"{section}.{key}" for key in keys if old.get(key, _ABSENT) != new.get(key, _ABSENT)] or [section]
+
+
+def _values(configuration: Configuration) -> dict[str, Any]:
+    """A configuration as JSON values, those of :data:`ORDERED` as pairs."""
+    values = configuration.model_dump(mode="json")
+    return {**values, **{name: [list(pair) for pair in values[name].items()] for name in ORDERED}}

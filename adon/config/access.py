@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from typing import Annotated, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from adon.access.policy import Role
-from adon.config.parts import Section, Span, raise_all
+from adon.config.types import Section, Span, is_loopback, raise_all
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 
@@ -26,18 +26,7 @@ SHIBBOLETH = "shibboleth"
 """The place of Shibboleth among the ways to sign in: ``/sign-in/shibboleth``."""
 RESERVED = (SHIBBOLETH, "static")
 """What no OpenID provider can be named."""
-
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*")
-
-
-def is_loopback(host: str | None) -> bool:
-    """Whether a URL's host is this machine itself: nobody listens in between."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host or "").is_loopback
-    except ValueError:
-        return False
 
 
 def safe_url(text: str) -> str:

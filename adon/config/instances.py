@@ -2,22 +2,28 @@
 
 A file of its own, read by ``adon health``, ``place`` and ``evaluate``: instances of a cloud come and go,
 while the network's configuration stays.
+
+The section ``health`` is such a list, and says when its instances probe each other.
 """
 
 from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import permutations
 from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from adon import yamlfile
-from adon.config.parts import Port, Section, raise_all
+from adon.config.types import Port, Section, Span, raise_all
+from adon.templates_catalog.model import Name
 from adon.units import Size
+from measurement.health.model import Pair
 from measurement.instances import PORT, Instance
+from measurement.model import PathKey
 
 MOST = 1000
 
@@ -88,7 +94,7 @@ class Instances(Section):
         return tuple(one.instance() for one in self.instances)
 
 
-def load(path: Path) -> Instances:
+def load_instances(path: Path) -> Instances:
     """Read and check an instances file; the key's file is not opened.
 
     :raises InvalidInput: with every problem found, each with file, line and field.
@@ -97,3 +103,53 @@ def load(path: Path) -> Instances:
     if found.key_file is None:
         return found
     return found.model_copy(update={"key_file": path.parent / found.key_file})
+
+
+class SitedInstance(ListedInstance):
+    """An instance, and what it stands for.
+
+    :param site: where it is; None: it is probed, and says nothing of a path.
+    :param path: the transit path that the edges pin its address to, as with a test's address.
+    """
+
+    site: Name | None = None
+    path: Name | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.site is None) != (self.path is None):
+            raise ValueError("path: an instance stands for a site and a path, or for neither")
+        return self
+
+
+class HealthRounds(Instances):
+    """The ``health`` section: an instances file, and when its instances probe each other.
+
+    :param every: between the beginnings of two rounds.
+    :param verified: so many pairs have their throughput verified by a transfer of ten seconds in each round;
+        at least one from each zone to each, unless it is 0.
+    :param seed: draws these pairs.
+    :param renew: only pairs whose markers fire, or whose throughput is older than this, are loaded with
+        trains; None: all, in each round.
+    :param throughput: tell what trains found as the throughput of paths that no test measures.
+    """
+
+    instances: Annotated[tuple[SitedInstance, ...], Field(min_length=2, max_length=MOST)]
+    key_file: Path = Field(description="holds the key of the probe agents; relative to this file")
+    every: Annotated[Span, Field(ge=10.0, le=86_400.0)] = 600.0
+    verified: Annotated[int, Field(ge=0, le=1000)] = 0
+    seed: int = 1
+    renew: Span | None = None
+    throughput: bool = False
+
+    def paths(self) -> Mapping[Pair, PathKey]:
+        """The directed path that a pair goes by, of each pair that goes by one."""
+        return {
+            Pair(one.name, other.name): PathKey(one.path, one.site, other.site)
+            for one, other in permutations(self.instances, 2)
+            if one.path is not None
+            and one.path == other.path
+            and one.site is not None
+            and other.site is not None
+            and one.site != other.site
+        }

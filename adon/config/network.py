@@ -1,17 +1,34 @@
-"""The network: switches, sites with their DTNs, transit paths."""
+"""The network: switches, sites with their DTNs, transit paths, links, overlays, link discovery.
+
+Links and overlays describe the network between the edges where its switches are ADON's too:
+:mod:`adon.flowvisor.overlay` finds up to ``paths`` paths between every two sites and gives each a VLAN.
+VLAN ids: IEEE 802.1Q, 1 to 4094.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
-from adon.config.connecting import CertificateName, PerSecond
-from adon.config.parts import Dpid, Families, Mac, PositiveRate, Section, raise_all
+from adon.config.types import (
+    CertificateName,
+    Dpid,
+    Families,
+    Mac,
+    PerSecond,
+    PositiveRate,
+    Section,
+    Span,
+    raise_all,
+)
 from adon.frozenmap import Frozen
 from adon.templates_catalog.model import Name
+from adon.units import Duration, Ratio
 
 
 class Switch(Section):
@@ -113,3 +130,129 @@ class TransitPath(Section):
                 yield f"ends.{site}.next_hop_mac: a layer-3 path needs it"
             if self.layer == 2 and end.next_hop_mac is not None:
                 yield f"ends.{site}.next_hop_mac: a layer-2 path has none"
+
+
+class Cost(StrEnum):
+    """What makes a path cheap."""
+
+    DELAY = "delay"
+    HOPS = "hops"
+    CAPACITY = "1/capacity"
+
+
+def _vlans(value: object) -> object:
+    """``"100-199"``, ``"100-199, 300"`` or a list of such texts, as a set of VLAN ids."""
+    if isinstance(value, frozenset):
+        return value
+    texts = value if isinstance(value, list | tuple) else [value]
+    found: set[int] = set()
+    for text in (part.strip() for each in texts for part in str(each).split(",")):
+        known = re.fullmatch(r"(\d{1,4})(?:\s*-\s*(\d{1,4}))?", text)
+        if known is None:
+            raise ValueError(f"{text[:40]!r} is not a range of VLAN ids such as 100-199")
+        first, last = int(known[1]), int(known[2] or known[1])
+        if not 1 <= first <= last <= 4094:
+            raise ValueError(f"{text!r} is not a range of VLAN ids: they go from 1 to 4094, upwards")
+        found |= set(range(first, last + 1))
+    return frozenset(found)
+
+
+def vlan_ranges(vlans: Iterable[int]) -> str:
+    """VLAN ids as people write them: ``100-199, 300``."""
+    runs: list[list[int]] = []
+    for vlan in sorted(vlans):
+        if runs and vlan == runs[-1][1] + 1:
+            runs[-1][1] = vlan
+        else:
+            runs.append([vlan, vlan])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+Vlans = Annotated[frozenset[int], BeforeValidator(_vlans), PlainSerializer(vlan_ranges)]
+
+
+class NetworkLink(Section):
+    """A link between two switches; both directions have the same properties.
+
+    :ivar delay: one-way propagation delay; None if nobody declared it.
+    """
+
+    ends: Frozen[Name, str] = Field(description="per switch the name of its port")
+    capacity: PositiveRate
+    delay: Duration | None = None
+    jitter: Duration | None = None
+    loss: Annotated[Ratio, Field(lt=1)] | None = None
+    mtu: Annotated[int, Field(ge=576, le=9216)] = 1500
+    firewall: bool = False
+    nat: bool = False
+    families: Families = (4, 6)
+
+    @model_validator(mode="after")
+    def _two_ends(self) -> Self:
+        raise_all(iter(() if len(self.ends) == 2 else ["ends: a link joins exactly two different switches"]))
+        return self
+
+
+class Overlay(Section):
+    """A layer-2 overlay: which links it may use, and how many paths it offers between two sites.
+
+    :ivar links: None: every link of the network.
+    :ivar through_edges: whether a path between two sites may pass the edge switch of a third.
+    """
+
+    vlans: Vlans
+    links: tuple[Name, ...] | None = None
+    paths: Annotated[int, Field(ge=1, le=16)] = 4
+    cost: Cost = Cost.HOPS
+    through_edges: bool = False
+
+    def may_use(self, link: str) -> bool:
+        """Whether the paths of this overlay may run over this link."""
+        return self.links is None or link in self.links
+
+
+class LinkDiscovery(Section):
+    """Link discovery by LLDP (docs/discovery.md); off unless asked for: an edge without links needs none.
+
+    :param hello: between two frames of a port; below one second the controller itself becomes the load (R14).
+    :param dead_after: a link is gone when so many in a row were missed.
+    :param debounce: a port that came up is trusted after so long; one that went down is never waited for.
+    :param flap_penalty: a link that went down twice is not used for so long; each further time doubles it.
+    :param flap_penalty_cap: but it is never longer.
+    :param flap_forgiven: one failure is forgotten for each such time without another.
+    :param key_file: holds 64 hex digits, the key that signs frames: controllers that stand by for each other
+        share it. Without one a new key is made at every start.
+    """
+
+    enabled: bool = False
+    hello: Annotated[Span, Field(ge=1, le=60)] = 1.0
+    dead_after: int = Field(default=3, ge=2, le=20)
+    debounce: Annotated[Duration, Field(ge=0.1, le=30)] = 1.0
+    flap_penalty: Span = 10.0
+    flap_penalty_cap: Span = 600.0
+    flap_forgiven: Span = 60.0
+    key_file: str | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.flap_penalty_cap < self.flap_penalty:
+            raise ValueError("flap_penalty_cap: is shorter than flap_penalty, the first penalty")
+        return self
+
+    @property
+    def window(self) -> float:
+        """How long a hello is believed, s: until so many were missed, and half an interval for their way."""
+        return (self.dead_after + 0.5) * self.hello
+
+
+class CookieRange(Section):
+    """Rules whose cookie, under the mask, has this value are never judged, changed or removed (R2)."""
+
+    value: Annotated[int, Field(ge=0, lt=1 << 64)]
+    mask: Annotated[int, Field(ge=0, lt=1 << 64)] = (1 << 64) - 1
+
+    @model_validator(mode="after")
+    def _within_the_mask(self) -> Self:
+        if self.value & ~self.mask:
+            raise ValueError("value: has bits outside the mask, so no cookie can match")
+        return self

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from adon.config.discovery import LinkDiscovery
+from adon.config.network import LinkDiscovery
 from adon.flowvisor import lldp
 from adon.flowvisor.link import Heard, Link, Port, PortKey, SwitchPorts, port_text
 from adon.flowvisor.link_table import Found, Frame, LinkTable, Report

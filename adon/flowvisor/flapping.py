@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from adon.config.discovery import LinkDiscovery
+from adon.config.network import LinkDiscovery
 
 MOST_COUNTED = 20
 """More failures than these change nothing: 2^18 times the shortest penalty is above any cap in use."""

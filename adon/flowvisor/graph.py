@@ -34,7 +34,8 @@ from adon.flowvisor.rule import dpid_text
 from measurement.model import Metric
 
 if TYPE_CHECKING:
-    from adon.config import Configuration, NetworkLink
+    from adon.config import Configuration
+    from adon.config.network import NetworkLink
     from adon.flowvisor.port import PortState
 
 SeenLink = tuple[int, int, int, int]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import gcd
 
-from adon.config import Cost
+from adon.config.network import Cost
 from adon.errors import NotFound
 from adon.flowvisor.constraints import Attributes
 from adon.flowvisor.graph import Graph, Link, joined

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from adon.config.discovery import LinkDiscovery
+from adon.config.network import LinkDiscovery
 from adon.flowvisor.link import (
     Link,
     LinkKey,

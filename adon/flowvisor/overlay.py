@@ -26,7 +26,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from adon.config import Configuration, Overlay
+from adon.config import Configuration
+from adon.config.network import Overlay
 from adon.errors import Conflict, InvalidInput
 from adon.flowvisor.graph import Graph, Link, LinkState
 from adon.flowvisor.kpaths import PathCache, Route, Wish

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import ip_network
 
-from adon.config import Slice
+from adon.config.slices import Slice
 from adon.flowvisor.flowspace import Box, boxes, outside
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import dpid_text

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
-from adon.config import Configuration, Host, MeasurementTest, Switch, TransitPath
+from adon.config import Configuration
+from adon.config.measurements import MeasurementTest
+from adon.config.network import Host, Switch, TransitPath
 from adon.errors import InvalidInput, NotFound, Unavailable
 from adon.flowvisor.course import Course, courses
 from adon.flowvisor.graph import Graph, LinkState, SeenLink, network_graph

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from adon.config.links import vlan_ranges
+from adon.config.network import vlan_ranges
 from adon.errors import Conflict
 from adon.frozenmap import FrozenMap
 

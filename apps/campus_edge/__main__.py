@@ -24,7 +24,8 @@ from os_ken.base.app_manager import AppManager
 
 from adon.broker.broker import Broker
 from adon.code_version import code_version
-from adon.config import Configuration, HighAvailability, load
+from adon.config import Configuration, load
+from adon.config.controller import HighAvailability
 from adon.errors import AdonError, Conflict, exit_status
 from adon.flowvisor.roles import Control, StateLoaded, alone, stand_by
 from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import socket
 
-from adon.config import FireflyCollector
+from adon.config.policy import FireflyCollector
 
 log = logging.getLogger(__name__)
 

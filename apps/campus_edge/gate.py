@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adon.config import Configuration, Connections
+from adon.config import Configuration
+from adon.config.controller import Connections
 from adon.flowvisor.hello import VERSION_NUMBERS
 from apps.campus_edge.limits import HalfOpen, Repeats
 from apps.campus_edge.streams import PlainStream, Stream, TlsStream, wait_readable

@@ -55,7 +55,7 @@ from adon.broker.events import (
     SwitchUp,
     UnannouncedPackets,
 )
-from adon.config import CookieRange
+from adon.config.network import CookieRange
 from adon.flowvisor import openflow
 from adon.flowvisor.action import Output
 from adon.flowvisor.connections import folded

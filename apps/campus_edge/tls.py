@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from adon.config import ControllerTls
+from adon.config.controller import ControllerTls
 from adon.errors import InvalidInput, Problem
 
 log = logging.getLogger(__name__)

@@ -111,14 +111,14 @@ def _bench(
     here: list[str],
     port: int,
 ) -> Bench | AgentBench:
-    from adon.config.instances import load
+    from adon.config.instances import load_instances
     from apps.evaluation.agents import AgentBench
     from apps.evaluation.places import places
     from apps.evaluation.programs import Bench
     from measurement.probes.key import read_key
 
     value = found.value()
-    listed = load(instances)
+    listed = load_instances(instances)
     where = places(value.design, listed.listed, named, reach, here)
     probe, measure = value.implementation.probe, value.implementation.measure
     if measure is not None:

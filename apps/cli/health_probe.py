@@ -79,11 +79,11 @@ def probe(
 
     Ctrl-C keeps what there is.  Exit status: 0 if all was found, 3 if something was not, 130 if interrupted.
     """
-    from adon.config.instances import load
+    from adon.config.instances import load_instances
     from measurement.health.history import History
     from measurement.health.judging import REMEMBERED
 
-    listed = load(file)
+    listed = load_instances(file)
     instances = listed.listed
     asking = _asking(instances, towards, pair, (verify, seed), changed, exhaustive=exhaustive)
     how = _running(

@@ -54,13 +54,13 @@ def network(instances: Path, measured: Path, *, hose: bool) -> tuple[tuple[Machi
 
     :raises InvalidInput: if a file is none, or the two have nobody in common.
     """
-    from adon.config import instances as listed
+    from adon.config.instances import load_instances
     from adon.placement.completion import hosed
     from adon.placement.model import Machine
     from measurement.snapshot.documents import loads
 
     with told("--instances", whole=True):
-        machines = tuple(Machine.of(one) for one in listed.load(instances).listed)
+        machines = tuple(Machine.of(one) for one in load_instances(instances).listed)
     with told("--snapshot", whole=True):
         snapshot = loads(measured.read_bytes())
     return _measured(machines, snapshot), hosed(snapshot) if hose else snapshot

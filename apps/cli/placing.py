@@ -108,10 +108,10 @@ def _placed(
 
 
 def _problem(files: list[Path], instances: Path, measured: Path, *, hose: bool) -> Problem:
-    from adon.config import applications
+    from adon.config.input_files import load_application
     from adon.placement.model import Problem
 
-    loaded = [applications.load(file) for file in files]
+    loaded = [load_application(file) for file in files]
     with told("APPLICATION", whole=True):
         application = _combined(loaded)
     machines, snapshot = network(instances, measured, hose=hose)

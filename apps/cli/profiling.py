@@ -41,12 +41,12 @@ def profile(
     Ctrl-C ends listening before its time, and keeps what was heard.  Exit status: 3 if nothing was seen
     between two tasks, 130 if interrupted.
     """
-    from adon.config.tasks import load
+    from adon.config.input_files import load_tasks
     from measurement.profiling.documents import dumps, to_json
 
     if bool(captures) == (listen is not None):
         raise InvalidInput.of("CAPTURE", "say from what: either captures, or --listen ADDRESS[:PORT]")
-    mapping = load(tasks)
+    mapping = load_tasks(tasks)
     writable(output, "--output")
     ended = False
     if listen is None:

@@ -64,14 +64,14 @@ def sequence(
 
     When each is done is reckoned: all transfers share the links fairly.  Who finds no room waits.
     """
-    from adon.config import applications
+    from adon.config.input_files import load_application
     from adon.placement.fluid import run
     from adon.placement.model import Impossible
 
     with told("--time-limit"):
         place = ways(seconds(limit), seed)[method]
     looks = _again(again, move_cost)
-    arrivals = _arrivals([applications.load(file) for file in files], every)
+    arrivals = _arrivals([load_application(file) for file in files], every)
     machines, snapshot = network(instances, measured, hose=hose)
     try:
         ran = {one.name: one for one in run(snapshot, machines, arrivals, place, looks)}

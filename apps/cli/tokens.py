@@ -74,7 +74,7 @@ def _create_here(data: Path | None, store: str | None, wish: Mapping[str, Any]) 
     from adon.access.identity import create_token
     from adon.access.scopes import checked_scope
     from adon.access.shown import token_values
-    from adon.config.credentials import Credentials
+    from adon.config.controller import Credentials
     from adon.units import parse_duration
 
     if wish["owner"] is None:

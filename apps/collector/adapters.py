@@ -11,13 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from adon.config import (
-    Adapter,
-    ComputeSite,
-    ConfiguredJob,
-    HTCondorAdapter,
-    SlurmAdapter,
-)
+from adon.config.compute import Adapter, ComputeSite, ConfiguredJob, HTCondorAdapter, SlurmAdapter
 from measurement.custom.batch.commands import ANSWER_LIMITS, Commands
 from measurement.custom.batch.htcondor import HTCondor
 from measurement.custom.batch.model import Job

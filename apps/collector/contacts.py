@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from adon.config import Configuration, Mail, MeasurementPoint
-from adon.config.parts import PINNED
+from adon.config import Configuration
+from adon.config.measurements import Mail, MeasurementPoint
+from adon.config.types import PINNED
 from adon.errors import InvalidInput
 from apps.collector.identity import Identity
 from measurement.notify.mail import MailServer

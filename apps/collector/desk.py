@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 
-from adon.config import Adapter
+from adon.config.compute import Adapter
 from apps.collector import adapters
 from apps.collector.keeper import Tell
 from measurement.custom.errors import BatchFailed

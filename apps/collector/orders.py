@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adon.config import Configuration, MeasurementTest
+from adon.config import Configuration
 from adon.config.checks import SHORTEST_THROUGHPUT
+from adon.config.measurements import MeasurementTest
 from adon.errors import InvalidInput
 from apps.collector.contacts import node
 from measurement.model import Metric, PathKey, Series
@@ -241,12 +242,12 @@ def _path_test(
         request = specs.throughput(ends, test.throughput_duration, test.streams, rate=test.throughput_rate)
     elif kind is Kind.RTT:
         request = specs.rtt(ends, test.rtt_count)
-        if periods.get(Kind.LATENCY) is None and (test.path, test.from_, test.to) not in one_way:
+        if periods.get(Kind.LATENCY) is None and test.key not in one_way:
             # The loss of a ping is that of both directions: kept only where nothing better is measured.
             metrics = (Metric.RTT, Metric.LOSS)
     else:
         request = specs.latency(ends, test.latency_packets, test.latency_interval)
-    return PathTest(PathKey(test.path, test.from_, test.to), request, metrics)
+    return PathTest(test.key, request, metrics)
 
 
 def _slot(configuration: Configuration, test: PathTest, slots: Slots) -> int:
@@ -295,8 +296,7 @@ def _of_template(
 ) -> tuple[list[_Wanted], list[str]]:
     """The tests of a pSConfig template between addresses that are pinned to a path, and what is left out."""
     pinned = {
-        (str(test.source), str(test.destination)): PathKey(test.path, test.from_, test.to)
-        for test in configuration.measurements.tests
+        (str(test.source), str(test.destination)): test.key for test in configuration.measurements.tests
     }
 
     def route_of(source: str, destination: str) -> psconfig.Route | None:
@@ -337,8 +337,7 @@ def as_psconfig(configuration: Configuration, found: Plan) -> dict[str, Any]:
     """The plan as a pSConfig template, for agents that an existing perfSONAR site runs (JSON)."""
     nodes = {name: node(point) for name, point in configuration.measurements.points.items()}
     addresses = {
-        PathKey(test.path, test.from_, test.to): (str(test.source), str(test.destination))
-        for test in configuration.measurements.tests
+        test.key: (str(test.source), str(test.destination)) for test in configuration.measurements.tests
     }
     planned = [
         write.Planned(

@@ -13,7 +13,7 @@ from typing import Any
 
 from adon.access.identity import Actor
 from adon.access.measurement import may_measure
-from adon.config import MeasurementGrant
+from adon.config.policy import MeasurementGrant
 from adon.errors import InvalidInput
 from measurement.anomaly.alarm import Alarm
 from measurement.notify.subscription import Subscription, from_json

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from adon.config import Configuration
-from adon.config.health import HealthRounds, measured_by_tests
+from adon.config.instances import HealthRounds
 from adon.errors import InvalidInput
 from adon.studies.model import StudyKind
 from adon.studies.packing import packed
@@ -81,7 +81,8 @@ class Rounds:
         self._settings = settings
         self._paths = settings.paths()
         keys = frozenset(self._paths.values())
-        self._throughput = keys - measured_by_tests(configuration) if settings.throughput else frozenset()
+        tested = configuration.measurements.throughput
+        self._throughput = keys - tested if settings.throughput else frozenset()
         self._history = history
         self._connect = connect
         self._keep = keep

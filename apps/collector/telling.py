@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from adon.config import Notify
+from adon.config.measurements import Notify
 from apps.collector import contacts, files
 from measurement.anomaly.alarm import Alarm
 from measurement.errors import shorten

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from adon.config import BackgroundTest, Configuration, MeasurementTest
+from adon.config import Configuration
+from adon.config.measurements import BackgroundTest, MeasurementTest
 from apps.collector import contacts
 from apps.collector.identity import Identity
 from apps.collector.keeper import Value
@@ -19,7 +20,7 @@ from apps.collector.upkeep import Upkeep
 from apps.collector.watcher import Watcher
 from measurement.archive import Appended
 from measurement.crew import Crew
-from measurement.model import PathKey, host_key
+from measurement.model import host_key
 from measurement.poller import PathTest
 from measurement.pscheduler import specs
 from measurement.pscheduler.specs import Kind
@@ -37,8 +38,7 @@ def in_background(configuration: Configuration) -> list[Wanted]:
         nodes = (contacts.node(known[name]) for name in (each.from_, each.to))
         ends = specs.Ends(str(test.source), str(test.destination), *nodes)
         request = specs.latency_in_background(ends, each.packets, each.interval, LASTS)
-        key = PathKey(each.path, each.from_, each.to)
-        wanted.append(Wanted(each.from_, PathTest(key, request, METRICS[Kind.LATENCY]), each.period))
+        wanted.append(Wanted(each.from_, PathTest(each.key, request, METRICS[Kind.LATENCY]), each.period))
     return wanted
 
 
@@ -105,8 +105,4 @@ def _every(wanted: Sequence[Wanted]) -> float:
 
 
 def _addresses(configuration: Configuration, wanted: BackgroundTest) -> MeasurementTest:
-    return next(
-        test
-        for test in configuration.measurements.tests
-        if (test.path, test.from_, test.to) == (wanted.path, wanted.from_, wanted.to)
-    )
+    return next(test for test in configuration.measurements.tests if test.key == wanted.key)

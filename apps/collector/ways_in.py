@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from adon.config import Configuration, Ingest, ResultArchive
+from adon.config import Configuration
+from adon.config.measurements import Ingest, ResultArchive
 from adon.errors import InvalidInput
 from apps.collector import contacts, ingest
 from apps.collector.collector import Inbox
@@ -30,8 +31,7 @@ from measurement.sources.received import Resolve
 def resolver(configuration: Configuration) -> Resolve:
     """From a test's ends to the path that they are pinned to."""
     known: Mapping[tuple[str, str], PathKey] = {
-        (str(test.source), str(test.destination)): PathKey(test.path, test.from_, test.to)
-        for test in configuration.measurements.tests
+        (str(test.source), str(test.destination)): test.key for test in configuration.measurements.tests
     }
     return lambda source, destination: known.get((source, destination))
 

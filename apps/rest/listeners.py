@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adon.access.identity import Actor
-from adon.config import MeasurementGrant
+from adon.config.policy import MeasurementGrant
 from adon.errors import AdonError
 from apps.rest.bridge import Headers, Message, Receive, Send
 from apps.rest.stream import Happened, Stream

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from adon.config import Configuration
-from adon.config.thresholds import Threshold
+from adon.config.policy import Threshold
 from adon.templates_catalog.model import Template
 from measurement.model import Measurement, Metric, PathKey
 
@@ -112,7 +112,7 @@ def fresh_for(key: PathKey, metric: Metric, configuration: Configuration) -> flo
 
 def _periods(key: PathKey, metric: Metric, configuration: Configuration) -> Iterable[float]:
     for test in configuration.measurements.tests:
-        if PathKey(test.path, test.from_, test.to) == key:
+        if test.key == key:
             match metric:
                 case Metric.THROUGHPUT:
                     period = test.throughput_period
@@ -123,10 +123,7 @@ def _periods(key: PathKey, metric: Metric, configuration: Configuration) -> Iter
             if period is not None:
                 yield period
     for running in configuration.measurements.background:
-        if PathKey(running.path, running.from_, running.to) == key and metric not in (
-            Metric.THROUGHPUT,
-            Metric.RTT,
-        ):
+        if running.key == key and metric not in (Metric.THROUGHPUT, Metric.RTT):
             yield running.period
 
 

@@ -19,7 +19,7 @@ from limits import RateLimitItemPerSecond
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from adon.config import WebLimits
+from adon.config.controller import WebLimits
 
 MANY = 1000
 SWEEP_S = 1.0

@@ -12,8 +12,10 @@ from typing import Any, Protocol, TypeVar, cast
 
 from flask import current_app
 
-from adon.config import Access as AccessSettings
-from adon.config import Configuration, Credentials, MeasurementGrant, UseGrant
+from adon.config import Configuration
+from adon.config.access import Access as AccessSettings
+from adon.config.controller import Credentials
+from adon.config.policy import MeasurementGrant, UseGrant
 from adon.errors import AdonError, NotFound, Unavailable
 from adon.store.access.access import Access
 from adon.store.access.database import access_url

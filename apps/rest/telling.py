@@ -13,7 +13,7 @@ from typing import Any
 from adon.access.identity import Actor
 from adon.access.measurement import may_measure
 from adon.access.policy import Action, Object, may
-from adon.config import MeasurementGrant
+from adon.config.policy import MeasurementGrant
 from apps.rest.measuring_models import AlarmView
 from measurement.anomaly.alarm import from_json as alarm_from_json
 from measurement.model import Series

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from adon.config.parts import PositiveRate, raise_all
+from adon.config.types import PositiveRate, raise_all
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 from adon.units import Duration, Ratio

@@ -13,7 +13,7 @@ from adon.access.assertion import Assertion
 from adon.access.entitlements import Admitted, admit
 from adon.access.policy import Role
 from adon.access.user_names import PRINCIPALS, Named
-from adon.config import AccessRule
+from adon.config.access import AccessRule
 from adon.errors import Forbidden
 from adon.yamlfile import check_model
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from adon.access.identity import Actor
 from adon.access.measurement import authorise_measurement, may_measure, readable
 from adon.access.policy import Role
-from adon.config import MeasurementGrant, Policy, load
+from adon.config import load
+from adon.config.policy import MeasurementGrant, Policy
 from adon.errors import Forbidden, InvalidInput, NotAuthenticated
 from measurement.model import Series
 

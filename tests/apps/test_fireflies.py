@@ -8,7 +8,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from adon.config import FireflyCollector
+from adon.config.policy import FireflyCollector
 from apps.campus_edge import fireflies
 
 

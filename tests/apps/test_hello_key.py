@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adon.config import Configuration, load
-from adon.config.discovery import LinkDiscovery
+from adon.config.network import LinkDiscovery
 from apps.campus_edge.hello_key import identity
 from tests.support.refusals import refused
 

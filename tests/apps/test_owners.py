@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adon.access.identity import Actor
-from adon.config import Notify
+from adon.config.measurements import Notify
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
 from adon.store.access.upgrade import upgrade

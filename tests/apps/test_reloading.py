@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from adon.config import Configuration, load
+from adon.config import Configuration, fingerprint, load
 from adon.config.access import Access
-from adon.config.change import fingerprint
-from adon.config.measuring import Measurements
-from adon.config.operation import Controller, Policy
+from adon.config.controller import Controller
+from adon.config.measurements import Measurements
+from adon.config.policy import Policy
 from adon.errors import InvalidInput
 from apps.reloading import CONTROLLER, FIXED, READERS, Reload, Reloading, concerned
 from tests.support.refusals import refused

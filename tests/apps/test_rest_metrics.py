@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from adon.broker.events import UnannouncedPackets
-from adon.config import ReactiveEntry, load
-from adon.config.change import fingerprint
+from adon.config import fingerprint, load
+from adon.config.policy import ReactiveEntry
 from adon.errors import InvalidInput
 from adon.store.lease import CONTROLLER
 from apps.link import SUPERVISOR, LinkClient, LinkServer, Peer

@@ -18,7 +18,8 @@ from adon.access.external import ExternalIdentity
 from adon.access.identity import Actor
 from adon.access.policy import Role
 from adon.client import Client, access
-from adon.config import Credentials, UseGrant
+from adon.config.controller import Credentials
+from adon.config.policy import UseGrant
 from adon.errors import Unavailable
 from adon.store.access.database import FILE
 from apps.rest.audit_writer import AuditWriter

@@ -18,7 +18,6 @@ import pytest
 import yaml
 
 from adon.config import Configuration
-from adon.config.health import measured_by_tests
 from adon.errors import InvalidInput
 from adon.studies.model import DOCUMENT, PACKED, StudyKind, short_of
 from adon.studies.packing import unpacked
@@ -123,7 +122,7 @@ def test_a_round_is_kept_and_tells_the_health_of_paths(world: World) -> None:
 
 def test_trains_tell_throughput_where_no_test_does(world: World) -> None:
     world.rounds(configured()).round()
-    tested = measured_by_tests(configured())
+    tested = configured().measurements.throughput
     assert tested & BOTH, "else this shows nothing"
     assert set(world.told(Metric.THROUGHPUT)) == BOTH - tested
     other = World(world.folder / "other")  # in the same folder, what is known would not be found anew

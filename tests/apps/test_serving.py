@@ -11,7 +11,8 @@ import pytest
 import requests
 from flask import request
 
-from adon.config import Access, WebLimits
+from adon.config.access import Access
+from adon.config.controller import WebLimits
 from adon.yamlfile import check_model
 from apps.rest import bridge, connections
 from apps.rest.identity.ways import NAME as WAYS

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from adon.config import Adapter, SlurmAdapter
+from adon.config.compute import Adapter, SlurmAdapter
 from apps.collector import adapters, sites
 from apps.collector.desk import ATTEMPTS, Desk
 from apps.collector.sites import Desks

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from adon.config import ControllerTls
+from adon.config.controller import ControllerTls
 from adon.errors import InvalidInput
 from apps.campus_edge.streams import PlainStream, TlsStream, certificate_names
 from apps.campus_edge.tls import Credentials, Identity

@@ -17,7 +17,8 @@ import pytest
 import requests
 
 from adon.access.identity import Actor
-from adon.config import MeasurementGrant, Notify
+from adon.config.measurements import Notify
+from adon.config.policy import MeasurementGrant
 from adon.errors import InvalidInput
 from apps.collector.readers import Readers, actor_of
 from apps.collector.telling import OUTBOX, telling

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from adon.broker.flow import FlowState
-from adon.config import Configuration, LadderPolicy
+from adon.config import Configuration
+from adon.config.policy import LadderPolicy
 from adon.flowvisor.features import Queue, Room, SwitchFeatures, declared, merged, missing
 from adon.flowvisor.pipeline import Pipeline
 from adon.flowvisor.rule import GroupEntry, MeterEntry

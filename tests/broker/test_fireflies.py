@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adon.broker.events import FirstPacket
-from adon.config import FireflyCollector
+from adon.config.policy import FireflyCollector
 from adon.flowvisor.path import FiveTuple
 from tests.support.network_factories import make_sliced_configuration
 from tests.support.stage import MU_EDGE, Stage, make_stage

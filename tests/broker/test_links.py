@@ -10,7 +10,7 @@ import pytest
 
 from adon.broker.effects import WakeAt
 from adon.broker.events import LldpReceived, SnapshotAsked
-from adon.config.discovery import LinkDiscovery
+from adon.config.network import LinkDiscovery
 from adon.flowvisor.cookie import Kind, cookie_owner
 from adon.flowvisor.link import LinkState
 from adon.flowvisor.port import PortState

@@ -15,7 +15,7 @@ from adon.broker.decision import Decision
 from adon.broker.effects import Answer, Effect, SaveDecision
 from adon.broker.events import Event, FlowSubmitted, PreviewAsked
 from adon.broker.flow import FlowState
-from adon.config import LadderPolicy
+from adon.config.policy import LadderPolicy
 from adon.errors import AdonError, InvalidInput
 from adon.store import codec
 from tests.broker.queueing.scenes import EIGHT, full, why

@@ -10,8 +10,8 @@ import yaml
 from adon import yamlfile
 from adon.broker import reactive
 from adon.broker.reactive import MAX_REMEMBERED, SETTLE_S, Packet, Reactive, Refused, Taken
-from adon.config import Configuration, ReactiveEntry
-from adon.config.operation import Policy
+from adon.config import Configuration
+from adon.config.policy import Policy, ReactiveEntry
 from adon.errors import InvalidInput
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.topology import Topology

@@ -17,7 +17,7 @@ from adon.broker.recompute.codec import Decoder, Encoder, parts_of
 from adon.broker.recompute.differences import ABSENT, Difference, differences
 from adon.broker.recompute.encoded import digest
 from adon.broker.recompute.seen import Placed, Snapshot
-from adon.config import LadderPolicy
+from adon.config.policy import LadderPolicy
 from measurement.model import Metric
 from tests.support.factories import make_alarm
 from tests.support.network_factories import make_configuration

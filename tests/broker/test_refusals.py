@@ -13,7 +13,7 @@ from adon.broker.events import BatchFailed, RuleRemoved
 from adon.broker.flow import Flow, FlowState
 from adon.broker.network import Outcome
 from adon.broker.refusals import RETRY_S, Refusals, healed
-from adon.config import LadderPolicy
+from adon.config.policy import LadderPolicy
 from adon.flowvisor.pipeline import METER_FIRST
 from adon.flowvisor.rule import Bucket, Change, Entry, GroupEntry, MeterEntry, Op
 from adon.frozenmap import FrozenMap

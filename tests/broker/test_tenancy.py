@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adon.broker.flow import FlowState
-from adon.config import DscpByPriority
+from adon.config.policy import DscpByPriority
 from adon.errors import Forbidden, InvalidInput
 from adon.flowvisor.action import SetDscp
 from adon.flowvisor.cookie import cookie_tenant, owner_name

@@ -11,7 +11,7 @@ import pytest
 from adon.broker import unannounced
 from adon.broker.events import ConnectionsRefused, UnannouncedPackets
 from adon.broker.flow import Flow, FlowState
-from adon.config import ReactiveEntry
+from adon.config.policy import ReactiveEntry
 from adon.flowvisor.cookie import Kind
 from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Rule

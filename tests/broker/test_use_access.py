@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from adon.broker.flow import Flow, FlowState
 from adon.broker.use_access import Use, barred_compute, barred_path, barred_place, refusal
-from adon.config import UseGrant
+from adon.config.policy import UseGrant
 from adon.errors import InvalidInput
 from adon.flowvisor.slices import Who
 from tests.support.network_factories import make_configuration

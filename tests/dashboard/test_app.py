@@ -12,7 +12,7 @@ import pytest
 from werkzeug.test import Client
 
 from adon.access.audit import Outcome
-from adon.config import WebLimits
+from adon.config.controller import WebLimits
 from apps.rest.rates import Rates
 from apps.rest.services import NAME
 from apps.rest.site import Site

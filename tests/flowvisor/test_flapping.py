@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.config.discovery import LinkDiscovery
+from adon.config.network import LinkDiscovery
 from adon.flowvisor.flapping import Flaps
 
 SETTINGS = LinkDiscovery()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.config import Cost
+from adon.config.network import Cost
 from adon.flowvisor.constraints import Attributes
 from adon.flowvisor.graph import Graph, Link, LinkState
 from adon.flowvisor.kpaths import PathCache, Route, Wish, cheapest

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from adon import yamlfile
-from adon.config import Configuration, Slice
+from adon.config import Configuration
+from adon.config.slices import Slice
 from adon.errors import InvalidInput
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.slices import (

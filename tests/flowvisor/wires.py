@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from adon.config.discovery import LinkDiscovery
+from adon.config.network import LinkDiscovery
 from adon.flowvisor.discovery import Discovery
 from adon.flowvisor.link import LinkState, PortKey
 from adon.flowvisor.link_table import Found, Frame, LinkChange, Report

@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
-from adon.config import Configuration, LadderPolicy, Slice, load
+from adon.config import Configuration, load
+from adon.config.policy import LadderPolicy
+from adon.config.slices import Slice
 from adon.frozenmap import FrozenMap
 
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"

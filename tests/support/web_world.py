@@ -21,8 +21,9 @@ from flask_openapi3.openapi import OpenAPI
 from adon.access.identity import create_token
 from adon.broker.events import JobTold, SiteReported
 from adon.broker.flow import Flow
-from adon.config import Access as SignIn
-from adon.config import Configuration, MeasurementGrant
+from adon.config import Configuration
+from adon.config.access import Access as SignIn
+from adon.config.policy import MeasurementGrant
 from adon.frozenmap import FrozenMap
 from adon.store.access import upgrade as access
 from adon.store.access.access import Access

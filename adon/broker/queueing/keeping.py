@@ -11,7 +11,7 @@ from adon.broker.queueing.line import Line
 from adon.broker.queueing.turns import Phase, Position, Rules, Waiter, phase, turn
 from adon.broker.scheduler import arrived
 from adon.broker.world import World
-from adon.config import Policy
+from adon.config.policy import Policy
 from measurement.model import Metric, PathKey
 
 

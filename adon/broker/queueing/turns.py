@@ -45,7 +45,7 @@ Position = tuple[float, int]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The policy's part of the order; see :class:`adon.config.queueing.QueuePolicy`."""
+    """The policy's part of the order; see :class:`adon.config.policy.QueuePolicy`."""
 
     aging: float = 60.0
     hurry: int = 240

@@ -22,7 +22,7 @@ from typing import Annotated
 from pydantic import Field
 
 from adon.broker.flow import MAX_SIZE
-from adon.config import ConfiguredJob
+from adon.config.compute import ConfiguredJob
 from adon.errors import Conflict, NotFound
 from adon.templates_catalog.model import Name, Value
 from adon.units import Size

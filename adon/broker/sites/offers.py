@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adon.config import Configuration, ConfiguredJob
+from adon.config import Configuration
+from adon.config.compute import ConfiguredJob
 from adon.errors import InvalidInput
 
 

@@ -23,7 +23,7 @@ from adon.broker.sites.honesty import Honesty
 from adon.broker.sites.jobs import SiteJob
 from adon.broker.sites.rates import Rates
 from adon.broker.uncertain import Uncertain
-from adon.config import ComputeSite
+from adon.config.compute import ComputeSite
 from adon.units import format_count, format_duration
 from measurement.sites.model import Shape, SiteReport, SiteState, Wait
 

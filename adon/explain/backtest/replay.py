@@ -19,7 +19,8 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowState
 from adon.broker.outcomes import FlowOutcome
-from adon.config import Configuration, LinkDiscovery
+from adon.config import Configuration
+from adon.config.network import LinkDiscovery
 from adon.errors import AdonError
 from adon.explain.backtest.carriage import Carriage, Transfer
 from adon.explain.backtest.past import Beside, Past

@@ -15,8 +15,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from adon.access.assertion import Assertion, from_attributes
-from adon.config import Shibboleth
-from adon.config.access import UNIX, Attribute
+from adon.config.access import UNIX, Attribute, Shibboleth
 from adon.errors import NotAuthenticated
 from apps.rest.proxies import PEER
 

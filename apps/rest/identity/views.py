@@ -17,8 +17,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from adon.access.assertion import Assertion
 from adon.access.identity import Actor
 from adon.access.origin import foreign
-from adon.config import Access
-from adon.config.access import SHIBBOLETH
+from adon.config.access import SHIBBOLETH, Access
 from adon.errors import (
     AdonError,
     Forbidden,

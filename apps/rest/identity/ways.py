@@ -14,8 +14,7 @@ from flask import current_app
 from adon.access.assertion import Assertion
 from adon.access.entitlements import Admitted, admit
 from adon.access.external import ExternalIdentity
-from adon.config import Access
-from adon.config.access import SHIBBOLETH
+from adon.config.access import SHIBBOLETH, Access
 from apps.rest.identity.openid.pending import PendingSignIns
 from apps.rest.identity.openid.relying_party import RelyingParty, client_secret, read_secret
 from apps.rest.identity.shibboleth import Attempts, TrustedProxy

@@ -11,7 +11,7 @@ from typing import Any
 
 from werkzeug.serving import make_server
 
-from adon.config import Access
+from adon.config.access import Access
 from adon.yamlfile import check_model
 from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways

@@ -10,7 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from adon.access.audit import Outcome
-from adon.config import Access, WebLimits
+from adon.config.access import Access
+from adon.config.controller import WebLimits
 from adon.errors import InvalidInput, NotAuthenticated
 from adon.yamlfile import check_model
 from apps.rest.identity.openid.pending import LIFETIME, Pending, PendingSignIns

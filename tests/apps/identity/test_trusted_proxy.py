@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adon.config import Shibboleth
+from adon.config.access import Shibboleth
 from adon.errors import NotAuthenticated
 from apps.rest.identity.shibboleth import MOST_NOTED, Attempts, TrustedProxy, peer
 from apps.rest.proxies import PEER

@@ -18,7 +18,7 @@ from adon.broker.decision import SiteCost
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.offer import Offer
 from adon.broker.uncertain import Uncertain
-from adon.config import ComputeSite
+from adon.config.compute import ComputeSite
 from adon.templates_catalog.model import CostModel
 from tests.support.refusals import refused
 

@@ -17,7 +17,7 @@ from adon.broker.forecasting.interval import forecast
 from adon.broker.optimisation.location import NEAR, choose
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.offer import Offer
-from adon.config import ComputeSite
+from adon.config.compute import ComputeSite
 from adon.templates_catalog.model import CostModel
 from adon.variation import moments
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from adon.broker.broker import Broker
 from adon.broker.events import FlowCancelled, TransferReported, WaitingAsked
 from adon.broker.flow import Flow, FlowState
-from adon.config.queueing import QueuePolicy
+from adon.config.policy import QueuePolicy
 from adon.errors import InvalidInput
 from adon.templates_catalog.catalog import Catalog
 from tests.broker.queueing.scenes import full

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from adon.broker.sites.jobs import SiteJob
-from adon.config import ComputeSite, Configuration
+from adon.config import Configuration
+from adon.config.compute import ComputeSite
 from measurement.custom.batch.model import Capacity, JobState, JobStatus
 from measurement.sites.model import JobNews, Shape, SiteReport, SiteState, Wait
 from tests.support.network_factories import make_configuration

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from adon.config.access import is_loopback
+from adon.config.types import is_loopback
 from adon.errors import Unavailable
 from apps.rest.identity.openid.bounded import Line
 from apps.rest.identity.openid.id_token import ALGORITHMS, Key, usable_keys

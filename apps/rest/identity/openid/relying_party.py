@@ -13,7 +13,7 @@ from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.requests_client import OAuth2Session
 
 from adon.access.assertion import Assertion, from_claims, lacking
-from adon.config import OpenIdProvider
+from adon.config.access import OpenIdProvider
 from adon.errors import InvalidInput, NotAuthenticated, Unavailable
 from apps.rest.identity.openid.bounded import Line
 from apps.rest.identity.openid.id_token import Expected, UnknownKey, verified

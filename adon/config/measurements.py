@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from adon.config.parts import Port, PositiveRate, Section, Span, Url, Verify, raise_all
+from adon.config.types import Port, PositiveRate, Section, Span, Url, Verify, raise_all
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 from adon.units import format_duration
+from measurement.model import PathKey
 
 DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
 
@@ -44,16 +45,26 @@ class MeasurementPoint(Section):
         return self.token_file is not None
 
 
-class MeasurementTest(Section):
+class Direction(Section):
+    """A direction of a path: from one of its sites to the other."""
+
+    path: Name
+    from_: Name = Field(alias="from")
+    to: Name
+
+    @property
+    def key(self) -> PathKey:
+        """The directed path, as measurements name it."""
+        return PathKey(self.path, self.from_, self.to)
+
+
+class MeasurementTest(Direction):
     """What is measured in one direction of one path, and how often.
 
     ``source`` and ``destination`` are the measurement addresses that the edges pin to this path
     (spec section 2: a test must be pinned to one candidate path).
     """
 
-    path: Name
-    from_: Name = Field(alias="from")
-    to: Name
     source: IPv4Address | IPv6Address
     destination: IPv4Address | IPv6Address
     throughput_period: Span | None = None
@@ -67,8 +78,6 @@ class MeasurementTest(Section):
     latency_period: Span | None = None
     latency_packets: int = Field(default=100, ge=2, le=100_000)
     latency_interval: Span = 0.01
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
@@ -90,19 +99,14 @@ class MeasurementTest(Section):
             yield f"latency_period: one test already takes {format_duration(sending)}"
 
 
-class BackgroundTest(Section):
+class BackgroundTest(Direction):
     """One-way delay, jitter and loss without a break, between the addresses of a configured test.
 
     :param packets: of one result; together with their interval they give the time between results.
     """
 
-    path: Name
-    from_: Name = Field(alias="from")
-    to: Name
     packets: int = Field(default=600, ge=10, le=100_000)
     interval: Span = 0.1
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
@@ -236,7 +240,12 @@ class Measurements(Section):
     )
 
     @property
-    def one_way(self) -> frozenset[tuple[str, str, str]]:
-        """Path, from and to of every direction whose one-way delay and loss are measured."""
-        planned = {(test.path, test.from_, test.to) for test in self.tests if test.latency_period is not None}
-        return frozenset(planned | {(each.path, each.from_, each.to) for each in self.background})
+    def one_way(self) -> frozenset[PathKey]:
+        """Directed paths whose one-way delay and loss are measured."""
+        planned = {test.key for test in self.tests if test.latency_period is not None}
+        return frozenset(planned | {each.key for each in self.background})
+
+    @property
+    def throughput(self) -> frozenset[PathKey]:
+        """Directed paths whose throughput a test measures."""
+        return frozenset(test.key for test in self.tests if test.throughput_period is not None)

@@ -1,9 +1,11 @@
-"""What every section of the configuration is made of: addresses, rates, spans, and the base class."""
+"""Types of the values in all sections, and the sections' base class."""
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterable
+from ipaddress import ip_address
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -73,6 +75,8 @@ PositiveRate = Annotated[Rate, AfterValidator(_positive)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Families = Annotated[tuple[Literal[4, 6], ...], Field(min_length=1)]
 """The IP versions that get through."""
+SHARE_ROUNDING = 1e-9
+"""Shares of a whole may add up to this much more than 1."""
 
 
 def raise_all(wrong: Iterable[str | Problem]) -> None:
@@ -88,4 +92,40 @@ def raise_all(wrong: Iterable[str | Problem]) -> None:
 class Section(BaseModel):
     """Base of all sections: immutable, unknown keys refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
+
+
+PerSecond = Annotated[float, Field(gt=0, le=1_000_000)]
+
+
+def _certificate_name(text: str) -> str:
+    # Compared without regard to case, as DNS names are; exact otherwise: no wildcards.
+    if text != text.strip() or not text.isprintable():
+        raise ValueError(f"{text!r} is not a name such as edge1.example.edu")
+    if "*" in text:
+        raise ValueError(f"{text!r} is a wildcard; a switch has a name of its own")
+    return text.lower()
+
+
+CertificateName = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(_certificate_name)]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether this address to listen on is reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _network(text: str) -> str:
+    try:
+        return str(ipaddress.ip_network(text))
+    except ValueError as error:
+        raise ValueError(f"{text!r} is neither an address nor a network: {error}") from None
+
+
+Network = Annotated[str, AfterValidator(_network)]
+"""``192.0.2.7`` or ``2001:db8::/32``."""

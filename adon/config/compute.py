@@ -1,4 +1,4 @@
-"""How a compute site is asked: the ``adapter`` section of ``compute.NAME`` (docs/sites.md).
+"""Compute sites, and how each is asked: the section ``compute`` (docs/sites.md).
 
 No credentials are written here.  Slurm and HTCondor run their own commands, where need be through a program
 such as ``ssh`` that finds its key itself.  What may run at a site are
@@ -13,10 +13,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from adon.config.parts import Section, Span
+from adon.config.types import PositiveRate, Section, Span
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
-from adon.units import Size
+from adon.units import Duration, Size
 
 _ARGUMENT = re.compile(r"[A-Za-z0-9_./:@%+,=][A-Za-z0-9_./:@%+,=-]{0,199}")
 """What a requester may add to a program's words: no white space, nothing that begins like an option."""
@@ -160,3 +160,27 @@ AnyAdapter = Annotated[
     ),
 ]
 """An adapter of the kind that its ``kind`` names."""
+
+
+class ComputeSite(Section):
+    """A place to compute, as configured ([ADON] table 3).
+
+    :param site: the campus it is at; a transfer to it goes there.
+    :param throughput_per_node: Γ_c, the prior for what one worker node processes.
+    :param cores, memory, gpus, storage: of all its nodes together; what is left out is not counted.
+    :param queue_wait: T_q; ``null`` means no resource for us: T_q is infinite.
+    :param queue_wait_deviation: the standard deviation of T_q.
+    :param adapter: how it is asked for T_q and capacity, and takes jobs; without it the numbers here stand.
+    """
+
+    site: Name
+    worker_nodes: int = Field(ge=0, le=1_000_000)
+    cores: int | None = Field(default=None, ge=0)
+    memory: Size | None = None
+    gpus: int | None = Field(default=None, ge=0)
+    storage: Size | None = None
+    throughput_per_node: PositiveRate
+    queue_wait: Duration | None = 0.0
+    queue_wait_deviation: Duration = 0.0
+    price_per_node_hour: float = Field(default=0.0, ge=0)
+    adapter: AnyAdapter | None = None

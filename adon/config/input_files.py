@@ -1,4 +1,4 @@
-"""The application file: tasks to place, what they send each other, and what must hold (docs/placement.md)."""
+"""Input files of commands: an application to place (docs/placement.md), its tasks (docs/choreo.md)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from adon import yamlfile
-from adon.config.parts import Section
+from adon.config.types import Section
 from adon.errors import InvalidInput, Problem
 from adon.placement.model import Application, Task
 from adon.units import Duration, Size
 from measurement import matrix
 from measurement.profiling import documents
+from measurement.profiling.tasks import Tasks
 
 MOST = 2000
-
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -118,7 +118,7 @@ class ApplicationFile(Section):
             raise ValueError(f"{field if where == 'sent' else where}: {cause}") from None
 
 
-def load(path: Path) -> Application:
+def load_application(path: Path) -> Application:
     """Read and check an application file, and the profile that it names.
 
     :raises InvalidInput: with every problem found, each with file, line and field.
@@ -133,3 +133,33 @@ def load(path: Path) -> Application:
         raise InvalidInput(Problem("profile", f"{file}: {error.strerror}", str(path))) from error
     except ValueError as error:
         raise InvalidInput(Problem("profile", f"{file}: {error}", str(path))) from error
+
+
+Ends = Annotated[tuple[str, ...], Field(min_length=1)]
+"""IP addresses, with a port or without: ``10.0.0.1``, ``10.0.0.1:7000``, ``"[2001:db8::1]:7000"``."""
+
+
+class TasksFile(Section):
+    """The whole file."""
+
+    tasks: Annotated[dict[str, Ends], Field(min_length=2, max_length=MOST)]
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        self.mapping()
+        return self
+
+    def mapping(self) -> Tasks:
+        """The same, as a value of the measurement's.
+
+        :raises ValueError: if it cannot be one; it names the task.
+        """
+        return Tasks.of(self.tasks)
+
+
+def load_tasks(path: Path) -> Tasks:
+    """Read and check a tasks file.
+
+    :raises InvalidInput: with every problem found, each with file, line and field.
+    """
+    return yamlfile.load_model(path, TasksFile).mapping()

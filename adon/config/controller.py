@@ -1,0 +1,179 @@
+"""The controller's section: addresses, TLS, connections of switches, high availability, limits of the web."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from adon.config.types import CertificateName, Network, PerSecond, Port, Section, Span, is_loopback, raise_all
+from adon.units import Duration
+
+OpenFlowVersion = Literal["1.3", "1.4"]
+
+
+class ControllerTls(Section):
+    """TLS towards the switches, both ways: each side shows a certificate.
+
+    :param certificate: PEM file with ours (and the chain up to the CA, if there is one).
+    :param key: PEM file with its private key.
+    :param ca: PEM file with the certificates that may sign a switch's.
+    :param names: the only names (CN or DNS) a switch's certificate may have, beside those that
+        ``switches.NAME.certificate`` binds; left out, every certificate of the CA may connect.
+    """
+
+    certificate: str
+    key: str
+    ca: str
+    names: tuple[CertificateName, ...] | None = None
+
+
+class Connections(Section):
+    """What the connections of switches may cost us.
+
+    :param echo_interval: between two echo requests to a switch.
+    :param echo_misses: so many intervals without a byte after the first, and the switch is gone.
+    :param handshake: from the TCP connection to the switch's ports; who is slower is refused.
+    :param half_open: connections at a time of which we do not know whose they are.
+    :param half_open_per_address: the same from one address.
+    :param packet_ins_per_second: of one switch (R18); ``null``: as many as come.
+    :param packet_ins_per_port: of one port of a switch; ``null``: as many as come.
+    """
+
+    echo_interval: Annotated[Span, Field(ge=0.1, le=300)] = 5.0
+    echo_misses: int = Field(default=3, ge=1, le=20)
+    handshake: Annotated[Duration, Field(ge=0.5, le=120)] = 10.0
+    half_open: int = Field(default=256, ge=1, le=10_000)
+    half_open_per_address: int = Field(default=32, ge=1, le=10_000)
+    packet_ins_per_second: PerSecond | None = 1_000.0
+    packet_ins_per_port: PerSecond | None = 200.0
+
+
+def transport_problems(host: str, tls: ControllerTls | None, plain_tcp: bool) -> Iterator[str]:
+    """Why the OpenFlow port must not be opened so, as ``field: text``."""
+    if tls is not None and plain_tcp:
+        yield "plain_tcp: a port with tls speaks nothing else; leave one of the two out"
+    if tls is None and not plain_tcp and not is_loopback(host):
+        yield (
+            f"tls: is needed to listen on {host}: without it whoever reaches the port can pass for a switch "
+            "(plain_tcp: true opens it all the same, for a management network that nobody else is on)"
+        )
+
+
+class HighAvailability(Section):
+    """This controller is one of several that share a PostgreSQL database.
+
+    :param name: what this one is called in logs and answers; the host's name if none is given.
+    :param lease: how long an active controller that is heard of no more keeps the others waiting.
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    lease: Annotated[Span, Field(ge=1, le=60)] = 5.0
+
+
+class Rate(Section):
+    """So many requests in any stretch of time of this length.
+
+    It is what may come at once; divided by the length, what may come for long.
+    """
+
+    requests: int = Field(ge=1, le=100_000)
+    per: Span
+
+
+def _rate(requests: int, per: str) -> Rate:
+    return Rate.model_validate({"requests": requests, "per": per})
+
+
+class WebLimits(Section):
+    """What one may ask, and how many may listen.
+
+    :param reads, writes: requests of one user to the API that change nothing, and that do.
+    :param inside: what the pages ask on behalf of one user; one page asks some twenty times.
+    :param anonymous: requests to the API without an identity, from one address.
+    :param sign_in: attempts to sign in, and tokens that are not valid, from one address.
+    :param addresses: requests of every kind from one address.
+    :param streams: listeners to events there may be at once, and :param streams_per_user: of one user.
+    :param connections: open connections, and :param connections_per_address: of one address that is no proxy.
+    """
+
+    reads: Rate = _rate(100, "5 s")
+    writes: Rate = _rate(30, "10 s")
+    inside: Rate = _rate(400, "5 s")
+    anonymous: Rate = _rate(50, "5 s")
+    sign_in: Rate = _rate(30, "60 s")
+    addresses: Rate = _rate(1000, "5 s")
+    streams: int = Field(default=1000, ge=1, le=10_000)
+    streams_per_user: int = Field(default=50, ge=1, le=10_000)
+    connections: int = Field(default=2000, ge=10, le=60_000)
+    connections_per_address: int = Field(default=1000, ge=10, le=60_000)
+
+    @property
+    def rates(self) -> Mapping[str, Rate]:
+        """The rates by their names."""
+        names = ("reads", "writes", "inside", "anonymous", "sign_in", "addresses")
+        return {name: getattr(self, name) for name in names}
+
+
+DAY_S = 86_400.0
+
+
+class Credentials(Section):
+    """Lifetimes of tokens and sessions (docs/access.md).
+
+    :param token_lifetime: of a token for which nobody says another.
+    :param longest_token_lifetime: that one may ask for.
+    :param session_idle: without a request for so long, one must sign in again.
+    :param session_lifetime: after so long one must in any case.
+    :param most_tokens: of one user that are good at a time.
+    """
+
+    token_lifetime: Span = 90 * DAY_S
+    longest_token_lifetime: Span = 366 * DAY_S
+    session_idle: Span = 2 * 3600.0
+    session_lifetime: Span = 12 * 3600.0
+    most_tokens: int = Field(default=50, ge=1, le=10_000)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        raise_all(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[str]:
+        if self.token_lifetime > self.longest_token_lifetime:
+            yield "token_lifetime: is above longest_token_lifetime"
+        if self.session_idle > self.session_lifetime:
+            yield "session_idle: is above session_lifetime"
+
+
+class Controller(Section):
+    """Where the three processes listen, and how switches connect (docs/switch-connections.md).
+
+    :param plain_tcp: switches may connect without TLS though others can reach the port too.
+    :param openflow_versions: which may be spoken; 1.3 is chosen whenever a switch offers it.
+    """
+
+    openflow_host: str = "127.0.0.1"
+    openflow_port: Port = 6653
+    tls: ControllerTls | None = None
+    plain_tcp: bool = False
+    openflow_versions: tuple[OpenFlowVersion, ...] = ("1.3", "1.4")
+    connections: Connections = Connections()
+    web_host: str = "127.0.0.1"
+    web_port: Port = 8080
+    web_proxies: tuple[Network, ...] = Field(
+        default=(), description="reverse proxies whose word about who asks counts (X-Forwarded-For, -Proto)"
+    )
+    web_limits: WebLimits = WebLimits()
+    ha: HighAvailability | None = Field(default=None, description="one of several controllers")
+
+    @model_validator(mode="after")
+    def _secured(self) -> Self:
+        raise_all(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[str]:
+        yield from transport_problems(self.openflow_host, self.tls, self.plain_tcp)
+        if "1.3" not in self.openflow_versions:
+            yield "openflow_versions: 1.3 cannot be left out: it is what every switch must be able to speak"

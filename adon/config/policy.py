@@ -1,0 +1,284 @@
+"""Policy of the performance engineers: grants, queue, queue ladder, marking, thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Address, IPv6Address
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    model_validator,
+)
+
+from adon.access.policy import Role
+from adon.config.controller import Credentials
+from adon.config.slices import Flowspace, Fraction, Priority
+from adon.config.types import SHARE_ROUNDING, Port, Section, Span, raise_all
+from adon.errors import InvalidFields, Problem, problems_of
+from adon.frozenmap import FrozenMap
+from adon.marking import FIREFLY_PORT, Dscp
+from adon.templates_catalog.lookup import PARSERS, UNITS
+from adon.templates_catalog.model import MetricName, Name, known_metric
+from adon.units import Duration, Size, format_ratio
+from measurement.model import Metric
+
+_Who = Annotated[str, Field(min_length=1, max_length=200)]
+_Group = Annotated[str, Field(min_length=1, max_length=500)]
+_Pattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+\*?$|^\*$", max_length=200)]
+_Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
+
+
+class UseGrant(Section):
+    """Somebody may use these things together; what is left out is not narrowed.
+
+    A name that ends with ``*`` stands for every name that begins so.
+
+    :param who: names of users.
+    :param roles: their roles.
+    :param groups: what an identity provider says that they belong to.
+    :param templates: names of templates, whatever version.
+    :param paths: names of paths.
+    :param sites: both ends of a transfer must be among them.
+    :param compute: names of compute sites.
+    :param priority: the highest that a flow may have.
+    """
+
+    who: tuple[_Who, ...] | None = None
+    roles: tuple[Role, ...] | None = None
+    groups: tuple[_Group, ...] | None = None
+    templates: _Patterns | None = None
+    paths: _Patterns | None = None
+    sites: _Patterns | None = None
+    compute: _Patterns | None = None
+    priority: int | None = Field(default=None, ge=0, le=999)
+
+    @model_validator(mode="after")
+    def _about_somebody(self) -> Self:
+        raise_all(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[str]:
+        for field in ("who", "roles", "groups"):
+            if getattr(self, field) == ():
+                yield f"{field}: names nobody; leave it out for everybody"
+
+
+class MeasurementGrant(Section):
+    """Somebody may start, or read, measurements ([ADON] 2.2.1, question 4); what is left out is not narrowed.
+
+    :param who: names of actors.
+    :param roles: their roles.
+    :param groups: what an identity provider says that they belong to.
+    :param metrics: names; ``host.*`` stands for every metric whose name begins so.
+    :param from_: the sites that a measurement leads from; for what is observed on a host, that host.
+    :param to: the sites that it leads to.
+    """
+
+    may: Literal["start", "read"]
+    who: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] | None = None
+    roles: tuple[Role, ...] | None = None
+    groups: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] | None = None
+    metrics: tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*(\.\*)?$")], ...] | None = None
+    from_: tuple[str, ...] | None = Field(default=None, alias="from")
+    to: tuple[str, ...] | None = None
+
+
+class QueuePolicy(Section):
+    """Turns and reservations of the queue.
+
+    :param overtaken_for: a waiting flow may be overtaken by flows behind it for so long; then the path or
+        compute site that it waits for is kept for it.
+    :param hurry: a flow whose deadline comes near counts as so many priorities more urgent.
+    :param slack: its deadline is near when the time left is its transfer's and this share of it more.
+    :param headroom: so much more than the bytes take at the reserved rate is reserved.
+    :param reservable: the part of what a path carries that can be reserved in advance.
+    """
+
+    overtaken_for: Span = 600.0
+    hurry: int = Field(default=240, ge=0, le=100_000)
+    slack: float = Field(default=0.25, ge=0, le=10)
+    headroom: float = Field(default=0.1, ge=0, le=10)
+    reservable: float = Field(default=0.8, gt=0, le=1)
+
+
+class Threshold(Section):
+    """Values in the metric's unit; for throughput what is below, for the others what is above them."""
+
+    warning: float
+    critical: float
+
+
+def _read(written: object) -> object:
+    if not isinstance(written, Mapping):
+        return written
+    read: dict[Metric, Threshold] = {}
+    wrong: list[Problem] = []
+    for name, pair in written.items():
+        try:
+            metric = known_metric(name)
+            read[metric] = pair if isinstance(pair, Threshold) else _pair(metric, pair)
+        except ValueError as error:
+            wrong += problems_of(error, str(name))
+    if wrong:
+        raise InvalidFields(wrong)
+    return read
+
+
+def _pair(metric: Metric, pair: object) -> Threshold:
+    if not isinstance(pair, Mapping) or set(pair) != {"warning", "critical"}:
+        raise ValueError("is a value for warning and one for critical")
+    values: dict[str, float] = {}
+    for name, text in pair.items():
+        try:
+            values[name] = PARSERS[metric](text)
+        except ValueError as error:
+            raise InvalidFields(problems_of(error, name)) from None
+    found = Threshold(**values)
+    worse = found.critical > found.warning if metric.higher_is_better else found.critical < found.warning
+    if worse:
+        raise ValueError("critical: is reached before warning")
+    return found
+
+
+def _write(thresholds: Mapping[Metric, Threshold]) -> dict[str, Any]:
+    return {
+        metric.value: {
+            "warning": f"{pair.warning!r} {UNITS[metric]}",
+            "critical": f"{pair.critical!r} {UNITS[metric]}",
+        }
+        for metric, pair in thresholds.items()
+    }
+
+
+Thresholds = Annotated[
+    Mapping[MetricName, Threshold],
+    BeforeValidator(_read),
+    AfterValidator(FrozenMap),
+    PlainSerializer(_write),
+]
+"""By metric; a metric without an entry is held against the templates' bounds."""
+REACTIVE_PORTS = 1024
+"""Ports that an entry of policy.reactive may name: each is a rule per pair of hosts."""
+
+
+class DscpByPriority(Section):
+    """What flows of these priorities, the lowest and the highest, are marked with if nothing else says."""
+
+    priorities: tuple[Priority, Priority]
+    dscp: Dscp
+
+
+class ReactiveEntry(Section):
+    """Unannounced connections of this flowspace become flows of this template (R18: none by default).
+
+    :param requester: in whose name; with slices, a member of the one that it is to belong to.
+    :param size: what is assumed that such a connection moves.
+    :param per_minute: no more connections in any minute.
+    :param refuse_for: after a refusal the same connection is not looked at for so long.
+    """
+
+    template: str = Field(min_length=1, max_length=80)
+    flowspace: tuple[Flowspace, ...] = Field(min_length=1)
+    slice: Name | None = None
+    requester: str = Field(default="reactive", min_length=1, max_length=200)
+    size: Size = 10**9
+    per_minute: int = Field(default=60, ge=1, le=10_000_000)
+    refuse_for: Span = 30.0
+
+    @model_validator(mode="after")
+    def _few_ports(self) -> Self:
+        if any(space.named_ports > REACTIVE_PORTS for space in self.flowspace):
+            raise ValueError(
+                f"flowspace: each port is a rule: name {REACTIVE_PORTS} at most, or none for all"
+            )
+        return self
+
+
+class FireflyCollector(Section):
+    """Who is told of flows with scitags, by UDP (www.scitags.org)."""
+
+    host: IPv4Address | IPv6Address
+    port: Port = FIREFLY_PORT
+
+
+class LadderPolicy(Section):
+    """The queue ladder of output ports (spec section 4; docs/slices.md).
+
+    :param mode: ``auto``: queues where the switch has reported them at the port, else meters; ``off``
+        follows the thesis.
+    :param shares: of the port's capacity, guaranteed from the top rung to the lowest.
+    :param queues: the numbers of the queues that the operator made at each port, per rung.
+    :param burst: how long a flow may exceed its meter's rate, for queues of packets that come at once.
+    """
+
+    mode: Literal["off", "auto", "queues", "meters"] = "off"
+    shares: tuple[Fraction, ...] = Field(default=(0.6, 0.3, 0.1), min_length=1, max_length=8)
+    queues: tuple[Annotated[int, Field(ge=0, lt=0xFFFF_FFFF)], ...] = (1, 2, 3)
+    burst: Span = 0.1
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        if sum(self.shares) > 1 + SHARE_ROUNDING:
+            raise ValueError(f"shares: they make {format_ratio(sum(self.shares))} of a port together")
+        if len(set(self.queues)) != len(self.shares):
+            raise ValueError("queues: one for each share is needed, each with a number of its own")
+        return self
+
+
+class Policy(Section):
+    """What the performance engineers of this network decided."""
+
+    reserve_nodes: int = Field(default=0, ge=0, description="of every compute site")
+    unknown_paths: Literal["avoid", "default_path"] = "default_path"
+    no_test_above_reserved: float | None = Field(
+        default=0.5, gt=0, le=1, description="share of capacity; above it counters serve, not tests"
+    )
+    counters_period: Span = 5.0
+    evidence_after: Span = 15.0
+    consistency_period: Span = 60.0
+    aging: Span = Field(default=60.0, description="a queued flow gains one priority step per so long")
+    preemption: bool = Field(
+        default=True, description="a higher priority may take the place of the lowest on layer 2"
+    )
+    failed_path_holdoff: Duration = 30.0
+    standby_paths: int | None = Field(
+        default=None,
+        ge=0,
+        description="so many other paths stand ready for each flow, in the order of the configuration; "
+        "without a number all do",
+    )
+    drain: Duration = 0.2
+    settle: Duration = Field(
+        default=2.0, description="a report of rules says nothing about what we changed so shortly before"
+    )
+    priority_offset: int = Field(
+        default=0, ge=-19_000, le=25_000, description="added to the priority of every rule of ours"
+    )
+    measurement_access: tuple[MeasurementGrant, ...] = Field(
+        default=(), description="who may start and read which measurements; without an entry, as roles allow"
+    )
+    use_access: tuple[UseGrant, ...] = Field(
+        default=(),
+        description="who may use which template, path, site and priority; without an entry, everybody",
+    )
+    ladder: LadderPolicy = LadderPolicy()
+    queue: QueuePolicy = QueuePolicy()
+    reactive: tuple[ReactiveEntry, ...] = Field(
+        default=(), description="which unannounced connections become flows; none without an entry"
+    )
+    fireflies: FireflyCollector | None = Field(
+        default=None, description="who is told of flows with scitags; nobody without it"
+    )
+    dscp_by_priority: tuple[DscpByPriority, ...] = Field(
+        default=(), description="what flows are marked with; request, template and slice come before"
+    )
+    credentials: Credentials = Credentials()
+    thresholds: Thresholds = Field(
+        default_factory=FrozenMap,
+        description="per metric, from which value on a measured path is shown as worth a look, or as bad; "
+        "without an entry the templates' bounds say so",
+    )
