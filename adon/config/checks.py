@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv6Address
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from adon.config.measurements import MeasurementTest
+from adon.config.measurements import MeasurementTest, mesh_tests
 from adon.config.network import Cost, vlan_ranges
 from adon.config.slices import Slice
 from adon.config.types import SHARE_ROUNDING
@@ -32,6 +32,7 @@ def problems(whole: Configuration) -> Iterator[str | Problem]:
         _doubled(whole),
         _shared_ports(whole),
         _wrong_tests(whole),
+        _wrong_mesh(whole),
         _unproven(whole),
         link_problems(whole),
         wrong_slices(whole),
@@ -158,18 +159,33 @@ def _wrong_tests(whole: Configuration) -> Iterator[str | Problem]:
         if address is not None
     }
     pinned: dict[frozenset[IPv4Address | IPv6Address], str] = {}
+    meshed = {*mesh_tests(whole.measurements.mesh)}
     for number, test in enumerate(whole.measurements.tests):
-        where = f"measurements.tests.{number}"
-        yield from _wrong_ends(whole, test, where)
-        yield from _short_throughput(whole, test, where)
-        for field, address in (("source", test.source), ("destination", test.destination)):
+        where, fields = f"measurements.tests.{number}", ("source", "destination")
+        if test in meshed:
+            where, fields = f"measurements.mesh.{test.path}", (test.from_, test.to)
+        else:
+            yield from _wrong_ends(whole, test, where)
+            yield from _short_throughput(whole, test, where)
+        for field, address in zip(fields, (test.source, test.destination), strict=True):
             if str(address) in taken:
                 host = taken[str(address)]
                 yield f"{where}.{field}: is the address of host {host!r}, whose flows it would pin"
         # Rules pin a pair of addresses to a path, so the same pair cannot serve a second path.
         path = pinned.setdefault(frozenset((test.source, test.destination)), test.path)
         if path != test.path:
-            yield f"{where}.source: these addresses already measure path {path!r}"
+            yield f"{where}.{fields[0]}: these addresses already measure path {path!r}"
+
+
+def _wrong_mesh(whole: Configuration) -> Iterator[str | Problem]:
+    for name, addresses in whole.measurements.mesh.items():
+        field, path = f"measurements.mesh.{name}", whole.paths.get(name)
+        if path is None:
+            yield unknown_name(field, "path", name, whole.paths)
+        elif {*addresses} != {*path.ends}:
+            yield f"{field}: expected an address at each end of the path: {', '.join(path.ends)}"
+        for site in {*addresses} & {*whole.sites} - {*whole.measurements.points}:
+            yield f"{field}.{site}: the site has no measurement point"
 
 
 def _short_throughput(whole: Configuration, test: MeasurementTest, where: str) -> Iterator[Problem]:

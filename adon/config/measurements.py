@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Address, IPv6Address
+from itertools import permutations
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -14,6 +15,8 @@ from adon.templates_catalog.model import Name
 from adon.units import format_duration
 from measurement.model import PathKey
 
+MESH_PERIODS = {"throughput_period": "4 h", "rtt_period": "1 min", "latency_period": "1 min"}
+"""Periods of the tests in each direction of ``mesh``."""
 DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
 
 
@@ -23,7 +26,15 @@ def _database_url(text: str) -> str:
     return text
 
 
+def _two_ends(ends: FrozenMap[str, Address]) -> FrozenMap[str, Address]:
+    if len(ends) != 2 or len({*ends.values()}) != 2 or len({end.version for end in ends.values()}) != 1:
+        raise ValueError("expected two sites with different addresses of one IP version")
+    return ends
+
+
 DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
+Address = IPv4Address | IPv6Address
+MeshEnds = Annotated[Frozen[Name, Address], AfterValidator(_two_ends)]
 
 
 class MeasurementPoint(Section):
@@ -65,8 +76,8 @@ class MeasurementTest(Direction):
     (spec section 2: a test must be pinned to one candidate path).
     """
 
-    source: IPv4Address | IPv6Address
-    destination: IPv4Address | IPv6Address
+    source: Address
+    destination: Address
     throughput_period: Span | None = None
     throughput_duration: Span = 10.0
     throughput_rate: PositiveRate | None = Field(
@@ -97,6 +108,17 @@ class MeasurementTest(Direction):
         sending = self.latency_packets * self.latency_interval
         if latency is not None and latency <= sending:
             yield f"latency_period: one test already takes {format_duration(sending)}"
+
+
+def mesh_tests(mesh: Mapping[str, Mapping[str, Address]]) -> Iterator[MeasurementTest]:
+    """Both directions of every path of a mesh.
+
+    :param mesh: by path and site the measurement address.
+    """
+    for path, addresses in mesh.items():
+        for (from_, source), (to, destination) in permutations(addresses.items(), 2):
+            ends = {"path": path, "from": from_, "to": to, "source": source, "destination": destination}
+            yield MeasurementTest.model_validate(ends | MESH_PERIODS)
 
 
 class BackgroundTest(Direction):
@@ -204,6 +226,8 @@ class Notify(Section):
 class Measurements(Section):
     """Where measurements come from, when, and what becomes of them.
 
+    :param mesh: by path the measurement address at each of its two sites. Both directions are tested with
+        :data:`MESH_PERIODS`, except those that have an entry in ``tests``.
     :param agreement: the measurement level agreement: per path or link, the bits/s that tests may offer
         at any instant (spec section 5); without an entry the path's capacity.
     :param around_throughput: real pScheduler servers keep twelve seconds free for a test of three.
@@ -216,6 +240,7 @@ class Measurements(Section):
 
     points: Frozen[Name, MeasurementPoint] = FrozenMap()
     tests: tuple[MeasurementTest, ...] = ()
+    mesh: Frozen[Name, MeshEnds] = FrozenMap()
     background: tuple[BackgroundTest, ...] = ()
     host_metrics: Frozen[Name, HostMetrics] = FrozenMap()
     window: Span = 7 * 86_400.0
@@ -238,6 +263,13 @@ class Measurements(Section):
     follow_templates: bool = Field(
         default=False, description="measure as often as the registered application templates need"
     )
+
+    @model_validator(mode="after")
+    def _with_mesh(self) -> Self:
+        known = {test.key for test in self.tests}
+        added = [test for test in mesh_tests(self.mesh) if test.key not in known]
+        object.__setattr__(self, "tests", (*self.tests, *added))
+        return self
 
     @property
     def one_way(self) -> frozenset[PathKey]:

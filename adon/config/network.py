@@ -85,7 +85,11 @@ class Site(Section):
 
 
 class PathEndpoint(Section):
-    """One end of a path: the edge's port (by name), and on layer 3 the router behind it."""
+    """One end of a path.
+
+    :param port: the edge's port, by name.
+    :param next_hop_mac: layer 3: the router behind the port; by default the site's ``gateway_mac``.
+    """
 
     port: str
     next_hop_mac: Mac | None = None
@@ -96,14 +100,15 @@ class TransitPath(Section):
 
     What it does to packets is a hard constraint on moves of running flows (spec section 2).
 
+    :ivar layer: by default 2 with a VLAN, and 3 without one.
     :ivar firewall: a stateful firewall is on the path: it lets only connections through that it saw begin.
     :ivar nat: addresses are translated on the path.
     :ivar families: the IP versions that get through.
     """
 
-    layer: Literal[2, 3]
     capacity: PositiveRate
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
+    layer: Literal[2, 3] = Field(default_factory=lambda data: 3 if data.get("vlan") is None else 2)
     mtu: Annotated[int, Field(ge=576, le=9216)] = 1500
     firewall: bool = False
     nat: bool = False
@@ -126,8 +131,6 @@ class TransitPath(Section):
         if self.layer == 3 and self.vlan is not None:
             yield "vlan: a layer-3 path has none"
         for site, end in self.ends.items():
-            if self.layer == 3 and end.next_hop_mac is None:
-                yield f"ends.{site}.next_hop_mac: a layer-3 path needs it"
             if self.layer == 2 and end.next_hop_mac is not None:
                 yield f"ends.{site}.next_hop_mac: a layer-2 path has none"
 

@@ -84,7 +84,7 @@ def raise_all(wrong: Iterable[str | Problem]) -> None:
 
     :param wrong: each as a line ``field: cause``, or with a code as a problem.
     """
-    found = list(wrong)
+    found = list(dict.fromkeys(wrong))
     if found:
         raise InvalidFields(found)
 

@@ -376,7 +376,8 @@ class Topology:
         end = path.ends[site]
         dpid = self._edge(site)
         port = self.ports.get(dpid, {}).get(end.port)
-        return None if port is None else PathEnd(dpid, port.number, end.next_hop_mac)
+        router = end.next_hop_mac or self.configuration.sites[site].gateway_mac
+        return None if port is None else PathEnd(dpid, port.number, router if path.layer == 3 else None)
 
     def _closed_ends(self, key: PathKey, path: TransitPath) -> Iterator[Reason]:
         for site in (key.source, key.destination):
