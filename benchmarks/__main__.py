@@ -21,6 +21,7 @@ from typing import Any
 
 from benchmarks import (
     archive,
+    completion_time,
     dashboards,
     durable_write,
     failures,
@@ -35,7 +36,6 @@ from benchmarks import (
     rounds,
     setups,
     web,
-    workloads,
 )
 
 RESULTS = Path(__file__).parent / "results"
@@ -46,7 +46,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("which", nargs="*", choices=[*BENCHMARKS, []], help="default: all")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workload", help="of the workload suite, this one only")
     arguments = parser.parse_args()
     passed = True
     with tempfile.TemporaryDirectory(prefix="adon-bench-") as folder:
@@ -54,7 +53,7 @@ def main() -> int:
         for name in arguments.which or BENCHMARKS:
             inside = Path(folder) / name
             inside.mkdir()
-            passed &= measured(name, inside, arguments.seed, arguments.workload)
+            passed &= measured(name, inside, arguments.seed)
     return 0 if passed else 1
 
 
@@ -115,7 +114,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
     "placement": Benchmark("Placing tasks", placement.run, placement.report, placement.passed),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
-    "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
+    "completion_time": Benchmark(
+        "Completion times", completion_time.run, completion_time.report, completion_time.passed
+    ),
     "web": Benchmark("The web side under load, beside decisions", web.run, web.report, web.passed),
     "dashboards": Benchmark("Two hundred dashboards", dashboards.run, dashboards.report, dashboards.passed),
     "rounds": Benchmark("A round of 100 instances", rounds.run, rounds.report, rounds.passed),
@@ -128,12 +129,11 @@ BENCHMARKS: dict[str, Benchmark] = {
 }
 
 
-def measured(name: str, folder: Path, seed: int, workload: str | None = None) -> bool:
+def measured(name: str, folder: Path, seed: int) -> bool:
     """Run one, print and keep its figures; whether its bounds hold."""
     known = BENCHMARKS[name]
     began = time.monotonic()
-    alone = workload is not None and name == "workloads"
-    results = workloads.run(folder, seed, workload) if alone else known.run(folder, seed)
+    results = known.run(folder, seed)
     print(f"\n## {known.title}\n\n{known.report(results)}\n\n({time.monotonic() - began:.0f} s)", flush=True)
     keep(name, {"seed": seed, "results": results, "machine": machine(folder)})
     return known.passed(results)

@@ -1,28 +1,33 @@
-"""Who asks for what, and when: transfers over a network whose future is fixed, and the tests that watch it.
+"""Workloads: the transfers over a simulated network, and how they are drawn from a description and a seed.
 
-A workload is a value; drawing one from a named description is :mod:`adon.simulation.drawing`'s.  Times are
-seconds from the beginning, sizes bytes, rates bits/s of goodput.
+Times are seconds from the start, sizes bytes, rates bits/s of goodput.  A description names a network and,
+per :class:`TransferSource`, when requests arrive (:func:`poisson`, :func:`bursts`, :func:`diurnal`,
+:func:`listed`), their sizes (:func:`choice`, :func:`log_normal`, :func:`pareto`), template and deadlines.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from adon.simulation.measuring import Plan
-from adon.simulation.network import Network
-from adon.simulation.steps import steady
+from adon.simulation.simulated_network import SimulatedNetwork, SimulatedPath
+from adon.simulation.synthetic_tests import PeriodicTests
 from adon.templates_catalog.model import QSpec, Template
+
+ArrivalTimes = Callable[[random.Random, float, float], Iterator[float]]
+"""Draws the times of requests between two times."""
+Sizes = Callable[[random.Random], float]
+"""Draws a size in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """One request.
 
-    :param at: when it is asked for: its completion time runs from here.
+    :param at: time of the request; its completion time starts here.
     :param source, destination: sites.
-    :param deadline: when it has to be over, if it has to.
     :param ceiling: bits/s that its application sends at most, with all streams.
     """
 
@@ -47,94 +52,178 @@ class Transfer:
 class Workload:
     """See the module's text.
 
-    :param story: what it is about, in one sentence.
     :param templates: by name.
     :param transfers: in the order of their times.
-    :param end: when the simulation stops, at the latest.
+    :param end: time at which the simulation stops at the latest.
     """
 
     name: str
-    story: str
-    network: Network
+    network: SimulatedNetwork
     templates: Mapping[str, Template]
     transfers: tuple[Transfer, ...]
-    plan: Plan
+    tests: PeriodicTests
     end: float
 
     @property
     def directions(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of sites that transfers go between."""
+        """The pairs of sites of the transfers."""
         return tuple(dict.fromkeys((one.source, one.destination) for one in self.transfers))
 
-    def qspec(self, transfer: Transfer) -> QSpec:
-        """The quality that a transfer needs."""
-        return self.templates[transfer.template].qspec
 
+def meets_qspec(qspec: QSpec, rate: float, rtt: float, loss: float) -> bool:
+    """Return whether true values keep the bounds of a QSpec.
 
-def kept(qspec: QSpec, rate: float, rtt: float, loss: float) -> bool:
-    """Whether a transfer has what its QSpec says, as it is and not as anybody measured it.
-
-    :param rate: bits/s of all its streams together: the decision core judges a running flow so, too.
+    :param rate: bits/s of all streams together, as the decision core judges a running flow.
     """
-    bound = qspec.throughput
-    if bound is not None and rate < bound.min * (1 - 1e-9):
+    if qspec.throughput is not None and rate < qspec.throughput.min * (1 - 1e-9):
         return False
-    delayed = qspec.rtt is not None and rtt > qspec.rtt.max
-    lost = qspec.loss is not None and loss > qspec.loss.max
-    return not delayed and not lost
+    if qspec.rtt is not None and rtt > qspec.rtt.max:
+        return False
+    return qspec.loss is None or loss <= qspec.loss.max
 
 
-def alone(network: Network, transfer: Transfer, at: float) -> float:
-    """Seconds that a transfer would take, begun then, with the network to itself and on its best path.
+def rate_alone(
+    network: SimulatedNetwork, transfer: Transfer, path: SimulatedPath, now: float, *, others: bool = True
+) -> float:
+    """Return the bits/s of a transfer on a path that no other transfer of the workload uses.
 
-    Other people's streams are there all the same; paths may be changed at no cost at any time.  Infinite if
-    the network never lets it end.
+    :param others: whether it shares the links with other people's streams.
     """
-    left, now = transfer.bits, at
-    for until in (*(change for change in network.changes if change > at), math.inf):
-        rate = best_rate(network, transfer, now)
-        if rate > 0 and left <= rate * (until - now):
-            return now + left / rate - at
-        left, now = left - rate * (until - now), until
-    return math.inf
-
-
-def best_rate(network: Network, transfer: Transfer, now: float) -> float:
-    """Bits/s that it has at most at a time, on whichever path."""
-    return max(
-        (
-            rate_on(network, transfer, path.name, now)
-            for path in network.between(transfer.source, transfer.destination)
-        ),
-        default=0.0,
-    )
-
-
-def rate_on(network: Network, transfer: Transfer, name: str, now: float) -> float:
-    """Bits/s that it has on a path with none of ours beside it: its own limits, its share among others."""
-    path = network.path(name)
-    if not path.works(now):
+    if path.has_outage(now):
         return 0.0
     limit = min(transfer.ceiling, transfer.streams * network.stream_limit(path, transfer.source, now))
     for link in (network.links[name] for name in path.links):
-        others = link.background.at(now)
-        limit = min(limit, link.capacity.at(now) * transfer.streams / (transfer.streams + others))
+        streams = transfer.streams + (link.other_streams.at(now) if others else 0.0)
+        limit = min(limit, link.capacity.at(now) * transfer.streams / streams)
     return limit
 
 
-def idle(network: Network) -> Network:
-    """The same network as it is at its beginning, for ever, with nobody else in it."""
-    return replace(
-        network,
-        links={
-            name: replace(
-                link,
-                capacity=steady(link.capacity.values[0]),
-                delay=steady(link.delay.values[0]),
-                loss=steady(link.loss.values[0]),
-                background=steady(0.0),
+def poisson(per_hour: float) -> ArrivalTimes:
+    """Return independent requests with a mean number per hour."""
+
+    def draw(rng: random.Random, begins: float, ends: float) -> Iterator[float]:
+        now = begins
+        while (now := now + rng.expovariate(per_hour / 3600)) < ends:
+            yield now
+
+    return draw
+
+
+def bursts(every: float, size: int, within: float = 10.0) -> ArrivalTimes:
+    """Return bursts of ``size`` requests within ``within`` seconds."""
+
+    def draw(rng: random.Random, begins: float, ends: float) -> Iterator[float]:
+        start = begins
+        while start < ends:
+            yield from sorted(start + rng.uniform(0, within) for _ in range(size))
+            start += every
+
+    return draw
+
+
+def diurnal(per_hour: float, swing: float, period: float) -> ArrivalTimes:
+    """Return requests with a sinusoidal rate: 1 - ``swing`` to 1 + ``swing`` of the mean.
+
+    Drawn by thinning (Lewis and Shedler 1979).
+    """
+
+    def draw(rng: random.Random, begins: float, ends: float) -> Iterator[float]:
+        for at in poisson(per_hour * (1 + swing))(rng, begins, ends):
+            rate = 1 + swing * math.sin(2 * math.pi * (at - begins) / period)
+            if rng.random() * (1 + swing) < rate:
+                yield at
+
+    return draw
+
+
+def listed(*times: float) -> ArrivalTimes:
+    """Return requests at these times after the begin."""
+    return lambda _, begins, ends: (begins + at for at in times if begins + at < ends)
+
+
+def choice(*sizes: float, weights: Sequence[float] | None = None) -> Sizes:
+    """Return one of these sizes, with probabilities in proportion to their weights."""
+    return lambda rng: rng.choices(sizes, weights)[0]
+
+
+def log_normal(median: float, sigma: float, most: float) -> Sizes:
+    """Return sizes with a normally distributed logarithm, at most ``most``."""
+    return lambda rng: min(most, median * math.exp(rng.gauss(0, sigma)))
+
+
+def pareto(shape: float, least: float, most: float) -> Sizes:
+    """Return heavy-tailed sizes between ``least`` and ``most`` (bounded Pareto, by inversion)."""
+    share = 1 - (least / most) ** shape
+    return lambda rng: float(least / (1 - rng.random() * share) ** (1 / shape))
+
+
+@dataclass(frozen=True, slots=True)
+class TransferSource:
+    """Requests of one kind.
+
+    :param template: by name; priority and streams are those of the template unless given.
+    :param ends: pairs of sites, equally likely.
+    :param slack: the deadline is the request plus the seconds that the transfer takes alone on the idle
+        network, times a number drawn from this range; None: no deadline.
+    :param ceiling: bits/s that the application sends at most.
+    """
+
+    template: str
+    times: ArrivalTimes
+    sizes: Sizes
+    ends: tuple[tuple[str, str], ...]
+    streams: int | None = None
+    priority: int | None = None
+    slack: tuple[float, float] | None = None
+    ceiling: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadDescription:
+    """A workload before it is drawn.
+
+    :param begins: time of the first request at the earliest: every test has run once by then.
+    :param lasts: seconds in which requests arrive.
+    :param end: time at which the simulation stops at the latest.
+    """
+
+    name: str
+    network: SimulatedNetwork
+    sources: tuple[TransferSource, ...]
+    tests: PeriodicTests = field(default_factory=PeriodicTests)
+    begins: float = 300.0
+    lasts: float = 3600.0
+    end: float = 20_000.0
+
+    def draw(self, templates: Mapping[str, Template], rng: random.Random) -> Workload:
+        """Return a workload; the same generator state gives the same one.
+
+        :param templates: those of the sources, and perhaps more.
+        """
+        drawn = [one for source in self.sources for one in self._requests(source, templates, rng)]
+        drawn.sort(key=lambda one: (one.at, one.template, one.size))
+        numbered = tuple(replace(one, number=number) for number, one in enumerate(drawn, 1))
+        used = {source.template: templates[source.template] for source in self.sources}
+        return Workload(self.name, self.network, used, numbered, self.tests, self.end)
+
+    def _requests(
+        self, source: TransferSource, templates: Mapping[str, Template], rng: random.Random
+    ) -> Iterator[Transfer]:
+        template = templates[source.template]
+        for at in source.times(rng, self.begins, self.begins + self.lasts):
+            ends = rng.choice(source.ends)
+            drawn = Transfer(
+                0,
+                at,
+                *ends,
+                size=max(1, round(source.sizes(rng))),
+                template=source.template,
+                streams=template.streams if source.streams is None else source.streams,
+                priority=template.priority if source.priority is None else source.priority,
+                ceiling=source.ceiling,
             )
-            for name, link in network.links.items()
-        },
-        paths=tuple(replace(path, outages=()) for path in network.paths),
-    )
+            if source.slack is not None:
+                paths = self.network.between(*ends)
+                rate = max(rate_alone(self.network, drawn, path, 0.0, others=False) for path in paths)
+                drawn = replace(drawn, deadline=at + rng.uniform(*source.slack) * drawn.bits / rate)
+            yield drawn

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from adon.errors import InvalidInput
 from adon.experiments.policies import Kind, PolicyName
-from adon.simulation.network import Path as SimulatedPath
-from adon.simulation.policy import AtOnce, Ecmp, Latest, Policy
+from adon.simulation.policies import BestTest, Ecmp, PathPolicy, Policy
+from adon.simulation.simulated_network import SimulatedPath
 from adon.simulation.workload import Transfer
 from measurement.model import Metric
 
 
 @dataclass
-class AlwaysPath(AtOnce):
+class AlwaysPath(PathPolicy):
     """One path by its name, whatever happens to it; for ends that it does not join the first that does."""
 
     path: str = ""
-
-    def _ports(self, path: SimulatedPath, live: bool, view: Any) -> Sequence[Any]:  # noqa: ARG002
-        return ()
+    fails_over = False
 
     def choose(self, transfer: Transfer, paths: Sequence[SimulatedPath]) -> SimulatedPath:  # noqa: ARG002
-        """As :meth:`AtOnce.choose`."""
+        """As :meth:`PathPolicy.choose`."""
         return next((path for path in paths if path.name == self.path), paths[0])
 
 
@@ -40,8 +37,8 @@ def policy(name: PolicyName, seed: int) -> Policy:
         case Kind.ECMP:
             return Ecmp(str(name), seed=seed)
         case Kind.LOWEST_RTT:
-            return Latest(str(name), metric=Metric.RTT)
+            return BestTest(str(name), metric=Metric.RTT)
         case Kind.BEST_TEST:
-            return Latest(str(name), metric=Metric.THROUGHPUT)
+            return BestTest(str(name), metric=Metric.THROUGHPUT)
         case Kind.OURS:
             raise InvalidInput.of("policies", "ours is ADON itself, no policy of the simulator's")

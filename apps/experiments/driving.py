@@ -1,11 +1,11 @@
-"""A policy of the simulator's decides about real traffic (:class:`adon.simulation.policy.Policy`).
+"""A policy of the simulator's decides about real traffic (:class:`adon.simulation.policies.Policy`).
 
 It is told what a controller would be told: requests, ends, results of the measurement points, ports of the
 edges.  Its orders are carried out by rules in the edges.  What it gets wrong is said with its name; it ends
 the trial, not the run.
 
-Two things are not as in the simulator.  A transfer that sends cannot be stopped: Pause is for those that
-wait.  And the paths that it wants quiet are tested all the same: the plan is fixed.
+Two things are not as in the simulator.  A transfer that sends cannot be stopped: PauseTransfer is for those
+that wait.  And the paths that it wants quiet are tested all the same: the plan is fixed.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import Any, TypeVar
 from adon.errors import AdonError, Unavailable
 from adon.experiments.planned import PlannedFlow
 from adon.experiments.results import DecisionRow
-from adon.simulation.network import Path as SimulatedPath
-from adon.simulation.policy import (
-    Finished,
-    Happening,
-    Measure,
-    Measured,
+from adon.simulation.policies import (
     Order,
-    Pause,
+    PathPortsChanged,
+    PauseTransfer,
     Policy,
-    PortsSeen,
-    Refuse,
-    Submitted,
-    Take,
-    Woken,
+    PolicyEvent,
+    RejectTransfer,
+    ResultArrived,
+    RunTest,
+    TransferEnded,
+    TransferSubmitted,
+    UsePath,
+    WakeUp,
 )
+from adon.simulation.simulated_network import SimulatedPath
 from adon.simulation.workload import Transfer
 from adon.timestamps import parse_time
 from apps.experiments.deciding import Decided, Given, News, Refused, Sight
@@ -87,7 +87,7 @@ class Driven:
         self._news: list[News] = []
         self._decisions: list[tuple[float, str, str, str | None, str]] = []
 
-    # -- what the policy may look at (adon.simulation.policy.View) ------------------------------------------
+    # -- what the policy can read (adon.simulation.policies.PolicyView) ----------------------------------
 
     @property
     def now(self) -> float:
@@ -126,7 +126,7 @@ class Driven:
             deadline=None if flow.deadline is None else self.now + flow.deadline,
             ceiling=math.inf if flow.rate is None else flow.rate,
         )
-        self._happened(Submitted(self._transfers[number]))
+        self._happened(TransferSubmitted(self._transfers[number]))
         if number not in self._placed and number not in self._over:
             self._note(number, "queue", None, "no path for it yet")
         first = next(at for at, of, *_ in self._decisions if of == flow.name)
@@ -141,7 +141,7 @@ class Driven:
         number = self._numbers[flow]
         self._over.add(number)
         self._kept.remove(flow)
-        self._happened(Finished(self._transfers[number]))
+        self._happened(TransferEnded(self._transfers[number]))
 
     def withdrawn(self, flow: str) -> None:
         """As :meth:`Decider.withdrawn`; to a policy it is over, of which nothing has arrived."""
@@ -151,19 +151,19 @@ class Driven:
         self._over.add(number)
         if number in self._placed:
             self._kept.remove(flow)
-        self._happened(Finished(self._transfers[number]))
+        self._happened(TransferEnded(self._transfers[number]))
 
     def measured(self, tests: Sequence[Mapping[str, Any]]) -> None:
         """As :meth:`Decider.measured`."""
         known = {str(metric) for metric in Metric}
         for one in tests:
             if one["metric"] in known and one["value"] is not None:
-                self._happened(Measured(_measurement(one, self._sight.began_at)))
+                self._happened(ResultArrived(_measurement(one, self._sight.began_at)))
 
     def ports(self, path: Path, *, live: bool) -> None:
         """As :meth:`Decider.ports`."""
         (seen,) = (one for one in self._paths if one.name == path.name)
-        self._happened(PortsSeen(seen, live))
+        self._happened(PathPortsChanged(seen, live))
 
     def move(self, flow: str, path: str) -> str:
         """As :meth:`Decider.move`."""
@@ -175,8 +175,8 @@ class Driven:
 
     def look(self) -> Sequence[News]:
         """As :meth:`Decider.look`."""
-        if self._asked(lambda: self._due(self._policy.wake)):
-            self._happened(Woken())
+        if self._asked(lambda: self._due(self._policy.wake_at)):
+            self._happened(WakeUp())
         news, self._news = self._news, []
         return news
 
@@ -196,8 +196,8 @@ class Driven:
     def _due(self, wake: float | None) -> bool:
         return wake is not None and wake <= self.now
 
-    def _happened(self, what: Happening) -> None:
-        for order in self._asked(lambda: tuple(self._policy.happened(what, self))):
+    def _happened(self, what: PolicyEvent) -> None:
+        for order in self._asked(lambda: tuple(self._policy.decide(what, self))):
             try:
                 self._carry_out(order)
             except AdonError:
@@ -218,19 +218,19 @@ class Driven:
 
     def _carry_out(self, order: Order) -> None:
         match order:
-            case Take(number, path):
+            case UsePath(number, path):
                 self._take(self._transfer(number), path, f"{self._name} chose it")
-            case Refuse(number, why):
+            case RejectTransfer(number, why):
                 if not isinstance(why, str):
                     raise PolicyFailed(f"policy {self._name}: {order!r} does not say why in words")
                 self._over.add(self._transfer(number))
                 self._note(number, "reject", None, why)
                 self._news.append(Refused(self._flows[number].name, why))
-            case Pause(number):
+            case PauseTransfer(number):
                 if self._transfer(number) in self._sending:
                     flow = self._flows[number].name
                     raise PolicyFailed(f"policy {self._name}: {flow} sends and cannot wait")
-            case Measure(key, metric):
+            case RunTest(key, metric):
                 if self._measure is not None and metric in TESTS:
                     self._measure(key, TESTS[metric])
             case _:

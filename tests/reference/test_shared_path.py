@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.simulation.policy import Always
+from adon.simulation.policies import AlwaysLayer
 from tests.reference.shared_path import Job, finish
-from tests.simulation.small import ended, network, run, transfer, workload
+from tests.simulation.small_worlds import ends, network, run, transfer, workload
 
 
 def test_who_stays_has_what_the_others_leave() -> None:
@@ -24,7 +24,7 @@ def test_it_is_what_the_simulator_makes_of_transfers_that_begin_together(
     drawn: list[tuple[int, int]],
 ) -> None:
     asked = [transfer(n, megabytes=125.0 * gb, streams=streams) for n, (gb, streams) in enumerate(drawn, 1)]
-    records = run(workload(*asked, over=network(1e9)), Always("l2"))
+    records = run(workload(*asked, over=network(1e9)), AlwaysLayer("l2"))
     assert finish(1e9, [Job(one.bits, one.streams) for one in asked]) == pytest.approx(
-        ended(records), rel=1e-5
+        ends(records), rel=1e-5
     )

@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from adon.errors import Unavailable
-from adon.simulation.policy import (
-    Measure,
-    Refuse,
-    Submitted,
-    Take,
-    Woken,
-)
+from adon.simulation.policies import RejectTransfer, RunTest, TransferSubmitted, UsePath, WakeUp
 from apps.experiments.deciding import Decided, Given, Refused
 from apps.experiments.driving import Driven
 from apps.experiments.kept import KeptPaths
@@ -51,11 +45,11 @@ class Told:
     answers: list = field(default_factory=list)
     name: str = "told"
     quiet: frozenset = frozenset()
-    wake: float | None = None
+    wake_at: float | None = None
     happened_: list = field(default_factory=list)
     views: list = field(default_factory=list)
 
-    def happened(self, what, view):
+    def decide(self, what, view):
         self.happened_.append(what)
         self.views.append((view.now, [path.name for path in view.between("mu", "osu")], view.sent(1)))
         return self.answers.pop(0) if self.answers else ()
@@ -68,11 +62,11 @@ def driven(policy, measure=None):
 
 
 def test_a_request_is_told_and_its_path_is_kept_by_rules():
-    policy = Told([[Take(1, "internet")]])
+    policy = Told([[UsePath(1, "internet")]])
     decider, words = driven(policy)
     decider.ask(A, 5001)
     (asked,) = policy.happened_
-    assert isinstance(asked, Submitted)
+    assert isinstance(asked, TransferSubmitted)
     transfer = asked.transfer
     assert (transfer.source, transfer.destination, transfer.size) == ("mu", "osu", 1_000_000)
     assert policy.views == [(10.0, ["al2s", "internet"], 500.0)]
@@ -83,19 +77,19 @@ def test_a_request_is_told_and_its_path_is_kept_by_rules():
 
 
 def test_one_without_a_path_yet_waits_and_is_given_one_later():
-    policy = Told([(), [Take(1, "al2s")]], wake=11.0)
+    policy = Told([(), [UsePath(1, "al2s")]], wake_at=11.0)
     decider, _ = driven(policy)
     decider.ask(A, 5001)
     assert list(decider.look()) == [DECIDED]
     decider._sight.now += 2
-    policy.answers = [[Take(1, "al2s")]]
+    policy.answers = [[UsePath(1, "al2s")]]
     assert list(decider.look()) == [Given("a", "al2s", 77.0)]
-    assert isinstance(policy.happened_[-1], Woken)
+    assert isinstance(policy.happened_[-1], WakeUp)
     assert [(row.outcome, row.path) for row in decider.decisions(3)] == [("queue", None), ("admit", "al2s")]
 
 
 def test_a_flow_that_is_refused_is_never_carried():
-    policy = Told([[Refuse(1, "too large")], [Take(1, "al2s")]])
+    policy = Told([[RejectTransfer(1, "too large")], [UsePath(1, "al2s")]])
     decider, words = driven(policy)
     decider.ask(A, 5001)
     assert list(decider.look()) == [Refused("a", "too large"), DECIDED]
@@ -107,14 +101,14 @@ def test_a_flow_that_is_refused_is_never_carried():
 @pytest.mark.parametrize(
     ("answer", "shown"),
     [
-        ([Take(1, "nowhere")], "nowhere"),
-        ([Take(9, "al2s")], "9"),
+        ([UsePath(1, "nowhere")], "nowhere"),
+        ([UsePath(9, "al2s")], "9"),
         (["al2s"], "al2s"),
         (7, "TypeError"),
-        ([Take([1], "al2s")], "number=[1]"),
-        ([Take(1, ["al2s"])], "path=['al2s']"),
-        ([Refuse(1, None)], "why=None"),
-        ([Measure("al2s", Metric.LOSS)], "Measure"),
+        ([UsePath([1], "al2s")], "number=[1]"),
+        ([UsePath(1, ["al2s"])], "path=['al2s']"),
+        ([RejectTransfer(1, None)], "reason=None"),
+        ([RunTest("al2s", Metric.LOSS)], "RunTest"),
     ],
 )
 def test_what_a_policy_gets_wrong_is_said_with_its_name(answer, shown):
@@ -130,6 +124,6 @@ def test_what_the_network_cannot_do_is_not_the_policy_s():
         raise Unavailable("a switch cannot be told")
 
     kept = KeptPaths(dead, NETWORK, lambda: 77.0)
-    decider = Driven(Told([[Take(1, "al2s")]]), NETWORK, kept, Sight(), lambda flow: flow.size, None)
+    decider = Driven(Told([[UsePath(1, "al2s")]]), NETWORK, kept, Sight(), lambda flow: flow.size, None)
     with pytest.raises(Unavailable):
         decider.ask(A, 5001)
