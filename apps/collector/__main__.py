@@ -12,7 +12,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from adon import config
 from adon.config import Configuration
 from adon.errors import EXIT_DATABASE, InvalidInput
 from adon.store.access.database import access_url
+from adon.timestamps import MonotoneClock
 from apps.collector import contacts, files, orders, rounds, studies
 from apps.collector.collector import Collector, Inbox
 from apps.collector.conductor import Conductor
@@ -110,7 +110,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
     draw(plan)
     for note in plan.notes:
         LOG.warning('event=not_planned cause="%s"', note)
-    stopping, inbox = threading.Event(), Inbox()
+    stopping, inbox, clock = threading.Event(), Inbox(), MonotoneClock()
 
     def pause(seconds: float) -> None:
         if stopping.wait(seconds):
@@ -129,7 +129,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
         ends.callback(owners.close)
         web, readers = WebSide(), Readers(configuration.policy.measurement_access, owners.now)
         told = ends.enter_context(
-            telling(configuration.measurements.notify, folder, data, web.notice, readers.may_hear)
+            telling(configuration.measurements.notify, folder, data, web.notice, readers.may_hear, clock)
         )
 
         def notify(alarm: Alarm) -> None:
@@ -138,7 +138,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
 
         limits = {} if configuration.health is None else rounds.limits(configuration.health)
         watch = Watch(Policy(periods=plan.expected(), limits=limits))
-        keeper = Keeper(archive, watch, link, notify, time.time, web.value)
+        keeper = Keeper(archive, watch, link, notify, clock, web.value)
 
         def publish(found: Plan) -> None:
             draw(found)
@@ -156,7 +156,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             link,
             notice=configuration.measurements.notice,
             cancel=lambda: _cancel(poller),
-            clock=time.time,
+            clock=clock,
             posting_time=poller.posting_time,
             plan_slots=plan_slots,
         )
@@ -167,7 +167,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             archive,
             told,
             readers,
-            time.time,
+            clock,
             lambda: orders.as_psconfig(configuration, conductor.plan),
         )
         server = LinkServer(data / SOCKET, control.handle)
@@ -187,6 +187,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             keeper,
             conductor,
             holder=f"{socket.gethostname()}:{data.resolve()}",  # a restart has its lease at once
+            clock=clock,
             failure=lambda: told.failure,
             retention=Retention(**dict(configuration.measurements.retention), documents=DOCUMENTS_KEPT),
         )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
+from adon.timestamps import MonotoneClock
 from apps.collector.conductor import Conductor
 from apps.collector.keeper import Keeper, Value
 from apps.collector.workers import Fault, Finished
@@ -122,7 +123,8 @@ class Collector:
 
     :param holder: this collector's name in the archive's lease.
     :param failure: what has ended one of the other threads that must not end.
-    :param clock: seconds since the epoch.
+    :param clock: seconds since the epoch; never falls.
+    :param wall: the clock of the archive's lease, which the hosts of all collectors agree on.
     """
 
     def __init__(
@@ -135,7 +137,8 @@ class Collector:
         holder: str,
         retention: Retention,
         failure: Callable[[], BaseException | None] = lambda: None,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         self._inbox = inbox
         self._archive = archive
@@ -144,7 +147,8 @@ class Collector:
         self._holder = holder
         self._retention = retention
         self._failure = failure
-        self._clock = clock
+        self._clock = MonotoneClock() if clock is None else clock
+        self._wall = wall
         self._leads = False
         self._stands_by = False
         self._renewed = self._looked = self._maintained = float("-inf")
@@ -232,24 +236,24 @@ class Collector:
         if failure is not None:
             raise CollectorFault("a thread has ended") from failure
         now = self._clock()
-        if abs(now - self._renewed) >= RENEW_EVERY:
+        if now - self._renewed >= RENEW_EVERY:
             self._renewed = now
-            self._renew(now)
+            self._renew()
         if not self._leads:
             return
         self._conductor.start_due()
-        if abs(now - self._looked) >= SILENCE_EVERY:
+        if now - self._looked >= SILENCE_EVERY:
             self._looked = now
             self._keeper.look()
-        if abs(now - self._maintained) >= MAINTAIN_EVERY:
+        if now - self._maintained >= MAINTAIN_EVERY:
             self._maintained = now
             LOG.info("event=maintained %s", self._archive.maintain(now, self._retention))
 
-    def _renew(self, now: float) -> None:
+    def _renew(self) -> None:
         if self._stands_by:
             self._lead(leads=False)
             return
-        self._lead(leads=self._archive.lease(LEASE, self._holder, now, LEASE_S))
+        self._lead(leads=self._archive.lease(LEASE, self._holder, self._wall(), LEASE_S))
 
     def _lead(self, *, leads: bool) -> None:
         led, self._leads = self._leads, leads

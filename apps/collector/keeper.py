@@ -46,7 +46,7 @@ class Keeper:
 
     :param tell: takes messages for the controller.
     :param notify: takes alarms that were raised, changed or cleared, for whoever has subscribed.
-    :param clock: seconds since the epoch.
+    :param clock: seconds since the epoch; never falls.
     :param show: takes each new value of a path, for whoever looks on.
     :ivar ignored: by measurement point, how often each detail of its results was wrong and left out.
     """
@@ -189,7 +189,7 @@ class Keeper:
             self._notify(alarm)
 
     def _save(self, *, now: bool = False) -> None:
-        if not now and abs(self._clock() - self._saved_at) < SAVE_EVERY:
+        if not now and self._clock() - self._saved_at < SAVE_EVERY:
             return
         self._saved_at = self._clock()
         changed = {

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from adon.studies.model import StudyKind
 from adon.studies.packing import packed
 from adon.studies.reading import study_of
 from adon.studies.rounds import in_short
+from adon.timestamps import boot_time
 from apps.collector.collector import Inbox
 from apps.collector.keeper import Value
 from apps.collector.studies import Studies
@@ -64,7 +64,7 @@ class Rounds:
     :param put: has a round kept as a study; its id.
     :param leads: whether this collector is the one that measures.
     :param connect: to an instance's agent.
-    :param clock: seconds since 1970.
+    :param clock: seconds; never falls.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Rounds:
         keep: Callable[[Sequence[Value]], Appended],
         put: Callable[[RoundRecord], str],
         leads: Callable[[], bool],
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = boot_time,
     ) -> None:
         self._settings = settings
         self._paths = settings.paths()
@@ -165,8 +165,8 @@ class Rounds:
         began, pause = float("-inf"), 0.0
         while not self._stopping.wait(pause):
             now = self._clock()
-            # Of rounds that were missed none is made up for; a clock that was set back makes nobody wait.
-            left = self._settings.every - abs(now - began)
+            # Of rounds that were missed none is made up for.
+            left = self._settings.every - (now - began)
             pause = min(LOOK_EVERY, left) if left > 0 else LOOK_EVERY
             if left > 0 or not self._leads():
                 continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,11 +33,13 @@ def telling(
     data: Path,
     publish: Callable[[Delivery], None],
     may_hear: Callable[[Subscription, Alarm], bool],
+    clock: Callable[[], float] = time.time,
 ) -> Iterator[Notifier]:
     """A notifier until the end of the context.
 
     :param publish: puts a message on the event stream.
     :param may_hear: whether the owner of a subscription may hear of an alarm.
+    :param clock: seconds since the epoch; never falls.
 
     :raises InvalidInput: for a file that cannot be read.
     """
@@ -49,10 +52,11 @@ def telling(
     server = None if wanted.mail is None else contacts.mail_server(wanted.mail, folder)
     file = data / OUTBOX
     running = Notifier(
-        notifier.senders(server, policy, publish),
+        notifier.senders(server, policy, publish, clock),
         _left_over(file),
         lambda box: files.write(file, json.dumps(outbox.to_json(box)).encode()),
         may_hear=may_hear,
+        clock=clock,
     )
     running.start()
     try:

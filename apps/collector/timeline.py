@@ -19,8 +19,6 @@ LEAST_NOTICE = 1.0
 LONGEST_BACKOFF = 600.0
 LONGEST_PAUSE = 60.0
 """Jobs that should have started longer ago (the process slept) are not even listed."""
-CLOCK_STEP = 60.0
-"""Seconds that our clock may step back before the schedule is begun anew."""
 
 
 class LeftOut(StrEnum):
@@ -56,8 +54,6 @@ class Timeline:
     def starts(self, now: float) -> tuple[Timeline, list[Start]]:
         """The jobs to consider now, in the order of their starts, and the timeline after them."""
         until = now + self.notice
-        if until < self.considered - CLOCK_STEP:
-            return self.begin(self.horizon.schedule, now, self.notice), []
         if until <= self.considered:
             return self, []
         found = self.horizon.starts(max(self.considered, now - LONGEST_PAUSE), until)

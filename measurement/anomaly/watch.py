@@ -7,8 +7,6 @@ What is guarded against:
 
 - a value from the future is refused; one not later than the last is a duplicate or late, and ignored
   (:meth:`Watch.refusal` says which, in one line);
-- a clock that was set back: if what is remembered lies in the future now, the series goes on from the new
-  time;
 - the watch's own absence (a restart, a suspended machine, a clock set forward): after a pause of ``doze``
   between two ticks silence counts only from the second one on;
 - a value too large to be squared.
@@ -113,7 +111,7 @@ class Watch:
 
     def tick(self, state: WatchState, now: float) -> tuple[WatchState, list[Alarm]]:
         """Look for absences, and for plateaus that have become the normal level; call it each minute."""
-        paused = state.ticked_at is None or not 0 <= now - state.ticked_at <= self.policy.doze
+        paused = state.ticked_at is None or now - state.ticked_at > self.policy.doze
         waiting_since = now if paused or state.waiting_since is None else state.waiting_since
         every, changed = dict(state.series), list[Alarm]()
         for series in {**self.policy.periods, **state.series}:
@@ -157,7 +155,7 @@ class Watch:
             return f"{value.series}: a value from {at - now:.0f} s in the future is not watched"
         if abs(value.value) > LARGEST:
             return f"{value.series}: {value.value!r} is no quantity of this world"
-        if watched.last and at <= watched.last[-1].at <= now + self.policy.ahead:
+        if watched.last and at <= watched.last[-1].at:
             return f"{value.series}: a value from {moment(at)} is late or a duplicate; it is not watched"
         return None
 

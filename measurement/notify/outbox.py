@@ -111,7 +111,7 @@ class Outbox:
         return [
             Delivery(_id(name, box), self.subscriptions[name], box.waiting, box.omitted)
             for name, box in self.boxes.items()
-            if name in self.subscriptions and box.waiting and _is_due(box, now)
+            if name in self.subscriptions and box.waiting and box.due <= now
         ]
 
     def next_due(self, but: Collection[str] = ()) -> float | None:
@@ -163,7 +163,7 @@ def _with(box: _Box, alarm: Alarm, now: float, pace: Pace) -> _Box:
 
 
 def _earliest(box: _Box, now: float, pace: Pace) -> float:
-    if box.sent_at is None or box.sent_at > now:  # the latter: the clock was set back
+    if box.sent_at is None:
         return now + pace.settle
     return max(now + pace.settle, box.sent_at + pace.gather)
 
@@ -181,11 +181,6 @@ def _emptied(box: _Box, delivery: Delivery, now: float, pace: Pace) -> _Box:
     )
 
 
-def _is_due(box: _Box, now: float) -> bool:
-    # What is due later than any pause lasts was put off by a clock that has been set back since.
-    return box.due <= now or box.due > now + 2 * LONGEST_PAUSE_S
-
-
 def _postponed(box: _Box, now: float) -> _Box:
     pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0**box.attempts)
     return replace(box, attempts=box.attempts + 1, due=now + pause)
@@ -201,14 +196,15 @@ def _id(name: str, box: _Box) -> str:
 
 
 def to_json(outbox: Outbox) -> dict[str, Any]:
-    """What waits and what was told, as an object; subscriptions are kept elsewhere."""
+    """What waits and what was told, as an object.
+
+    Pauses are not kept: what waits is due at once when it is read.
+    """
     return {
         name: {
             "waiting": [alarms.to_json(alarm) for alarm in box.waiting],
             "omitted": box.omitted,
-            "due": box.due,
             "attempts": box.attempts,
-            "sent_at": box.sent_at,
             "told": dict(box.told),
             "subscription": subscriptions.to_json(outbox.subscriptions[name]),
         }
@@ -236,8 +232,6 @@ def _box(data: Mapping[str, Any]) -> _Box:
     return _Box(
         waiting=tuple(alarms.from_json(alarm) for alarm in data["waiting"]),
         omitted=int(data["omitted"]),
-        due=float(data["due"]),
         attempts=int(data["attempts"]),
-        sent_at=None if data["sent_at"] is None else float(data["sent_at"]),
         told={str(name): str(news) for name, news in data["told"].items()},
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from adon.config import Configuration, load
+from adon.timestamps import MonotoneClock
 from apps.collector.collector import Collector, CollectorFault, Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.keeper import Keeper
@@ -114,9 +114,12 @@ PATIENCE_S = 120.0
 class CollectorThread:
     """A collector in a thread of its own."""
 
-    def __init__(self, file: Path, run: Callable[[PathTest, float], PolledRun], holder: str = "one") -> None:
+    def __init__(
+        self, file: Path, run: Callable[[PathTest, float], PolledRun], holder: str, clock: MonotoneClock
+    ) -> None:
         self.told, self.raised, self.cancelled = Told(), list[BaseException](), 0
         self.inbox, self._run, self._file, self._holder = Inbox(), run, file, holder
+        self._clock = clock
         self._made: SimpleQueue[Collector] = SimpleQueue()
         self.thread = threading.Thread(target=self._work)
         self.thread.start()
@@ -124,13 +127,19 @@ class CollectorThread:
 
     def _work(self) -> None:
         with Archive(self._file) as archive:
-            keeper = Keeper(archive, Watch(), self.told, lambda _: None, time.time)
+            keeper = Keeper(archive, Watch(), self.told, lambda _: None, self._clock)
             workers = Workers(self._run, self.inbox.put, 8)
             conductor = Conductor(
-                QUICK, workers, archive, self.told, notice=1.5, cancel=self._cancel, clock=time.time
+                QUICK, workers, archive, self.told, notice=1.5, cancel=self._cancel, clock=self._clock
             )
             collector = Collector(
-                self.inbox, archive, keeper, conductor, holder=self._holder, retention=Retention()
+                self.inbox,
+                archive,
+                keeper,
+                conductor,
+                holder=self._holder,
+                retention=Retention(),
+                clock=self._clock,
             )
             self._made.put(collector)
             try:
@@ -149,10 +158,13 @@ class CollectorThread:
 
 @contextmanager
 def run_collector(
-    file: Path, run: Callable[[PathTest, float], PolledRun], holder: str = "one"
+    file: Path,
+    run: Callable[[PathTest, float], PolledRun],
+    holder: str = "one",
+    clock: MonotoneClock | None = None,
 ) -> Iterator[CollectorThread]:
     """Run a collector until the context ends."""
-    running = CollectorThread(file, run, holder)
+    running = CollectorThread(file, run, holder, MonotoneClock() if clock is None else clock)
     try:
         yield running
     finally:

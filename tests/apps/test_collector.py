@@ -15,6 +15,7 @@ import pytest
 
 from adon.config import load
 from adon.errors import InvalidInput
+from adon.timestamps import MonotoneClock
 from apps.collector import contacts, orders
 from apps.collector.collector import LEASE, LEASE_S, RENEW_EVERY
 from apps.collector.identity import Identity, next_start
@@ -154,6 +155,14 @@ def test_who_lost_the_lease_ends_what_it_had_under_way(tmp_path: Path) -> None:
         eventually(lambda: running.cancelled)
         with pytest.raises(LeaseLost):
             running.inbox.keep([make_measurement()])
+
+
+def test_collector_whose_clock_is_ahead_takes_no_lease_that_runs(tmp_path: Path) -> None:
+    with Archive(tmp_path / "m.db") as archive:
+        assert archive.lease(LEASE, "another", time.time(), 3600)
+    with run_collector(tmp_path / "m.db", succeed, clock=MonotoneClock(time.time() + 86_400)) as running:
+        running.inbox.ask(lambda: None)  # the collector asks for its lease before it takes this
+        assert not running.collector.leads
 
 
 def test_the_plan_of_a_configuration() -> None:

@@ -216,19 +216,6 @@ def test_who_does_not_lead_runs_none_and_looks_now_and_then(world: World) -> Non
     assert (world.cloud.orders, world.records) == ([], [])
 
 
-def test_a_clock_that_was_set_back_makes_no_round_wait(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "LOOK_EVERY", 0.01)
-    now = [100_000.0]
-    made = world.rounds(configured(), lambda: now[0])
-
-    def second() -> bool:
-        if len(world.records) == 1:
-            now[0] = 1000.0
-        return len(world.records) > 1
-
-    run(made, second)
-
-
 def test_no_round_begins_before_it_is_due(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "LOOK_EVERY", 0.01)
     looked: list[int] = []

@@ -37,14 +37,6 @@ def test_however_often_it_looks_each_job_comes_once_and_in_order(steps: list[flo
     assert seen == whole
 
 
-def test_a_clock_that_is_set_back_begins_anew() -> None:
-    timeline, _ = Timeline.begin(PLAN.schedule, EPOCH, NOTICE).starts(EPOCH + 100)
-    timeline, starts = timeline.starts(EPOCH - 1000)
-    assert starts == []
-    assert timeline.considered == EPOCH - 1000 + NOTICE
-    assert timeline.starts(EPOCH - 999)[1] != []
-
-
 def test_what_should_have_started_while_the_process_slept_is_not_listed_one_by_one() -> None:
     timeline, _ = Timeline.begin(PLAN.schedule, EPOCH, NOTICE).starts(EPOCH)
     _, starts = timeline.starts(EPOCH + 86_400)

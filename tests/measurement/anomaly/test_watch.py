@@ -173,19 +173,6 @@ def test_after_its_own_absence_the_watch_waits_anew(pause: float) -> None:
     assert (at, alarm.kind) == (pause + 240.0, Kind.ABSENCE)
 
 
-def test_a_clock_set_back_is_no_absence_and_does_not_stop_the_watch() -> None:
-    state, _ = told(throughput([], 60))
-    state, _ = ticked(WATCH, state, 3600.0, 3600.0)
-    earlier = [Sample(sample.at - 86400.0, sample.value) for sample in throughput([Step(20, -40)], 40)]
-    state, alarms = ticked(WATCH, state, -86400.0, -86400.0)
-    assert alarms == []
-    state, (raised,) = told(earlier, state=state)
-    assert raised.raised_at == BEGUN - 86400.0 + 60 * 22
-    state, _ = ticked(WATCH, state, -86340.0, -86400.0 + 39 * 60.0)
-    _, ((at, absence),) = ticked(WATCH, state, -86400.0 + 40 * 60.0, -86400.0 + 50 * 60.0)
-    assert (at, absence.kind) == (-86400.0 + 43 * 60.0, Kind.ABSENCE)
-
-
 @pytest.mark.parametrize(
     ("at", "now", "why"),
     [

@@ -151,9 +151,9 @@ def test_it_goes_on_after_a_restart() -> None:
     (delivery,) = box.due(200.0)
     box = box.failed(delivery, 200.0)
     again = from_json(json.loads(json.dumps(to_json(box))), PACE)
-    assert again == box
+    assert to_json(again) == to_json(box)
     again = again.subscribed([subscription("s-1")])
-    assert names(again, 215.0) == [["waits"]]
+    assert names(again, 0.0) == [["waits"]], "also when the clock is behind"
     assert names(sent(again, 215.0).offer(alarm("told"), 300.0), 900.0) == []
 
 
@@ -161,14 +161,6 @@ def test_it_goes_on_after_a_restart() -> None:
 def test_what_is_no_outbox_is_refused(data: object) -> None:
     with refused(ValueError):
         from_json(data)  # type: ignore[arg-type]
-
-
-def test_a_clock_set_back_holds_nothing_up_for_long() -> None:
-    box = sent(outbox().offer(alarm("a"), 1_000_000.0), 1_000_002.0)
-    assert names(box.offer(alarm("b"), 100.0), 102.0) == [["b"]]
-    (delivery,) = outbox().offer(alarm("c"), 1_000_000.0).due(2e6)
-    late = outbox().offer(alarm("c"), 1_000_000.0).failed(delivery, 1_000_002.0)
-    assert names(late, 100.0) == [["c"]]
 
 
 EVENTS = st.lists(
