@@ -1,101 +1,90 @@
-"""What the paper compares with ([CHOREO] 6): placements that know nothing of the network.
+"""The placements that the paper compares with ([CHOREO] 6); they know nothing of the network.
 
-They keep what must be kept, cores and memory, pins, groups apart, round-trip times, and otherwise do as they
-are called.  A run into a dead end (what is left fits nowhere) goes back to the task before: a baseline that
-gives up where a placement exists would be compared on the easy applications only.  Where that takes too long,
-the largest tasks are placed first.
+They meet all constraints.  A task that fits nowhere sends the search back to the task before it.  If that
+takes too many attempts, the largest tasks are placed first.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from adon.placement.completion import timed
-from adon.placement.constraints import check
-from adon.placement.methods import Method
-from adon.placement.model import Impossible, Placement, Problem
-from adon.placement.partial import Partial
+from adon.placement.completion import place_at
+from adon.placement.constraints import check_feasible
+from adon.placement.model import Assignment, Method, NoPlacement, Placement, PlacementProblem
+from adon.placement.partial import PartialPlacement
 
-TRIES = 5_000
-"""Tasks put somewhere, going back included, before they are tried with the largest first, and again before it
-is given up."""
+MAX_ATTEMPTS = 5_000
+"""Attempts in the order of the tasks, and again with the largest task first."""
 
-Order = Callable[[Partial], Sequence[str]]
-"""The machines for the next task, the first to be tried first."""
+Order = Callable[[PartialPlacement], Sequence[str]]
+"""The machines for the next task, the first choice first."""
 
 
-def random_placement(problem: Problem, seed: int) -> Placement:
-    """Tasks on random machines that have room.
+def place_randomly(problem: PlacementProblem, seed: int) -> Placement:
+    """Return a placement on random machines with room.
 
-    :raises Impossible: if no placement was found.
+    :raises NoPlacement: if none was found.
     """
-    chance = random.Random(seed)  # noqa: S311 - a baseline, no secret
-    return _placed(
-        problem, Method.RANDOM, lambda partial: chance.sample([*partial.cores], len(partial.cores))
-    )
+    chance = random.Random(seed)  # noqa: S311 - not a secret
+    return _place(problem, Method.RANDOM, lambda partial: chance.sample([*partial.room], len(partial.room)))
 
 
-def round_robin(problem: Problem) -> Placement:
-    """Each task on the next machine in the list that has room.
+def place_round_robin(problem: PlacementProblem) -> Placement:
+    """Return a placement of each task on the next machine with room.
 
-    :raises Impossible: if no placement was found.
+    :raises NoPlacement: if none was found.
     """
-    return _placed(problem, Method.ROUND_ROBIN, _following)
+
+    def order(partial: PartialPlacement) -> Sequence[str]:
+        machines = [*partial.room]
+        start = machines.index([*partial.machines.values()][-1]) + 1 if partial.machines else 0
+        return [*machines[start:], *machines[:start]]
+
+    return _place(problem, Method.ROUND_ROBIN, order)
 
 
-def minimum_machines(problem: Problem) -> Placement:
-    """A new machine only where none that is used has room.
+def place_on_minimum_machines(problem: PlacementProblem) -> Placement:
+    """Return a placement that uses a new machine only if no used machine has room.
 
-    :raises Impossible: if no placement was found.
+    :raises NoPlacement: if none was found.
     """
-    return _placed(
-        problem,
-        Method.MINIMUM_MACHINES,
-        lambda partial: sorted(partial.cores, key=lambda one: one not in partial.machines.values()),
-    )
+
+    def order(partial: PartialPlacement) -> Sequence[str]:
+        return sorted(partial.room, key=lambda machine: machine not in partial.machines.values())
+
+    return _place(problem, Method.MINIMUM_MACHINES, order)
 
 
-def _following(partial: Partial) -> Sequence[str]:
-    """All machines, from the one after that of the task that was placed last."""
-    machines = [*partial.cores]
-    begin = machines.index([*partial.machines.values()][-1]) + 1 if partial.machines else 0
-    return [*machines[begin:], *machines[:begin]]
-
-
-def _placed(problem: Problem, method: Method, order: Order) -> Placement:
-    check(problem)
+def _place(problem: PlacementProblem, method: Method, order: Order) -> Placement:
+    check_feasible(problem)
     tasks = problem.application.tasks
-    largest_first = sorted(tasks, key=lambda task: -task.cores)
-    for turn in (tasks, largest_first):
-        machines = _filled(problem, method, [task.name for task in turn], order)
+    for turn in (tasks, sorted(tasks, key=lambda task: -task.cores)):
+        machines = _assign(problem, [task.name for task in turn], order)
         if machines is not None:
-            return timed(problem, machines, method)
-    raise Impossible(
-        "tasks",
-        f"{method.value}: no placement keeps what is asked for: {TRIES} tries in two orders found none",
-    )
+            return place_at(problem, machines, method)
+    raise NoPlacement.of("tasks", f"{method.value}: {2 * MAX_ATTEMPTS} attempts found no placement")
 
 
-def _filled(problem: Problem, method: Method, tasks: Sequence[str], order: Order) -> Mapping[str, str] | None:
-    """Put tasks onto machines, one after the other; None if that was tried too often.
+def _assign(problem: PlacementProblem, tasks: Sequence[str], order: Order) -> Assignment | None:
+    """Place tasks in a sequence, with backtracking; None after too many attempts.
 
-    :raises Impossible: if all ways were tried.
+    :raises NoPlacement: if all ways were tried.
     """
-    partial = Partial.of(problem)
-    ways = [iter(order(partial))]
-    for _ in range(TRIES):
-        task = tasks[len(ways) - 1]
-        machine = next((one for one in ways[-1] if partial.possible(task, one)), None)
+    partial = PartialPlacement(problem)
+    untried = [iter(order(partial))]
+    for _ in range(MAX_ATTEMPTS):
+        task = tasks[len(untried) - 1]
+        machine = next((one for one in untried[-1] if partial.can_place(task, one)), None)
         if machine is not None:
-            partial.place(task, machine)
-            if len(ways) == len(tasks):
+            partial.place({task: machine})
+            if len(untried) == len(tasks):
                 return partial.machines
-            ways.append(iter(order(partial)))
+            untried.append(iter(order(partial)))
             continue
-        ways.pop()
-        if not ways:
-            cause = "no placement keeps what is asked for: all ways were tried"
-            raise Impossible("tasks", f"{method.value}: {cause}")
-        partial.remove(tasks[len(ways) - 1])
+        untried.pop()
+        if not untried:
+            raise NoPlacement.of("tasks", "no placement meets all constraints")
+        last = tasks[len(untried) - 1]
+        partial.remove({last: partial.machines[last]})
     return None

@@ -1,16 +1,16 @@
-"""When an application's last transfer is over ([CHOREO], appendix).
+"""Completion time of an application ([CHOREO], appendix).
 
-Flows that share a link of rate R and carry b_1 ... b_k bytes need, all of them together, sum(b) * 8 / R; the
-application is done with the slowest of all links::
+Transfers that share a link of rate R and carry b_1 ... b_k bytes take sum(b) * 8 / R together.  The slowest
+link decides::
 
     T = max over links l of  (sum of the bytes over l) * 8 / R_l
 
-What a link is depends on the model of the network: each pair's own path (the pipe model: the paper's matrix
-S is the identity, as a path shares its bottleneck with itself), everything out of a machine (the hose model),
-or a link that the snapshot found to be shared.  Links that carry nothing of the application do not count, and
-neither does what stays on one machine (R_mm is infinite).
+The links depend on the model of the network: the path of each pair (the pipe model: the paper's matrix S is
+the identity, because a path shares its bottleneck with itself), all that a machine sends (the hose model), or
+a link that the snapshot found to be shared.  Links without bytes of the application do not count, and neither
+do bytes within a machine (R_mm is infinite).
 
-Where c connections of others cross a path, one of ours has 1/(c+1) of it (section 3.2).
+If c connections of others cross a path, a new connection gets 1/(c+1) of it (section 3.2).
 """
 
 from __future__ import annotations
@@ -20,105 +20,112 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from adon.placement.methods import Method
-from adon.placement.model import Assignment, Impossible, Kind, Limit, Placement, Problem
+from adon.placement.model import (
+    Assignment,
+    DecidingLink,
+    LinkKind,
+    Method,
+    NoPlacement,
+    Placement,
+    PlacementProblem,
+)
 from measurement.health.model import Pair
 from measurement.snapshot.model import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """What the bytes between some pairs share.
+class SharedRate:
+    """A rate that the transfers between some pairs share.
 
-    :param rate: bits/s for all of them; 0 where nothing gets through, or nobody knows the rate.
+    :param rate: bits/s; 0 if nothing passes, or if the rate is unknown.
     """
 
-    kind: Kind
+    kind: LinkKind
     pairs: frozenset[Pair]
     rate: float
 
 
-def rate(snapshot: Snapshot, pair: Pair) -> float:
-    """What one connection has of a path beside the others that cross it, in bits/s; 0 if it is not known."""
+def connection_rate(snapshot: Snapshot, pair: Pair) -> float:
+    """Return the bits/s that one connection gets on a path; 0 if the rate is unknown."""
     return snapshot.rates.get(pair, 0.0) / (snapshot.crossing.get(pair, 0.0) + 1)
 
 
-def links(snapshot: Snapshot) -> Iterator[Link]:
-    """All links that a snapshot knows of; those that hold more paths come first."""
+def list_links(snapshot: Snapshot) -> Iterator[SharedRate]:
+    """Yield all links of a snapshot, those of several paths first."""
     for bottleneck in snapshot.bottlenecks:
-        yield Link(Kind.SHARED, bottleneck.pairs, bottleneck.rate)
+        yield SharedRate(LinkKind.SHARED, bottleneck.pairs, bottleneck.rate)
     for name, hose in snapshot.hoses.items():
         others = frozenset(Pair(name, other) for other in snapshot.instances if other != name)
-        yield Link(Kind.HOSE, others, hose)
-    for one, other in permutations(snapshot.instances, 2):
-        yield Link(Kind.PATH, frozenset({Pair(one, other)}), rate(snapshot, Pair(one, other)))
+        yield SharedRate(LinkKind.HOSE, others, hose)
+    for pair in map(Pair._make, permutations(snapshot.instances, 2)):
+        yield SharedRate(LinkKind.PATH, frozenset({pair}), connection_rate(snapshot, pair))
 
 
-def ways(among: Iterable[Link]) -> dict[Pair, tuple[int, ...]]:
-    """The links that each path is over, by their numbers in this order."""
-    found: dict[Pair, list[int]] = {}
-    for number, link in enumerate(among):
+def index_by_path(links: Iterable[SharedRate]) -> dict[Pair, tuple[int, ...]]:
+    """Return the indexes of the links that each path crosses."""
+    found: dict[Pair, tuple[int, ...]] = {}
+    for index, link in enumerate(links):
         for pair in link.pairs:
-            found.setdefault(pair, []).append(number)
-    return {pair: tuple(numbers) for pair, numbers in found.items()}
+            found[pair] = (*found.get(pair, ()), index)
+    return found
 
 
-def silent(among: Iterable[Link]) -> frozenset[Pair]:
-    """Paths that nothing gets through, or of which nobody knows."""
-    return frozenset(pair for link in among if link.rate <= 0 for pair in link.pairs)
+def assume_hoses(snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot with a hose for each machine, as the hose model has it ([CHOREO] 4.3).
 
-
-def hosed(snapshot: Snapshot) -> Snapshot:
-    """The network as the hose model sees it where nobody measured the hoses ([CHOREO] 4.3).
-
-    The paper divides all bytes out of a machine by each path's own rate.  In a network that limits machines
-    those rates are one and the same; where they differ, the largest that a machine was seen to reach is its
-    hose, and slower paths remain limits of their own.
+    The paper divides all bytes that a machine sends by the rate of each of its paths.  In a network that
+    limits machines, these rates are equal.  If they differ, the largest is the hose, and slower paths stay
+    limits of their own.  Measured hoses stay.
     """
     hoses = dict(snapshot.hoses)
     for one in snapshot.instances:
-        rates = [rate(snapshot, Pair(one, other)) for other in snapshot.instances if other != one]
+        rates = [connection_rate(snapshot, Pair(one, other)) for other in snapshot.instances if other != one]
         if one not in hoses and max(rates, default=0.0) > 0:
             hoses[one] = max(rates)
     return replace(snapshot, hoses=hoses)
 
 
-def carried(sent: Mapping[tuple[str, str], float], machines: Assignment) -> dict[Pair, float]:
-    """Bytes between machines (D = X^T B X); what stays on one machine is left out."""
+def bytes_between(sent: Mapping[tuple[str, str], float], machines: Assignment) -> dict[Pair, float]:
+    """Return the bytes from machine to machine (D = X^T B X), without those within a machine."""
     found: dict[Pair, float] = {}
-    for (one, other), count in sent.items():
-        pair = Pair(machines[one], machines[other])
+    for (sender, receiver), count in sent.items():
+        pair = Pair(machines[sender], machines[receiver])
         if count and pair.source != pair.destination:
             found[pair] = found.get(pair, 0.0) + count
     return found
 
 
-def slowest(among: Iterable[Link], own: Mapping[Pair, float], load: Mapping[Pair, float]) -> Limit | None:
-    """What the application waits for; None if it sends nothing over any of these links.
+def find_deciding_link(
+    snapshot: Snapshot, own: Mapping[Pair, float], load: Mapping[Pair, float]
+) -> DecidingLink | None:
+    """Return the slowest link; None if there are no own bytes.
 
     :param own: bytes of the application between machines.
     :param load: bytes of others.
     """
-    worst: Limit | None = None
-    for link in among:
+    slowest: DecidingLink | None = None
+    for link in list_links(snapshot):
         used = tuple(sorted(pair for pair in link.pairs if own.get(pair)))
         if not used:
             continue
         waiting = math.fsum(load.get(pair, 0.0) for pair in link.pairs)
-        limit = Limit(link.kind, used, math.fsum(own[pair] for pair in used), waiting, link.rate)
-        if worst is None or limit.seconds > worst.seconds:
-            worst = limit
-    return worst
+        found = DecidingLink(link.kind, used, math.fsum(own[pair] for pair in used), waiting, link.rate)
+        if slowest is None or found.seconds > slowest.seconds:
+            slowest = found
+    return slowest
 
 
-def timed(problem: Problem, machines: Assignment, method: Method) -> Placement:
-    """An assignment with its completion time; nothing is known of others.
+def place_at(problem: PlacementProblem, machines: Assignment, method: Method) -> Placement:
+    """Return an assignment as a placement with its completion time.
 
-    :raises Impossible: for one over a path that nobody knows, or on which nothing gets through.
+    :raises NoPlacement: for a transfer over a path without a rate.
     """
-    limit = slowest(links(problem.snapshot), carried(problem.application.sent, machines), problem.load)
+    own = bytes_between(problem.application.sent, machines)
+    limit = find_deciding_link(problem.snapshot, own, problem.load)
     if limit is not None and math.isinf(limit.seconds):
-        one, other = limit.pairs[0]
-        raise Impossible("sent", f"nothing gets from {one} to {other}, or nobody knows how fast")
-    ordered = {task.name: machines[task.name] for task in problem.application.tasks}
-    return Placement(ordered, 0.0 if limit is None else limit.seconds, limit, method)
+        path = " to ".join(limit.pairs[0])
+        raise NoPlacement.of("sent", f"the rate from {path} is 0 or unknown; expected a measured path")
+    application = problem.application
+    ordered = {task.name: machines[task.name] for task in application.tasks}
+    seconds = 0.0 if limit is None else limit.seconds
+    return Placement(application.name, problem.snapshot.at, method, ordered, seconds, limit)

@@ -1,111 +1,99 @@
-"""A placement under way: what is placed, what is free, and where one task more may be.
+"""A partial placement: which tasks are placed, what is free, and where another task can be placed.
 
-For those who place one task after the other: Algorithm 1 and the baselines.  The search keeps many of these
-at a time, as arrays (:mod:`~adon.placement.nodes`).
+Algorithm 1 and the baselines place one task after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from adon.placement.completion import links, silent
-from adon.placement.constraints import fits, near
-from adon.placement.model import Machine, Problem, Task
+from adon.placement.completion import list_links
+from adon.placement.constraints import Room, are_near, explain_no_room
+from adon.placement.model import Assignment, PlacementProblem, Task
 from measurement.health.model import Pair
 
 
 @dataclass(slots=True)
-class Partial:
-    """See the module's text.
+class PartialPlacement:
+    """A placement under way.
 
-    :param cores: that are free on each machine; :param memory: bytes, likewise, None if nobody knows.
-    :param silent: paths that nothing gets through.
-    :param transfers: of each task, where some paths are silent; else empty.
-    :param within: the round-trip times that each task must keep to others.
-    :param machines: of the tasks that are placed.
+    :param machines: of the tasks that are placed, in the order in which they were placed.
+    :param room: what is free on each machine.
     """
 
-    problem: Problem
-    tasks: Mapping[str, Task]
-    cores: dict[str, float]
-    memory: dict[str, int | None]
-    silent: frozenset[Pair]
-    transfers: Mapping[str, list[tuple[str, str]]]
-    within: Mapping[str, list[tuple[tuple[str, str], float]]]
+    problem: PlacementProblem
     machines: dict[str, str] = field(default_factory=dict)
+    room: dict[str, Room] = field(init=False)
+    _tasks: dict[str, Task] = field(init=False)
+    _apart: dict[str, set[str]] = field(init=False)
+    _dead: set[Pair] = field(init=False)
+    _bounds: dict[str, list[tuple[str, str, float | None]]] = field(init=False)
 
-    @classmethod
-    def of(cls, problem: Problem) -> Partial:
-        """Nothing is placed."""
-        application = problem.application
-        nowhere = silent(links(problem.snapshot))
-        transfers: dict[str, list[tuple[str, str]]] = {}
-        for transfer, count in application.sent.items():
-            for name in transfer if count and nowhere else ():
-                transfers.setdefault(name, []).append(transfer)
-        within: dict[str, list[tuple[tuple[str, str], float]]] = {}
-        for tasks, most in application.within.items():
-            for name in tasks:
-                within.setdefault(name, []).append((tasks, most))
-        return cls(
-            problem,
-            {task.name: task for task in application.tasks},
-            {machine.name: machine.cores for machine in problem.machines},
-            {machine.name: machine.memory for machine in problem.machines},
-            nowhere,
-            transfers,
-            within,
-        )
+    def __post_init__(self) -> None:
+        application = self.problem.application
+        self._tasks = {task.name: task for task in application.tasks}
+        self.room = {one.name: Room.of(one) for one in self.problem.machines}
+        self._apart = {name: set() for name in self._tasks}
+        for group in application.apart:
+            for name in group:
+                self._apart[name] |= group - {name}
+        self._dead = {
+            pair for link in list_links(self.problem.snapshot) if link.rate <= 0 for pair in link.pairs
+        }
+        self._bounds = {name: [] for name in self._tasks}
+        transfers = (pair for pair, count in application.sent.items() if count and self._dead)
+        for (one, other), most in [*((pair, None) for pair in transfers), *application.within.items()]:
+            for name in (one, other):
+                self._bounds[name].append((one, other, most))
 
-    @property
-    def free(self) -> list[Machine]:
-        """What is left of the machines."""
-        return [Machine(name, max(0.0, cores), self.memory[name]) for name, cores in self.cores.items()]
+    def open_tasks(self) -> Iterator[Task]:
+        """Yield the tasks that are not placed."""
+        return (task for name, task in self._tasks.items() if name not in self.machines)
 
-    def place(self, name: str, machine: str) -> None:
-        """Put a task onto a machine."""
-        self.machines[name] = machine
-        self._take(self.tasks[name], machine, 1)
+    def place(self, choice: Assignment) -> None:
+        """Place one or more tasks."""
+        for name, machine in choice.items():
+            self.machines[name] = machine
+            self.room[machine] = self.room[machine].without(self._tasks[name])
 
-    def remove(self, name: str) -> None:
-        """Take a task off again."""
-        self._take(self.tasks[name], self.machines.pop(name), -1)
+    def remove(self, choice: Assignment) -> None:
+        """Undo :meth:`place`."""
+        for name, machine in choice.items():
+            del self.machines[name]
+            self.room[machine] = self.room[machine].without(self._tasks[name], -1)
 
-    def _take(self, task: Task, machine: str, times: int) -> None:
-        self.cores[machine] -= times * task.cores
-        memory = self.memory[machine]
-        self.memory[machine] = None if memory is None else memory - times * task.memory
-
-    def possible(self, name: str, machine: str) -> bool:
-        """Whether a task may be there beside all that is placed."""
-        task = self.tasks[name]
+    def can_place(self, name: str, machine: str) -> bool:
+        """Whether a task can be on a machine together with all tasks that are placed."""
+        task = self._tasks[name]
         return (
             task.pinned in ("", machine)
-            and fits(task, self.cores[machine], self.memory[machine])
-            and self._apart(name, machine)
-            and self._reaches(name, machine)
-            and self._near(name, machine)
+            and self.room[machine].fits(task)
+            and all(self.machines.get(other) != machine for other in self._apart[name])
+            and all(self._meets(bound, machine) for bound in self._bounds[name])
         )
 
-    def _apart(self, name: str, machine: str) -> bool:
-        return not any(
-            name in group and any(self.machines.get(one) == machine for one in group - {name})
-            for group in self.problem.application.apart
-        )
+    def _meets(self, bound: tuple[str, str, float | None], machine: str) -> bool:
+        """Whether two tasks can reach each other, or are near, if each that is not placed is on a machine."""
+        one, other, most = bound
+        pair = Pair(self.machines.get(one, machine), self.machines.get(other, machine))
+        return pair not in self._dead if most is None else are_near(self.problem, *pair, most)
 
-    def _reaches(self, name: str, machine: str) -> bool:
-        """Whether something gets through to and from all that it has transfers with."""
-        return not any(
-            self._between(transfer, machine) in self.silent for transfer in self.transfers.get(name, ())
-        )
+    def rest_fits(self) -> bool:
+        """Whether first fit, largest task first, finds room for all open tasks."""
+        free = list(self.room.values())
+        for task in sorted(self.open_tasks(), key=lambda task: -task.cores):
+            place = next((index for index, room in enumerate(free) if room.fits(task)), None)
+            if place is None:
+                return False
+            free[place] = free[place].without(task)
+        return True
 
-    def _near(self, name: str, machine: str) -> bool:
-        return all(
-            near(self.problem, *self._between(tasks, machine), most)
-            for tasks, most in self.within.get(name, ())
-        )
-
-    def _between(self, tasks: tuple[str, str], machine: str) -> Pair:
-        """The machines of two tasks; who has none yet is on this one, for one of them, or beside it."""
-        return Pair(self.machines.get(tasks[0], machine), self.machines.get(tasks[1], machine))
+    def explain_refusal(self, name: str) -> str:
+        """Return why a task cannot be placed on any machine."""
+        task = self._tasks[name]
+        fitting = sorted(machine for machine, room in self.room.items() if room.fits(task))
+        if not fitting:
+            return explain_no_room(task, self.room)
+        forbids = "apart, within or a path without a known rate forbids it there"
+        return f"fits on {', '.join(fitting[:3])}, but {forbids}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adon.errors import InvalidInput, problems_of
-from adon.placement.documents import placement_from_json
+from adon.placement.model import placement_from_json
 from adon.studies.model import MOST_TITLE, Study, StudyKind
 from adon.studies.packing import written
 from adon.units import format_count, format_duration, format_rate
@@ -101,13 +101,12 @@ def _snapshot(document: Json) -> Told:
 
 
 def _placement(document: Json) -> Told:
-    placed = placement_from_json(document)
-    found = placed.placement
+    found = placement_from_json(document)
     tasks, machines = len(found.machines), len({*found.machines.values()})
-    proof = "proven best" if found.proven else f"bound {format_duration(found.bound)}"
-    summary = f"{found.method.value}: {format_duration(found.seconds)} ({proof}), "
+    proof = "proven best" if found.proven else f"bound {format_duration(found.lower_bound_s)}"
+    summary = f"{found.method.value}: {format_duration(found.completion_time_s)} ({proof}), "
     summary += f"{format_count(tasks, 'task')} on {format_count(machines, 'machine')}"
-    return Told(placed.snapshot_at, placed.application, summary)
+    return Told(found.snapshot_at, found.application, summary)
 
 
 def _evaluation(document: Json) -> Told:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import InvalidInput
-from adon.placement.methods import Method
+from adon.placement.model import Method
 from apps.cli.rounds import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from adon.placement.model import Machine, Placement, Problem
+    from adon.placement.model import Machine, Placement, PlacementProblem
     from measurement.snapshot.model import Snapshot
 
 MOST_S = 86_400.0
@@ -55,7 +55,7 @@ def network(instances: Path, measured: Path, *, hose: bool) -> tuple[tuple[Machi
     :raises InvalidInput: if a file is none, or the two have nobody in common.
     """
     from adon.config.instances import load_instances
-    from adon.placement.completion import hosed
+    from adon.placement.completion import assume_hoses
     from adon.placement.model import Machine
     from measurement.snapshot.documents import loads
 
@@ -63,7 +63,7 @@ def network(instances: Path, measured: Path, *, hose: bool) -> tuple[tuple[Machi
         machines = tuple(Machine.of(one) for one in load_instances(instances).listed)
     with told("--snapshot", whole=True):
         snapshot = loads(measured.read_bytes())
-    return _measured(machines, snapshot), hosed(snapshot) if hose else snapshot
+    return _measured(machines, snapshot), assume_hoses(snapshot) if hose else snapshot
 
 
 def _measured(machines: tuple[Machine, ...], snapshot: Snapshot) -> tuple[Machine, ...]:
@@ -81,23 +81,29 @@ def _measured(machines: tuple[Machine, ...], snapshot: Snapshot) -> tuple[Machin
     return known
 
 
-def ways(limit: float, seed: int) -> Mapping[Method, Callable[[Problem], Placement]]:
+def ways(limit: float, seed: int) -> Mapping[Method, Callable[[PlacementProblem], Placement]]:
     """How each method places.
 
-    :param limit: seconds after which the exact search stops.
+    :param limit: seconds after which the exact search and the linear program's solver stop.
     """
-    from adon.placement.baselines import minimum_machines, random_placement, round_robin
-    from adon.placement.exact import exact
-    from adon.placement.greedy import greedy
+    from adon.placement import baselines
+    from adon.placement.exact_search import place_exactly
+    from adon.placement.greedy import place_greedily
 
-    def best(problem: Problem) -> Placement:
+    def search(problem: PlacementProblem) -> Placement:
         ends = time.monotonic() + limit
-        return exact(problem, lambda: time.monotonic() >= ends, seed)
+        return place_exactly(problem, lambda: time.monotonic() >= ends)
+
+    def solve(problem: PlacementProblem) -> Placement:
+        from adon.placement.linear_program import place_by_linear_program
+
+        return place_by_linear_program(problem, limit)
 
     return {
-        Method.EXACT: best,
-        Method.GREEDY: greedy,
-        Method.RANDOM: lambda problem: random_placement(problem, seed),
-        Method.ROUND_ROBIN: round_robin,
-        Method.MINIMUM_MACHINES: minimum_machines,
+        Method.EXACT: search,
+        Method.GREEDY: place_greedily,
+        Method.LINEAR_PROGRAM: solve,
+        Method.RANDOM: lambda problem: baselines.place_randomly(problem, seed),
+        Method.ROUND_ROBIN: baselines.place_round_robin,
+        Method.MINIMUM_MACHINES: baselines.place_on_minimum_machines,
     }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adon.errors import InvalidInput
-from adon.placement.methods import BASELINES, Method
-from adon.placement.slurm import Form
+from adon.placement.model import BASELINES, Method
 from apps.cli.common import JsonFlag, print_json, print_table, writable, write
 from apps.cli.placement_input import (
     HoseOption,
@@ -25,10 +25,22 @@ from apps.cli.placement_input import (
 from apps.cli.rounds import told
 from apps.cli.study import PLACEMENT, SubmitFlag, hand_in
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+COMPARED = (Method.EXACT, Method.GREEDY, *BASELINES)
+"""The methods of ``--compare``; the linear program is too slow to be among them by default."""
 
-    from adon.placement.model import Application, Impossible, Limit, Placement, Problem
+
+class SlurmForm(StrEnum):
+    """What srun takes: its nodes, a node per task for SLURM_HOSTFILE, or the options beside that file."""
+
+    NODELIST = "nodelist"
+    HOSTFILE = "hostfile"
+    OPTIONS = "options"
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from adon.placement.model import Application, DecidingLink, NoPlacement, Placement, PlacementProblem
 
 
 def tasks(
@@ -46,7 +58,7 @@ def tasks(
         bool, typer.Option("--compare", help="All methods beside each other, and whether measuring pays.")
     ] = False,
     slurm: Annotated[
-        Form | None, typer.Option("--slurm", help="Print this for srun, and nothing else.")
+        SlurmForm | None, typer.Option("--slurm", help="Print this for srun, and nothing else.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the placement here, as JSON.")
@@ -61,7 +73,7 @@ def tasks(
     """
     import json
 
-    from adon.placement.documents import Placed, placement_to_json
+    from adon.placement.model import placement_to_json
 
     if slurm is not None and (json_ or compare):
         raise InvalidInput.of("--slurm", "is all that is printed: not with --json or --compare")
@@ -69,19 +81,18 @@ def tasks(
         longest = seconds(limit)
     writable(output, "--output")
     problem = _problem(files, instances, measured, hose=hose)
-    name, at = problem.application.name, problem.snapshot.at
-    found, failed = _placed(problem, [*Method] if compare else [method], ways(longest, seed))
+    found, failed = _placed(
+        problem, dict.fromkeys((method, *COMPARED)) if compare else [method], ways(longest, seed)
+    )
     if method in failed:
-        raise InvalidInput.of(failed[method].field, failed[method].cause)
-    documents = {one: placement_to_json(Placed(name, at, placed)) for one, placed in found.items()}
+        raise failed[method]
+    documents = {one: placement_to_json(placed) for one, placed in found.items()}
     if output is not None:
         write(output, json.dumps(documents[method], indent=2) + "\n", "--output")
     for document in documents.values() if submit else ():
         hand_in(ctx, PLACEMENT, document)
     if slurm is not None:
-        from adon.placement import slurm as forms
-
-        typer.echo(forms.told(found[method], slurm))
+        typer.echo(_format_slurm(found[method], slurm))
     elif json_:
         print_json(list(documents.values()) if compare else documents[method])
     else:
@@ -92,40 +103,54 @@ def tasks(
 
 
 def _placed(
-    problem: Problem, methods: list[Method], place: Mapping[Method, Callable[[Problem], Placement]]
-) -> tuple[dict[Method, Placement], dict[Method, Impossible]]:
+    problem: PlacementProblem,
+    methods: Iterable[Method],
+    place: Mapping[Method, Callable[[PlacementProblem], Placement]],
+) -> tuple[dict[Method, Placement], dict[Method, NoPlacement]]:
     """What each method found, and why some found nothing."""
-    from adon.placement.model import Impossible
+    from adon.placement.model import NoPlacement
 
     found: dict[Method, Placement] = {}
-    failed: dict[Method, Impossible] = {}
+    failed: dict[Method, NoPlacement] = {}
     for method in methods:
         try:
             found[method] = place[method](problem)
-        except Impossible as error:
+        except NoPlacement as error:
             failed[method] = error
     return found, failed
 
 
-def _problem(files: list[Path], instances: Path, measured: Path, *, hose: bool) -> Problem:
+def _problem(files: list[Path], instances: Path, measured: Path, *, hose: bool) -> PlacementProblem:
     from adon.config.input_files import load_application
-    from adon.placement.model import Problem
+    from adon.placement.model import PlacementProblem
 
     loaded = [load_application(file) for file in files]
     with told("APPLICATION", whole=True):
         application = _combined(loaded)
     machines, snapshot = network(instances, measured, hose=hose)
     with told("APPLICATION", whole=True):
-        return Problem(application, machines, snapshot)
+        return PlacementProblem(application, machines, snapshot)
 
 
 def _combined(loaded: list[Application]) -> Application:
-    from adon.placement.model import combined
+    from adon.placement.model import combine_applications
 
-    return loaded[0] if len(loaded) == 1 else combined(loaded, "+".join(one.name for one in loaded))
+    return (
+        loaded[0] if len(loaded) == 1 else combine_applications(loaded, "+".join(one.name for one in loaded))
+    )
 
 
-def _print(problem: Problem, found: Placement) -> None:
+def _format_slurm(placement: Placement, form: SlurmForm) -> str:
+    """Return a placement for srun; machines have the names of Slurm's nodes, and the first task is rank 0."""
+    ranks = list(placement.machines.values())
+    return {
+        SlurmForm.NODELIST: ",".join(dict.fromkeys(ranks)),
+        SlurmForm.HOSTFILE: "\n".join(ranks),
+        SlurmForm.OPTIONS: f"--ntasks={len(ranks)} --distribution=arbitrary",
+    }[form]
+
+
+def _print(problem: PlacementProblem, found: Placement) -> None:
     from adon.units import format_size
 
     application = problem.application
@@ -147,15 +172,16 @@ def _outcome(found: Placement) -> str:
 
     if found.limit is None:
         return "nothing leaves a machine: no placement is faster"
-    text = f"{format_duration(found.seconds)} until the last transfer is over; {_decides(found.limit)}"
+    time = format_duration(found.completion_time_s)
+    text = f"{time} until the last transfer is over; {_decides(found.limit)}"
     if found.proven:
         return f"{text}\nno placement is faster: proven"
-    if found.method is Method.EXACT:
-        return f"{text}\nnot proven; none takes less than {format_duration(found.bound)}"
+    if found.lower_bound_s:
+        return f"{text}\nnot proven; none takes less than {format_duration(found.lower_bound_s)}"
     return text
 
 
-def _decides(limit: Limit) -> str:
+def _decides(limit: DecidingLink) -> str:
     from adon.units import format_rate, format_size
 
     names = sorted(" > ".join(pair) for pair in limit.pairs)
@@ -164,23 +190,23 @@ def _decides(limit: Limit) -> str:
         "hose": f"all that leaves {limit.pairs[0].source}",
         "shared": f"what {', '.join(names[:3])}{' and others' if len(names) > 3 else ''} share",
     }[limit.kind.value]
-    waits = f" after {format_size(limit.waiting)} of others" if limit.waiting else ""
-    return f"{where} decides: {format_size(limit.carried)}{waits} at {format_rate(limit.rate)}"
+    waits = f" after {format_size(limit.waiting_bytes)} of others" if limit.waiting_bytes else ""
+    return f"{where} decides: {format_size(limit.carried_bytes)}{waits} at {format_rate(limit.rate_bps)}"
 
 
-def _print_compared(found: Mapping[Method, Placement], failed: Mapping[Method, Impossible]) -> None:
+def _print_compared(found: Mapping[Method, Placement], failed: Mapping[Method, NoPlacement]) -> None:
     from adon.units import format_duration
 
-    best = min(one.seconds for one in found.values())
+    best = min(one.completion_time_s for one in found.values())
     rows = [
         (
             method.value,
-            format_duration(one.seconds),
-            f"{one.seconds / best:.2f}" if best else "-",
+            format_duration(one.completion_time_s),
+            f"{one.completion_time_s / best:.2f}" if best else "-",
             str(len({*one.machines.values()})),
             "-" if one.limit is None else _decides(one.limit),
         )
-        for method, one in sorted(found.items(), key=lambda item: item[1].seconds)
+        for method, one in sorted(found.items(), key=lambda item: item[1].completion_time_s)
     ]
     rows += [(method.value, "-", "-", "-", str(error)) for method, error in failed.items()]
     typer.echo("")
@@ -189,10 +215,10 @@ def _print_compared(found: Mapping[Method, Placement], failed: Mapping[Method, I
 
 def _print_advice(application: Application, found: Mapping[Method, Placement]) -> None:
     """Whether it was worth to measure, beside placing without knowledge of the network."""
-    from adon.placement.abstaining import advice
+    from adon.placement.abstention import advise_placement
 
     blind = [found[one] for one in BASELINES if one in found]
-    best = min(found.values(), key=lambda one: one.seconds)
+    best = min(found.values(), key=lambda one: one.completion_time_s)
     if blind:
-        told = advice(application, best, blind)
-        typer.echo(f"placing by measurement {'pays' if told.pays else 'does not pay'}: {told.why}")
+        told = advise_placement(application, best, blind)
+        typer.echo(f"placing by measurement {'pays' if told.pays else 'does not pay'}: {told.reason}")

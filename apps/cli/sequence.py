@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from adon.errors import InvalidInput
-from adon.placement.methods import Method
+from adon.placement.model import Method
 from apps.cli.common import JsonFlag, print_json, print_table
 from apps.cli.placement_input import (
     HoseOption,
@@ -26,8 +27,8 @@ from apps.cli.rounds import told
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adon.placement.fluid import Again, Arrival, Ran
     from adon.placement.model import Application
+    from adon.placement.sequence import ApplicationRun
 
 MOVE_COST = "10 s"
 
@@ -65,42 +66,35 @@ def sequence(
     When each is done is reckoned: all transfers share the links fairly.  Who finds no room waits.
     """
     from adon.config.input_files import load_application
-    from adon.placement.fluid import run
-    from adon.placement.model import Impossible
+    from adon.placement.sequence import SequenceSimulation
 
     with told("--time-limit"):
         place = ways(seconds(limit), seed)[method]
-    looks = _again(again, move_cost)
+    interval, pause = _again(again, move_cost)
     arrivals = _arrivals([load_application(file) for file in files], every)
     machines, snapshot = network(instances, measured, hose=hose)
-    try:
-        ran = {one.name: one for one in run(snapshot, machines, arrivals, place, looks)}
-    except Impossible as error:
-        raise InvalidInput.of(error.field, error.cause) from error
-    found = [ran[one.application.name] for one in arrivals]
+    found = SequenceSimulation(snapshot, machines, place, interval, pause).run(arrivals)
     if json_:
         print_json([_document(one) for one in found])
     else:
         _print(found)
 
 
-def _again(again: str | None, move_cost: str | None) -> Again | None:
-    from adon.placement.fluid import Again
-    from adon.placement.sequences import MigrationCost
+def _again(again: str | None, move_cost: str | None) -> tuple[float, float]:
+    """Seconds between two evaluations, and of the pause of a move."""
     from adon.units import parse_duration
 
     if again is None:
         if move_cost is not None:
             raise InvalidInput.of("--move-cost", "nothing moves without --again")
-        return None
+        return math.inf, 0.0
     with told("--move-cost"):
         pause = parse_duration(move_cost or MOVE_COST)
     with told("--again"):
-        return Again(seconds(again), MigrationCost(pause))
+        return seconds(again), pause
 
 
-def _arrivals(loaded: list[Application], every: str) -> list[Arrival]:
-    from adon.placement.fluid import Arrival
+def _arrivals(loaded: list[Application], every: str) -> list[tuple[float, Application]]:
     from adon.units import parse_duration
 
     names = [one.name for one in loaded]
@@ -109,32 +103,33 @@ def _arrivals(loaded: list[Application], every: str) -> list[Arrival]:
         raise InvalidInput.of("APPLICATION", f"{twice} is there twice: each needs a name of its own")
     with told("--every"):
         apart = parse_duration(every)
-    return [Arrival(number * apart, one) for number, one in enumerate(loaded)]
+    return [(number * apart, one) for number, one in enumerate(loaded)]
 
 
-def _document(ran: Ran) -> dict[str, Any]:
+def _document(ran: ApplicationRun) -> dict[str, Any]:
     return {
-        "application": ran.name,
-        "came_s": ran.came,
-        "placed_s": ran.placed,
-        "ended_s": ran.ended,
-        "moves": ran.moves,
-        "placements": [{"since_s": since, "machines": dict(where)} for since, where in ran.where],
+        "application": ran.application.name,
+        "came_s": ran.arrived_at,
+        "placed_s": ran.placements[0][0],
+        "ended_s": ran.ended_at,
+        "moves": len(ran.placements) - 1,
+        "placements": [{"since_s": since, "machines": dict(where)} for since, where in ran.placements],
     }
 
 
-def _print(found: list[Ran]) -> None:
+def _print(found: list[ApplicationRun]) -> None:
     from adon.units import format_duration
 
     def rows() -> Iterator[tuple[str, ...]]:
         for one in found:
-            for number, (since, where) in enumerate(one.where):
+            for number, (since, where) in enumerate(one.placements):
                 machines = ", ".join(f"{task} {machine}" for task, machine in where.items())
                 what = "placed" if number == 0 else "moved"
-                yield one.name, what, format_duration(since), machines
+                yield one.application.name, what, format_duration(since), machines
 
     print_table(("Application", "", "At", "Tasks"), rows(), "")
     for one in found:
-        waited = one.placed - one.came
+        waited = one.placements[0][0] - one.arrived_at
         after = f", {format_duration(waited)} of them waiting for room" if waited > 0 else ""
-        typer.echo(f"{one.name}: {format_duration(one.seconds)}{after}; done at {format_duration(one.ended)}")
+        took = format_duration(one.ended_at - one.arrived_at)
+        typer.echo(f"{one.application.name}: {took}{after}; done at {format_duration(one.ended_at)}")

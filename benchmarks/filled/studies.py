@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from adon.evaluations.builtins import reference
-from adon.placement.documents import Placed, placement_to_json
-from adon.placement.methods import Method
-from adon.placement.model import Kind, Limit, Placement
+from adon.placement.model import DecidingLink, LinkKind, Method, Placement, placement_to_json
 from adon.studies.model import StudyKind
 from adon.studies.packing import packed
 from adon.studies.reading import study_of
@@ -75,8 +73,7 @@ def _round(at: float, chance: random.Random) -> RoundRecord:
     return RoundRecord(at, at + 60.0, instances, tuple(found), found, scores=scores(found))
 
 
-def _placed(at: float, method: Method, seconds: float, names: list[str]) -> Placed:
-    limit = Limit(Kind.PATH, (Pair(names[0], names[1]),), seconds * 1e7, 0.0, 8e7)
+def _placed(at: float, method: Method, seconds: float, names: list[str]) -> Placement:
+    limit = DecidingLink(LinkKind.PATH, (Pair(names[0], names[1]),), seconds * 1e7, 0.0, 8e7)
     machines = {f"task-{number:02}": names[number % 4] for number in range(12)}
-    bound = 60.0
-    return Placed("sort", at, Placement(machines, seconds, limit, method, method is Method.EXACT, bound))
+    return Placement("sort", at, method, machines, seconds, limit, method is Method.EXACT, 60.0)

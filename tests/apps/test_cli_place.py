@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from adon.placement.documents import placement_from_json
+from adon.placement.model import placement_from_json
 from apps.cli.main import app
+from tests.measurement.custom.slurm_site import cluster, missing
 
 FILE = "application.yaml"
 APPLICATION = """
@@ -93,7 +96,7 @@ class TestPlaced:
     def test_json_is_a_placement_that_reads_back(self, files: Files, tmp_path: Path) -> None:
         done = files.place("--json", "-o", str(tmp_path / "placement.json"))
         placed = placement_from_json(json.loads(done.stdout))
-        assert (placed.application, placed.placement.proven) == ("sort", True)
+        assert (placed.application, placed.proven) == ("sort", True)
         assert json.loads((tmp_path / "placement.json").read_text()) == json.loads(done.stdout)
 
     def test_as_slurm_takes_it(self, files: Files) -> None:
@@ -101,6 +104,28 @@ class TestPlaced:
         assert files.place("--slurm", "nodelist").stdout == "vm-b,vm-a,vm-c\n"
         options = "--ntasks=3 --distribution=arbitrary\n"
         assert files.place("--slurm", "options").stdout == options
+
+    @pytest.mark.integration
+    @pytest.mark.skipif(bool(missing()), reason=f"lacks {', '.join(missing())}")
+    def test_slurm_runs_ranks_on_their_machines(self, files: Files, tmp_path: Path) -> None:
+        hosts = tmp_path / "hosts"
+        hosts.write_text(files.place("--slurm", "hostfile").stdout)
+        options = files.place("--slurm", "options").stdout.split()
+        with cluster(("vm-a", "vm-b", "vm-c")) as configuration:
+            done = subprocess.run(
+                ["srun", *options, "sh", "-c", "echo $SLURM_PROCID $SLURMD_NODENAME"],
+                env={**os.environ, "SLURM_CONF": str(configuration), "SLURM_HOSTFILE": str(hosts)},
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=True,
+            )
+        assert sorted(done.stdout.splitlines()) == ["0 vm-b", "1 vm-a", "2 vm-c"]
+
+    @pytest.mark.parametrize("method", ["greedy", "linear-program", "random"])
+    def test_each_method_places(self, files: Files, method: str) -> None:
+        document = json.loads(files.place("--method", method, "--json").stdout)
+        assert (document["method"], document["proven"]) == (method, method == "linear-program")
 
     def test_several_applications_at_once(self, files: Files, tmp_path: Path) -> None:
         other = files.write(

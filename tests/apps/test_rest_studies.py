@@ -8,8 +8,7 @@ import pytest
 
 from adon.client.studies import UNPACKED
 from adon.errors import InvalidInput
-from adon.placement.documents import placement_to_json
-from adon.placement.methods import Method
+from adon.placement.model import Method, placement_to_json
 from adon.studies.model import DOCUMENT, PACKED, StudyKind, short_of
 from adon.studies.packing import packed, unpacked
 from adon.studies.reading import study_of

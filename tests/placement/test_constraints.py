@@ -1,4 +1,4 @@
-"""What must hold wherever tasks are: each rule by itself, broken and just kept."""
+"""Each constraint by itself, violated and just met."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from adon.placement.constraints import broken, check, less, near
-from adon.placement.model import Application, Impossible, Machine, Problem, Task
+from adon.placement.constraints import are_near, check_feasible, find_violations, subtract_tasks
+from adon.placement.model import Application, Machine, NoPlacement, PlacementProblem, Task
 from measurement.health.model import Pair
 from tests.placement.problems import machines, network
 from tests.support.refusals import refused
@@ -32,11 +32,11 @@ ROOM = (Machine("a", 2.0, 3), Machine("b", 1.0, 3), Machine("c", 1.0, 3))
     ],
 )
 def test_near_by_the_longer_of_both_directions(one: str, other: str, most: float, holds: bool) -> None:
-    assert near(Problem(APP, ROOM, NET), one, other, most) == holds
+    assert are_near(PlacementProblem(APP, ROOM, NET), one, other, most) == holds
 
 
 @pytest.mark.parametrize(
-    ("app", "placed", "told"),
+    ("app", "placed", "expected"),
     [
         (APP, "aa", []),
         (APP, "ab", []),
@@ -50,31 +50,31 @@ def test_near_by_the_longer_of_both_directions(one: str, other: str, most: float
         (APP, "ax", ["j"]),
     ],
 )
-def test_what_is_broken_is_told(app: Application, placed: str, told: list[str]) -> None:
-    found = broken(Problem(app, ROOM, NET), dict(zip("ij", placed, strict=True)))
-    assert [line.partition(":")[0] for line in found] == told
+def test_violations_name_task_or_machine(app: Application, placed: str, expected: list[str]) -> None:
+    found = find_violations(PlacementProblem(app, ROOM, NET), dict(zip("ij", placed, strict=True)))
+    assert [line.partition(":")[0] for line in found] == expected
 
 
 @pytest.mark.parametrize(
-    ("app", "told"),
+    ("app", "expected"),
     [
         (Application("app", tuple(Task(name, 0.1) for name in "ijkl"), apart=(frozenset("ijkl"),)), "apart"),
         (Application("app", tuple(Task(name, 0.1, 3) for name in "ijkl")), "tasks"),
         (
             Application("app", (Task("i", 1.0, 0, "a"), Task("j", 1.0, 0, "b")), within={("j", "i"): 0.05}),
-            "within",
+            "tasks",
         ),
     ],
 )
-def test_what_plainly_cannot_be_is_told_at_once(app: Application, told: str) -> None:
-    with refused(Impossible, told):
-        check(Problem(app, ROOM, NET))
+def test_problem_without_placement_is_refused_by_field(app: Application, expected: str) -> None:
+    with refused(NoPlacement, expected):
+        check_feasible(PlacementProblem(app, ROOM, NET))
 
 
-def test_what_is_left_of_a_machine() -> None:
+def test_tasks_leave_cores_and_memory_of_a_machine() -> None:
     (whole,) = machines("a", 2.0)
-    assert less(whole, ()) == whole
-    assert less(Machine("a", 2.0, 9), APP.tasks) == Machine("a", 0.0, 6)
-    assert less(Machine("a", 0.3), (Task("i", 0.1), Task("j", 0.2))).cores == 0.0
-    with refused(Impossible, "machines"):
-        less(whole, (Task("i", 3.0),))
+    assert subtract_tasks(whole, ()) == whole
+    assert subtract_tasks(Machine("a", 2.0, 9), APP.tasks) == Machine("a", 0.0, 6)
+    assert subtract_tasks(Machine("a", 0.3), (Task("i", 0.1), Task("j", 0.2))).cores == 0.0
+    with refused(NoPlacement, "machines"):
+        subtract_tasks(whole, (Task("i", 3.0),))

@@ -6,9 +6,7 @@ import math
 from typing import Any
 
 from adon.evaluations.builtins import reference
-from adon.placement.documents import Placed, placement_to_json
-from adon.placement.methods import Method
-from adon.placement.model import Kind, Limit, Placement
+from adon.placement.model import DecidingLink, LinkKind, Method, Placement, placement_to_json
 from adon.studies.model import StudyKind
 from adon.studies.reading import study_of
 from measurement.evaluation.results import Path
@@ -79,14 +77,12 @@ def a_snapshot(at: float = AT) -> Snapshot:
     )
 
 
-def a_placement(method: Method = Method.GREEDY, seconds: float = 40.0) -> Placed:
+def a_placement(method: Method = Method.GREEDY, seconds: float = 40.0) -> Placement:
     """Three tasks on two machines."""
-    limit = Limit(Kind.PATH, (Pair("a1", "b1"),), seconds * 2e8 / 8, 0.0, 2e8)
+    limit = DecidingLink(LinkKind.PATH, (Pair("a1", "b1"),), seconds * 2e8 / 8, 0.0, 2e8)
     machines = {"map-1": "a1", "map-2": "a1", "reduce": "b1"}
     proven = method is Method.EXACT
-    return Placed(
-        "sort", AT, Placement(machines, seconds, limit, method, proven, seconds if proven else 20.0)
-    )
+    return Placement("sort", AT, method, machines, seconds, limit, proven, seconds if proven else 20.0)
 
 
 def an_evaluation(name: str = "first", factor: float = 1.0) -> Run:

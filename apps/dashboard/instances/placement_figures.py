@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from adon.placement.methods import Method
-from adon.placement.model import Placement
+from adon.placement.model import Method, Placement
 from apps.dashboard import ui
 from apps.figures.looks import SERIES
 from measurement.health.model import Pair
@@ -19,9 +18,9 @@ TOLD = 12
 
 def by_method(found: Mapping[Method, Placement], seconds_of: str = "completion time") -> go.Figure:
     """Completion time by method, the shortest first; a line at the best bound there is."""
-    ranked = sorted(found.items(), key=lambda item: item[1].seconds)
+    ranked = sorted(found.items(), key=lambda item: item[1].completion_time_s)
     names = [method.value for method, _ in ranked]
-    times = [one.seconds for _, one in ranked]
+    times = [one.completion_time_s for _, one in ranked]
     bars = go.Bar(
         x=times,
         y=names,
@@ -35,7 +34,7 @@ def by_method(found: Mapping[Method, Placement], seconds_of: str = "completion t
     figure = ui.figure([bars], x=f"{seconds_of} in s")
     figure.update_yaxes(autorange="reversed", type="category")
     figure.update_layout(hovermode="closest", margin={"l": 130, "r": 60})
-    bound = max((one.bound for _, one in ranked), default=0.0)
+    bound = max((one.lower_bound_s for _, one in ranked), default=0.0)
     if bound > 0:
         figure.add_vline(x=bound, line={"color": SERIES[1], "dash": "dot", "width": 2})
     return figure

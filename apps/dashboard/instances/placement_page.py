@@ -9,9 +9,7 @@ from dash import Dash, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.placement.documents import Placed, placement_from_json
-from adon.placement.methods import Method
-from adon.placement.model import Kind, Limit, Placement
+from adon.placement.model import DecidingLink, LinkKind, Method, Placement, placement_from_json
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
 from apps.dashboard.instances import placement_figures as figures
@@ -28,9 +26,9 @@ PREFIX = "placements"
 READ = 50
 """Placements that are read to compare methods, at most."""
 WHERE = {
-    Kind.PATH: "the path between two machines",
-    Kind.HOSE: "everything out of one machine",
-    Kind.SHARED: "a link that paths share",
+    LinkKind.PATH: "the path between two machines",
+    LinkKind.HOSE: "everything out of one machine",
+    LinkKind.SHARED: "a link that paths share",
 }
 
 
@@ -60,7 +58,7 @@ def live(here: Visit) -> Component:
         [
             _summary(found, here),
             ui.columns(
-                ui.card("Tasks by machine", _machines(placed.placement)),
+                ui.card("Tasks by machine", _machines(placed)),
                 ui.card("By method", *_methods(found, here)),
             ),
             _rates(placed, snapshot),
@@ -69,21 +67,18 @@ def live(here: Visit) -> Component:
     )
 
 
-def _summary(found: Opened[Placed], here: Visit) -> Component:
+def _summary(found: Opened[Placement], here: Visit) -> Component:
     placed = found.value
-    placement = placed.placement
-    proven = (
-        ui.badge("proven: none is faster", "good") if placement.proven else ui.badge("not proven", "wait")
-    )
-    gap = placement.seconds / placement.bound - 1 if placement.bound > 0 else None
+    proven = ui.badge("proven: none is faster", "good") if placed.proven else ui.badge("not proven", "wait")
+    gap = placed.completion_time_s / placed.lower_bound_s - 1 if placed.lower_bound_s > 0 else None
     return ui.card(
-        f"{placed.application}, {placement.method.value}",
+        f"{placed.application}, {placed.method.value}",
         html.P(proven),
         ui.facts(
-            ("Completion time", ui.span(placement.seconds)),
-            ("None is faster than", ui.span(placement.bound) if placement.bound else None),
+            ("Completion time", ui.span(placed.completion_time_s)),
+            ("None is faster than", ui.span(placed.lower_bound_s) if placed.lower_bound_s else None),
             ("Gap", None if gap is None else ui.share(gap)),
-            ("Limited by", _limit(placement.limit)),
+            ("Limited by", _limit(placed.limit)),
             ("Network measured", ui.when(found.study["at"], here)),
             ("Handed in by", found.study["submitted_by"]),
             ("Study", found.study["id"]),
@@ -91,13 +86,13 @@ def _summary(found: Opened[Placed], here: Visit) -> Component:
     )
 
 
-def _limit(limit: Limit | None) -> str:
+def _limit(limit: DecidingLink | None) -> str:
     if limit is None:
         return "nothing: no task sends to another machine"
     pairs = ", ".join(f"{one} > {other}" for one, other in limit.pairs[:4])
     more = f" and {len(limit.pairs) - 4} more" if len(limit.pairs) > 4 else ""
-    carried = f"{ui.size(limit.carried)} at {ui.rate(limit.rate)}"
-    waiting = f", after {ui.size(limit.waiting)} of others" if limit.waiting else ""
+    carried = f"{ui.size(limit.carried_bytes)} at {ui.rate(limit.rate_bps)}"
+    waiting = f", after {ui.size(limit.waiting_bytes)} of others" if limit.waiting_bytes else ""
     return f"{WHERE[limit.kind]} ({pairs}{more}): {carried}{waiting}"
 
 
@@ -113,24 +108,24 @@ def _machines(placement: Placement) -> Component:
     return ui.table(columns, sorted(tasks.items()), "No task is placed.", "Tasks by machine")
 
 
-def _methods(found: Opened[Placed], here: Visit) -> list[Component]:
+def _methods(found: Opened[Placement], here: Visit) -> list[Component]:
     """Placements of the same application over the same network, the latest of each method."""
     mine = found.value
-    best: dict[Method, Placement] = {mine.placement.method: mine.placement}
+    best: dict[Method, Placement] = {mine.method: mine}
     same = [one for one in found.listed if one["at"] == found.study["at"] and one["id"] != found.study["id"]]
     for one in same[:READ]:
         other = placement_from_json(here.client.study(one["id"])["document"])
         if other.application == mine.application:
-            best.setdefault(other.placement.method, other.placement)
+            best.setdefault(other.method, other)
     if len(best) == 1:
         return [html.P("Of this application and network there is this one only.", className="muted")]
-    says = ", ".join(f"{method.value} {ui.span(one.seconds)}" for method, one in best.items())
+    says = ", ".join(f"{method.value} {ui.span(one.completion_time_s)}" for method, one in best.items())
     height = 110 + 40 * len(best)
     caption = f"Completion time: {says}. No placement is faster than the dotted line."
     return [ui.chart("placement-methods", figures.by_method(best), caption, height)]
 
 
-def _snapshot(placed: Placed, here: Visit) -> Snapshot | None:
+def _snapshot(placed: Placement, here: Visit) -> Snapshot | None:
     """The snapshot that it was placed over, if that is kept."""
     for one in here.client.studies(StudyKind.SNAPSHOT.value, READ):
         at = ui.moment(one["at"])
@@ -139,11 +134,11 @@ def _snapshot(placed: Placed, here: Visit) -> Snapshot | None:
     return None
 
 
-def _rates(placed: Placed, snapshot: Snapshot | None) -> Component:
+def _rates(placed: Placement, snapshot: Snapshot | None) -> Component:
     if snapshot is None:
         says = "The snapshot that it was placed over is not kept: `adon study submit snapshot FILE`."
         return ui.card("Rates between instances", ui.empty(says))
-    used = sorted({*placed.placement.machines.values()})
+    used = sorted({*placed.machines.values()})
     drawn = ui.chart(
         "placement-rates",
         figures.rates(snapshot, used),
@@ -160,7 +155,7 @@ def _rates(placed: Placed, snapshot: Snapshot | None) -> Component:
     return ui.card("Rates between instances", drawn, more)
 
 
-def _listed(found: Opened[Placed], here: Visit) -> Component:
+def _listed(found: Opened[Placement], here: Visit) -> Component:
     def way(one: Mapping[str, Any]) -> Component:
         return ui.link(one["title"], filters.address(PATH, {}, study=one["id"]))
 
