@@ -35,7 +35,24 @@ _ABSENT = object()
 
 
 class Configuration(Section):
-    """The whole file."""
+    """The whole file.
+
+    :param network: name of the network.
+    :param switches: switches, by name.
+    :param sites: campuses, by name.
+    :param paths: transit paths, by name; their order is their number in cookies.
+    :param links: links between switches, by name.
+    :param overlays: layer-2 overlays with computed paths, by name.
+    :param measurements: measurement points, tests and archives.
+    :param compute: compute sites, by name.
+    :param policy: policy of the performance engineers.
+    :param controller: addresses, ports and limits of the processes.
+    :param discovery: discovery of links.
+    :param slices: tenants, by name.
+    :param access: how people sign in, and their roles.
+    :param ignored_cookies: rules of other controllers, which are never judged or changed.
+    :param health: instances that probe each other.
+    """
 
     network: Name
     switches: Frozen[Name, Switch]

@@ -93,13 +93,14 @@ class OpenIdProvider(Section):
 
     :param title: what the sign-in page calls it.
     :param issuer: exactly as its discovery document writes it.
-    :param client_secret_file: the file, and ``client_secret_variable`` the environment variable, that holds
-        the client secret; without either we are a public client, known by PKCE alone.
+    :param client_secret_file: file with the client secret; a public client, known by PKCE alone, has none.
+    :param client_secret_variable: environment variable with the client secret, instead of the file.
     :param scopes: what is asked for beside ``openid``.
     :param may_assert: the domains for whose people it speaks: scopes of eduPersonPrincipalName and
         affiliations; ``*`` for a hub of many. Without any, neither is regarded.
     :param verify: ``system`` (the system's CAs), or a PEM file.
     :param leeway: by so much its clock may differ from ours.
+    :param client_id: identifier that the provider gave to this installation.
     """
 
     title: Annotated[str, Field(min_length=1, max_length=80)]
@@ -127,6 +128,7 @@ class Shibboleth(Section):
     :param may_assert: as of an OpenID provider; by default all, as mod_shib has compared scopes with the
         federation's metadata.
     :param headers: names of headers that differ from the usual ones, by attribute.
+    :param title: what the sign-in page calls it.
     """
 
     title: Annotated[str, Field(min_length=1, max_length=80)] = "your institution"
@@ -166,6 +168,8 @@ class AccessRule(Section):
 
     :param groups: names of groups here.
     :param keep_groups: whether the asserted values that fulfilled ``group`` become groups here too.
+    :param when: the people that the rule is about.
+    :param roles: the roles that they get.
     """
 
     when: Condition
@@ -190,6 +194,9 @@ class Access(Section):
 
     :param public_url: under which browsers reach us; where providers send them back to.
     :param default_roles: of those for whom no rule gives a role; without any they are refused.
+    :param openid: OpenID Connect providers, by name.
+    :param shibboleth: the web server with mod_shib that signs people in.
+    :param rules: which roles and groups people get, by what their institution asserts.
     """
 
     public_url: SafeUrl | None = None

@@ -55,6 +55,10 @@ class ConfiguredJob(Section):
     :param arguments: so many words a requester may add, each of letters, digits and ``_./:@%+,=-``.
     :param templates: only for flows of these templates; empty: for any, and without a flow.
     :param cores, memory: in all, over all nodes.
+    :param nodes: number of nodes.
+    :param time_limit: after which the scheduler kills it.
+    :param output: file at the site that receives its output.
+    :param folder: working folder at the site.
     """
 
     run: Annotated[Words, Field(min_length=1)]
@@ -96,6 +100,7 @@ class Adapter(Section):
     :param timeout: of one command, or one HTTP request; after it the command is killed.
     :param time_limit: T_q is asked for jobs of this length, where a shape comes from a template.
     :param follow: between two looks at a job under way.
+    :param jobs: programs that may run at the site, by name.
     """
 
     period: Span = 30.0
@@ -111,7 +116,10 @@ class Adapter(Section):
 
 
 class StaticAdapter(Adapter):
-    """The configured numbers, through the same protocol; it takes no jobs."""
+    """The configured numbers, through the same protocol; it takes no jobs.
+
+    :param kind: ``static``.
+    """
 
     kind: Literal["static"]
 
@@ -123,6 +131,9 @@ class SlurmAdapter(Adapter):
         Behind ``ssh`` the command is quoted for the far shell; behind anything else it is passed word by
         word.
     :param slurm_conf: SLURM_CONF, where Slurm's configuration is not in /etc/slurm.
+    :param kind: ``slurm``.
+    :param partition: partition that jobs go to.
+    :param account: account that jobs are charged to.
     """
 
     kind: Literal["slurm"]
@@ -137,6 +148,7 @@ class HTCondorAdapter(Adapter):
 
     :param through: as for Slurm.
     :param condor_config: CONDOR_CONFIG, where it is not in the usual place.
+    :param kind: ``htcondor``.
     """
 
     kind: Literal["htcondor"]
@@ -171,6 +183,8 @@ class ComputeSite(Section):
     :param queue_wait: T_q; ``null`` means no resource for us: T_q is infinite.
     :param queue_wait_deviation: the standard deviation of T_q.
     :param adapter: how it is asked for T_q and capacity, and takes jobs; without it the numbers here stand.
+    :param worker_nodes: number of worker nodes.
+    :param price_per_node_hour: price of one node for an hour, in any currency that all sites share.
     """
 
     site: Name

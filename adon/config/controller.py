@@ -76,6 +76,9 @@ class Rate(Section):
     """So many requests in any stretch of time of this length.
 
     It is what may come at once; divided by the length, what may come for long.
+
+    :param requests: number of requests.
+    :param per: length of the time.
     """
 
     requests: int = Field(ge=1, le=100_000)
@@ -94,8 +97,10 @@ class WebLimits(Section):
     :param anonymous: requests to the API without an identity, from one address.
     :param sign_in: attempts to sign in, and tokens that are not valid, from one address.
     :param addresses: requests of every kind from one address.
-    :param streams: listeners to events there may be at once, and :param streams_per_user: of one user.
-    :param connections: open connections, and :param connections_per_address: of one address that is no proxy.
+    :param streams: listeners to events at once.
+    :param streams_per_user: listeners to events of one user.
+    :param connections: open connections.
+    :param connections_per_address: open connections of one address that is no proxy.
     """
 
     reads: Rate = _rate(100, "5 s")
@@ -152,6 +157,15 @@ class Controller(Section):
 
     :param plain_tcp: switches may connect without TLS though others can reach the port too.
     :param openflow_versions: which may be spoken; 1.3 is chosen whenever a switch offers it.
+    :param openflow_host: address that the OpenFlow port listens on.
+    :param openflow_port: TCP port that switches connect to.
+    :param tls: certificates for the connections of switches; plain TCP without it.
+    :param connections: limits of the connections of switches.
+    :param web_host: address that the web process listens on.
+    :param web_port: TCP port of the REST API and the dashboard.
+    :param web_limits: limits of requests to the web process.
+    :param web_proxies: reverse proxies whose word about who asks counts (X-Forwarded-For, -Proto).
+    :param ha: one of several controllers.
     """
 
     openflow_host: str = "127.0.0.1"
@@ -162,11 +176,9 @@ class Controller(Section):
     connections: Connections = Connections()
     web_host: str = "127.0.0.1"
     web_port: Port = 8080
-    web_proxies: tuple[Network, ...] = Field(
-        default=(), description="reverse proxies whose word about who asks counts (X-Forwarded-For, -Proto)"
-    )
+    web_proxies: tuple[Network, ...] = ()
     web_limits: WebLimits = WebLimits()
-    ha: HighAvailability | None = Field(default=None, description="one of several controllers")
+    ha: HighAvailability | None = None
 
     @model_validator(mode="after")
     def _secured(self) -> Self:

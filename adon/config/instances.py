@@ -33,6 +33,7 @@ class ListedInstance(Section):
 
     :param name: a word; results are told by it.
     :param address: an IP address, of the probe agent; measured from and to.
+    :param port: TCP port of the probe agent.
     :param zone: the availability zone, rack or site that it is in.
     :param cores, memory: what tasks may have of it, for ``adon place``.
     """
@@ -132,10 +133,12 @@ class HealthRounds(Instances):
     :param renew: only pairs whose markers fire, or whose throughput is older than this, are loaded with
         trains; None: all, in each round.
     :param throughput: tell what trains found as the throughput of paths that no test measures.
+    :param instances: the instances.
+    :param key_file: holds the key of the probe agents; relative to this file.
     """
 
     instances: Annotated[tuple[SitedInstance, ...], Field(min_length=2, max_length=MOST)]
-    key_file: Path = Field(description="holds the key of the probe agents; relative to this file")
+    key_file: Path
     every: Annotated[Span, Field(ge=10.0, le=86_400.0)] = 600.0
     verified: Annotated[int, Field(ge=0, le=1000)] = 0
     seed: int = 1

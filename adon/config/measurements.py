@@ -43,12 +43,17 @@ class MeasurementPoint(Section):
     ``verify``: ``system`` (the system's CAs), a PEM file (a CA, or the self-signed certificate),
     ``sha256:`` and the fingerprint of exactly one certificate, whatever its name, or ``none`` (said aloud in
     the log at every start).
+
+    :param url: base URL of its pScheduler API.
+    :param verify: how its certificate is verified.
+    :param token_file: holds the token that it knows us by.
+    :param node: the name other points reach it by.
     """
 
     url: Url
     verify: Verify = "system"
-    token_file: str | None = Field(default=None, description="holds the token that it knows us by")
-    node: str | None = Field(default=None, description="the name other points reach it by")
+    token_file: str | None = None
+    node: str | None = None
 
     @property
     def is_ours(self) -> bool:
@@ -57,7 +62,12 @@ class MeasurementPoint(Section):
 
 
 class Direction(Section):
-    """A direction of a path: from one of its sites to the other."""
+    """A direction of a path: from one of its sites to the other.
+
+    :param path: name of the path.
+    :param from_: site of the sender.
+    :param to: site of the receiver.
+    """
 
     path: Name
     from_: Name = Field(alias="from")
@@ -74,15 +84,25 @@ class MeasurementTest(Direction):
 
     ``source`` and ``destination`` are the measurement addresses that the edges pin to this path
     (spec section 2: a test must be pinned to one candidate path).
+
+    :param source: address of the sender.
+    :param destination: address of the receiver.
+    :param throughput_period: between two throughput tests; no throughput tests without it.
+    :param throughput_duration: how long a throughput test sends.
+    :param streams: parallel TCP streams of a throughput test.
+    :param rtt_period: between two round-trip tests; no round-trip tests without it.
+    :param rtt_count: packets of a round-trip test.
+    :param latency_period: between two one-way latency tests; no latency tests without it.
+    :param latency_packets: packets of a latency test.
+    :param latency_interval: between two packets of a latency test.
+    :param throughput_rate: the test sends no faster; without it a test offers the path's capacity.
     """
 
     source: Address
     destination: Address
     throughput_period: Span | None = None
     throughput_duration: Span = 10.0
-    throughput_rate: PositiveRate | None = Field(
-        default=None, description="the test sends no faster; without it a test offers the path's capacity"
-    )
+    throughput_rate: PositiveRate | None = None
     streams: int = Field(default=1, ge=1, le=64)
     rtt_period: Span | None = None
     rtt_count: int = Field(default=10, ge=1, le=1000)
@@ -125,6 +145,7 @@ class BackgroundTest(Direction):
     """One-way delay, jitter and loss without a break, between the addresses of a configured test.
 
     :param packets: of one result; together with their interval they give the time between results.
+    :param interval: seconds between packets.
     """
 
     packets: int = Field(default=600, ge=10, le=100_000)
@@ -156,7 +177,12 @@ class HostMetrics(Section):
 
 
 class Retention(Section):
-    """How long the archive keeps what; roll-ups keep minimum, mean, maximum and quantiles."""
+    """How long the archive keeps what; roll-ups keep minimum, mean, maximum and quantiles.
+
+    :param raw: single values.
+    :param minutes: roll-ups of minutes.
+    :param hours: roll-ups of hours.
+    """
 
     raw: Span = 90 * 86_400.0
     minutes: Span = 400 * 86_400.0
@@ -168,6 +194,9 @@ class Ingest(Section):
 
     :param certificate: PEM file, with its key in ``key``; without it plain HTTP, for loopback only.
     :param trust: the TOML file that says which points are known, by token.
+    :param host: address to listen on.
+    :param port: TCP port; 0: any free port.
+    :param key: PEM file with the certificate's private key.
     """
 
     host: str = "127.0.0.1"
@@ -186,7 +215,13 @@ class Ingest(Section):
 
 
 class ResultArchive(Section):
-    """A measurement archive of perfSONAR's that is read periodically."""
+    """A measurement archive of perfSONAR's that is read periodically.
+
+    :param kind: kind of the archive.
+    :param url: base URL.
+    :param verify: how its certificate is verified.
+    :param period: between two readings.
+    """
 
     kind: Literal["opensearch"]
     url: Url
@@ -198,6 +233,7 @@ class RabbitQueue(Section):
     """A RabbitMQ queue into which pScheduler's archiver puts results.
 
     :param url_file: holds the AMQP URL, which has a password in it.
+    :param queue: name of the queue.
     """
 
     url_file: str
@@ -205,7 +241,15 @@ class RabbitQueue(Section):
 
 
 class Mail(Section):
-    """The mail server that alarms are sent through."""
+    """The mail server that alarms are sent through.
+
+    :param host: host name of the mail server.
+    :param port: its TCP port.
+    :param sender: address that mails come from.
+    :param security: how the connection is encrypted.
+    :param user: name to authenticate with; no authentication without it.
+    :param password_file: file with the password.
+    """
 
     host: str
     port: Port = 25
@@ -216,11 +260,16 @@ class Mail(Section):
 
 
 class Notify(Section):
-    """How alarms reach people and programs."""
+    """How alarms reach people and programs.
+
+    :param mail: mail server; no mails without it.
+    :param webhook_secret_file: signs every webhook call (HMAC).
+    :param webhook_hosts: hosts that webhooks may name.
+    """
 
     mail: Mail | None = None
-    webhook_secret_file: str | None = Field(default=None, description="signs every webhook call (HMAC)")
-    webhook_hosts: tuple[str, ...] = Field(default=(), description="hosts that webhooks may name")
+    webhook_secret_file: str | None = None
+    webhook_hosts: tuple[str, ...] = ()
 
 
 class Measurements(Section):
@@ -236,6 +285,17 @@ class Measurements(Section):
     :param psconfig: a pSConfig template whose tasks are planned with ours.
     :param background: tests without end and without a place in the plan.
     :param host_metrics: by measurement point, what is observed on its host.
+    :param points: measurement points, by site.
+    :param tests: tests, each of one direction of a path.
+    :param window: how far back the best value seen on a path is looked for.
+    :param retention: how long the archive keeps values.
+    :param ingest: server that measurement points push results to.
+    :param archives: archives that are read periodically.
+    :param rabbitmq: queue that results are read from.
+    :param notify: how alarms reach people and programs.
+    :param around_others: the same for the other tests.
+    :param publish_psconfig: serve the plan of tests as a pSConfig template to anyone.
+    :param follow_templates: measure as often as the registered application templates need.
     """
 
     points: Frozen[Name, MeasurementPoint] = FrozenMap()
@@ -246,10 +306,8 @@ class Measurements(Section):
     window: Span = 7 * 86_400.0
     agreement: Frozen[Name, PositiveRate] = FrozenMap()
     notice: Span = 15.0
-    around_throughput: Span = Field(
-        default=9.0, description="by how much the time slot of a throughput test is longer than the test"
-    )
-    around_others: Span = Field(default=6.0, description="the same for the other tests")
+    around_throughput: Span = 9.0
+    around_others: Span = 6.0
     retention: Retention = Retention()
     archive_url: DatabaseUrl | None = None
     ingest: Ingest | None = None
@@ -257,12 +315,8 @@ class Measurements(Section):
     rabbitmq: RabbitQueue | None = None
     notify: Notify = Notify()
     psconfig: str | None = None
-    publish_psconfig: bool = Field(
-        default=False, description="serve the plan of tests as a pSConfig template to anyone"
-    )
-    follow_templates: bool = Field(
-        default=False, description="measure as often as the registered application templates need"
-    )
+    publish_psconfig: bool = False
+    follow_templates: bool = False
 
     @model_validator(mode="after")
     def _with_mesh(self) -> Self:

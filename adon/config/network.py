@@ -44,6 +44,8 @@ class Switch(Section):
     :param failover: ``groups``: fast-failover groups where the switch has them.
     :param certificate: the name (CN or DNS) that its TLS certificate must have.
     :param flow_mods_per_second: what it takes without falling behind (R19); ``null``: as fast as we can.
+    :param dpid: datapath id: 16 hex digits, in quotes.
+    :param rule_budget: rules of ours that it may hold, at most (R9).
     """
 
     dpid: Dpid
@@ -56,16 +58,20 @@ class Switch(Section):
     failover: Literal["groups", "controller"] = "groups"
     certificate: CertificateName | None = None
     flow_mods_per_second: PerSecond | None = None
-    rule_budget: int | None = Field(
-        default=None, ge=1, description="rules of ours that it may hold, at most (R9)"
-    )
+    rule_budget: int | None = Field(default=None, ge=1)
 
 
 class Host(Section):
-    """A data transfer node: its addresses, MAC, and the edge's port it hangs on (by name)."""
+    """A data transfer node: its addresses, MAC, and the edge's port it hangs on (by name).
+
+    :param address: IP address.
+    :param mac: MAC address.
+    :param port: name of the edge's port.
+    :param address6: beside an IPv4 address.
+    """
 
     address: IPv4Address | IPv6Address
-    address6: IPv6Address | None = Field(default=None, description="beside an IPv4 address")
+    address6: IPv6Address | None = None
     mac: Mac
     port: str
 
@@ -77,7 +83,12 @@ class Host(Section):
 
 
 class Site(Section):
-    """A campus: its edge switch, the gateway its hosts use, and its DTNs."""
+    """A campus: its edge switch, the gateway its hosts use, and its DTNs.
+
+    :param edge: name of the edge switch.
+    :param gateway_mac: MAC address of the router that the hosts use.
+    :param hosts: data transfer nodes, by name.
+    """
 
     edge: Name
     gateway_mac: Mac
@@ -104,6 +115,11 @@ class TransitPath(Section):
     :ivar firewall: a stateful firewall is on the path: it lets only connections through that it saw begin.
     :ivar nat: addresses are translated on the path.
     :ivar families: the IP versions that get through.
+    :param capacity: bit rate of each direction.
+    :param vlan: layer 2: VLAN id.
+    :param mtu: largest IP packet, in bytes.
+    :param ends: both ends, by site.
+    :param links: links it shares with other paths: tests on them are kept apart.
     """
 
     capacity: PositiveRate
@@ -113,9 +129,7 @@ class TransitPath(Section):
     firewall: bool = False
     nat: bool = False
     families: Families = (4, 6)
-    links: tuple[Name, ...] = Field(
-        default=(), description="links it shares with other paths: tests on them are kept apart"
-    )
+    links: tuple[Name, ...] = ()
     ends: Frozen[Name, PathEndpoint]
 
     @model_validator(mode="after")
@@ -178,9 +192,17 @@ class NetworkLink(Section):
     """A link between two switches; both directions have the same properties.
 
     :ivar delay: one-way propagation delay; None if nobody declared it.
+    :param capacity: bit rate of each direction.
+    :param jitter: variation of the delay; None if nobody declared it.
+    :param loss: fraction of packets lost; None if nobody declared it.
+    :param mtu: largest IP packet, in bytes.
+    :param firewall: whether a stateful firewall is on the link.
+    :param nat: whether addresses are translated on the link.
+    :param families: the IP versions that get through.
+    :param ends: per switch the name of its port.
     """
 
-    ends: Frozen[Name, str] = Field(description="per switch the name of its port")
+    ends: Frozen[Name, str]
     capacity: PositiveRate
     delay: Duration | None = None
     jitter: Duration | None = None
@@ -201,6 +223,9 @@ class Overlay(Section):
 
     :ivar links: None: every link of the network.
     :ivar through_edges: whether a path between two sites may pass the edge switch of a third.
+    :param vlans: VLAN ids that its paths may use, such as ``100-199``.
+    :param paths: number of paths between two sites.
+    :param cost: what makes a path cheap.
     """
 
     vlans: Vlans
@@ -225,6 +250,7 @@ class LinkDiscovery(Section):
     :param flap_forgiven: one failure is forgotten for each such time without another.
     :param key_file: holds 64 hex digits, the key that signs frames: controllers that stand by for each other
         share it. Without one a new key is made at every start.
+    :param enabled: whether links are discovered.
     """
 
     enabled: bool = False
@@ -249,7 +275,11 @@ class LinkDiscovery(Section):
 
 
 class CookieRange(Section):
-    """Rules whose cookie, under the mask, has this value are never judged, changed or removed (R2)."""
+    """Rules whose cookie, under the mask, has this value are never judged, changed or removed (R2).
+
+    :param value: the value.
+    :param mask: the bits that are compared; by default all.
+    """
 
     value: Annotated[int, Field(ge=0, lt=1 << 64)]
     mask: Annotated[int, Field(ge=0, lt=1 << 64)] = (1 << 64) - 1

@@ -76,6 +76,7 @@ class MeasurementGrant(Section):
     :param metrics: names; ``host.*`` stands for every metric whose name begins so.
     :param from_: the sites that a measurement leads from; for what is observed on a host, that host.
     :param to: the sites that it leads to.
+    :param may: what is granted.
     """
 
     may: Literal["start", "read"]
@@ -106,7 +107,11 @@ class QueuePolicy(Section):
 
 
 class Threshold(Section):
-    """Values in the metric's unit; for throughput what is below, for the others what is above them."""
+    """Values in the metric's unit; for throughput what is below, for the others what is above them.
+
+    :param warning: value from which a path is worth a look.
+    :param critical: value from which a path is bad.
+    """
 
     warning: float
     critical: float
@@ -166,7 +171,11 @@ REACTIVE_PORTS = 1024
 
 
 class DscpByPriority(Section):
-    """What flows of these priorities, the lowest and the highest, are marked with if nothing else says."""
+    """What flows of these priorities, the lowest and the highest, are marked with if nothing else says.
+
+    :param priorities: the lowest and the highest priority.
+    :param dscp: the DSCP, by name or number.
+    """
 
     priorities: tuple[Priority, Priority]
     dscp: Dscp
@@ -179,6 +188,9 @@ class ReactiveEntry(Section):
     :param size: what is assumed that such a connection moves.
     :param per_minute: no more connections in any minute.
     :param refuse_for: after a refusal the same connection is not looked at for so long.
+    :param template: name of the template.
+    :param flowspace: the connections.
+    :param slice: slice that the flows belong to.
     """
 
     template: str = Field(min_length=1, max_length=80)
@@ -199,7 +211,11 @@ class ReactiveEntry(Section):
 
 
 class FireflyCollector(Section):
-    """Who is told of flows with scitags, by UDP (www.scitags.org)."""
+    """Who is told of flows with scitags, by UDP (www.scitags.org).
+
+    :param host: IP address of the collector.
+    :param port: its UDP port.
+    """
 
     host: IPv4Address | IPv6Address
     port: Port = FIREFLY_PORT
@@ -230,55 +246,55 @@ class LadderPolicy(Section):
 
 
 class Policy(Section):
-    """What the performance engineers of this network decided."""
+    """What the performance engineers of this network decided.
 
-    reserve_nodes: int = Field(default=0, ge=0, description="of every compute site")
+    :param unknown_paths: what becomes of flows while no path is measured: ``default_path`` takes the first
+        path.
+    :param counters_period: between two readings of port and rule counters.
+    :param evidence_after: how long installed rules may count no packets, or bytes may leave and not arrive,
+        before that counts as evidence.
+    :param consistency_period: between two comparisons of the rules in a switch with the desired rules.
+    :param failed_path_holdoff: how long a path that failed is held down; each further failure doubles it.
+    :param drain: how long old rules stay after a flow was rerouted.
+    :param ladder: queue ladder of output ports.
+    :param queue: order and reservations of the queue.
+    :param credentials: lifetimes of tokens and sessions.
+    :param reserve_nodes: nodes of every compute site that are never offered.
+    :param no_test_above_reserved: share of a path's capacity; above it counters are read instead of tests.
+    :param aging: a queued flow gains one priority step per so long.
+    :param preemption: a higher priority may take the place of the lowest on layer 2.
+    :param standby_paths: so many other paths stand ready for each flow, in the order of the configuration;
+        without a number all do.
+    :param settle: a report of rules is not compared with changes that are younger than this.
+    :param priority_offset: added to the priority of each of ADON's rules.
+    :param measurement_access: who may start and read which measurements; without an entry, as roles allow.
+    :param use_access: who may use which template, path, site and priority; without an entry, everybody.
+    :param reactive: which unannounced connections become flows; none without an entry.
+    :param fireflies: who is told of flows with scitags; nobody without it.
+    :param dscp_by_priority: what flows are marked with; request, template and slice come before.
+    :param thresholds: per metric, from which value on a measured path is shown as worth a look, or as bad;
+        without an entry the templates' bounds say so.
+    """
+
+    reserve_nodes: int = Field(default=0, ge=0)
     unknown_paths: Literal["avoid", "default_path"] = "default_path"
-    no_test_above_reserved: float | None = Field(
-        default=0.5, gt=0, le=1, description="share of capacity; above it counters serve, not tests"
-    )
+    no_test_above_reserved: float | None = Field(default=0.5, gt=0, le=1)
     counters_period: Span = 5.0
     evidence_after: Span = 15.0
     consistency_period: Span = 60.0
-    aging: Span = Field(default=60.0, description="a queued flow gains one priority step per so long")
-    preemption: bool = Field(
-        default=True, description="a higher priority may take the place of the lowest on layer 2"
-    )
+    aging: Span = 60.0
+    preemption: bool = True
     failed_path_holdoff: Duration = 30.0
-    standby_paths: int | None = Field(
-        default=None,
-        ge=0,
-        description="so many other paths stand ready for each flow, in the order of the configuration; "
-        "without a number all do",
-    )
+    standby_paths: int | None = Field(default=None, ge=0)
     drain: Duration = 0.2
-    settle: Duration = Field(
-        default=2.0, description="a report of rules says nothing about what we changed so shortly before"
-    )
-    priority_offset: int = Field(
-        default=0, ge=-19_000, le=25_000, description="added to the priority of every rule of ours"
-    )
-    measurement_access: tuple[MeasurementGrant, ...] = Field(
-        default=(), description="who may start and read which measurements; without an entry, as roles allow"
-    )
-    use_access: tuple[UseGrant, ...] = Field(
-        default=(),
-        description="who may use which template, path, site and priority; without an entry, everybody",
-    )
+    settle: Duration = 2.0
+    priority_offset: int = Field(default=0, ge=-19_000, le=25_000)
+    measurement_access: tuple[MeasurementGrant, ...] = ()
+    use_access: tuple[UseGrant, ...] = ()
     ladder: LadderPolicy = LadderPolicy()
     queue: QueuePolicy = QueuePolicy()
-    reactive: tuple[ReactiveEntry, ...] = Field(
-        default=(), description="which unannounced connections become flows; none without an entry"
-    )
-    fireflies: FireflyCollector | None = Field(
-        default=None, description="who is told of flows with scitags; nobody without it"
-    )
-    dscp_by_priority: tuple[DscpByPriority, ...] = Field(
-        default=(), description="what flows are marked with; request, template and slice come before"
-    )
+    reactive: tuple[ReactiveEntry, ...] = ()
+    fireflies: FireflyCollector | None = None
+    dscp_by_priority: tuple[DscpByPriority, ...] = ()
     credentials: Credentials = Credentials()
-    thresholds: Thresholds = Field(
-        default_factory=FrozenMap,
-        description="per metric, from which value on a measured path is shown as worth a look, or as bad; "
-        "without an entry the templates' bounds say so",
-    )
+    thresholds: Thresholds = Field(default_factory=FrozenMap)

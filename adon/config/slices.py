@@ -31,6 +31,9 @@ class Flowspace(Section):
     :param ports: that a connection goes to: numbers, or ranges such as ``"20000-20199"``.
     :param paths: that its flows may take.
     :param sites: that both ends are at.
+    :param source: networks that connections come from.
+    :param destination: networks that connections go to.
+    :param protocols: IP protocols, by name or number.
     """
 
     source: tuple[IPv4Network | IPv6Network, ...] = ()
@@ -85,6 +88,7 @@ class Members(Section):
 
     :param who: names of actors.
     :param groups: what an identity provider says that they belong to (AARC-G069 values).
+    :param roles: their roles.
     """
 
     who: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] | None = None
@@ -114,6 +118,8 @@ class Slice(Section):
     :param dscp: what its flows may be marked with; without it, anything.
     :param mark: what its flows are marked with if neither request nor template says.
     :param shared: its flowspace may overlap that of another slice that says so too.
+    :param members: its members.
+    :param flowspace: the connections that it may steer.
     """
 
     number: int = Field(ge=1, le=4095)

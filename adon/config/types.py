@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import ipaddress
 import re
 from collections.abc import Iterable
@@ -15,9 +16,12 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     PlainSerializer,
     WithJsonSchema,
 )
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from adon.errors import InvalidFields, Problem
 from adon.units import Duration, Rate
@@ -89,12 +93,6 @@ def raise_all(wrong: Iterable[str | Problem]) -> None:
         raise InvalidFields(found)
 
 
-class Section(BaseModel):
-    """Base of all sections: immutable, unknown keys refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
-
-
 PerSecond = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
@@ -129,3 +127,32 @@ def _network(text: str) -> str:
 
 Network = Annotated[str, AfterValidator(_network)]
 """``192.0.2.7`` or ``2001:db8::/32``."""
+
+
+class Section(BaseModel):
+    """Base of all sections: immutable, unknown keys refused.
+
+    The JSON schema takes the description of each key from the parameters in the docstrings.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Return the schema with a description of each key."""
+        found = handler(core)
+        schema = handler.resolve_ref_schema(found)
+        schema["description"], texts = _descriptions(cls)
+        for name, key in schema["properties"].items():
+            key["description"] = texts[name]
+        return found
+
+
+def _descriptions(section: type[Section]) -> tuple[str, dict[str, str]]:
+    texts: dict[str, str] = {}
+    summary = ""
+    for base in reversed(section.__mro__[: section.__mro__.index(Section)]):
+        summary, *parts = re.split(r"(?m)^:(?:param|ivar) ", inspect.cleandoc(base.__doc__ or ""))
+        for names, _, text in (part.partition(":") for part in parts):
+            texts |= {name.rstrip("_"): " ".join(text.split()) for name in names.split(", ")}
+    return " ".join(summary.split()), texts

@@ -34,6 +34,17 @@ def test_what_is_in_force_has_every_default() -> None:
     assert effective["controller"]["web_port"] == load(NETWORK).controller.web_port
 
 
+def test_every_key_has_a_description() -> None:
+    schema = json.loads(run("schema").stdout)
+    keys = [
+        key
+        for section in (schema, *schema["$defs"].values())
+        for key in section.get("properties", {}).items()
+    ]
+    assert len(keys) > 300
+    assert [name for name, key in keys if not key.get("description")] == []
+
+
 def test_the_schema_takes_what_is_right_and_nothing_that_is_misspelt() -> None:
     schema = json.loads(run("schema").stdout)
     Draft202012Validator.check_schema(schema)
