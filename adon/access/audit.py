@@ -1,23 +1,27 @@
-"""The audit log: what a line holds, how lines are chained, and how a flood of refusals stays a few lines.
+"""The audit log: the values of a line, the chain of digests, bounded refusals, and the log as a file.
 
-Each line's digest is SHA-256 over the digest before it and all of its own values: a line that is changed,
-removed or put in between does not fit any more (:func:`verify`).  Somebody who can write the database could
-work out the whole chain anew; against that helps a digest noted elsewhere (``expected``).  Pure.
+The digest of a line is SHA-256 over the digest of the line before and all of its own values: a line that is
+changed, removed or inserted does not fit any more (:func:`verify`).  A writer of the database could compute
+the whole chain again; a digest that is kept elsewhere (``expected``) protects against that.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 LONGEST = 300
 """Characters of a text that are kept."""
 FIRST = ""
-"""What stands where the first line has no digest before it."""
+"""The digest before the first line."""
 
 
 class Outcome(StrEnum):
@@ -30,17 +34,17 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that somebody did, or was refused.
+    """A request that was carried out, refused or failed.
 
-    :param at: when, in seconds since the epoch; of several the last.
-    :param actor: whose name was proven; empty if none was.
-    :param via: how, with the id of the token or session.
+    :param at: time in seconds since the epoch; of several requests the last.
+    :param actor: the proven name; empty if there was none.
+    :param via: how it was proven, with the id of the token or session.
     :param address: where the request came from.
-    :param action: of :class:`adon.access.policy.Action`, or what it is called where that has no word.
-    :param object: the address of what it was about.
-    :param status: the HTTP status of the answer; 0 where there was none.
-    :param detail: why it was refused or failed, or what exactly was changed.
-    :param times: how many this line stands for.
+    :param action: of :class:`adon.access.policy.Action`, or another name for what has none there.
+    :param object: the address of what the request was about.
+    :param status: the HTTP status of the answer; 0 without an answer.
+    :param detail: the reason of a refusal or failure, or what was changed.
+    :param times: the number of requests that the entry counts.
     """
 
     at: float
@@ -56,39 +60,21 @@ class Entry:
     times: int = 1
 
     def cleaned(self) -> Entry:
-        """The entry as it can be kept and read: texts bounded, on one line, nothing invisible.
+        """Return the entry as it is kept: texts bounded, on one line, without invisible characters.
 
-        The time is to the millisecond, as the API writes it: who reads lines there can compute digests.
+        The time is to the millisecond, as in the API, so that readers there can compute digests.
         """
-        return replace(
-            self,
-            at=round(self.at, 3),
-            actor=clean(self.actor, 200),
-            via=clean(self.via),
-            address=clean(self.address),
-            action=clean(self.action, 64),
-            method=clean(self.method, 16),
-            object=clean(self.object),
-            detail=clean(self.detail),
-        )
+        texts = {name: clean(getattr(self, name), most) for name, most in _LENGTHS.items()}
+        return replace(self, at=round(self.at, 3), **texts)  # type: ignore[arg-type]
 
 
-COLUMNS = (
-    "number",
-    "at",
-    "actor",
-    "via",
-    "address",
-    "action",
-    "method",
-    "object",
-    "outcome",
-    "status",
-    "detail",
-    "times",
-    "digest",
+_LENGTHS = {"actor": 200, "action": 64, "method": 16} | dict.fromkeys(
+    ("via", "address", "object", "detail"), LONGEST
 )
-"""A line's plain values in order, as they are kept and exported; ``at`` in seconds since the epoch."""
+_FIELDS = tuple(one.name for one in fields(Entry))
+_values = attrgetter(*("outcome.value" if name == "outcome" else name for name in _FIELDS))
+COLUMNS = ("number", *_FIELDS, "digest")
+"""The names of a line's values in order, as they are kept and exported; ``at`` in seconds since the epoch."""
 Values = Sequence[Any]
 
 
@@ -102,15 +88,13 @@ class Line:
 
     @classmethod
     def of(cls, values: Values) -> Line:
-        """The line with these values.
+        """Return the line with these values.
 
-        :raises ValueError: for an outcome that there is not.
+        :raises ValueError: for an unknown outcome.
         """
-        number, at, actor, via, address, action, method, about, outcome, status, detail, times, digest = (
-            values
-        )
-        entry = Entry(at, actor, via, address, action, method, about, Outcome(outcome), status, detail, times)
-        return cls(number, entry, digest)
+        number, *rest, digest = values
+        entry = Entry(*rest)
+        return cls(number, replace(entry, outcome=Outcome(entry.outcome)), digest)
 
     @property
     def values(self) -> Values:
@@ -120,11 +104,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What became of checking the log.
+    """The result of checking the log.
 
-    :param lines: how many were good, from the first on.
+    :param lines: the number of good lines, from the first one.
     :param head: the digest of the last of them.
-    :param problem: what is wrong with the next; None if the log is whole.
+    :param problem: what is wrong with the next line; None if the log is complete.
     """
 
     lines: int
@@ -133,7 +117,7 @@ class Verified:
 
 
 def clean(text: str, most: int = LONGEST) -> str:
-    """A text with what cannot be seen written out, and cut."""
+    """Return a text with its invisible characters written out, and cut."""
     shown = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text[: most + 1])
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
@@ -142,12 +126,12 @@ _encoded = json.JSONEncoder(ensure_ascii=True, allow_nan=False).encode
 
 
 def _digest(previous: str, values: Iterable[Any]) -> str:
-    """The digest of a line, of its values without it, after the line with this digest."""
+    """Return the digest of a line's other values, after the line with this digest."""
     return hashlib.sha256(_encoded([previous, *values]).encode()).hexdigest()
 
 
 def chained(previous: Line | None, entries: Iterable[Entry]) -> list[Line]:
-    """Entries as the lines that follow a line; None for the first ones."""
+    """Return entries as the lines that follow a line; None for the first ones."""
     number, digest = (0, FIRST) if previous is None else (previous.number, previous.digest)
     lines = []
     for entry in entries:
@@ -160,11 +144,11 @@ def chained(previous: Line | None, entries: Iterable[Entry]) -> list[Line]:
 def verify(
     lines: Iterable[Values], head: tuple[int, str] | None, expected: Mapping[int, str] | None = None
 ) -> Verified:
-    """Whether a log is whole.
+    """Check whether a log is complete and unchanged.
 
-    :param lines: the values of all of them, in order: there may be millions, so nothing is made of them.
-    :param head: number and digest of the last line, as the database keeps them apart; None if it is gone.
-    :param expected: digests by number that were noted elsewhere.
+    :param lines: the values of all lines in order; there may be millions, so no objects are made of them.
+    :param head: number and digest of the last line, as the database keeps them separately; None if missing.
+    :param expected: digests by number that were kept elsewhere.
     """
     number, digest = 0, FIRST
     wanted = dict(expected or {})
@@ -186,18 +170,11 @@ def verify(
 
 
 @dataclass(slots=True)
-class _Counted:
-    entry: Entry
-    since: float
-    times: int = 0
-
-
-@dataclass(slots=True)
 class Flood:
-    """Counts what repeats: of identical entries the first is written at once, the rest as one per window.
+    """Counts repeated entries: the first is written at once, the others as one entry per window.
 
-    What is different each time is bounded too: beyond so many kinds of one address, and of all, entries are
-    counted together.
+    Different entries are bounded, too: above a number of kinds of one address, or of all addresses, further
+    kinds are counted together.
 
     :param window: seconds.
     """
@@ -205,70 +182,62 @@ class Flood:
     window: float = 60.0
     per_address: int = 60
     total: int = 600
-    _kinds: dict[tuple[Any, ...], _Counted] = field(default_factory=dict)
-    _by_address: dict[str, int] = field(default_factory=dict)
+    _kinds: dict[Entry, tuple[float, int, float]] = field(default_factory=dict)
+    """Of each kind the start of its window, the number of entries and the time of the last one."""
 
     def take(self, entry: Entry, now: float) -> list[Entry]:
-        """What is to be written now that this has happened."""
+        """Return the entries to write after this one."""
         due = self.due(now)
-        kind = _kind(entry)
-        known = self._kinds.get(kind)
-        if known is None and self._has_room(entry.address):
-            self._kinds[kind] = _Counted(entry, now)
-            self._by_address[entry.address] = self._by_address.get(entry.address, 0) + 1
-            return [*due, entry]
-        if known is None:
-            known = self._together(entry, now)
-        known.times += 1
-        known.entry = replace(known.entry, at=entry.at)
+        kind = replace(entry, at=0.0)
+        if kind not in self._kinds:
+            of_address = sum(one.address == entry.address for one in self._kinds)
+            if len(self._kinds) < self.total and of_address < self.per_address:
+                self._kinds[kind] = (now, 0, entry.at)
+                return [*due, entry]
+            kind = self._various(kind)
+        since, times, _ = self._kinds.get(kind, (now, 0, 0.0))
+        self._kinds[kind] = (since, times + 1, entry.at)
         return due
 
     def due(self, now: float, *, everything: bool = False) -> list[Entry]:
-        """The counts whose window is over."""
-        over = [kind for kind, one in self._kinds.items() if everything or now - one.since >= self.window]
-        found = []
-        for kind in over:
-            one = self._kinds.pop(kind)
-            left = self._by_address.get(one.entry.address, 0) - 1
-            if left > 0:
-                self._by_address[one.entry.address] = left
-            else:
-                self._by_address.pop(one.entry.address, None)
-            if one.times:
-                found.append(replace(one.entry, times=one.times))
-        return found
+        """Return the counts whose window is over."""
+        over = [kind for kind, one in self._kinds.items() if everything or now - one[0] >= self.window]
+        counted = [(kind, *self._kinds.pop(kind)) for kind in over]
+        return [replace(kind, at=at, times=times) for kind, _, times, at in counted if times]
 
-    def _has_room(self, address: str) -> bool:
-        return len(self._kinds) < self.total and self._by_address.get(address, 0) < self.per_address
-
-    def _together(self, entry: Entry, now: float) -> _Counted:
-        """The count of what is too various: of one address, or once there are too many, of all."""
-        of_all = len(self._kinds) >= self.total
-        various = replace(
-            entry, actor="", via="", action="various", object="", detail="too various to be told apart"
-        )
-        if of_all:
-            various = replace(various, address="", method="", status=0, outcome=Outcome.REFUSED)
-        else:
-            various = replace(various, method="", status=0)
-        return self._kinds.setdefault(_kind(various), _Counted(various, now))
+    def _various(self, kind: Entry) -> Entry:
+        """Return the kind of all further entries of an address, or of all addresses if there are too many."""
+        various = replace(kind, actor="", via="", action="various", method="", object="", status=0)
+        various = replace(various, detail="too various to be told apart")
+        if len(self._kinds) < self.total:
+            return various
+        return replace(various, address="", outcome=Outcome.REFUSED)
 
 
-def _kind(entry: Entry) -> tuple[Any, ...]:
-    return _values(replace(entry, at=0.0, times=1))
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_BATCH = 200
 
 
-def _values(entry: Entry) -> tuple[Any, ...]:
-    return (
-        entry.at,
-        entry.actor,
-        entry.via,
-        entry.address,
-        entry.action,
-        entry.method,
-        entry.object,
-        entry.outcome.value,
-        entry.status,
-        entry.detail,
-        entry.times,
-    )
+def json_lines(lines: Iterable[Values]) -> Iterator[str]:
+    """Yield a JSON object per line."""
+    return (json.dumps(dict(zip(COLUMNS, line, strict=True))) + "\n" for line in lines)
+
+
+def csv_rows(lines: Iterable[Values]) -> Iterator[str]:
+    """Yield RFC 4180 with a header; times are RFC 3339 in UTC, and no cell is a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for count, (number, at, *rest) in enumerate(lines, start=1):
+        cells = [defused(cell) if isinstance(cell, str) else cell for cell in rest]
+        writer.writerow((number, datetime.fromtimestamp(at, UTC).isoformat(), *cells))
+        if count % _BATCH == 0:
+            yield out.getvalue()
+            out.seek(0)
+            out.truncate()
+    yield out.getvalue()
+
+
+def defused(cell: str) -> str:
+    """Return a cell that a spreadsheet reads as text: an apostrophe precedes what begins like a formula."""
+    return "'" + cell if cell.startswith(_FORMULA) else cell

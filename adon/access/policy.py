@@ -6,7 +6,7 @@ kind of owner is an entry in :data:`GRANTS`.  What the table does not grant is r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -103,99 +103,77 @@ class Permission:
     reason: str
 
 
-_EVERY_ROLE: Mapping[Role, Scope] = dict.fromkeys(Role, Scope.ANY)
-_OWN_OR_STAFF: Mapping[Role, Scope] = {**_EVERY_ROLE, Role.RESEARCHER: Scope.OWN}
-_STAFF: Mapping[Role, Scope] = {role: Scope.ANY for role in Role if role is not Role.RESEARCHER}
-_ACTING_STAFF: Mapping[Role, Scope] = dict.fromkeys(
-    (Role.ADMIN, Role.OPERATOR, Role.PERFORMANCE_ENGINEER), Scope.ANY
-)
+Grant = Mapping[Role, Scope]
+"""The roles that may do an action, and on which objects."""
+
+
+def _grant(any_: Iterable[Role], own: Iterable[Role] = ()) -> Grant:
+    return {**dict.fromkeys(own, Scope.OWN), **dict.fromkeys(any_, Scope.ANY)}
+
+
+_EVERYBODY = _grant(Role)
+_STAFF = _grant(role for role in Role if role is not Role.RESEARCHER)
+_OWN_OR_STAFF = _grant(_STAFF, Role)
+_ACTING_STAFF = _grant((Role.ADMIN, Role.OPERATOR, Role.PERFORMANCE_ENGINEER))
+_OPERATORS = _grant((Role.ADMIN, Role.OPERATOR))
+_ENGINEERS = _grant((Role.ADMIN, Role.PERFORMANCE_ENGINEER))
+_OWN_OR_OPERATORS = _grant(_OPERATORS, (Role.PERFORMANCE_ENGINEER, Role.RESEARCHER))
+_ADMIN = _grant((Role.ADMIN,))
+_AUDITORS = _grant((Role.ADMIN, Role.AUDITOR))
+_OWN_OR_ADMIN = _grant(_ADMIN, Role)
+_OWN_OR_AUDITORS = _grant(_AUDITORS, Role)
 
 ANONYMOUS: frozenset[Action] = frozenset({Action.HEALTH_READ, Action.PSCONFIG_READ})
 """What nobody needs an identity for."""
 
-GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
-    Action.HEALTH_READ: _EVERY_ROLE,
-    Action.PSCONFIG_READ: _EVERY_ROLE,
-    Action.FLOW_SUBMIT: {
-        Role.ADMIN: Scope.ANY,
-        Role.OPERATOR: Scope.ANY,
-        Role.PERFORMANCE_ENGINEER: Scope.OWN,
-        Role.RESEARCHER: Scope.OWN,
-    },
+GRANTS: Mapping[Action, Grant] = {
+    Action.HEALTH_READ: _EVERYBODY,
+    Action.PSCONFIG_READ: _EVERYBODY,
+    Action.FLOW_SUBMIT: _OWN_OR_OPERATORS,
     Action.FLOW_READ: _OWN_OR_STAFF,
-    Action.FLOW_CANCEL: {
-        Role.ADMIN: Scope.ANY,
-        Role.OPERATOR: Scope.ANY,
-        Role.PERFORMANCE_ENGINEER: Scope.OWN,
-        Role.RESEARCHER: Scope.OWN,
-    },
-    Action.FLOW_REPORT: {
-        Role.ADMIN: Scope.ANY,
-        Role.OPERATOR: Scope.ANY,
-        Role.PERFORMANCE_ENGINEER: Scope.OWN,
-        Role.RESEARCHER: Scope.OWN,
-    },
-    Action.TEMPLATE_ADD: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
-    Action.TEMPLATE_READ: _EVERY_ROLE,
-    Action.TEMPLATE_CHECK: _EVERY_ROLE,
-    Action.TEMPLATE_BACKTEST: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
-    Action.PATH_READ: _EVERY_ROLE,
-    Action.MEASUREMENT_READ: _EVERY_ROLE,
+    Action.FLOW_CANCEL: _OWN_OR_OPERATORS,
+    Action.FLOW_REPORT: _OWN_OR_OPERATORS,
+    Action.TEMPLATE_ADD: _ENGINEERS,
+    Action.TEMPLATE_READ: _EVERYBODY,
+    Action.TEMPLATE_CHECK: _EVERYBODY,
+    Action.TEMPLATE_BACKTEST: _ENGINEERS,
+    Action.PATH_READ: _EVERYBODY,
+    Action.MEASUREMENT_READ: _EVERYBODY,
     Action.MEASUREMENT_START: _ACTING_STAFF,
-    Action.ALARM_READ: _EVERY_ROLE,
+    Action.ALARM_READ: _EVERYBODY,
     Action.ALARM_ACKNOWLEDGE: _ACTING_STAFF,
-    Action.SUBSCRIPTION_ADD: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
-    Action.SUBSCRIPTION_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
-    Action.SUBSCRIPTION_DELETE: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
+    Action.SUBSCRIPTION_ADD: _OWN_OR_ADMIN,
+    Action.SUBSCRIPTION_READ: _OWN_OR_ADMIN,
+    Action.SUBSCRIPTION_DELETE: _OWN_OR_ADMIN,
     Action.DECISION_READ: _OWN_OR_STAFF,
     Action.RULE_READ: _OWN_OR_STAFF,
     Action.NETWORK_READ: _STAFF,
-    Action.NETWORK_SYNC: {Role.ADMIN: Scope.ANY, Role.OPERATOR: Scope.ANY},
-    Action.MAINTENANCE_READ: _EVERY_ROLE,
+    Action.NETWORK_SYNC: _OPERATORS,
+    Action.MAINTENANCE_READ: _EVERYBODY,
     Action.MAINTENANCE_ADD: _ACTING_STAFF,
     Action.MAINTENANCE_CANCEL: _ACTING_STAFF,
     Action.WHAT_IF: _STAFF,
-    Action.RESERVATION_ADD: {
-        Role.ADMIN: Scope.ANY,
-        Role.OPERATOR: Scope.ANY,
-        Role.PERFORMANCE_ENGINEER: Scope.OWN,
-        Role.RESEARCHER: Scope.OWN,
-    },
+    Action.RESERVATION_ADD: _OWN_OR_OPERATORS,
     Action.RESERVATION_READ: _OWN_OR_STAFF,
-    Action.RESERVATION_RELEASE: {
-        Role.ADMIN: Scope.ANY,
-        Role.OPERATOR: Scope.ANY,
-        Role.PERFORMANCE_ENGINEER: Scope.OWN,
-        Role.RESEARCHER: Scope.OWN,
-    },
+    Action.RESERVATION_RELEASE: _OWN_OR_OPERATORS,
     Action.FORECAST_READ: _STAFF,
-    Action.COMPUTE_READ: _EVERY_ROLE,
-    Action.JOB_SUBMIT: {
-        Role.ADMIN: Scope.ANY,
-        Role.OPERATOR: Scope.ANY,
-        Role.PERFORMANCE_ENGINEER: Scope.OWN,
-        Role.RESEARCHER: Scope.OWN,
-    },
+    Action.COMPUTE_READ: _EVERYBODY,
+    Action.JOB_SUBMIT: _OWN_OR_OPERATORS,
     Action.JOB_READ: _OWN_OR_STAFF,
-    Action.JOB_CANCEL: {
-        Role.ADMIN: Scope.ANY,
-        Role.OPERATOR: Scope.ANY,
-        Role.PERFORMANCE_ENGINEER: Scope.OWN,
-        Role.RESEARCHER: Scope.OWN,
-    },
-    Action.STUDY_READ: _EVERY_ROLE,
+    Action.JOB_CANCEL: _OWN_OR_OPERATORS,
+    Action.STUDY_READ: _EVERYBODY,
     Action.STUDY_ADD: _ACTING_STAFF,
     Action.STUDY_DELETE: _ACTING_STAFF,
     Action.METRICS_READ: _STAFF,
-    Action.TOKEN_CREATE: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
-    Action.TOKEN_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},
-    Action.TOKEN_REVOKE: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
-    Action.SESSION_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},
-    Action.SESSION_END: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
-    Action.USER_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},
-    Action.USER_CHANGE: {Role.ADMIN: Scope.ANY},
-    Action.ROLE_READ: _EVERY_ROLE,
-    Action.AUDIT_READ: {Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},
+    Action.TOKEN_CREATE: _OWN_OR_ADMIN,
+    Action.TOKEN_READ: _OWN_OR_AUDITORS,
+    Action.TOKEN_REVOKE: _OWN_OR_ADMIN,
+    Action.SESSION_READ: _OWN_OR_AUDITORS,
+    Action.SESSION_END: _OWN_OR_ADMIN,
+    Action.USER_READ: _OWN_OR_AUDITORS,
+    Action.USER_CHANGE: _ADMIN,
+    Action.ROLE_READ: _EVERYBODY,
+    Action.AUDIT_READ: _AUDITORS,
 }
 """Per action, the roles that may do it and on which objects."""
 

@@ -86,7 +86,7 @@ def export(
     json_: JsonFlag = False,
 ) -> None:
     """The log as a file, the oldest line first."""
-    from adon.access.audit_export import csv_rows, json_lines
+    from adon.access.audit import csv_rows, json_lines
 
     written = csv_rows if form is Form.CSV else json_lines
     with naming(OPTIONS):

@@ -12,8 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from adon.access.audit import COLUMNS, Entry, Outcome, Verified, verify
-from adon.access.audit_export import csv_rows, json_lines
+from adon.access.audit import COLUMNS, Entry, Outcome, Verified, csv_rows, json_lines, verify
 from adon.access.external import ExternalIdentity
 from adon.access.identity import Actor
 from adon.access.policy import Role

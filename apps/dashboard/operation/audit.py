@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from dash import Dash, Input, Output, dcc, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.audit_export import csv_rows
+from adon.access.audit import csv_rows
 from adon.access.policy import Action
 from adon.errors import AdonError
 from apps.dashboard import ui
