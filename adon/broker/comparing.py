@@ -33,7 +33,7 @@ from adon.broker.cost.terms import NO_NETWORK, NetworkTerms, theoretical_through
 from adon.broker.decision import SiteCost
 from adon.broker.flow import Flow
 from adon.broker.forecasting.interval import forecast, foretold
-from adon.broker.forecasting.sharing import PAYLOAD, Company, Whole, lasts, lasts_behind, present, whole
+from adon.broker.forecasting.sharing import PAYLOAD, CompetingFlow, Whole, lasts, lasts_behind, present, whole
 from adon.broker.optimisation.location import choose
 from adon.broker.optimisation.placement import Placement, Planned
 from adon.broker.outcomes import Forecast
@@ -58,13 +58,13 @@ class Observed:
 
     :param errors: relative errors of past promises on the basis that the present one rests on.
     :param tests: what was measured there in the archive's window.
-    :param company: who would share the path; None where nobody has looked.
-    :param lasted: how much longer transfers took there than was worked out from their company, as a share.
+    :param competing: the flows on the path; None where they were not looked up.
+    :param lasted: how much longer transfers took there than was worked out, as a share.
     """
 
     errors: tuple[float, ...] = ()
     tests: Moments = NONE
-    company: Company | None = None
+    competing: tuple[CompetingFlow, ...] | None = None
     lasted: tuple[float, ...] = ()
 
 
@@ -230,7 +230,7 @@ def way_of(
             flow, asked.performance, path.key, found.basis, terms.available, path.capacity, asked.now
         )
         terms = replace(terms, basis=found.basis if bucket is None else Basis.BUCKET, bucket=bucket)
-    carries = whole_of(path, observed.company, asked.performance, asked.now, need)
+    carries = whole_of(path, observed.competing, asked.performance, asked.now, need)
     return Way(terms, observed.errors, observed, carries)
 
 
@@ -243,7 +243,11 @@ def terms_for(flow: Flow, need: Need, choice: Choice, path: str) -> NetworkTerms
 
 
 def whole_of(
-    path: CandidatePath, company: Company | None, performance: PerformanceView, now: float, need: Need
+    path: CandidatePath,
+    competing: Sequence[CompetingFlow] | None,
+    performance: PerformanceView,
+    now: float,
+    need: Need,
 ) -> Whole | None:
     """What a path carries altogether; None where no test tells, or it is not any more what it was."""
     key = path.key
@@ -251,7 +255,7 @@ def whole_of(
     known = isinstance(performance.knowledge(key, Metric.THROUGHPUT, now, max_age), Known)
     if (
         tested is None
-        or company is None
+        or competing is None
         or not known
         or performance.changed(key, Metric.THROUGHPUT) is not None
     ):
@@ -261,7 +265,7 @@ def whole_of(
     return whole(
         tested.value,
         streams_of(tested),
-        present(company.beside, tested.started_at, tested.observed_at) if there is None else there,
+        present(competing, tested.started_at, tested.observed_at) if there is None else there,
         tested.value if best is None else best,
         0.0 if counted is None else counted.bits,
         path.capacity * PAYLOAD,
@@ -388,15 +392,15 @@ def _told(flow: Flow, need: Need, size: int, way: Way) -> Forecast | None:
     """A stream over UDP sends at its own pace: of that nothing can be told."""
     if need.template.protocol != "tcp":
         return None
-    left, company = max(0, size - flow.bytes_delivered), way.observed.company
-    if way.carries is None or company is None:
+    left, competing = max(0, size - flow.bytes_delivered), way.observed.competing
+    if way.carries is None or competing is None:
         return forecast(left, way.terms, way.errors)
     ceiling = need.template.rspec.bandwidth_ceiling
     most = math.inf if ceiling is None else ceiling
     if way.terms.bucket is not None and way.terms.available:
         seconds = lasts_behind(
-            way.terms.bucket, way.terms.available, left * 8.0, need.streams, way.carries, company, most
+            way.terms.bucket, way.terms.available, left * 8.0, need.streams, way.carries, competing, most
         )
     else:
-        seconds = lasts(left * 8.0, need.streams, way.carries, company, most)
+        seconds = lasts(left * 8.0, need.streams, way.carries, competing, most)
     return foretold(seconds, way.observed.lasted, way.terms.relative)

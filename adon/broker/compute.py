@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from adon.broker import legs, using
 from adon.broker.choice import Choice, Need
-from adon.broker.company import company_of
 from adon.broker.comparing import (
     NO_WAY,
     Observed,
@@ -23,6 +22,7 @@ from adon.broker.comparing import (
     ways_of,
     within_margin,
 )
+from adon.broker.competing_flows import competing_flows
 from adon.broker.cost.bursting import basis_of
 from adon.broker.cost.learnt import Learnt
 from adon.broker.cost.site import Legs
@@ -112,9 +112,9 @@ def _observed(world: World, flow: Flow, need: Need, choice: Choice, now: float) 
         errors = tuple(world.estimates.errors(path.key, basis))
         observed = Observed(errors, world.performance.seen(path.key, Metric.THROUGHPUT, since))
         if record.path in may_take:
-            company = company_of(world, flow, need, path.key, now)
+            competing = competing_flows(world, flow, path.key, now)
             lasted = tuple(world.estimates.lasted(path.key, waited=flow.submitted_at < now))
-            observed = replace(observed, company=company, lasted=lasted)
+            observed = replace(observed, competing=competing, lasted=lasted)
         found[record.path] = observed
     return FrozenMap(found)
 

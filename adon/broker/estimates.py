@@ -18,7 +18,6 @@ new flow would get, spec section 2, last point.
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +27,6 @@ from typing import NamedTuple
 from adon.broker.choice import Choice, Need
 from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow
-from adon.broker.forecasting.sharing import Coming, Usual
 from adon.flowvisor.path import Basis
 from measurement.model import Metric, Observation, PathKey
 
@@ -39,10 +37,7 @@ KEPT = 200
 """Errors per path and basis that the summary looks back on."""
 
 ENOUGH = 5
-"""Transfers of one path, from which its own say how long they last there, and how often they come."""
-
-RECENT = 16
-"""So many of those who came last say how often somebody does."""
+"""Transfers of one path, from which its own say how long they last there."""
 
 LATEST = 40
 """So many transfers say how long they last: the load of yesterday does not."""
@@ -91,32 +86,12 @@ class Estimates:
         self.scored = 0
         self._promises: dict[int, dict[str, Promise]] = {}
         self._errors: dict[tuple[PathKey, str], deque[float]] = {}
-        self._came: dict[PathKey, deque[tuple[float, Coming]]] = {}
         self._lasted: dict[tuple[PathKey | tuple[str, str], bool], deque[float]] = {}
-
-    def came(self, key: PathKey, at: float, brings: Coming) -> None:
-        """A flow was admitted to a directed path."""
-        self._came.setdefault(key, deque(maxlen=RECENT)).append((at, brings))
-
-    def usual(self, key: PathKey, now: float) -> Usual | None:
-        """How often somebody comes to a directed path of late, and what he brings; None of too few."""
-        found = self._came.get(key, deque[tuple[float, Coming]]())
-        if len(found) < ENOUGH or now <= found[0][0]:
-            return None
-        some, count = [one for _, one in found], len(found)
-        streams = round(statistics.fmean(one.streams for one in some))
-        one = Coming(
-            math.fsum(one.bits for one in some) / count,
-            streams,
-            streams,
-            math.fsum(one.bound for one in some) / count,
-        )
-        return Usual((now - found[0][0]) / count, one)
 
     def took(self, key: PathKey, expected: float, seconds: float, *, waited: bool) -> None:
         """A transfer on a directed path took so long; ``expected`` was worked out at its admission.
 
-        :param waited: whether it had to wait first: then others are about to come as well.
+        :param waited: whether it had to wait first: then others are about to come.
         """
         if expected > 0 and seconds >= SHORTEST_S:
             error = seconds / expected - 1

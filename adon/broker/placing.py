@@ -27,7 +27,6 @@ from adon.broker import (
 )
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
-from adon.broker.company import brings
 from adon.broker.comparing import terms_for
 from adon.broker.damping import ATTEMPTS
 from adon.broker.deciding import advise, choose_path, decision_of, with_misses
@@ -630,8 +629,6 @@ class Placing:
         terms = terms_for(flow, need, choice, key.path)
         throttled = None if terms is None or terms.bucket is None else terms.available_for(flow.transfer_size)
         self._world.estimates.note(flow.number, key, need, choice, decision.id, throttled)
-        if decision.outcome is Outcome.ADMIT:
-            self._world.estimates.came(key, decision.at, brings(self._world, flow))
 
     def _scored(self, ended: Flow, got: estimates.Achieved | None, event: Event) -> list[Effect]:
         """Compare what a flow was promised with what it got."""

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from adon.broker.estimates import ENOUGH, KEPT, METRIC, Estimates, Summary, summarise
 from adon.broker.events import SnapshotAsked
 from adon.broker.flow import Flow, FlowState
-from adon.broker.forecasting.sharing import Coming, Usual
 from measurement.model import PathKey
 from tests.support.refusals import refused
 from tests.support.scenes import SIX, transfer
@@ -212,14 +211,3 @@ def test_what_says_nothing_about_how_long_transfers_last(expected: float, second
     found = Estimates()
     found.took(AL2S, expected, seconds, waited=False)
     assert found.lasted(AL2S, waited=False) == ()
-
-
-def test_how_often_somebody_comes_and_what_they_bring() -> None:
-    found = Estimates()
-    for number in range(ENOUGH - 1):
-        found.came(AL2S, 10.0 * number, Coming(100.0, 1, 1, 5.0))
-    assert found.usual(AL2S, 40.0) is None, "too few"
-    found.came(AL2S, 40.0, Coming(600.0, 4, 4, 15.0))
-    assert found.usual(AL2S, 50.0) == Usual(10.0, Coming(200.0, 2, 2, 7.0))
-    assert found.usual(AL2S, 100.0) == Usual(20.0, Coming(200.0, 2, 2, 7.0)), "nobody came since"
-    assert found.usual(PathKey("al2s", "osu", "mu"), 50.0) is None

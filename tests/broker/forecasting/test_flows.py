@@ -10,9 +10,7 @@ from adon.broker.forecasting.interval import UNOBSERVED
 from tests.support.network_factories import make_configuration
 from tests.support.stage import Stage, know, make_stage
 
-TESTED = 0.5 * 10 / 480
-"""What our own test takes of a path with one stream: half of it, for ten seconds of every eight minutes."""
-RAW_S = 100_000_000 * 8 / 58e6 / (1 - TESTED)
+RAW_S = 100_000_000 * 8 / 58e6
 
 
 def without_sites() -> Stage:
@@ -45,7 +43,7 @@ def test_what_travels_is_what_is_forecast() -> None:
     stage = make_stage(internet=0)
     flow = stage.submit(size="1 GB")
     assert flow.diary.forecast is not None
-    assert flow.diary.forecast.expected == pytest.approx(flow.transfer_size * 8 / 58e6 / (1 - TESTED))
+    assert flow.diary.forecast.expected == pytest.approx(flow.transfer_size * 8 / 58e6)
 
 
 @pytest.mark.parametrize("streams", [1, 2, 16])
