@@ -12,7 +12,7 @@ setup(
     package_data={
         "adon.evaluations": ["builtin/*"],
         "adon.experiments": ["builtin/*.yaml"],
-        "adon.templates_catalog": ["builtin/*.yaml"],
+        "adon.templates_catalog": ["*.yaml", "builtin/*.yaml"],
         "adon.store": ["migrations/*.mako"],
         "apps.dashboard": ["assets/**"],
         "apps.evaluation": ["*.html"],

@@ -27,10 +27,15 @@ for several; :mod:`adon.yamlfile` keeps their codes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from measurement.errors import InvalidValue, MeasurementError
+
+K = TypeVar("K")
+S = TypeVar("S")
+T = TypeVar("T")
 
 INVALID = "invalid"
 """The code of a problem that needs no code of its own."""
@@ -94,6 +99,24 @@ def problems_of(error: ValueError, under: str = "") -> tuple[Problem, ...]:
     else:
         found = tuple(_parse_line(line, code_of(error)) for line in str(error).splitlines())
     return tuple(problem.under(under) for problem in found) if under else found
+
+
+def read_each(items: Iterable[tuple[K, S]], read: Callable[[K, S], T], under: str = "") -> dict[K, T]:
+    """Return what ``read`` makes of each item, by its key.
+
+    :param under: the field that the items stand in.
+    :raises InvalidFields: with the problems of all items that ``read`` refuses, each with its key as field.
+    """
+    found: dict[K, T] = {}
+    wrong: list[Problem] = []
+    for key, item in items:
+        try:
+            found[key] = read(key, item)
+        except ValueError as error:
+            wrong += problems_of(error, f"{under}.{key}" if under else str(key))
+    if wrong:
+        raise InvalidFields(wrong)
+    return found
 
 
 def code_of(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Annotated
@@ -276,6 +276,14 @@ def _exact(value: float, unit: str) -> str:
     # A border text that parses back to the same number: repr is the shortest such text.
     return f"{value!r} {unit}"
 
+
+UNITS: Mapping[str, tuple[Callable[[object], float], Callable[[float], str]]] = {
+    "bps": (parse_rate, format_rate),
+    "B": (parse_size, format_size),
+    "s": (parse_duration, format_duration),
+    "ratio": (parse_ratio, format_ratio),
+}
+"""How a quantity in each of ADON's own units is read and written."""
 
 EXAMPLES = {"rate": "700 Mbps", "size": "25 GB", "time-span": "20 ms", "ratio": "0.01 %"}
 """What is written for each kind of quantity; the kind is the ``format`` of its JSON schema

@@ -37,7 +37,7 @@ from adon.simulation.workload import (
     poisson,
 )
 from adon.step_function import StepFunction, constant
-from adon.templates_catalog.builtins import builtin_templates
+from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.model import Template
 
 G, M = 1e9, 1e6

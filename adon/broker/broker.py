@@ -103,8 +103,7 @@ from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.performance import streams_of
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
-from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.needs import needs
+from adon.templates_catalog.catalog import Catalog, needs
 from adon.units import format_size
 from measurement.model import Measurement, Metric
 from measurement.psconfig.mesh import Need

@@ -27,8 +27,7 @@ from adon.flowvisor.selection import Selection, assess, select
 from adon.flowvisor.topology import Candidate, Topology
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
-from adon.templates_catalog.model import QSpec, Template, normalised
-from adon.templates_catalog.scoring_tables import scoring_tables
+from adon.templates_catalog.model import QSpec, Template, normalised, scoring_tables
 from measurement.model import Measurement, Metric
 
 

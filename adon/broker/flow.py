@@ -27,9 +27,10 @@ from adon.errors import Conflict
 from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import FiveTuple
 from adon.marking import Marking
-from adon.templates_catalog.model import Name, QSpec, Value, check_weights
+from adon.templates_catalog.model import QSpec, check_weights
 from adon.timestamps import When
 from adon.units import Duration, Size
+from adon.values import Name, Value
 from measurement.model import Metric
 
 MAX_SIZE = 10**18

@@ -29,8 +29,8 @@ from adon.broker.flow import Flow
 from adon.errors import Conflict, InvalidInput, NotFound
 from adon.flowvisor.topology import Topology
 from adon.reasons import Reason
-from adon.templates_catalog.model import Name, Value
 from adon.units import Duration
+from adon.values import Name, Value
 
 LONGEST_S = 366 * 86_400.0
 """A window of more than a year is a slip of the pen: change the configuration."""

@@ -27,7 +27,7 @@ from adon.config.policy import Policy
 from adon.config.slices import Slice
 from adon.config.types import Section, raise_all
 from adon.frozenmap import Frozen, FrozenMap
-from adon.templates_catalog.model import Name
+from adon.values import Name
 
 ORDERED = ("switches", "paths")
 """The sections in which the order of names means something."""

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from adon.access.policy import Role
 from adon.config.types import Section, Span, is_loopback, raise_all
 from adon.frozenmap import Frozen, FrozenMap
-from adon.templates_catalog.model import Name
+from adon.values import Name
 
 Attribute = Literal[
     "issuer", "principal", "subject", "persistent", "entitlement", "affiliation", "groups", "name"

@@ -19,8 +19,8 @@ from pydantic import Field, model_validator
 
 from adon import yamlfile
 from adon.config.types import Port, Section, Span, raise_all
-from adon.templates_catalog.model import Name
 from adon.units import Size
+from adon.values import Name
 from measurement.health.model import Pair
 from measurement.instances import PORT, Instance
 from measurement.model import PathKey

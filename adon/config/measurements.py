@@ -11,8 +11,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from adon.config.types import Port, PositiveRate, Section, Span, Url, Verify, raise_all
 from adon.frozenmap import Frozen, FrozenMap
-from adon.templates_catalog.model import Name
 from adon.units import format_duration
+from adon.values import Name
 from measurement.model import PathKey
 
 MESH_PERIODS = {"throughput_period": "4 h", "rtt_period": "1 min", "latency_period": "1 min"}

@@ -27,8 +27,8 @@ from adon.config.types import (
     raise_all,
 )
 from adon.frozenmap import Frozen
-from adon.templates_catalog.model import Name
 from adon.units import Duration, Ratio
+from adon.values import Name
 
 
 class Switch(Section):

@@ -22,8 +22,9 @@ from adon.errors import InvalidFields, Problem, problems_of
 from adon.frozenmap import FrozenMap
 from adon.marking import FIREFLY_PORT, Dscp
 from adon.templates_catalog.lookup import PARSERS, UNITS
-from adon.templates_catalog.model import MetricName, Name, known_metric
+from adon.templates_catalog.model import MetricName, known_metric
 from adon.units import Duration, Size, format_ratio
+from adon.values import Name
 from measurement.model import Metric
 
 _Who = Annotated[str, Field(min_length=1, max_length=200)]

@@ -18,7 +18,8 @@ from adon.config.types import Section, raise_all
 from adon.flowvisor.flowspace import Box, boxes, overlap
 from adon.frozenmap import Frozen
 from adon.marking import Dscp, dscp_text
-from adon.templates_catalog.model import Name, port_range
+from adon.templates_catalog.model import port_range
+from adon.values import Name
 
 PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 Fraction = Annotated[float, Field(gt=0, le=1)]

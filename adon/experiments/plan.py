@@ -23,7 +23,7 @@ from adon.experiments.seeds import seed_of
 from adon.experiments.surroundings import Surroundings
 from adon.experiments.sweeping import at_point, points
 from adon.frozenmap import FrozenMap
-from adon.templates_catalog.builtins import scaled
+from adon.templates_catalog.builtin_templates import scaled
 from adon.templates_catalog.model import Template
 
 

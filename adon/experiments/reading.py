@@ -17,7 +17,7 @@ from adon.experiments.validation import problems
 from adon.frozenmap import FrozenMap
 from adon.json_schema import json_schema
 from adon.nearest_key import absent
-from adon.templates_catalog.builtins import builtin_templates
+from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.model import Template
 
 

@@ -10,7 +10,7 @@ from adon.experiments.parts import Moment
 from adon.experiments.planned import PlannedFlow
 from adon.experiments.surroundings import Surroundings
 from adon.experiments.workload import FlowEntry
-from adon.templates_catalog.builtins import scaled_qspec
+from adon.templates_catalog.builtin_templates import scaled_qspec
 from adon.templates_catalog.model import Template
 from measurement.model import Metric
 

@@ -12,9 +12,9 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from adon.experiments.parts import Moment, Name, NodeName, Part
-from adon.templates_catalog.model import Name as TemplateName
 from adon.templates_catalog.model import QSpec
 from adon.units import Duration, Rate, Size
+from adon.values import Name as TemplateName
 
 
 def _above_zero(value: int) -> int:

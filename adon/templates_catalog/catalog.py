@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from adon.errors import Conflict, InvalidInput, NotFound
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import MatchRule, Template, port_range
+from measurement.model import Metric
+from measurement.psconfig.mesh import Need
 
 _REFERENCE = re.compile(r"(?P<name>[^@]+)(?:@(?P<version>[1-9][0-9]{0,8}))?")
 
@@ -174,4 +176,34 @@ def _nothing_answers(offered: list[Template], ports: tuple[int, ...], dscp: int 
         return InvalidInput.of("dscp", f"no template is for {dscp}; there are: {names}")
     return InvalidInput.of(
         "template", f"name a template, an application, ports or a DSCP; there are: {names}"
+    )
+
+
+def needs(templates: Iterable[Template]) -> dict[Metric, Need]:
+    """Per metric what these templates need together; metrics that none needs are missing."""
+    found: dict[Metric, Need] = {}
+    for template in templates:
+        for metric in _looked_at(template):
+            need = _need(template, metric)
+            found[metric] = need if metric not in found else _both(found[metric], need, metric)
+    return found
+
+
+def _looked_at(template: Template) -> Iterable[Metric]:
+    weighed = {Metric(name) for name, weight in template.weights.items() if weight > 0}
+    return [metric for metric in Metric if metric in weighed or metric in template.qspec.metrics]
+
+
+def _need(template: Template, metric: Metric) -> Need:
+    streams = template.qspec.streams if metric is Metric.THROUGHPUT else 1
+    return Need(template.selection.max_age, streams, template.qspec.bound(metric))
+
+
+def _both(one: Need, other: Need, metric: Metric) -> Need:
+    bounds = [need.bound for need in (one, other) if need.bound is not None]
+    tightest = max if metric.higher_is_better else min
+    return Need(
+        min(one.max_age, other.max_age),
+        min(one.streams, other.streams),
+        tightest(bounds) if bounds else None,
     )

@@ -4,32 +4,23 @@ A table is a list of (value, score) points.  Between two points the score is int
 outside it is clamped; ``step: true`` keeps the score of the last point reached.  A table must be
 monotonic in its metric's good direction: more throughput never scores less, more delay never more.
 
-A table holds plain numbers and does not know its metric; :func:`from_text` and :func:`as_text` stand
+A table holds plain numbers and does not know its metric; :func:`read_table` and :func:`write_table` stand
 between it and what people write, where every value has a unit.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
-from adon.errors import InvalidFields, Problem, problems_of
-from adon.units import parse_duration, parse_rate, parse_ratio
+from adon import units
+from adon.errors import InvalidFields, read_each
+from adon.values import Value
 from measurement.model import Metric
-
-PARSERS: Mapping[Metric, Callable[[object], float]] = {
-    Metric.THROUGHPUT: parse_rate,
-    Metric.RTT: parse_duration,
-    Metric.ONE_WAY_DELAY: parse_duration,
-    Metric.JITTER: parse_duration,
-    Metric.LOSS: parse_ratio,
-    Metric.HEALTH: parse_ratio,
-}
-"""How a value of each metric is read from text."""
 
 UNITS: Mapping[Metric, str] = {
     Metric.THROUGHPUT: "bps",
@@ -40,6 +31,9 @@ UNITS: Mapping[Metric, str] = {
     Metric.HEALTH: "ratio",
 }
 """The unit a value of each metric has inside ADON."""
+
+PARSERS = {metric: units.UNITS[unit][0] for metric, unit in UNITS.items()}
+"""How a value of each metric is read from text."""
 
 WORST_SCORE = 1.0
 BEST_SCORE = 10.0
@@ -59,13 +53,11 @@ _WRITTEN = WithJsonSchema({"type": "string", "examples": ["100 Mbps", "20 ms"]})
 Point = tuple[Annotated[float, Field(ge=0), _WRITTEN], Annotated[float, Field(ge=-1e6, le=1e6)]]
 
 
-class LookupTable(BaseModel):
+class LookupTable(Value):
     """A scoring table of one metric; ``points`` are (value, score), by value.
 
     Values are in the metric's unit; written, they have it with them.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     points: tuple[Point, ...]
     step: bool = False
@@ -120,7 +112,7 @@ def _between(left: tuple[float, float], right: tuple[float, float], value: float
     return min(max(score, low), high)  # rounding must not carry a score past its neighbours
 
 
-def from_text(metric: Metric, written: object) -> object:
+def read_table(metric: Metric, written: object) -> object:
     """A table as written, with the values of its points read by the metric's own parser.
 
     What has not the shape of a table is left as it is, for the model to refuse.
@@ -129,16 +121,8 @@ def from_text(metric: Metric, written: object) -> object:
     """
     if not isinstance(written, Mapping) or not isinstance(written.get("points"), list | tuple):
         return written
-    points: list[object] = []
-    wrong: list[Problem] = []
-    for row, point in enumerate(written["points"]):
-        try:
-            points.append(_point(metric, point))
-        except ValueError as error:
-            wrong += problems_of(error, f"points.{row}")
-    if wrong:
-        raise InvalidFields(wrong)
-    return {**written, "points": tuple(points)}
+    points = read_each(enumerate(written["points"]), lambda _, point: _point(metric, point), "points")
+    return {**written, "points": tuple(points.values())}
 
 
 def _point(metric: Metric, point: object) -> object:
@@ -147,8 +131,8 @@ def _point(metric: Metric, point: object) -> object:
     return PARSERS[metric](point[0]), point[1]  # tuples: pydantic's strict mode takes no list for one
 
 
-def as_text(metric: Metric, table: LookupTable) -> dict[str, Any]:
-    """A table as JSON values that :func:`from_text` reads back exactly, each value with its unit."""
+def write_table(metric: Metric, table: LookupTable) -> dict[str, Any]:
+    """A table as JSON values that :func:`read_table` reads back exactly, each value with its unit."""
     points = [[f"{value!r} {UNITS[metric]}", score] for value, score in table.points]
     return {"points": points, "step": table.step, "generated": table.generated}
 

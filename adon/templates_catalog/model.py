@@ -14,9 +14,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StringConstraints,
     field_serializer,
@@ -24,18 +22,16 @@ from pydantic import (
     model_validator,
 )
 
-from adon.errors import InvalidFields, Problem, problems_of
+from adon.errors import InvalidFields, Problem, problems_of, read_each
 from adon.frozenmap import Frozen, FrozenMap
 from adon.marking import Marking
-from adon.templates_catalog.lookup import LookupTable, as_text, from_text
+from adon.templates_catalog.lookup import LookupTable, generate, read_table, write_table
 from adon.templates_catalog.rspec_document import MAX_CHARACTERS, check_link
-from adon.templates_catalog.triggers import Monitor, Trigger, check_triggers
+from adon.templates_catalog.trigger_rules import Monitor, Trigger, check_triggers
 from adon.units import Duration, Rate, Ratio, Size, format_rate
+from adon.values import Name, Value
 from measurement.errors import InvalidValue
 from measurement.model import Metric
-
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
-"""Lower-case letters, digits, ``.``, ``_`` and ``-``: safe in a URL and in a file name."""
 
 
 def known_metric(name: object) -> Metric:
@@ -52,69 +48,55 @@ MetricName = Annotated[Metric, BeforeValidator(known_metric)]
 """A metric by name; an unknown one is refused with the list of those that are known."""
 
 
-class Value(BaseModel):
-    """Base of all models here: immutable, and an unknown key is an error, not a silent default."""
+class _AtLeast(Value):
+    min: float
+    target: float | None = None
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=4000)
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.target is not None and self.target < self.min:
+            raise ValueError("target: is below min; expected at least min")
+        return self
 
 
-class ThroughputBound(Value):
+class _AtMost(Value):
+    max: float
+    target: float | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.target is not None and self.target > self.max:
+            raise ValueError("target: is above max; expected at most max")
+        return self
+
+
+class ThroughputBound(_AtLeast):
     """``throughput >= min``, measured with ``streams`` parallel TCP streams; better up to ``target``."""
 
-    min: Rate
+    min: Annotated[Rate, Field(gt=0)]
     target: Rate | None = None
     streams: int = Field(default=1, ge=1, le=128)
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.min <= 0:
-            raise ValueError("min: a throughput bound must be above zero")
-        if self.target is not None and self.target < self.min:
-            raise ValueError("target: is below min")
-        return self
+
+class HealthBound(_AtLeast):
+    """``health >= min`` (H-ALL of [HEALTH], 0 to 100 %); better up to ``target``."""
+
+    min: Annotated[Ratio, Field(gt=0)]
+    target: Ratio | None = None
 
 
-class DelayBound(Value):
+class DelayBound(_AtMost):
     """``delay <= max`` (one-way delay, RTT or jitter); better down to ``target``."""
 
-    max: Duration
+    max: Annotated[Duration, Field(gt=0)]
     target: Duration | None = None
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.max <= 0:
-            raise ValueError("max: no network has none at all; must be above zero")
-        if self.target is not None and self.target > self.max:
-            raise ValueError("target: is above max")
-        return self
 
-
-class LossBound(Value):
+class LossBound(_AtMost):
     """``loss <= max`` (ratio of packets); better down to ``target``."""
 
     max: Ratio
     target: Ratio | None = None
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.target is not None and self.target > self.max:
-            raise ValueError("target: is above max")
-        return self
-
-
-class HealthBound(Value):
-    """``health >= min`` (H-ALL of [HEALTH], 0 to 100 %); better up to ``target``."""
-
-    min: Ratio
-    target: Ratio | None = None
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.min <= 0:
-            raise ValueError("min: a bound on health must be above zero")
-        if self.target is not None and self.target < self.min:
-            raise ValueError("target: is below min")
-        return self
 
 
 class QSpec(Value):
@@ -175,7 +157,7 @@ class ComputeRequirement(Value):
 class RSpec(Value):
     """The resources an application may use and needs ([ADON] 3.1; GENI RSpec v3 in ``rspec_xml``)."""
 
-    bandwidth_ceiling: Rate | None = None
+    bandwidth_ceiling: Annotated[Rate, Field(gt=0)] | None = None
     sites: tuple[Name, ...] = ()
     compute: ComputeRequirement | None = None
     storage: Size = 0
@@ -191,13 +173,6 @@ class RSpec(Value):
         if self.document or self.link:
             check_link(self.document, self.link)
         return self
-
-    @field_validator("bandwidth_ceiling")
-    @classmethod
-    def _some(cls, value: float | None) -> float | None:
-        if value is not None and value <= 0:
-            raise ValueError("must be above zero")
-        return value
 
 
 def check_ports(ports: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -241,20 +216,13 @@ def port_range(port: int | str) -> tuple[int, int]:
 class SelectionPolicy(Value):
     """How eager the broker is to move a running flow, and how old a value may be (spec section 2)."""
 
-    max_age: Duration = 300.0
+    max_age: Annotated[Duration, Field(gt=0)] = 300.0
     switch_margin: float = Field(default=1.0, ge=0, description="difference of Q needed to move")
     patience: int = Field(default=3, ge=1, le=100, description="consecutive misses before a move")
     min_dwell: Duration = 30.0
     default_path: Name | None = None
     queue_patience: Duration = 86_400.0
     idle_timeout: Duration = 60.0
-
-    @field_validator("max_age")
-    @classmethod
-    def _some_time(cls, value: float) -> float:
-        if value <= 0:
-            raise ValueError("must be above zero: no measurement is of this very instant")
-        return value
 
     @field_validator("idle_timeout")
     @classmethod
@@ -319,25 +287,11 @@ class Template(Value):
     def _read_tables(cls, tables: object) -> object:
         if not isinstance(tables, Mapping):
             return tables
-        read: dict[object, object] = {}
-        wrong: list[Problem] = []
-        for name, table in tables.items():
-            try:
-                metric = known_metric(name)
-            except ValueError as error:
-                wrong += problems_of(error, str(name))
-                continue
-            try:
-                read[metric] = from_text(metric, table)
-            except ValueError as error:
-                wrong += problems_of(error, metric)
-        if wrong:
-            raise InvalidFields(wrong)
-        return read
+        return read_each(tables.items(), lambda name, table: read_table(known_metric(name), table))
 
     @field_serializer("tables")
     def _write_tables(self, tables: Mapping[Metric, LookupTable]) -> dict[str, Any]:
-        return {metric.value: as_text(metric, table) for metric, table in tables.items()}
+        return {metric.value: write_table(metric, table) for metric, table in tables.items()}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -399,3 +353,38 @@ def normalised(weights: Mapping[Metric, float]) -> dict[Metric, float]:
     check_weights(weights)
     total = math.fsum(weights.values())
     return {metric: weights[metric] / total for metric in Metric if metric in weights}
+
+
+def scoring_tables(
+    template: Template,
+    qspec: QSpec,
+    best_seen: Mapping[Metric, float],
+    weights: Mapping[Metric, float] | None = None,
+) -> dict[Metric, LookupTable]:
+    """A table for every weighted metric, in the order of :class:`Metric`.
+
+    :param qspec: the QSpec of this flow: the template's, with what the request overrides.
+    :param best_seen: per metric the best value seen on the candidates over the archive's window, or the
+        propagation limit, in the metric's unit; a metric that nothing is known of is absent.
+    :param weights: the flow's own weights; the template's if None.
+    """
+    weighted = template.weights if weights is None else weights
+    return {
+        metric: template.tables[metric]
+        if metric in template.tables
+        else generate(metric, qspec.bound(metric), _best_value(template, qspec, best_seen, metric))
+        for metric in Metric
+        if metric in weighted
+    }
+
+
+def _best_value(
+    template: Template, qspec: QSpec, best_seen: Mapping[Metric, float], metric: Metric
+) -> float | None:
+    """What scores 10 in a generated table: the target, else the ceiling, else the best value seen."""
+    target = qspec.target(metric)
+    if target is not None:
+        return target
+    if metric is Metric.THROUGHPUT and template.rspec.bandwidth_ceiling is not None:
+        return template.rspec.bandwidth_ceiling
+    return best_seen.get(metric)

@@ -173,9 +173,7 @@ def read_link(document: Document, name: str) -> Link:
     """
     if name not in document.links:
         known = ", ".join(document.links)[:200]
-        raise InvalidValue(
-            f"link: the document has no link {name[:40]!r}; expected one of {known}", "unknown-name"
-        )
+        raise InvalidValue(f"the document has no link {name[:40]!r}; expected one of {known}", "unknown-name")
     element = document.links[name]
     ends = tuple(dict.fromkeys(ref.attributes.get("client_id", "") for ref in element.named("interface_ref")))
     if len(ends) != 2:
@@ -202,13 +200,12 @@ def read_link(document: Document, name: str) -> Link:
 def check_link(text: str, name: str) -> None:
     """Check the document and the link that a template names.
 
-    :raises InvalidFields: if one of them cannot be used; the field is ``document`` or ``link``.
+    :raises InvalidFields: if one of them cannot be used.
     """
     try:
         read_link(parse_document(text), name)
     except ValueError as error:
-        found = problems_of(error)
-        raise InvalidFields(one if one.field == "link" else one.under("document") for one in found) from error
+        raise InvalidFields(problems_of(error, "document")) from error
 
 
 def _by_direction(

@@ -91,16 +91,13 @@ def draft_links(text: str, only: str | None = None) -> tuple[tuple[LinkDraft, ..
     """Return a draft for each link of an RSpec v3 document, and for each other link why there is none.
 
     :param only: ``client_id`` of the one link to draft; all if None.
-    :raises InvalidInput: if the document cannot be used, or has no link of that name.
+    :raises InvalidInput: if the document cannot be used.
     """
     kept = without_declaration(text)
     try:
         document = parse_document(kept)
     except ValueError as error:
         raise InvalidInput(problems_of(error, "rspec")) from error
-    if only is not None and only not in document.links:
-        cause = f"there is no link {only[:60]!r}; expected one of {', '.join(document.links)}"
-        raise InvalidInput.of("link", cause, "unknown-name")
     drafts: list[LinkDraft] = []
     wrong: list[Problem] = []
     remarks = tuple(_document_remarks(document, text, kept))

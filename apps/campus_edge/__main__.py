@@ -30,7 +30,7 @@ from adon.errors import AdonError, Conflict, exit_status
 from adon.flowvisor.roles import Control, StateLoaded, alone, stand_by
 from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
-from adon.templates_catalog.builtins import builtin_templates
+from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.catalog import Catalog
 from adon.timestamps import MonotoneClock
 from apps.campus_edge import connections, fireflies, hello_key, listening, signals

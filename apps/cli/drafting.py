@@ -11,8 +11,9 @@ from adon.errors import InvalidInput, Problem
 from apps.cli.common import JsonFlag, lines, print_json, write
 
 if TYPE_CHECKING:
-    from adon.templates_catalog.questionnaire.answers import Answers
-    from adon.templates_catalog.questionnaire.asking import Question
+    from adon.templates_catalog.template_draft import Answers, Question
+
+HEAD = "# Drafted from a survey. Look through it, then: adon template add FILE"
 
 
 def draft(
@@ -26,22 +27,22 @@ def draft(
 ) -> None:
     """Draft a template from a survey; needs no server.
 
-    Prints YAML with a reason beside every number, to look through and add.
+    Prints YAML to look through and add; its notes give the reason of every number.
     """
-    from adon.templates_catalog.questionnaire.answers import Answers
-    from adon.templates_catalog.questionnaire.drafting import draft as drafted
-    from adon.templates_catalog.questionnaire.text import as_yaml
+    from adon.templates_catalog.template_draft import Answers, draft_template
+    from adon.templates_catalog.template_text import write_template
     from adon.yamlfile import load_model
 
     if output is not None and output.exists():
         raise InvalidInput(Problem("", "is there already; it is not written over", str(output)))
-    found = drafted(_asked() if answers is None else load_model(answers, Answers))
-    text = as_yaml(found)
+    found = draft_template(_asked() if answers is None else load_model(answers, Answers))
+    document = found.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    text = f"{HEAD}\n{write_template(document, version=False)}"
     if output is not None:
         write(output, text, "--output")
     if json_:
         told = {
-            "template": dict(found.document),
+            "template": document,
             "yaml": text,
             "file": None if output is None else str(output),
         }
@@ -50,27 +51,25 @@ def draft(
     if output is None:
         typer.echo(text, nl=False)
         return
-    typer.echo(
-        f"{output}: a draft of {found.template.name}; look through it, then: adon template add {output}"
-    )
+    typer.echo(f"{output}: a draft of {found.name}; look through it, then: adon template add {output}")
 
 
 def _asked() -> Answers:
     """The survey, asked question by question; what contradicts itself is asked again."""
-    from adon.templates_catalog.questionnaire.asking import QUESTIONS, typed
+    from adon.templates_catalog.template_draft import questions, read_typed
 
     said: dict[str, str] = {}
-    again = {question.key for question in QUESTIONS}
+    again = set(questions())
     while True:
-        for question in QUESTIONS:
-            if question.key in again and question.asked(said):
+        for question in questions().values():
+            if question.key in again and question.is_asked(said):
                 said[question.key] = _ask(question, said.get(question.key, question.default))
         try:
-            return typed(said)
+            return read_typed(said)
         except InvalidInput as error:
             for line in lines(error):
                 typer.echo(line, err=True)
-            again = _concerned(error, {question.key for question in QUESTIONS})
+            again = _concerned(error, set(questions()))
 
 
 def _concerned(error: InvalidInput, keys: set[str]) -> set[str]:
@@ -83,13 +82,13 @@ def _concerned(error: InvalidInput, keys: set[str]) -> set[str]:
 
 
 def _ask(question: Question, before: str) -> str:
-    from adon.templates_catalog.questionnaire.asking import objection
+    from adon.templates_catalog.template_draft import find_objection
 
-    hint = ", ".join(question.choices) or (f"for example {question.example}" if question.example else "")
-    text = f"{question.text} ({hint})" if hint else question.text
+    hint = ", ".join(word.say[0] for word in question.words) or f"for example {question.example}"
+    text = f"{question.ask} ({hint})"
     while True:
         said = str(typer.prompt(text, default=before, show_default=bool(before), err=True)).strip()
-        wrong = objection(question, said)
+        wrong = find_objection(question.key, said)
         if not wrong:
             return said
         typer.echo(f"  {wrong}", err=True)

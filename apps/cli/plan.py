@@ -73,8 +73,8 @@ def psconfig(
 
 def _planned(file: Path, templates: list[Path] | None) -> tuple[Configuration, Plan]:
     from adon.config import load
+    from adon.templates_catalog.catalog import needs
     from adon.templates_catalog.model import Template
-    from adon.templates_catalog.needs import needs
     from adon.yamlfile import load_model
     from apps.checking import checked
     from apps.collector import orders

@@ -32,14 +32,14 @@ class Draft:
 
     def text(self) -> str:
         """Return the draft as YAML, below its remarks as comments."""
-        from adon.templates_catalog.writing import as_text
+        from adon.templates_catalog.template_text import write_template
 
         head = (
             f"Drafted from link {self.link!r} of {self.file.name}; the document is kept below.",
             *self.remarks,
         )
         comments = "".join(f"# {' '.join(line.split())}\n" for line in head)
-        return comments + as_text(self.document(), version=False)
+        return comments + write_template(self.document(), version=False)
 
     def document(self) -> dict[str, Any]:
         """Return the template as JSON values."""

@@ -101,7 +101,7 @@ def show(
     from adon import yamlfile
     from adon.templates_catalog.model import Template
     from adon.templates_catalog.rspec_xml import export_rspec
-    from adon.templates_catalog.writing import as_text
+    from adon.templates_catalog.template_text import write_template
     from apps.cli.bars import picture
 
     name, _, version = reference.partition("@")
@@ -114,7 +114,7 @@ def show(
         text = export_rspec(template, *rspec)
         print_json({"rspec": text}) if json_ else typer.echo(text)
         return
-    typer.echo(as_text(body), nl=False)
+    typer.echo(write_template(body), nl=False)
     for metric, table in template.tables.items():
         typer.echo(f"\n{metric}: value, score{' (stepped)' if table.step else ''}")
         for line in picture(metric, table):

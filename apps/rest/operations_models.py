@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adon.broker.maintenance import Scope, Stage, Window
 from adon.broker.scenario import Failure
-from adon.templates_catalog.model import Name
 from adon.units import Duration
+from adon.values import Name
 from apps.rest.models import ListView, View, listed_values
 from apps.rest.times import Time
 

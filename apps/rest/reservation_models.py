@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from adon.broker.forecasting.calibration import Calibration
 from adon.broker.resources.reservation import Reservation, Stage
 from adon.broker.resources.reserving import as_json
-from adon.templates_catalog.model import Name
 from adon.timestamps import When
 from adon.units import Rate, Size
+from adon.values import Name
 from apps.rest.api.common import flow_number
 from apps.rest.models import ListView, View, listed_values
 from apps.rest.times import Time

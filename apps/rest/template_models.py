@@ -10,11 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adon.errors import Problem
 from adon.store.template_rows import SavedTemplate
-from adon.templates_catalog import comparing
 from adon.templates_catalog.lookup import UNITS, LookupTable
-from adon.templates_catalog.model import Template, normalised
+from adon.templates_catalog.model import Template, normalised, scoring_tables
 from adon.templates_catalog.rspec_xml import LinkDraft
-from adon.templates_catalog.scoring_tables import scoring_tables
+from adon.templates_catalog.template_text import compare_text, find_changes
 from apps.rest.checking import Form
 from apps.rest.json_body import MAX_BODY
 from apps.rest.models import ListView, ProblemItem, View
@@ -71,14 +70,14 @@ class TemplateDiff(View):
         """The differences as they are answered."""
         found = [
             ChangeView(field=one.field, before=one.before, after=one.after)
-            for one in comparing.changes(before, after)
+            for one in find_changes(before, after)
         ]
         return cls(
             name=after.name,
             before=before.version,
             after=after.version,
             changes=found,
-            text=comparing.text(before, after),
+            text=compare_text(before, after),
         )
 
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-from adon.templates_catalog.builtins import builtin_templates, scaled
+from adon.templates_catalog.builtin_templates import builtin_templates, scaled
 from adon.templates_catalog.model import LossBound, Template
 from adon.units import format_rate
 

@@ -15,8 +15,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from adon.config.types import PositiveRate, raise_all
 from adon.frozenmap import Frozen, FrozenMap
-from adon.templates_catalog.model import Name
 from adon.units import Duration, Ratio
+from adon.values import Name
 from mininet_topos.topology import MAX_MTU
 
 QUEUE = 40

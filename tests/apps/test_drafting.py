@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from adon import yamlfile
 from adon.templates_catalog.model import Template
+from adon.templates_catalog.template_draft import questions
 from apps.cli.main import app
 
 SURVEYS = Path(__file__).parents[1] / "data" / "surveys"
@@ -46,9 +47,7 @@ def test_a_contradiction_in_a_file_is_told_by_line(tmp_path):
 
 def conversation(**said):
     """What is typed, one line per question that is asked."""
-    from adon.templates_catalog.questionnaire.asking import QUESTIONS
-
-    return "".join(f"{said.get(one.key, '')}\n" for one in QUESTIONS if one.asked(said))
+    return "".join(f"{said.get(one.key, '')}\n" for one in questions().values() if one.is_asked(said))
 
 
 def test_both_answers_of_a_contradiction_are_asked_for_again(tmp_path):

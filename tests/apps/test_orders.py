@@ -8,8 +8,8 @@ import pytest
 
 from adon.config import Configuration, load
 from adon.errors import InvalidInput
-from adon.templates_catalog.builtins import builtin_templates
-from adon.templates_catalog.needs import needs
+from adon.templates_catalog.builtin_templates import builtin_templates
+from adon.templates_catalog.catalog import needs
 from apps.collector import orders
 from apps.collector.planner import Planner
 from measurement.model import Metric, Series

@@ -11,7 +11,7 @@ from adon.errors import Conflict, InvalidInput, NotFound
 from adon.flowvisor.action import Output
 from adon.flowvisor.match import Match
 from adon.flowvisor.rule import Op, Rule
-from adon.templates_catalog.builtins import builtin_templates
+from adon.templates_catalog.builtin_templates import builtin_templates
 from measurement.model import Metric
 from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused

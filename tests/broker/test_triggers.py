@@ -16,7 +16,7 @@ from adon.broker.triggers.evaluation import LONGEST_REST_S, Seen, step, turned
 from adon.broker.triggers.record import Fired, Knob, Triggered
 from adon.store import codec
 from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.triggers import Trigger
+from adon.templates_catalog.trigger_rules import Trigger
 from measurement.model import Metric
 from tests.support.factories import make_catalog, make_template
 from tests.support.stage import Stage, know

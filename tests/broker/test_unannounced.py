@@ -15,7 +15,7 @@ from adon.config.policy import ReactiveEntry
 from adon.flowvisor.cookie import Kind
 from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Rule
-from adon.templates_catalog.builtins import builtin_templates, scaled
+from adon.templates_catalog.builtin_templates import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
 from tests.flowvisor.frames import frame
 from tests.support.network_factories import make_slice, make_sliced_configuration

@@ -9,7 +9,7 @@ from adon.broker.decision import Decision, Outcome
 from adon.broker.flow import Flow, FlowRequest
 from adon.flowvisor.features import Room, SwitchFeatures
 from adon.frozenmap import FrozenMap
-from adon.templates_catalog.builtins import builtin_templates, scaled
+from adon.templates_catalog.builtin_templates import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from measurement.anomaly.alarm import Alarm, Kind

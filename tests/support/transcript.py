@@ -26,7 +26,7 @@ from adon.config import load
 from adon.errors import AdonError
 from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import rule_text
-from adon.templates_catalog.builtins import builtin_templates
+from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.catalog import Catalog
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, Metric, PathKey

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from adon.templates_catalog.lookup import LookupTable, as_text, from_text, generate
+from adon.templates_catalog.lookup import LookupTable, generate, read_table, write_table
 from measurement.model import Metric
 from tests.support.refusals import refused
 from tests.templates_catalog.strategies import tables
@@ -154,8 +154,8 @@ def test_whatever_is_generated_is_a_proper_table(
     generated = generate(metric, bound, best)
     generated.check_direction(metric)
     assert {score for _, score in generated.points} == {1.0, 10.0}
-    written = json.loads(json.dumps(as_text(metric, generated)))
-    assert LookupTable.model_validate(from_text(metric, written)) == generated
+    written = json.loads(json.dumps(write_table(metric, generated)))
+    assert LookupTable.model_validate(read_table(metric, written)) == generated
 
 
 @given(data=st.data(), metric=METRICS)
@@ -173,5 +173,5 @@ def test_scores_are_monotonic_and_within_the_table(data: st.DataObject, metric: 
 @given(data=st.data(), metric=METRICS)
 def test_tables_are_written_with_units_and_read_back_equal(data: st.DataObject, metric: Metric) -> None:
     scored = data.draw(tables(metric))
-    assert LookupTable.model_validate(from_text(metric, as_text(metric, scored))) == scored
+    assert LookupTable.model_validate(read_table(metric, write_table(metric, scored))) == scored
     assert LookupTable.model_validate_json(scored.model_dump_json()) == scored

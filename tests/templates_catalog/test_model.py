@@ -11,8 +11,16 @@ from hypothesis import given
 
 from adon import yamlfile
 from adon.errors import InvalidInput
-from adon.templates_catalog.model import MAX_WEIGHT, QSpec, Template, check_weights, normalised
+from adon.templates_catalog.model import (
+    MAX_WEIGHT,
+    QSpec,
+    Template,
+    check_weights,
+    normalised,
+    scoring_tables,
+)
 from measurement.model import Metric
+from tests.support.factories import make_template
 from tests.support.refusals import refused
 from tests.templates_catalog.strategies import templates
 
@@ -72,17 +80,17 @@ def test_ambiguous_unit_is_refused(old: str, new: str, field: str) -> None:
         ("  throughput: {points", "  speed: {points", "invalid", "tables.speed", 9),
         ("min: 700 Mbps", "min: 700", "no-unit", "qspec.throughput.min", 3),
         ("min: 700 Mbps", "min: 700 ms", "wrong-unit", "qspec.throughput.min", 3),
-        ("min: 700 Mbps", "min: 0 bps", "invalid", "qspec.throughput.min", 3),
+        ("min: 700 Mbps", "min: 0 bps", "out-of-range", "qspec.throughput.min", 3),
         ("min: 700 Mbps", "min: 6 Gbps", "invalid", "qspec.throughput.target", 3),
         ("max: 100 ms", "max: 10 ms", "invalid", "qspec.rtt.target", 4),
-        ("max: 100 ms, target: 20 ms", "max: 0 s", "invalid", "qspec.rtt.max", 4),
+        ("max: 100 ms, target: 20 ms", "max: 0 s", "out-of-range", "qspec.rtt.max", 4),
         ("max: 0.1 %", "max: 101 %", "out-of-range", "qspec.loss.max", 5),
-        ("  loss: {max: 0.1 %", "  health: {min: 0 %", "invalid", "qspec.health.min", 5),
+        ("  loss: {max: 0.1 %", "  health: {min: 0 %", "out-of-range", "qspec.health.min", 5),
         ("  loss: {max: 0.1 %", "  health: {min: 60 %, target: 50 %", "invalid", "qspec.health.target", 5),
         ("  loss: {max", "  speed: {max", "unknown-key", "qspec.speed", 5),
         ("ceiling: 10 Gbps", "ceiling: 6 Mbps", "invalid", "qspec.throughput.min", 3),
         ("ceiling: 10 Gbps", "ceiling: 1 Gbps", "invalid", "qspec.throughput.target", 3),
-        ("ceiling: 10 Gbps", "ceiling: 0 bps", "invalid", "rspec.bandwidth_ceiling", 6),
+        ("ceiling: 10 Gbps", "ceiling: 0 bps", "out-of-range", "rspec.bandwidth_ceiling", 6),
         ("throughput: 3, loss: 1", "throughput: 0, loss: 0", "invalid", "weights", 7),
         ("throughput: 3, loss: 1", "", "missing", "weights", 7),
         ("throughput: 3", "throughput: -3", "out-of-range", "weights.throughput", 7),
@@ -111,7 +119,7 @@ def test_a_mistake_is_named_with_line_and_field(old: str, new: str, code: str, f
 @pytest.mark.parametrize(
     ("added", "code", "field"),
     [
-        ("selection: {max_age: 0 s}", "invalid", "selection.max_age"),
+        ("selection: {max_age: 0 s}", "out-of-range", "selection.max_age"),
         ("selection: {idle_timeout: 1500 ms}", "invalid", "selection.idle_timeout"),
         ("cost: {function: weighted, time_weight: 0, money_weight: 0}", "invalid", "cost.time_weight"),
         ("cost: {function: cheap}", "unknown-value", "cost.function"),
@@ -188,3 +196,49 @@ def test_a_bound_is_met_at_the_bound(metric: Metric, value: float, met: bool) ->
 def test_weights_that_cannot_be_normalised_are_refused(weight: float) -> None:
     with refused("out-of-range", "rtt"):
         check_weights({Metric.THROUGHPUT: 1.0, Metric.RTT: weight})
+
+
+BOTH = {"throughput": 1, "rtt": 1}
+
+
+def test_the_templates_own_table_comes_first() -> None:
+    own = make_template(weights=BOTH, tables={"throughput": {"points": [["1 Mbps", 2], ["2 Mbps", 3]]}})
+    tables = scoring_tables(own, own.qspec, {Metric.RTT: 0.01})
+    assert list(tables) == [Metric.THROUGHPUT, Metric.RTT]
+    assert tables[Metric.THROUGHPUT] == own.tables[Metric.THROUGHPUT]
+    assert not tables[Metric.THROUGHPUT].generated
+    assert tables[Metric.RTT].generated
+
+
+@pytest.mark.parametrize(
+    ("throughput", "rspec", "best_seen", "best"),
+    [
+        ({"min": "1 Gbps", "target": "4 Gbps"}, {"bandwidth_ceiling": "8 Gbps"}, 6e9, 4e9),
+        ({"min": "1 Gbps"}, {"bandwidth_ceiling": "8 Gbps"}, 6e9, 8e9),
+        ({"min": "1 Gbps"}, {}, 6e9, 6e9),
+        ({"min": "1 Gbps"}, {}, None, 10e9),
+    ],
+)
+def test_target_then_ceiling_then_best_seen(
+    throughput: dict[str, str], rspec: dict[str, str], best_seen: float | None, best: float
+) -> None:
+    made = make_template(weights=BOTH, qspec={"throughput": throughput}, rspec=rspec)
+    seen = {} if best_seen is None else {Metric.THROUGHPUT: best_seen}
+    assert scoring_tables(made, made.qspec, seen)[Metric.THROUGHPUT].points == ((1e9, 1.0), (best, 10.0))
+
+
+def test_the_ceiling_is_no_best_delay() -> None:
+    made = make_template(
+        weights=BOTH, qspec={"rtt": {"max": "100 ms"}}, rspec={"bandwidth_ceiling": "8 Gbps"}
+    )
+    table = scoring_tables(made, made.qspec, {Metric.RTT: 0.02})[Metric.RTT]
+    assert table.points == ((0.02, 10.0), (0.1, 1.0))
+
+
+def test_the_flows_own_qspec_and_weights_count() -> None:
+    made = make_template(weights=BOTH, qspec={"jitter": {"max": "9 ms"}})
+    qspec = QSpec.model_validate({"jitter": {"max": "2 ms", "target": "1 ms"}})
+    tables = scoring_tables(made, qspec, {}, weights={Metric.JITTER: 1.0})
+    assert {metric: table.points for metric, table in tables.items()} == {
+        Metric.JITTER: ((0.001, 10.0), (0.002, 1.0))
+    }

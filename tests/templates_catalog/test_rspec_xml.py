@@ -10,7 +10,7 @@ from hypothesis import given
 
 from adon import yamlfile
 from adon.errors import InvalidInput
-from adon.templates_catalog.builtins import builtin_templates
+from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.model import QSpec, RSpec, Template
 from adon.templates_catalog.rspec_document import (
     MAX_CHARACTERS,
@@ -20,7 +20,7 @@ from adon.templates_catalog.rspec_document import (
     without_declaration,
 )
 from adon.templates_catalog.rspec_xml import LinkDraft, draft_links, export_rspec
-from adon.templates_catalog.writing import as_text
+from adon.templates_catalog.template_text import write_template
 from tests.support.refusals import refused
 from tests.templates_catalog.strategies import templates
 
@@ -64,8 +64,8 @@ class TestDrafts:
 
     def test_one_link_is_chosen_by_its_client_id(self) -> None:
         assert draft(read("several-links.rspec"), "control").link == "control"
-        with refused("unknown-name", "link"):
-            draft_links(read("several-links.rspec"), "none")
+        _, problems = draft_links(read("several-links.rspec"), "none")
+        assert [(one.field, one.code) for one in problems] == [("link.none", "unknown-name")]
 
     def test_a_lan_is_a_link_only_between_two_interfaces(self) -> None:
         drafts, problems = draft_links(read("lans.xml"))
@@ -138,7 +138,7 @@ class TestExport:
         text = read(file)
         for drafted in draft_links(text)[0]:
             template = yamlfile.parse_model(
-                as_text(drafted.template("draft").model_dump(mode="json", by_alias=True)), Template
+                write_template(drafted.template("draft").model_dump(mode="json", by_alias=True)), Template
             )
             assert export_rspec(template) == without_declaration(text)
 
@@ -267,7 +267,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("document", "link", "code", "field"),
         [
-            (of_two_nodes(LINK), "none", "unknown-name", "rspec.link"),
+            (of_two_nodes(LINK), "none", "unknown-name", "rspec.document"),
             ("<rspec>", "ab", "not-xml", "rspec.document"),
             ("", "ab", "not-xml", "rspec.document"),
         ],

@@ -19,7 +19,7 @@ from adon.flowvisor.path import Basis
 from adon.flowvisor.path import Known as Usable
 from adon.flowvisor.performance import usable
 from adon.frozenmap import FrozenMap
-from adon.templates_catalog.scoring_tables import scoring_tables
+from adon.templates_catalog.model import scoring_tables
 from measurement.model import Measurement, Metric
 
 LONGEST_S = 10.0

@@ -16,8 +16,8 @@ from pydantic import Field, model_validator
 
 from adon.broker.resources.amounts import Amounts, Place, whole_rate
 from adon.errors import InvalidFields
-from adon.templates_catalog.model import Name, Value
 from adon.units import Rate, Size
+from adon.values import Name, Value
 
 LONGEST_S = 31 * 86_400.0
 """A reservation of more than a month is a slip of the pen: resources that are never free are the site's to

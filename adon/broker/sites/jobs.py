@@ -24,8 +24,8 @@ from pydantic import Field
 from adon.broker.flow import MAX_SIZE
 from adon.config.compute import ConfiguredJob
 from adon.errors import Conflict, NotFound
-from adon.templates_catalog.model import Name, Value
 from adon.units import Size
+from adon.values import Name, Value
 from measurement.sites.model import JobOrder
 
 

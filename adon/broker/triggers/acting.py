@@ -21,7 +21,7 @@ from adon.broker.placing import Placing
 from adon.broker.triggers.evaluation import turned
 from adon.broker.triggers.record import Fired
 from adon.broker.world import World
-from adon.templates_catalog.triggers import (
+from adon.templates_catalog.trigger_rules import (
     ChangeCapacity,
     ChangePriority,
     Condition,

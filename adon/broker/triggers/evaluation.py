@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adon.broker.triggers.record import Fired, Knob
-from adon.templates_catalog.triggers import Trigger
+from adon.templates_catalog.trigger_rules import Trigger
 
 LONGEST_REST_S = 30 * 86_400.0
 """A knob that was turned back so often that it rests for a month stays as it is."""

@@ -14,7 +14,7 @@ from adon.broker.events import Event
 from adon.broker.register import Group
 from adon.broker.world import World
 from adon.templates_catalog.model import Template
-from adon.templates_catalog.triggers import Monitor, StartMonitoring
+from adon.templates_catalog.trigger_rules import Monitor, StartMonitoring
 
 
 @dataclass(frozen=True, slots=True)

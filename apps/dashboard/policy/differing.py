@@ -11,7 +11,7 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
-from adon.templates_catalog.writing import readable
+from adon.templates_catalog.template_text import readable
 from apps.dashboard import ui
 from apps.dashboard.policy.words import Document
 from apps.dashboard.ui.blocks import Column

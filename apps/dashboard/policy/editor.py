@@ -11,7 +11,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.errors import AdonError, NotFound
-from adon.templates_catalog.writing import as_text
+from adon.templates_catalog.template_text import write_template
 from apps.dashboard import ui
 from apps.dashboard.page import Page
 from apps.dashboard.policy import backtesting, checked
@@ -40,7 +40,7 @@ def show_new(here: Visit) -> Component:
     """An editor that begins with the parts that every template has."""
     lead = "Give it a name, what must not be missed, and how candidates are weighed."
     like = here.query.get("like")
-    text = as_text(
+    text = write_template(
         START if like is None else {**here.client.template(like), "name": f"{like}-2"},
         version=False,
     )
@@ -53,7 +53,7 @@ def show_edit(here: Visit) -> Component:
     template: Document = here.client.template(name)
     lead = f"Version {template['version']} stays as it is: what you save becomes the next one."
     head = ui.head(f"New version of {name}", lead, ui.link("Back to it", f"/templates/{name}"))
-    return _page(here, head, as_text(template, version=False), name)
+    return _page(here, head, write_template(template, version=False), name)
 
 
 def _page(here: Visit, head: Component, text: str, name: str | None) -> Component:

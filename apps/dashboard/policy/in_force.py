@@ -9,7 +9,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.templates_catalog.writing import readable
+from adon.templates_catalog.template_text import readable
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy.words import Document

@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.errors import InvalidInput
-from adon.templates_catalog.writing import as_text, readable
+from adon.templates_catalog.template_text import readable, write_template
 from apps.dashboard import ui
 from apps.dashboard.page import Page
 from apps.dashboard.policy import differing, tables
@@ -194,7 +194,7 @@ def _difference(here: Visit, name: str, version: int) -> Component:
     found = here.client.template_diff(name, before, version)
     names = f"version {before}", f"version {version}"
     compared = [here.client.template(name, str(one)) for one in (before, version)]
-    texts = [as_text(one, version=False) for one in compared]
+    texts = [write_template(one, version=False) for one in compared]
     return ui.card(
         f"From version {before} to {version}: {differing.summary(found)}",
         differing.changes(found["changes"]),
@@ -203,7 +203,7 @@ def _difference(here: Visit, name: str, version: int) -> Component:
 
 
 def _written(template: Document) -> Component:
-    text = as_text(template, version=False)
+    text = write_template(template, version=False)
     return ui.details("As YAML", html.Pre(text, tabIndex=0, **{"aria-label": "The template as YAML"}))
 
 

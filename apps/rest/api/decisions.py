@@ -11,7 +11,7 @@ from adon.access.policy import Action
 from adon.broker.decision import Outcome
 from adon.errors import Unavailable
 from adon.store.decision_rows import DecisionFilter
-from adon.templates_catalog.model import Name
+from adon.values import Name
 from apps.rest.answers import json_answer
 from apps.rest.api.common import Address, answers, blueprint, flow_number
 from apps.rest.decision_models import DecisionPage, DecisionSummary

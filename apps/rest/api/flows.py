@@ -12,7 +12,7 @@ from adon.broker.flow import Flow, FlowState
 from adon.errors import InvalidInput
 from adon.store import codec
 from adon.store.flow_rows import FlowFilter
-from adon.templates_catalog.model import Name
+from adon.values import Name
 from apps.rest.answers import check_if_match, done, json_answer
 from apps.rest.api.common import (
     PREFIX,

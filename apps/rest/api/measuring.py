@@ -10,7 +10,7 @@ from pydantic import Field
 from adon.access.measurement import authorise_measurement, readable
 from adon.access.policy import Action
 from adon.errors import Unavailable
-from adon.templates_catalog.model import Name
+from adon.values import Name
 from apps.collector.orders import METRICS
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint

@@ -11,7 +11,7 @@ from pydantic import Field
 from adon.access.policy import Action
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import NotFound
-from adon.templates_catalog.model import Name
+from adon.values import Name
 from apps.rest.answers import check_if_match, done, json_answer
 from apps.rest.api.common import PREFIX, Address, answers, blueprint
 from apps.rest.guard import action, check_place, only_own, requester

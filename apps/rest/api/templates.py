@@ -13,7 +13,7 @@ from adon.store import codec
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.rspec_xml import export_rspec
-from adon.templates_catalog.writing import as_text
+from adon.templates_catalog.template_text import write_template
 from apps.rest.answers import answer, content_of, done
 from apps.rest.api.common import PREFIX, Address, answers, blueprint
 from apps.rest.guard import action, requester
@@ -104,7 +104,7 @@ def _in_form(template: Template) -> Response:
         raise NotAcceptable(f"offered are {JSON}, {YAML} and {RSPEC}")
     match OFFERED[wanted]:
         case "application/yaml":
-            return answer(as_text(codec.encode_template(template)).encode(), YAML)
+            return answer(write_template(codec.encode_template(template)).encode(), YAML)
         case "application/rspec+xml":
             return answer(export_rspec(template, "source", "destination").encode(), RSPEC)
         case _:

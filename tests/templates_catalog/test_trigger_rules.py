@@ -9,7 +9,7 @@ import pytest
 from adon import yamlfile
 from adon.errors import InvalidInput
 from adon.templates_catalog.model import Template
-from adon.templates_catalog.triggers import MOST, Trigger
+from adon.templates_catalog.trigger_rules import MOST, Trigger
 from tests.support.refusals import refused
 
 BURST = {
@@ -100,10 +100,9 @@ def test_every_deed_is_written_and_read_back_equal(deed: dict[str, Any]) -> None
         ({"hold": "1 s"}, "triggers.0.hold", "out-of-range"),
         ({"do": {"action": "explode"}}, "triggers.0.do", "unknown-value"),
         ({"do": {"by": 3}}, "triggers.0.do", "missing"),
-        ({"do": {"action": "priority", "by": 0}}, "triggers.0.do.by", "invalid"),
         ({"do": {"action": "priority", "by": 5000}}, "triggers.0.do.by", "out-of-range"),
         ({"do": {"action": "capacity"}}, "triggers.0.do.more", "invalid"),
-        ({"do": {"action": "capacity", "less": "100 %"}}, "triggers.0.do.less", "invalid"),
+        ({"do": {"action": "capacity", "less": "100 %"}}, "triggers.0.do.less", "out-of-range"),
         ({"do": {"action": "measure", "metric": "beauty"}}, "triggers.0.do.metric", "unknown-value"),
         ({"do": {"action": "notify", "text": ""}}, "triggers.0.do.text", "wrong-length"),
         ({"do": {"action": "reexamine", "now": True}}, "triggers.0.do.now", "unknown-key"),

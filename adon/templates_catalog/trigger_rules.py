@@ -12,11 +12,10 @@ Levels are written with their unit, as everywhere.  A metric of a host is in its
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
@@ -27,9 +26,10 @@ from pydantic import (
     model_validator,
 )
 
-from adon.errors import InvalidFields, Problem, problems_of
+from adon.errors import InvalidFields, read_each
 from adon.templates_catalog.lookup import PARSERS, UNITS
 from adon.units import Duration, Ratio, parse_duration, parse_rate, parse_ratio, parse_size
+from adon.values import Name, Value
 from measurement.model import Metric
 
 RATE = "flow.rate"
@@ -47,20 +47,13 @@ _LEVELS = ("above", "below", "clear")
 End = Literal["source", "destination"]
 """One of a flow's sites; its host is that of the site's measurement point."""
 
-Label = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
 PointMetric = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 """A metric as a measurement point names it in its configuration (``host``, ``queue.length``)."""
 
 Level = Annotated[float, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})]
 
 
-class Part(BaseModel):
-    """Base of all models here, as :class:`adon.templates_catalog.model.Value`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=4000)
-
-
-class Condition(Part):
+class Condition(Value):
     """``metric`` is ``above``, or ``below``, a level; over once it is beyond ``clear`` (hysteresis).
 
     :param of: whose host, for a metric of a host; none for a metric of the path or the flow itself.
@@ -79,17 +72,9 @@ class Condition(Part):
     def _read(cls, written: object) -> object:
         if not isinstance(written, Mapping) or not isinstance(written.get("metric"), str):
             return written
-        read = dict(written)
-        wrong: list[Problem] = []
-        for name in _LEVELS:
-            if read.get(name) is not None:
-                try:
-                    read[name] = _level(read["metric"], read[name])
-                except ValueError as error:
-                    wrong += problems_of(error, name)
-        if wrong:
-            raise InvalidFields(wrong)
-        return read
+        metric = written["metric"]
+        levels = ((name, written[name]) for name in _LEVELS if written.get(name) is not None)
+        return {**written, **read_each(levels, lambda _, level: _level(metric, level))}
 
     @field_serializer("above", "below", "clear")
     def _write(self, value: float | None) -> str | float | None:
@@ -98,8 +83,7 @@ class Condition(Part):
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
-        wrong = list(_wrong_metric(self)) + list(_wrong_levels(self))
-        if wrong:
+        if wrong := [*_wrong_metric(self), *_wrong_levels(self)]:
             raise InvalidFields(wrong)
         return self
 
@@ -148,62 +132,54 @@ def _level(metric: str, written: object) -> float:
     )
 
 
-def _wrong_metric(condition: Condition) -> list[str]:
-    metric = condition.metric
+def _wrong_metric(condition: Condition) -> Iterator[str]:
+    metric, of_host = condition.metric, condition.of is not None
     if metric == RATE or metric in set(Metric):
-        wrong = [] if condition.of is None else [f"of: {metric} is not of a host; leave it out"]
-        return [*wrong, "part: only a host has parts"] if condition.part and condition.of is None else wrong
-    if _CUSTOM.fullmatch(metric) is None:
+        if of_host:
+            yield f"of: {metric} is not of a host; leave it out"
+        elif condition.part:
+            yield "part: only a host has parts; leave it out"
+    elif _CUSTOM.fullmatch(metric) is None:
         known = ", ".join([RATE, *Metric])
-        return [
-            f"metric: there is no metric {metric[:40]!r}; known are {known}, and dotted names of a host's"
-        ]
-    return [] if condition.of is not None else [f"of: of which end's host is {metric}? source or destination"]
+        yield f"metric: {metric[:40]!r} is not known; expected {known}, or a dotted name of a host's metric"
+    elif not of_host:
+        yield f"of: is missing; {metric} is of a host: expected source or destination"
 
 
-def _wrong_levels(condition: Condition) -> list[str]:
+def _wrong_levels(condition: Condition) -> Iterator[str]:
     above, below, clear = condition.above, condition.below, condition.clear
     if (above is None) == (below is None):
-        return ["above: give either above or below"]
-    if clear is not None and above is not None and clear > above:
-        return ["clear: is above the level that it ends; it must be at or below it"]
-    if clear is not None and below is not None and clear < below:
-        return ["clear: is below the level that it ends; it must be at or above it"]
-    return []
+        yield "above: expected either above or below, for example above: 20 ms"
+    elif clear is not None and above is not None and clear > above:
+        yield "clear: is above the level that it ends; it must be at or below it"
+    elif clear is not None and below is not None and clear < below:
+        yield "clear: is below the level that it ends; it must be at or above it"
 
 
-class Reexamine(Part):
+class Reexamine(Value):
     """Look again at the flow's paths now; patience is waived, its dwell on a path is not."""
 
     action: Literal["reexamine"]
 
 
-class ChangePriority(Part):
+class ChangePriority(Value):
     """From now on the flow's priority is what was asked and so much more (or less), within 0 to 999."""
 
     action: Literal["priority"]
     by: Annotated[int, Field(ge=-999, le=999)]
 
-    @model_validator(mode="after")
-    def _some(self) -> Self:
-        if self.by == 0:
-            raise ValueError("by: would change nothing")
-        return self
 
-
-class ChangeCapacity(Part):
+class ChangeCapacity(Value):
     """Announce that the path should have so much more, or less, capacity."""
 
     action: Literal["capacity"]
-    more: Ratio | None = None
-    less: Ratio | None = None
+    more: Annotated[Ratio, Field(gt=0)] | None = None
+    less: Annotated[Ratio, Field(gt=0, lt=1)] | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         if (self.more is None) == (self.less is None):
-            raise ValueError("more: give either more or less, as in '20 %'")
-        if self.more == 0 or self.less in (0, 1):
-            raise ValueError(f"{'more' if self.less is None else 'less'}: must be above zero, and leave some")
+            raise ValueError("more: expected either more or less, for example '20 %'")
         return self
 
     @property
@@ -212,14 +188,14 @@ class ChangeCapacity(Part):
         return 1 + self.more if self.more is not None else 1 - (self.less or 0.0)
 
 
-class RequestTest(Part):
+class RequestTest(Value):
     """Have one metric of the flow's path measured now, where the schedule has room for it."""
 
     action: Literal["measure"]
     metric: Metric
 
 
-class StartMonitoring(Part):
+class StartMonitoring(Value):
     """Watch more at one of the flow's ends until it ends."""
 
     action: Literal["monitor"]
@@ -228,7 +204,7 @@ class StartMonitoring(Part):
     period: Annotated[Duration, Field(ge=1, le=LONGEST_PERIOD_S)] = 5.0
 
 
-class Notify(Part):
+class Notify(Value):
     """Tell people: in the log and on the event stream."""
 
     action: Literal["notify"]
@@ -243,18 +219,16 @@ Deed = Annotated[
 """Everything that a trigger may do."""
 
 
-class Trigger(Part):
+class Trigger(Value):
     """When something holds for so long, do this; not again before it was over, nor within ``hold``.
 
     :param for_: seconds for which the condition must hold, from one value to another.
     :param hold: seconds after it fired in which it does not fire.
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=4000, populate_by_name=True
-    )
+    model_config = ConfigDict(populate_by_name=True)
 
-    name: Label
+    name: Name
     when: Condition
     for_: Duration = Field(default=0.0, alias="for")
     do: Deed
@@ -266,7 +240,7 @@ class Trigger(Part):
         return {"for" if name == "for_" else name: value for name, value in write(self).items()}
 
 
-class Monitor(Part):
+class Monitor(Value):
     """What is watched at one of a flow's ends from its deployment until its end ([ADON] 3.1)."""
 
     of: End

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adon import yamlfile
-from adon.templates_catalog.builtins import builtin_templates, scaled
+from adon.templates_catalog.builtin_templates import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from measurement.model import Metric

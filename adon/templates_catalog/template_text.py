@@ -1,36 +1,26 @@
-"""A template, or a part of one, as the text that a person writes: amounts in their units, nothing empty."""
+"""Templates as YAML text, and the difference of two: quantities in readable units, nothing empty."""
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from adon.units import (
-    format_duration,
-    format_rate,
-    format_ratio,
-    format_size,
-    parse_duration,
-    parse_rate,
-    parse_ratio,
-    parse_size,
-)
+from adon.templates_catalog.model import Template
+from adon.units import UNITS
 
 WIDTH = 76
 FIRST = ("name", "version", "title", "description", "match", "qspec", "rspec", "weights", "tables")
 PROSE = frozenset({"name", "title", "description", "notes"})
-"""Parts in which an amount is a word of somebody's."""
+"""Texts that stay as they are written."""
+CONTEXT = 3
+"""Unchanged lines around a change, as ``diff -u`` shows them."""
 
 _AMOUNT = re.compile(r"(-?[0-9.]+(?:e[+-]?[0-9]+)?) (bps|B|s|ratio)")
-_READABLE: Mapping[str, tuple[Callable[[float], str], Callable[[object], float]]] = {
-    "bps": (format_rate, parse_rate),
-    "B": (format_size, parse_size),
-    "s": (format_duration, parse_duration),
-    "ratio": (format_ratio, parse_ratio),
-}
 
 
 def readable(written: Any) -> Any:
@@ -54,7 +44,7 @@ def _readable(text: str) -> str:
     found = _AMOUNT.fullmatch(text)
     if found is None:
         return text
-    write, read = _READABLE[found[2]]
+    read, write = UNITS[found[2]]
     short = write(float(found[1]))
     try:
         return short if read(short) == float(found[1]) else text
@@ -62,7 +52,7 @@ def _readable(text: str) -> str:
         return text  # "never": nothing to be typed
 
 
-def as_text(template: Mapping[str, Any], *, version: bool = True) -> str:
+def write_template(template: Mapping[str, Any], *, version: bool = True) -> str:
     """A template's JSON as YAML, which reads back as the same template.
 
     :param version: without, it reads back as one that gets its version when it is saved.
@@ -97,3 +87,62 @@ def _bare(value: Any) -> Any:
         return value
     kept = {name: _bare(part) for name, part in ordered(value).items() if part is not False}
     return {name: part for name, part in kept.items() if part not in (None, "", [], {})}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A value that differs; JSON values with units, as people write them; None where it is not there.
+
+    :param field: where, as a dotted path (``qspec.throughput.min``).
+    """
+
+    field: str
+    before: Any
+    after: Any
+
+
+def find_changes(before: Template, after: Template) -> tuple[Change, ...]:
+    """The values in which two templates differ, by their place; name and version are left out.
+
+    Lists, such as the points of a lookup table, are compared whole.
+    """
+    here, there = _values(before), _values(after)
+    fields = dict.fromkeys((*here, *there))
+    return tuple(
+        Change(field, readable(here.get(field)), readable(there.get(field)))
+        for field in fields
+        if here.get(field) != there.get(field)
+    )
+
+
+def compare_text(before: Template, after: Template) -> str:
+    """The same as a unified diff of both as YAML; empty if they do not differ."""
+    lines = difflib.unified_diff(
+        _text(before).splitlines(keepends=True),
+        _text(after).splitlines(keepends=True),
+        before.reference,
+        after.reference,
+        n=CONTEXT,
+    )
+    return "".join(lines)
+
+
+def _text(template: Template) -> str:
+    body = template.model_dump(mode="json", by_alias=True)
+    for name in ("weights", "tables"):  # the order in which somebody wrote these means nothing
+        body[name] = dict(sorted(body[name].items()))
+    return write_template(body, version=False)
+
+
+def _values(template: Template) -> dict[str, Any]:
+    body = template.model_dump(mode="json", by_alias=True, exclude={"name", "version"})
+    return dict(_flat(body, ""))
+
+
+def _flat(value: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
+    for name, part in value.items():
+        place = f"{above}.{name}" if above else name
+        if isinstance(part, Mapping):
+            yield from _flat(part, place)
+        elif part is not None:
+            yield place, part

@@ -1,0 +1,398 @@
+"""Templates drafted from a survey of an application's people ([ADON] 4.1).
+
+The thesis's group asked the researchers and made QSpec and RSpec of the answers by hand.  Here the questions,
+and what words such as "little or no loss" mean, are one table, ``survey.yaml``; every number of a draft has a
+reason, which is written into its notes.
+
+The weights are rank-order centroids: of n things in order of importance the i-th has (1/n)·Σ 1/k, k from i
+to n, the mean of all weights that agree with the order (Barron and Barrett, "Decision quality using ranked
+attribute weights", Management Science 42, 1996).  Things that count the same share what their places have.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from math import fsum
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, StringConstraints, ValidationError, model_validator
+
+from adon import yamlfile
+from adon.errors import InvalidFields, InvalidInput
+from adon.templates_catalog.model import Ports, QSpec, Template
+from adon.templates_catalog.template_text import readable
+from adon.units import Duration, Rate, Ratio, Size, format_duration, format_rate, format_ratio, format_size
+from adon.values import Name, Value
+
+ANY = "any"
+"""The answer that asks for nothing."""
+HEADROOM = 0.05
+"""No transfer begins at its full rate: so much more is asked than amount over time (spec section 11)."""
+MAX_NOTES = 4000
+
+
+class Word(Value):
+    """An answer, in words or with a quantity.
+
+    :param say: its spellings; the first is the one that is kept.  Of a quantity, an example.
+    :param pattern: a regular expression for a quantity; its group is the bound of ``metric``.
+    :param means: fields of the template by their dotted path.
+    """
+
+    say: tuple[str, ...]
+    pattern: str = ""
+    metric: str = ""
+    means: dict[str, Any] = Field(default_factory=dict)
+    because: str = ""
+
+    def match(self, said: str) -> Word | None:
+        """Return what a text means if it is this answer; None if it is not."""
+        if not self.pattern:
+            return self if said in self.say else None
+        found = re.fullmatch(self.pattern, said)
+        if found is None or not _is_bound(self.metric, found[1]):
+            return None
+        means = {f"qspec.{self.metric}": {"max": found[1]}}
+        return Word(say=(said,), means=means, because="as answered")
+
+
+class Question(Value):
+    """A question of the survey.
+
+    :param key: the answer's name in a file of answers, and in :class:`Answers`.
+    :param field: where the answer itself goes in the template; empty if it needs more than that.
+    :param after: what must have been answered for the question to be asked.
+    """
+
+    key: str
+    ask: str
+    example: str
+    field: str = ""
+    because: str = "as answered"
+    after: dict[str, str] = Field(default_factory=dict)
+    words: tuple[Word, ...] = ()
+
+    @property
+    def default(self) -> str:
+        """What an empty answer means, as it is typed; empty if it is left out."""
+        value = Answers.model_fields[self.key].default
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return str(value) if isinstance(value, str | int) else ""
+
+    def is_asked(self, typed: Mapping[str, str]) -> bool:
+        """Return whether the question is asked after these answers."""
+        return all((typed.get(key) or questions()[key].default) == value for key, value in self.after.items())
+
+    def find_word(self, text: object) -> Word:
+        """Return what an answer means.
+
+        :raises ValueError: if it is not understood.
+        """
+        said = " ".join(str(text).lower().split()).rstrip(".!")
+        for word in self.words:
+            if (found := word.match(said)) is not None:
+                return found
+        known = ", ".join(repr(word.say[0]) for word in self.words)
+        raise ValueError(f"{str(text)[:40]!r} is not understood; expected for example {known}")
+
+
+class _Survey(Value):
+    questions: tuple[Question, ...]
+
+
+@cache
+def questions() -> Mapping[str, Question]:
+    """Return the questions in their order, by key."""
+    text = resources.files("adon.templates_catalog").joinpath("survey.yaml").read_text("utf-8")
+    return {one.key: one for one in yamlfile.parse_model(text, _Survey, "survey.yaml").questions}
+
+
+def _is_bound(metric: str, text: str) -> bool:
+    try:
+        QSpec.model_validate({metric: {"max": text}})
+    except ValueError:
+        return False
+    return True
+
+
+def _spelling(key: str) -> BeforeValidator:
+    """Return a validator that keeps the first spelling of an answer in words."""
+    return BeforeValidator(lambda text: questions()[key].find_word(text).say[0])
+
+
+def _split(value: object) -> object:
+    # What is typed is a list without its brackets. A tuple, because pydantic's strict mode refuses a list.
+    read = value
+    if isinstance(value, str):
+        try:
+            read, _ = yamlfile.read_yaml(f"[{value}]")
+        except InvalidInput as error:
+            raise ValueError(f"{value[:40]!r} is not a list; expected for example 'one, two'") from error
+    return tuple(read) if isinstance(read, list) else read
+
+
+def _rank(value: object) -> object:
+    # One that stands alone is a group of one.
+    value = _split(value)
+    if not isinstance(value, tuple):
+        return value
+    return tuple(tuple(place) if isinstance(place, list | tuple) else (place,) for place in value)
+
+
+Listed = BeforeValidator(_split)
+Ranking = Annotated[
+    tuple[Annotated[tuple[Annotated[str, _spelling("counts")], ...], Field(min_length=1)], ...],
+    BeforeValidator(_rank),
+    Field(min_length=1),
+]
+"""What counts, the most important first; what counts the same stands together."""
+
+
+class Answers(Value):
+    """A survey that was filled in; what was left out was not asked for.
+
+    :param kind: ``transfer``, an amount that is to be there in a time, or ``session``, a rate while it lasts.
+    :param rate: what one transfer or session needs by its own account.
+    :param fastest: the most that its hosts can send, receive or store.
+    :param sessions: how many there are at once.
+    :param parallel: streams that its tool opens for one transfer.
+    :param analysed: whether jobs that ADON may place work on the data.
+    :param result_share: size of the result over that of the raw data.
+    :param result_home: whether the result must come back to where the data was.
+    :param waits: how long a request may stand in the queue.
+    """
+
+    application: Name
+    title: Annotated[str, Field(max_length=200)] = ""
+    purpose: Annotated[str, Field(max_length=2000)] = ""
+    kind: Annotated[str, _spelling("kind")] = "transfer"
+    amount: Size | None = None
+    within: Duration | None = None
+    rate: Rate | None = None
+    fastest: Rate | None = None
+    sessions: int = Field(default=1, ge=1, le=100_000)
+    loss: Annotated[str, _spelling("loss")] = ANY
+    response: Annotated[str, _spelling("response")] = ANY
+    steadiness: Annotated[str, _spelling("steadiness")] = ANY
+    counts: Ranking = (("time until the result",),)
+    urgency: Annotated[str, _spelling("urgency")] = "normal"
+    moves: Annotated[str, _spelling("moves")] = "any time"
+    waits: Duration | None = None
+    transport: Annotated[str, _spelling("transport")] = "tcp"
+    parallel: int = Field(default=1, ge=1, le=128)
+    ports: Annotated[Ports, Listed] = ()
+    dscp: Annotated[int, Field(ge=0, le=63)] | None = None
+    analysed: bool = False
+    nodes: int | None = Field(default=None, ge=1, le=100_000)
+    cores: int | None = Field(default=None, ge=1, le=1_000_000)
+    memory: Size | None = None
+    saves: Annotated[str, _spelling("saves")] | None = None
+    result_share: Ratio | None = None
+    result_home: bool | None = None
+    storage: Size | None = None
+    software: Annotated[tuple[Annotated[str, StringConstraints(pattern=r"^[ -~]{1,200}$")], ...], Listed] = ()
+    sites: Annotated[tuple[Name, ...], Listed] = ()
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        # What is missing comes first: without it there is nothing yet that could contradict.
+        wrong = list(_missing(self)) or list(_contradictions(self))
+        if wrong:
+            raise InvalidFields(wrong)
+        return self
+
+    @property
+    def pace(self) -> float | None:
+        """Bits/s that amount and time come to; None unless both are answered."""
+        if self.amount is None or self.within is None:
+            return None
+        return self.amount * 8 / self.within
+
+    @property
+    def needed(self) -> float:
+        """Bits/s that one transfer or session needs."""
+        return self.rate if self.rate is not None else _round_up((self.pace or 0.0) * (1 + HEADROOM))
+
+
+def read_typed(typed: Mapping[str, str]) -> Answers:
+    """Return the survey from what was typed; what was left empty is left out.
+
+    :raises InvalidInput: with every problem found.
+    """
+    raw = {
+        key: typed[key].strip()
+        for key, question in questions().items()
+        if typed.get(key, "").strip() and question.is_asked(typed)
+    }
+    try:
+        return Answers.model_validate(raw)
+    except ValidationError as error:
+        raise InvalidInput(yamlfile.problems(error, raw)) from error
+
+
+def find_objection(key: str, text: str) -> str:
+    """Return what is wrong with one answer by itself; empty if nothing is."""
+    if not text.strip():
+        return "needs an answer" if Answers.model_fields[key].is_required() else ""
+    try:
+        Answers.model_validate({"application": "x", "rate": "1 bps", key: text.strip()})
+    except ValidationError as error:
+        details = [one for one in error.errors(include_url=False) if one["loc"][:1] == (key,)]
+        return "; ".join(problem.cause for one in details for problem in yamlfile.causes(one))
+    return ""
+
+
+def _round_up(rate: float) -> float:
+    """Return the next rate with two digits that is not below: 667 becomes 670."""
+    digits = len(str(int(rate)))
+    step = 10.0 ** max(0, digits - 2)
+    whole = -(-rate // step)
+    # A hair above a round number is that number: 25 GB in 300 s and 5 % are 700 Mbps.
+    return float((whole - 1) * step if rate - (whole - 1) * step < 1e-9 * rate else whole * step)
+
+
+def _missing(a: Answers) -> Iterator[str]:
+    if a.rate is None:
+        for name in ("rate",) if a.kind == "session" else ("amount", "within"):
+            if getattr(a, name) is None:
+                yield f"{name}: is missing; a {a.kind} needs a rate, or an amount within a time"
+    for name in ("amount", "within", "rate", "fastest"):
+        value = getattr(a, name)
+        if value is not None and value <= 0:
+            yield f"{name}: must be above zero"
+
+
+_BOUNDED_BY = {"no loss": "loss", "prompt answers": "response", "steadiness": "steadiness"}
+_OF_JOBS = ("nodes", "cores", "memory", "saves", "result_share", "result_home")
+
+
+def _contradictions(a: Answers) -> Iterator[str]:
+    pace = a.pace
+    if a.kind == "session" and a.within is not None:
+        yield "within: contradicts kind: a session lasts, and nothing of it has to be there by a time"
+    elif pace is not None and a.rate is not None and a.rate < pace:
+        yield f"rate: {format_rate(a.rate)} contradicts within: amount over time is {format_rate(pace)}"
+    if a.fastest is not None and a.needed > a.fastest:
+        other = "within" if a.rate is None else "rate"
+        yield f"fastest: {format_rate(a.fastest)} contradicts {other}, which needs {format_rate(a.needed)}"
+    ranked = [name for place in a.counts for name in place]
+    for name in sorted({name for name in ranked if ranked.count(name) > 1}):
+        yield f"counts: names {name!r} twice"
+    for name, key in _BOUNDED_BY.items():
+        if name in ranked and getattr(a, key) == ANY:
+            yield f"counts: {name!r} contradicts {key}: {ANY}, which says that it does not matter"
+    for name in () if a.analysed else _OF_JOBS:
+        if getattr(a, name) is not None:
+            yield f"{name}: contradicts analysed: no job works on the data"
+    if a.transport == "udp" and a.parallel > 1:
+        yield f"parallel: {a.parallel} streams contradict transport: udp, whose sessions have one"
+    if a.urgency == "deadline" and a.waits is not None and a.within is not None and a.waits > a.within:
+        yield f"waits: {format_duration(a.waits)} contradict within: {format_duration(a.within)}, a deadline"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A field of a draft, by its dotted path, with its value as it is written, and why it has it."""
+
+    field: str
+    value: Any
+    because: str = ""
+
+
+def draft_template(answers: Answers) -> Template:
+    """Return the template that a survey leads to; its notes give the reason of every number.
+
+    :raises InvalidInput: if it is none; every answer that can make it so is refused by :class:`Answers`.
+    """
+    entries = list(_entries(answers))
+    reasons = (f"{one.field}: {one.because}" for one in entries if one.because)
+    notes = "\n".join(["Drafted from a survey; why its numbers are what they are:", *reasons])
+    if len(notes) > MAX_NOTES:
+        notes = textwrap.shorten(notes, MAX_NOTES, placeholder=" ...")
+    document: dict[str, Any] = {}
+    for entry in (*entries, Entry("notes", notes)):
+        *above, last = entry.field.split(".")
+        place = document
+        for name in above:
+            place = place.setdefault(name, {})
+        place[last] = entry.value
+    return yamlfile.check_model(document, Template)
+
+
+def _entries(a: Answers) -> Iterator[Entry]:
+    yield Entry("name", a.application)
+    yield Entry("match.applications", [a.application])
+    yield Entry("qspec.throughput", _throughput(a), _why_rate(a))
+    given = a.model_dump(mode="json")
+    for key, question in questions().items():
+        if question.field and given[key] not in (None, "", []):
+            value = readable(given[key]) if question.because else given[key]
+            yield Entry(question.field, value, question.because)
+        if question.words and isinstance(given[key], str):
+            word = question.find_word(given[key])
+            yield from (Entry(field, value, word.because) for field, value in word.means.items())
+    if a.dscp is not None:
+        yield Entry("match.dscp", [a.dscp], "as answered: its packets are marked so")
+    if a.fastest is not None or a.sessions > 1:
+        most = a.fastest if a.fastest is not None else a.needed * a.sessions
+        why = "its hosts can do no more, as answered" if a.fastest is not None else f"{a.sessions} at once"
+        yield Entry("rspec.bandwidth_ceiling", readable(f"{most!r} bps"), why)
+    if a.analysed and a.nodes is None:
+        yield Entry("rspec.compute.worker_nodes", 1, "jobs work on the data, as answered")
+    if a.analysed and a.saves is None:
+        yield Entry("cost.function", "total_time", "the time until the result counts ([ADON] 4.3)")
+    if a.result_share is not None:
+        yield Entry("cost.result_ratio", float(a.result_share), "size of the result, as answered")
+    order = ", then ".join(" and ".join(place) for place in a.counts)
+    yield Entry(
+        "weights",
+        rank_weights(a),
+        f"what counts: {order} (weights of ranks: centroids, Barron and Barrett 1996)",
+    )
+
+
+def _throughput(a: Answers) -> dict[str, Any]:
+    bound = {"min": readable(f"{a.needed!r} bps")}
+    return bound if a.transport == "udp" else {**bound, "streams": a.parallel}
+
+
+def _why_rate(a: Answers) -> str:
+    streams = f", with {a.parallel} streams" if a.parallel > 1 else ""
+    if a.rate is not None:
+        return f"one {a.kind} needs {format_rate(a.rate)}{streams}, as answered"
+    return (
+        f"{format_size(a.amount or 0)} within {format_duration(a.within or 0)} are "
+        f"{format_rate(a.pace or 0)}; {format_ratio(HEADROOM)} more, since no transfer begins at its "
+        f"full rate; rounded up to two digits{streams}"
+    )
+
+
+def rank_weights(answers: Answers) -> dict[str, float]:
+    """Return the weight of each metric that counts; their sum is 1 but for rounding."""
+    places = sum(len(place) for place in answers.counts)
+    found: dict[str, float] = {}
+    before = 0
+    for place in answers.counts:
+        share = fsum(_centroid(before + i, places) for i in range(1, len(place) + 1)) / len(place)
+        before += len(place)
+        found |= {_metric(name, answers): round(share, 2) for name in place}
+    return found
+
+
+def _centroid(place: int, places: int) -> float:
+    return fsum(1 / k for k in range(place, places + 1)) / places
+
+
+def _metric(name: str, answers: Answers) -> str:
+    metric = str(questions()["counts"].find_word(name).means["metric"])
+    if metric != "delay":
+        return metric
+    # The delay that was asked about: a response of "typing" bounds the round trip, others one way.
+    asked = questions()["response"].find_word(answers.response).means
+    return next(field.removeprefix("qspec.") for field in asked)

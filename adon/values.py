@@ -1,0 +1,16 @@
+"""What the values of ADON have in common: models that cannot change, and names."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
+"""Lower-case letters, digits, ``.``, ``_`` and ``-``: safe in a URL and in a file name."""
+
+
+class Value(BaseModel):
+    """Base of models that are values: immutable; an unknown key is an error, not a silent default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=4000)
