@@ -2,7 +2,7 @@
 
 OpenID Connect providers send claims, SAML identity providers attributes; the same facts have several names,
 and come as a list or as one text.  Nothing is decided here: whether the party may say so is asked in
-:mod:`adon.access.user_names`, what follows from it in :mod:`adon.access.entitlements`.  Pure.
+:mod:`adon.access.user_names`, what follows from it in :mod:`adon.access.admission`.  Pure.
 """
 
 from __future__ import annotations

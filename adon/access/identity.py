@@ -12,7 +12,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from adon.errors import InvalidInput, NotAuthenticated
 
@@ -78,6 +79,14 @@ class Token:
             raise NotAuthenticated("the token has been revoked", code="revoked")
         if self.expires is not None and now >= self.expires:
             raise NotAuthenticated("the token has expired", code="expired")
+
+
+def token_values(token: Token) -> dict[str, Any]:
+    """Return a token as plain values, without its digest."""
+    values = {**asdict(token), "scope": list(token.scope), "last_used": token.used}
+    values["roles"] = None if token.roles is None else sorted(token.roles)
+    del values["digest"], values["used"]
+    return values
 
 
 def create_token(

@@ -21,7 +21,7 @@ from adon.errors import Forbidden, InvalidInput
 
 PRINCIPALS = "eduPersonPrincipalName"
 """Who vouches for a principal name: its domain, whichever of the domain's parties it came by."""
-_PRINCIPAL = re.compile(r"(?P<user>[!-?A-~]{1,120})@(?P<scope>[A-Za-z0-9.-]{1,120})")
+_PRINCIPAL = re.compile(r"[!-?A-~]{1,120}@[A-Za-z0-9.-]{1,120}")
 _PARTY = re.compile(r"[!-?A-~]{1,255}")
 _SUBJECT = re.compile(r"[!-~]{1,255}")
 
@@ -45,16 +45,13 @@ def user_name(
     :raises Forbidden: if the party asserts a name that it may not, or names nobody at all.
     """
     if assertion.principal is not None and may_assert:
-        found = _PRINCIPAL.fullmatch(assertion.principal)
-        if found is None:
-            raise Forbidden(
-                f"{assertion.issuer} asserts a name that is none: {_shown(assertion.principal)}",
-                code="malformed",
-            )
-        scope = found["scope"].lower()
+        name = _read_principal(assertion.principal)
+        if name is None:
+            cause = f"{assertion.issuer} asserts a name that is none: {assertion.principal[:80]!a}"
+            raise Forbidden(cause, code="malformed")
+        scope = name.partition("@")[2]
         if not _allowed(scope, may_assert) or scope in {address(party) for party in parties}:
             raise Forbidden(f"{assertion.issuer} may not assert names of {scope}")
-        name = f"{found['user'].lower()}@{scope}"
         return Named(name, PRINCIPALS, name)
     if not _SUBJECT.fullmatch(assertion.subject) or not _PARTY.fullmatch(address(assertion.issuer)):
         raise Forbidden(
@@ -74,10 +71,9 @@ def expected(issuer: str, subject: str) -> Named:
     :raises InvalidInput: for what no sign-in can present.
     """
     if issuer == PRINCIPALS:
-        found = _PRINCIPAL.fullmatch(subject)
-        if found is None:
+        name = _read_principal(subject)
+        if name is None:
             raise InvalidInput.of("identity.subject", "is no eduPersonPrincipalName, as in ann@missouri.edu")
-        name = f"{found['user'].lower()}@{found['scope'].lower()}"
         return Named(name, PRINCIPALS, name)
     if ":" not in issuer or not _PARTY.fullmatch(address(issuer)):
         raise InvalidInput.of(
@@ -86,6 +82,10 @@ def expected(issuer: str, subject: str) -> Named:
     if not _SUBJECT.fullmatch(subject):
         raise InvalidInput.of("identity.subject", "is no identifier: 1 to 255 visible characters of ASCII")
     return Named(f"{subject}@{address(issuer)}", issuer, subject)
+
+
+def _read_principal(text: str) -> str | None:
+    return text.lower() if _PRINCIPAL.fullmatch(text) else None
 
 
 def address(issuer: str) -> str:
@@ -103,7 +103,3 @@ def own_affiliations(assertion: Assertion, may_assert: Collection[str]) -> froze
 
 def _allowed(scope: str, may_assert: Collection[str]) -> bool:
     return "*" in may_assert or scope in may_assert
-
-
-def _shown(text: str) -> str:
-    return ascii(text[:80])

@@ -71,9 +71,8 @@ def create(
 
 
 def _create_here(data: Path | None, store: str | None, wish: Mapping[str, Any]) -> dict[str, Any]:
-    from adon.access.identity import create_token
+    from adon.access.identity import create_token, token_values
     from adon.access.scopes import checked_scope
-    from adon.access.shown import token_values
     from adon.config.controller import Credentials
     from adon.units import parse_duration
 
@@ -106,7 +105,7 @@ def list_tokens(
     json_: JsonFlag = False,
 ) -> None:
     """Your tokens; an administrator's or auditor's: everybody's."""
-    from adon.access.shown import token_values
+    from adon.access.identity import token_values
     from apps.cli.times import at
 
     found: Sequence[Mapping[str, Any]]

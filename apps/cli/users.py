@@ -34,7 +34,7 @@ Roles = Annotated[list[str], typer.Argument(help="Roles; see 'adon role list'.")
 @app.command("list")
 def list_users(ctx: typer.Context, data: Data = None, store: Store = None, json_: JsonFlag = False) -> None:
     """Everybody who has been here, or whom an administrator named."""
-    from adon.access.shown import user_values
+    from adon.access.users import user_values
     from apps.cli.times import at
 
     found: Sequence[Mapping[str, Any]]
@@ -190,7 +190,7 @@ def _change_here(
     take: Sequence[str] = (),
     make: bool = False,
 ) -> dict[str, Any]:
-    from adon.access.shown import user_values
+    from adon.access.users import user_values
 
     given, taken = known(give), known(take)
     now = time.time()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adon.access.identity import Actor
-from adon.access.user import User
+from adon.access.users import User
 from adon.errors import AdonError, NotFound
 from adon.store.access.database import AccessStore
 from adon.store.access.users import Users

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adon.access.identity import Actor
-from adon.access.measurement import may_measure
+from adon.access.measurement_grants import may_measure
 from adon.config.policy import MeasurementGrant
 from adon.errors import InvalidInput
 from measurement.anomaly.alarm import Alarm

@@ -15,12 +15,12 @@ from flask import Flask, Response, g, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from adon.access.identity import Actor
-from adon.access.origin import foreign
 from adon.errors import Forbidden, TooManyRequests
 from apps.dashboard import frame, router
 from apps.dashboard.fresh import Drawings
 from apps.dashboard.page import Page
 from apps.dashboard.visit import CLOCK, CONNECT, Connect
+from apps.rest.origin import foreign
 
 OPEN = ("/_dash-component-suites/", "/assets/", "/_favicon.ico")
 """What everybody may load: code and colours, no data."""
@@ -111,7 +111,7 @@ def _refuse_foreign() -> None:
     """A request that changes something comes from a page of ours.
 
     Its body is JSON, which no form can send, the session's cookie is SameSite, and the browser says where
-    the request comes from (:mod:`adon.access.origin`).
+    the request comes from (:mod:`apps.rest.origin`).
 
     :raises Forbidden: if that is another site, or the body is what a form can send.
     """

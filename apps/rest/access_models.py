@@ -7,11 +7,10 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from adon.access.audit import Line, Outcome
-from adon.access.identity import Token
+from adon.access.identity import Token, token_values
 from adon.access.policy import Action, Role, Scope
-from adon.access.shown import token_values, user_values
-from adon.access.user import User
 from adon.access.user_names import PRINCIPALS
+from adon.access.users import User, user_values
 from adon.store.access.sessions import Session
 from adon.timestamps import When
 from apps.rest.models import ListView, NewestFirstView, View

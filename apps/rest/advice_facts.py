@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from flask import g
 
-from adon.access.measurement import readable
+from adon.access.measurement_grants import readable
 from adon.broker.flow import Flow
 from adon.broker.tuning.facts import HostFacts, PathFacts, Reached
 from adon.broker.tuning.reading import observed_host

@@ -91,7 +91,7 @@ def admit(wanted: Action) -> None:
     """Refuse whoever may not do this even on an object of their own.
 
     Where the configuration says who may measure, the view asks about each series
-    (:mod:`adon.access.measurement`): a role alone neither opens nor closes the door here.
+    (:mod:`adon.access.measurement_grants`): a role alone neither opens nor closes the door here.
 
     :raises NotAuthenticated, Forbidden: with the policy's reason.
     """

@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any, Literal, TypeVar
 
 from adon.access.identity import Actor
-from adon.access.measurement import may_measure, readable
+from adon.access.measurement_grants import may_measure, readable
 from apps.collector.orders import METRICS
 from apps.rest.runs import read_task
 from apps.rest.services import Services

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adon.access.identity import Actor
-from adon.access.measurement import may_measure
+from adon.access.measurement_grants import may_measure
 from adon.access.policy import Action, Object, may
 from adon.config.policy import MeasurementGrant
 from apps.rest.measuring_models import AlarmView

@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterable
 from itertools import count
 
-from adon.access.names import name_problem
+from adon.access.users import name_problem
 from adon.broker.broker import Broker
 from adon.broker.effects import (
     Answer,

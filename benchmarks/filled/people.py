@@ -8,7 +8,7 @@ from pathlib import Path
 
 from adon.access.audit import Entry, Outcome
 from adon.access.identity import Actor, create_token
-from adon.access.names import checked_name
+from adon.access.users import checked_name
 from adon.store.access.access import Access
 from adon.store.access.upgrade import upgrade
 from benchmarks.filled.lives import REQUESTERS

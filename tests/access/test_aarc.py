@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.access.aarc import Group, parse_group
+from adon.access.admission import Group, parse_group
 
 GEANT = "urn:geant:example.edu"
 

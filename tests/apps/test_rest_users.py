@@ -13,9 +13,9 @@ from dataclasses import replace
 import pytest
 
 from adon.access.audit import COLUMNS, Entry, Outcome, Verified, csv_rows, json_lines, verify
-from adon.access.external import ExternalIdentity
 from adon.access.identity import Actor
 from adon.access.policy import Role
+from adon.access.user_names import Named
 from adon.client import Client, access
 from adon.config.controller import Credentials
 from adon.config.policy import UseGrant
@@ -94,7 +94,7 @@ def test_users_come_by_name_and_in_pages(world):
 
 
 def test_what_an_administrator_says_wins_over_the_rules(world):
-    identity = ExternalIdentity("https://idp.example.edu", "7", name="bob")
+    identity = Named("bob", "https://idp.example.edu", "7")
     world.access.users.signed_in(identity, ["researcher", "operator"], NOW)
     change = {"granted": ["auditor"], "removed": ["operator"]}
     after = world.ask("PATCH", "/users/bob", json=change).json

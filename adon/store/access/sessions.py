@@ -27,7 +27,7 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from adon.access.identity import Actor, digest_of
 from adon.access.scopes import actions_of
-from adon.access.user import User
+from adon.access.users import User
 from adon.errors import NotAuthenticated, NotFound
 from adon.store.access.database import AccessStore
 from adon.store.access.tables import sessions

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 
 from adon.access.identity import Actor, Token, digest_of
 from adon.access.scopes import actions_of
-from adon.access.user import User
+from adon.access.users import User
 from adon.errors import Conflict, NotAuthenticated, NotFound
 from adon.store.access.database import AccessStore
 from adon.store.access.tables import tokens, users

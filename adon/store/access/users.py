@@ -9,11 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, Update, delete, insert, select, update
 
 from adon.access.audit import clean
-from adon.access.external import ExternalIdentity
 from adon.access.identity import Actor
-from adon.access.names import checked_name, name_key
-from adon.access.user import LOCAL, User, suggested_name
 from adon.access.user_names import Named
+from adon.access.users import LOCAL, User, checked_name, name_key, unique_name
 from adon.errors import Conflict, Forbidden, NotFound, Unavailable
 from adon.store.access.database import AccessStore, clashed
 from adon.store.access.tables import sessions, users
@@ -65,42 +63,54 @@ class Users:
     def __init__(self, store: AccessStore) -> None:
         self._store = store
 
-    def signed_in(self, identity: ExternalIdentity, roles: Iterable[str], now: float) -> Actor:
-        """Take note that somebody has signed in elsewhere; who they are here.
+    def signed_in(
+        self,
+        identity: Named,
+        roles: Iterable[str],
+        now: float,
+        *,
+        groups: frozenset[str] = frozenset(),
+        display: str | None = None,
+        via: str = "oidc",
+    ) -> Actor:
+        """Record a sign-in at an identity provider, and return the user.
 
-        The first time they get a name of their own, which stays.
+        The first time the user gets a name, which never changes.
 
-        :param roles: what the rules make of the identity's entitlements, now.
-        :raises InvalidInput: for a name that cannot be told from another (:mod:`adon.access.names`).
+        :param roles: those that the rules give now.
+        :param display: the user's name for people.
+        :param via: how the identity was proven, for the audit log.
+        :raises InvalidInput: for a name that cannot be told from another (:mod:`adon.access.users`).
         :raises Forbidden: for somebody who has been disabled, or an issuer that is called like this machine.
         """
         if identity.issuer == LOCAL:
             raise Forbidden(f"an issuer cannot be called {LOCAL!r}: users of this machine are")
         for attempt in range(_AGAIN):
             try:
-                user = self._signed_in(identity, frozenset(roles), now)
+                user = self._signed_in(identity, now, frozenset(roles), groups, display)
                 break
             except Unavailable as error:
                 if attempt == _AGAIN - 1 or not clashed(error):
                     raise
         if user.disabled is not None:
             raise Forbidden(f"{user.name} has been disabled here", code="disabled")
-        return user.actor(identity.via)
+        return user.actor(via)
 
-    def _signed_in(self, identity: ExternalIdentity, roles: frozenset[str], now: float) -> User:
+    def _signed_in(
+        self, identity: Named, now: float, roles: frozenset[str], groups: frozenset[str], display: str | None
+    ) -> User:
         with self._store.writing() as connection:
             known = _by_identity(connection, identity.issuer, identity.subject)
             present = known or User(
-                suggested_name(identity, _keys(connection)),
+                unique_name(identity.name, _keys(connection)),
                 identity.issuer,
                 identity.subject,
                 first_seen=now,
             )
             user = replace(
                 present,
-                display=None if identity.display is None else clean(identity.display, 200),
-                mail=None if identity.mail is None else clean(identity.mail, 320),
-                groups=identity.groups,
+                display=None if display is None else clean(display, 200),
+                groups=groups,
                 by_rules=roles,
                 last_seen=now,
             )

@@ -9,7 +9,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.access.user import LOCAL
+from adon.access.users import LOCAL
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.operation import sessions

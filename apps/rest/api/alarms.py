@@ -8,7 +8,7 @@ from http import HTTPStatus
 from flask import Response, g
 from pydantic import Field
 
-from adon.access.measurement import may_measure
+from adon.access.measurement_grants import may_measure
 from adon.access.policy import Action
 from adon.errors import Conflict, Forbidden, NotFound
 from apps.rest import seen

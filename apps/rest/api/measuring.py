@@ -7,7 +7,7 @@ from http import HTTPStatus
 from flask import Response, g
 from pydantic import Field
 
-from adon.access.measurement import authorise_measurement, readable
+from adon.access.measurement_grants import authorise_measurement, readable
 from adon.access.policy import Action
 from adon.errors import Unavailable
 from adon.values import Name

@@ -9,7 +9,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from adon.access.identity import Actor
-from adon.access.measurement import readable
+from adon.access.measurement_grants import readable
 from adon.errors import Unavailable
 from apps.rest import seen
 from apps.rest.runs import LOST, Fate, classify_loss, fate_of

@@ -9,7 +9,7 @@ from typing import Literal
 from flask import Response, g
 from pydantic import Field
 
-from adon.access.measurement import may_measure, readable
+from adon.access.measurement_grants import may_measure, readable
 from adon.access.policy import Action
 from adon.errors import InvalidInput
 from apps.rest import mesh

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from flask import Response, g
 
-from adon.access.measurement import readable
+from adon.access.measurement_grants import readable
 from adon.access.policy import Action
 from adon.broker.estimates import METRIC as ESTIMATE
 from adon.broker.flow import Flow

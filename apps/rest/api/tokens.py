@@ -10,7 +10,7 @@ from pydantic import Field
 from adon.access.identity import Actor, Token, create_token
 from adon.access.policy import Action
 from adon.access.scopes import beyond, checked_scope
-from adon.access.user import User
+from adon.access.users import User
 from adon.errors import Conflict, Forbidden, InvalidInput
 from apps.rest import auditing
 from apps.rest.access_models import NewTokenView, TokenBody, TokenList, TokenView

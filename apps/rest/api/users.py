@@ -10,8 +10,8 @@ from pydantic import Field
 
 from adon.access.policy import GRANTS, Action, Role
 from adon.access.scopes import READY_MADE
-from adon.access.user import User
 from adon.access.user_names import expected
+from adon.access.users import User
 from adon.errors import Conflict
 from apps.rest import auditing
 from apps.rest.access_models import RoleGrant, RoleList, RoleView, UserBody, UserChange, UserList, UserView

@@ -9,7 +9,7 @@ from typing import Literal
 from flask import Response, g
 from pydantic import Field
 
-from adon.access.measurement import readable
+from adon.access.measurement_grants import readable
 from adon.access.policy import Action
 from apps.rest.api.common import answers, blueprint
 from apps.rest.guard import action

@@ -16,7 +16,6 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from adon.access.assertion import Assertion
 from adon.access.identity import Actor
-from adon.access.origin import foreign
 from adon.config.access import SHIBBOLETH, Access
 from adon.errors import (
     AdonError,
@@ -31,7 +30,8 @@ from apps.rest import auditing, guard, throttling
 from apps.rest.identity import sessions
 from apps.rest.identity.openid.pending import LIFETIME, Pending
 from apps.rest.identity.targets import HOME, local_path
-from apps.rest.identity.ways import NAME, How, external, open_ways, public_url, ways
+from apps.rest.identity.ways import NAME, How, open_ways, public_url, ways
+from apps.rest.origin import foreign
 from apps.rest.services import services
 
 log = logging.getLogger(__name__)
@@ -228,8 +228,14 @@ def _from_proxy(target: str) -> AnyResponse:
 
 def _let_in(name: str, assertion: Assertion, how: How, target: str) -> AnyResponse:
     admitted = ways().admit(name, assertion)
-    identity = external(assertion, admitted, how)
-    actor = services().access.users.signed_in(identity, admitted.roles, ways().clock())
+    actor = services().access.users.signed_in(
+        admitted.named,
+        admitted.roles,
+        ways().clock(),
+        groups=admitted.groups,
+        display=assertion.display,
+        via=how,
+    )
     log.info("event=signin.done user=%r way=%s rules=%s", actor.name, name, list(admitted.rules))
     response = redirect(target, 303)
     sessions.begin(response, actor, how, {"way": name})

@@ -11,9 +11,8 @@ from typing import Literal, cast
 
 from flask import current_app
 
+from adon.access.admission import Admitted, admit
 from adon.access.assertion import Assertion
-from adon.access.entitlements import Admitted, admit
-from adon.access.external import ExternalIdentity
 from adon.config.access import SHIBBOLETH, Access
 from apps.rest.identity.openid.pending import PendingSignIns
 from apps.rest.identity.openid.relying_party import RelyingParty, client_secret, read_secret
@@ -94,17 +93,3 @@ def ways() -> Ways:
 def public_url(settings: Access) -> str:
     """Under which browsers reach us, without a closing slash."""
     return (settings.public_url or "").rstrip("/")
-
-
-def external(assertion: Assertion, admitted: Admitted, how: How) -> ExternalIdentity:
-    """Somebody who may come in, as users are kept."""
-    named = admitted.named
-    return ExternalIdentity(
-        named.issuer,
-        named.subject,
-        named.name,
-        assertion.display,
-        groups=admitted.groups,
-        entitlements=assertion.entitlements,
-        via=how,
-    )

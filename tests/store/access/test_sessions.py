@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import sqlalchemy
 
-from adon.access.external import ExternalIdentity
 from adon.access.identity import Actor, create_token
+from adon.access.user_names import Named
 from adon.errors import NotFound
 from adon.store.access import tables
 from adon.store.access.access import Access
@@ -14,8 +14,8 @@ NOW = 2000.0
 
 
 def signed_in(access: Access, name: str = "bob", role: str = "operator") -> Actor:
-    identity = ExternalIdentity("https://idp.example.edu", name, name=name, groups=frozenset({"g"}))
-    return access.users.signed_in(identity, [role], NOW)
+    identity = Named(name, "https://idp.example.edu", name)
+    return access.users.signed_in(identity, [role], NOW, groups=frozenset("g"))
 
 
 def with_token(access: Access, lifetime: float | None = None, **more: object) -> Actor:

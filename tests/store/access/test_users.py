@@ -12,8 +12,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.exc import DBAPIError
 
 from adon.access.audit import Entry, Outcome
-from adon.access.external import ExternalIdentity
 from adon.access.identity import create_token, digest_of
+from adon.access.user_names import Named
 from adon.errors import Conflict, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
 from adon.store.access.access import Access
 from adon.store.access.audit import Wanted
@@ -41,9 +41,10 @@ def execute(url: str, *statements: str) -> None:
 
 
 def test_who_signs_in_again_is_the_same_whatever_they_are_called_now(access: Access) -> None:
-    first = access.users.signed_in(ExternalIdentity(IDP, "7", name="bob"), ["researcher"], NOW)
-    later = ExternalIdentity(IDP, "7", name="robert", display="Robert", groups=frozenset({"g"}))
-    second = access.users.signed_in(later, ["operator"], NOW + 1)
+    first = access.users.signed_in(Named("bob", IDP, "7"), ["researcher"], NOW)
+    second = access.users.signed_in(
+        Named("robert", IDP, "7"), ["operator"], NOW + 1, groups=frozenset("g"), display="Robert"
+    )
     assert (first.name, second.name) == ("bob", "bob")
     assert (second.roles, second.groups) == ({"operator"}, {"g"})
     user = access.users.get("bob")
@@ -51,15 +52,15 @@ def test_who_signs_in_again_is_the_same_whatever_they_are_called_now(access: Acc
 
 
 def test_two_who_are_called_alike_are_two(access: Access) -> None:
-    one = access.users.signed_in(ExternalIdentity(IDP, "7", name="Ann"), ["admin"], NOW)
-    assert one.name == "Ann@idp.example.edu"
+    one = access.users.signed_in(Named("Ann", IDP, "7"), ["admin"], NOW)
+    assert one.name == "Ann-2"
     assert access.users.get("ann").roles == {"researcher"}
-    other = access.users.signed_in(ExternalIdentity("https://other.edu", "7", name="bob"), [], NOW)
+    other = access.users.signed_in(Named("bob", "https://other.edu", "7"), [], NOW)
     assert other.name == "bob"
 
 
 def test_who_is_disabled_does_not_come_in(access: Access) -> None:
-    identity = ExternalIdentity(IDP, "7", name="bob")
+    identity = Named("bob", IDP, "7")
     access.users.signed_in(identity, ["researcher"], NOW)
     access.users.change("bob", NOW, disabled=True)
     with pytest.raises(Forbidden):
@@ -68,12 +69,12 @@ def test_who_is_disabled_does_not_come_in(access: Access) -> None:
 
 def test_no_issuer_is_this_machine(access: Access) -> None:
     with pytest.raises(Forbidden, match="local"):
-        access.users.signed_in(ExternalIdentity("local", "ann", name="ann"), ["admin"], NOW)
+        access.users.signed_in(Named("ann", "local", "ann"), ["admin"], NOW)
     assert access.users.get("ann").roles == {"researcher"}
 
 
 def test_what_is_shown_of_somebody_plays_no_tricks(access: Access) -> None:
-    access.users.signed_in(ExternalIdentity(IDP, "7", name="bob", display="Bob\u202e\nx"), [], NOW)
+    access.users.signed_in(Named("bob", IDP, "7"), [], NOW, display="Bob\u202e\nx")
     assert access.users.get("bob").display == "Bob\\u202e\\u000ax"
 
 
@@ -81,7 +82,7 @@ def test_many_at_once_get_names_of_their_own(access: Access) -> None:
     names: list[str] = []
 
     def come(number: int) -> None:
-        identity = ExternalIdentity(IDP, str(number), name="bob")
+        identity = Named("bob", IDP, str(number))
         names.append(access.users.signed_in(identity, [], NOW).name)
 
     threads = [threading.Thread(target=come, args=(number,)) for number in range(6)]

@@ -1,28 +1,90 @@
-"""From what a party asserts to who somebody is here: rules of the configuration, ``access.rules``.
+"""Admission: from what a party asserts to roles and groups, by ``access.rules`` of the configuration.
 
-Every rule whose condition holds gives its roles and groups; they add up.  Who gets no role gets the default
-roles, or is refused.  What a condition names must all hold; of several values of one key one suffices:
+Every rule whose condition holds gives its roles and groups; they add up.  A user without a role gets the
+default roles, or is refused.  All keys of a condition must hold; one of several values of a key suffices:
 
-- ``entitlement``: as written, or beginning so (``urn:mace:example.edu:*``);
-- ``group``: an AARC-G069 value has its meaning (:mod:`adon.access.aarc`) among entitlements and groups; any
-  other text is a name of a group, or its beginning;
-- ``affiliation``: of the scopes that the party may assert;
-- ``issuer``, ``home``: as written; ``name``: the user's name here.
+- ``entitlement``: equal, or with this beginning (``urn:mace:example.edu:*``);
+- ``group``: an AARC-G069 value is compared by its meaning with entitlements and groups; another text is the
+  name of a group, or its beginning;
+- ``affiliation``: in the scopes that the party may assert;
+- ``issuer``, ``home``: equal; ``name``: the user's name here.
 
-Pure.
+AARC-G069 writes groups as ``urn:geant:example.edu:group:soybean:lab:role=manager#idp.example.edu``.  After
+the namespace and ``:group:`` come the group, its subgroups from the outermost inwards, at most one role in
+the innermost, and after ``#`` the authority.  Parts are percent-encoded (RFC 8141); only ``urn`` and the
+first part of the namespace ignore case.  A member of a subgroup is a member of the groups around it.  A role
+is held in exactly the group where it stands.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
-from adon.access.aarc import parse_group
 from adon.access.assertion import Assertion
 from adon.access.policy import Role
 from adon.access.user_names import Named, own_affiliations, user_name
 from adon.config.access import AccessRule, Condition
 from adon.errors import Forbidden
+
+_VALUE = re.compile(
+    r"(?P<namespace>urn:[a-z0-9][a-z0-9-]{0,31}(?::[^:#?]+)+?):group:(?P<path>[^#?]+?)(?:#(?P<authority>[^#]*))?",
+    re.IGNORECASE,
+)
+_ENCODED = re.compile(r"(?:[!$&-.0-;=@A-Z_a-z~/]|%[0-9A-Fa-f]{2})+")
+_ROLE = "role="
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A membership.
+
+    :param path: the group, then its subgroups inwards; never empty.
+    :param role: what somebody is in the innermost; None for just a member.
+    :param authority: who says so; None if that is left open.
+    """
+
+    namespace: str
+    path: tuple[str, ...]
+    role: str | None = None
+    authority: str | None = None
+
+    def fulfils(self, asked: Group) -> bool:
+        """Whether who has this membership is what ``asked`` describes."""
+        if self.namespace != asked.namespace or asked.authority not in (None, self.authority):
+            return False
+        if asked.role is not None:
+            return self.path == asked.path and self.role == asked.role
+        return self.path[: len(asked.path)] == asked.path
+
+
+def parse_group(text: str) -> Group | None:
+    """The membership that a value states; None for a value of another form."""
+    found = _VALUE.fullmatch(text)
+    if found is None or not _ENCODED.fullmatch(text.partition("#")[0]):
+        return None
+    *path, last = found["path"].split(":")
+    role = None
+    if last.startswith(_ROLE):
+        role = _plain(last.removeprefix(_ROLE))
+    else:
+        path.append(last)
+    names = tuple(_plain(name) for name in path)
+    if not names or not all(names) or role == "" or any(name.startswith(_ROLE) for name in path):
+        return None
+    authority = found["authority"]
+    return Group(_namespace(found["namespace"]), names, role, None if not authority else _plain(authority))
+
+
+def _namespace(text: str) -> str:
+    _, identifier, rest = text.split(":", 2)
+    return f"urn:{identifier.lower()}:{_plain(rest)}"
+
+
+def _plain(part: str) -> str:
+    return unquote(part, errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +102,7 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Bringing:
-    """What is compared with conditions: an assertion, less what its party may not assert."""
+    """The values that conditions are compared with: of an assertion, those that its party may assert."""
 
     name: str
     issuer: str

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.access.identity import Actor
-from adon.access.measurement import authorise_measurement, may_measure, readable
+from adon.access.measurement_grants import authorise_measurement, may_measure, readable
 from adon.access.policy import Role
 from adon.config import load
 from adon.config.policy import MeasurementGrant, Policy

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adon.access.origin import foreign
+from apps.rest.origin import foreign
 
 
 @pytest.mark.parametrize(

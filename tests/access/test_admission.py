@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adon.access.admission import Admitted, admit
 from adon.access.assertion import Assertion
-from adon.access.entitlements import Admitted, admit
 from adon.access.policy import Role
 from adon.access.user_names import PRINCIPALS, Named
 from adon.config.access import AccessRule

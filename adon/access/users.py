@@ -1,0 +1,162 @@
+"""Users: their names, roles and values to show.
+
+A name goes into addresses, logs, exports and the owner's column of every flow.  A name that looks like
+another one (Unicode TR 36, TR 39) is refused rather than repaired: the user must see what is meant.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from adon.access.identity import Actor
+from adon.errors import InvalidInput
+
+LOCAL = "local"
+"""The issuer of users whom an administrator of this machine named."""
+LONGEST = 200
+PUNCTUATION = frozenset("._-@+:=~")
+"""Characters of a name in addition to letters, digits and marks."""
+ONESELF = "me"
+"""The name of the requester in an address."""
+INVISIBLE = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
+    + "".join(map(chr, range(0x180B, 0x1810)))
+    + "".join(map(chr, range(0xFE00, 0xFE10)))
+    + "".join(map(chr, range(0xE0000, 0xE01F0)))
+)
+"""Invisible letters and marks (Default_Ignorable_Code_Point); the others are of category Cf."""
+ALIKE = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC")
+"""Scripts with similar letters: a name is written in one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A known user; times in seconds since the epoch.
+
+    :param name: the owner's name of what they request; never changes, and is never given to another user.
+    :param by_rules: the roles that the rules gave at the last sign-in.
+    :param granted: roles that a local administrator gave.
+    :param removed: roles that a local administrator took away, whatever the rules say.
+    :param disabled: since when sign-ins and tokens are refused; None if they are not.
+    :param last_seen: time of the last request by a browser or with a token, to the minute; None for never.
+    """
+
+    name: str
+    issuer: str
+    subject: str
+    display: str | None = None
+    mail: str | None = None
+    groups: frozenset[str] = frozenset()
+    by_rules: frozenset[str] = frozenset()
+    granted: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    disabled: float | None = None
+    first_seen: float = 0.0
+    last_seen: float | None = None
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """The roles in force: the local administrator's word wins."""
+        return (self.by_rules | self.granted) - self.removed
+
+    def actor(
+        self,
+        via: str,
+        proof: str = "",
+        limited_to: frozenset[str] | None = None,
+        scope: frozenset[str] | None = None,
+        until: float | None = None,
+    ) -> Actor:
+        """The user as somebody who asks.
+
+        :param proof: the id of the token or session.
+        :param limited_to: the roles that this proof is good for; None for all.
+        :param scope: the actions that this proof is good for; None for all.
+        :param until: when the token expires behind it.
+        """
+        roles = self.roles if limited_to is None else self.roles & limited_to
+        return Actor(self.name, roles, self.groups, via, scope, proof, until)
+
+
+def user_values(user: User) -> dict[str, Any]:
+    """Return a user as plain values, with the roles in force and where they come from."""
+    values = {**asdict(user), "roles": user.roles, "disabled_since": user.disabled}
+    del values["disabled"]
+    return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in values.items()}
+
+
+_PLAIN = {
+    chr(code): "-" for code in range(0x20, 0x7F) if not (chr(code).isalnum() or chr(code) in PUNCTUATION)
+}
+"""Visible ASCII characters that are not for names, and their replacement."""
+
+
+def unique_name(wanted: str, taken: Collection[str]) -> str:
+    """Return the name of a new user: the wanted one, with a number if another user has it.
+
+    :param taken: the keys (:func:`name_key`) of the names in use.
+    :raises InvalidInput: for a name that cannot be told from another.
+    """
+    plain = checked_name("".join(_PLAIN.get(character, character) for character in wanted))
+    name, number = plain, 1
+    while name_key(name) in taken:
+        number += 1
+        name = f"{plain[: LONGEST - 12]}-{number}"
+    return name
+
+
+def checked_name(text: str, field: str = "name") -> str:
+    """The name, if it can be one.
+
+    :raises InvalidInput: saying what cannot be in a name, and where.
+    """
+    problem = name_problem(text)
+    if problem is not None:
+        raise InvalidInput.of(field, problem)
+    return text
+
+
+def name_problem(text: str) -> str | None:
+    """What is wrong with a name; None if nothing is."""
+    if not 1 <= len(text) <= LONGEST:
+        return f"must have 1 to {LONGEST} characters"
+    for place, character in enumerate(text, start=1):
+        if (problem := _problem_of(character, place)) is not None:
+            return problem
+    if unicodedata.normalize("NFKC", text) != text:
+        return "is written with compatibility characters; write it with the ordinary ones (Unicode NFKC)"
+    if not (text[0].isalnum() or text[0] == "_"):
+        return "must begin with a letter, a digit or _"
+    for part in text.split("@"):  # a name in Cyrillic may be at a host in Latin
+        scripts = {script for script in map(_script, part) if script in ALIKE}
+        if len(scripts) > 1:
+            told = " and ".join(script.title() for script in sorted(scripts))
+            return f"mixes letters that look alike, of {told}"
+    return f"{text} is no name: it stands for whoever asks" if name_key(text) == ONESELF else None
+
+
+def name_key(text: str) -> str:
+    """A name as it is compared with others: two names with one key would be mistaken for each other."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _problem_of(character: str, place: int) -> str | None:
+    code = f"U+{ord(character):04X}"
+    category = unicodedata.category(character)
+    if character in INVISIBLE or category == "Cf":
+        return f"holds an invisible character, {code}, at place {place}"
+    if category[0] in "LN" or character in PUNCTUATION or (category in ("Mn", "Mc") and place > 1):
+        return None
+    if category[0] in "CZ":
+        return f"holds a space or control character, {code}, at place {place}"
+    possible = "".join(sorted(PUNCTUATION))
+    return f"holds {character!r} ({code}) at place {place}; letters, digits and {possible} are possible"
+
+
+def _script(character: str) -> str:
+    if not character.isalpha():
+        return ""
+    return unicodedata.name(character, "").partition(" ")[0]
