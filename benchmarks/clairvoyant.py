@@ -46,13 +46,11 @@ class Schedule:
 
     :param order: numbers of the transfers, the first one first; None: least remaining bytes first.
     :param fixed: paths of transfers that use one path only, by number.
-    :param pauses: whether a running transfer may wait again, or move while its path works.
     """
 
     order: tuple[int, ...] | None
     worth: float
     fixed: Mapping[int, str] = field(default_factory=FrozenMap)
-    pauses: bool = True
 
 
 @dataclass
@@ -88,7 +86,7 @@ class ClairvoyantPolicy:
         shares = _Shares(self.workload, view.now)
         for transfer in sorted(self.active.values(), key=lambda one: self._rank(one, view)):
             number, present = transfer.number, self.placed.get(transfer.number)
-            path = self._kept_path(present, view.now) or self._best_path(transfer, shares)
+            path = self._best_path(transfer, shares)
             if path is None:
                 if present is not None:
                     del self.placed[number]
@@ -99,17 +97,10 @@ class ClairvoyantPolicy:
                 self.placed[number] = path.name
                 yield policies.UsePath(number, path.name)
 
-    def _rank(self, transfer: Transfer, view: policies.PolicyView) -> tuple[bool, float, int]:
-        waits = self.schedule.pauses or transfer.number not in self.placed
+    def _rank(self, transfer: Transfer, view: policies.PolicyView) -> tuple[float, int]:
         if self._ranks is None:
-            return waits, transfer.size - view.sent(transfer.number), transfer.number
-        return waits, self._ranks[transfer.number], transfer.number
-
-    def _kept_path(self, present: str | None, now: float) -> SimulatedPath | None:
-        if self.schedule.pauses or present is None:
-            return None
-        path = self.workload.network.path(present)
-        return None if path.has_outage(now) else path
+            return transfer.size - view.sent(transfer.number), transfer.number
+        return self._ranks[transfer.number], transfer.number
 
     def _best_path(self, transfer: Transfer, shares: _Shares) -> SimulatedPath | None:
         fixed = self.schedule.fixed.get(transfer.number)
@@ -164,14 +155,9 @@ class ScheduleRun:
     records: tuple[TransferRecord, ...]
 
 
-def search_schedule(
-    workload: Workload, rng: random.Random, tries: int, *, pauses: Sequence[bool] = (True, False)
-) -> ScheduleRun:
+def search_schedule(workload: Workload, rng: random.Random, tries: int) -> ScheduleRun:
     """Return the schedule with the lowest mean of the classical ones and a number of changes."""
-    starts = (
-        Schedule(order, worth, pauses=may)
-        for may, order, worth in product(pauses, _classical_orders(workload), WORTHS)
-    )
+    starts = (Schedule(order, worth) for order, worth in product(_classical_orders(workload), WORTHS))
     best = min((run_schedule(workload, one) for one in starts), key=lambda one: one.mean)
     for _ in range(tries):
         tried = run_schedule(workload, _neighbour(best, workload, rng))

@@ -120,10 +120,9 @@ def test_bound_and_search_enclose_brute_force_on_two_paths(world: Workload) -> N
 def test_search_finds_the_best_priority_list(world: Workload) -> None:
     numbers = [one.number for one in world.transfers]
     every = min(
-        run_schedule(world, Schedule(order, worth, pauses=pauses)).mean
+        run_schedule(world, Schedule(order, worth)).mean
         for order in itertools.permutations(numbers)
         for worth in (0.05, 0.35, 0.7, 1.0)
-        for pauses in (True, False)
     )
     assert search_schedule(world, random.Random(2), 150).mean <= every * 1.02
 
@@ -131,11 +130,8 @@ def test_search_finds_the_best_priority_list(world: Workload) -> None:
 @given(small_worlds(network(2e9, 1e9)))
 def test_no_policy_is_below_the_bound(world: Workload) -> None:
     least = mean_completion_bound(world, 40.0, 30)
-    schedules = [
-        ClairvoyantPolicy(world, Schedule(None, 0.5)),
-        ClairvoyantPolicy(world, Schedule(None, 1.0, pauses=False)),
-    ]
-    for policy in (AlwaysLayer("l2"), AlwaysLayer("l3", layer=3), Ecmp("ecmp"), BestTest("best"), *schedules):
+    shortest = ClairvoyantPolicy(world, Schedule(None, 0.5))
+    for policy in (AlwaysLayer("l2"), AlwaysLayer("l3", layer=3), Ecmp("ecmp"), BestTest("best"), shortest):
         assert summarize(world, run(world, policy)).mean >= least * (1 - 1e-6), policy.name
 
 
@@ -163,10 +159,9 @@ def test_list_is_served_in_its_order() -> None:
     assert ends(run(world, ClairvoyantPolicy(world, Schedule((2, 1), 0.0)))) == [2.0, 1.0]
 
 
-def test_running_transfer_is_paused_only_with_pauses() -> None:
+def test_running_transfer_is_paused_for_a_shorter_one() -> None:
     world = workload(transfer(1, megabytes=1250), transfer(2, at=1), over=network(1e9))
     assert ends(run(world, ClairvoyantPolicy(world, Schedule(None, 1.0)))) == [11.0, 2.0]
-    assert ends(run(world, ClairvoyantPolicy(world, Schedule(None, 1.0, pauses=False)))) == [10.0, 11.0]
 
 
 def test_transfer_can_be_fixed_to_a_path() -> None:
