@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import eq
 from urllib.parse import unquote
 
 from adon.access.assertion import Assertion
@@ -100,18 +101,6 @@ class Admitted:
     rules: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Bringing:
-    """The values that conditions are compared with: of an assertion, those that its party may assert."""
-
-    name: str
-    issuer: str
-    home: str | None
-    entitlements: frozenset[str]
-    affiliations: frozenset[str]
-    groups: frozenset[str]
-
-
 def admit(
     assertion: Assertion,
     may_assert: Collection[str],
@@ -126,61 +115,50 @@ def admit(
     :raises Forbidden: if the name is not the party's to assert, or no role comes of it.
     """
     named = user_name(assertion, may_assert, parties)
-    brought = Bringing(
-        named.name,
-        assertion.issuer,
-        assertion.home,
-        assertion.entitlements,
-        own_affiliations(assertion, may_assert),
-        assertion.groups,
-    )
-    held = tuple(number for number, rule in enumerate(rules) if holds(rule.when, brought))
+    allowed = replace(assertion, affiliations=own_affiliations(assertion, may_assert))
+    held = tuple(number for number, rule in enumerate(rules) if _holds(rule.when, named.name, allowed))
     roles = frozenset(role for number in held for role in rules[number].roles) or frozenset(default_roles)
     if not roles:
         raise Forbidden(
-            f"{brought.name} is known now, but no rule gives a role here; "
+            f"{named.name} is known now, but no rule gives a role here; "
             "ask who runs this network, and tell them this name"
         )
-    groups = frozenset(group for number in held for group in _given(rules[number], brought))
+    groups = frozenset(group for number in held for group in _given(rules[number], allowed))
     return Admitted(named, roles, groups, held)
 
 
-def holds(when: Condition, brought: Bringing) -> bool:
-    """Whether somebody brings along all that a condition names."""
+def _holds(when: Condition, name: str, assertion: Assertion) -> bool:
+    """Whether a user and an assertion have all that a condition names."""
     return (
-        _any(when.issuer, {brought.issuer}, _same)
-        and _any(when.home, () if brought.home is None else (brought.home,), _same)
-        and _any(when.name, {brought.name}, _begins)
-        and _any(when.entitlement, brought.entitlements, _begins)
-        and _any(when.affiliation, brought.affiliations, _affiliated)
-        and (not when.group or bool(members(when.group, brought)))
+        _any(when.issuer, {assertion.issuer}, eq)
+        and _any(when.home, () if assertion.home is None else (assertion.home,), eq)
+        and _any(when.name, {name}, _begins)
+        and _any(when.entitlement, assertion.entitlements, _begins)
+        and _any(when.affiliation, assertion.affiliations, _affiliated)
+        and (not when.group or bool(_members(when.group, assertion)))
     )
 
 
-def members(asked: Iterable[str], brought: Bringing) -> frozenset[str]:
-    """Of the groups and entitlements that somebody brings along, those that are one of the asked groups."""
-    return frozenset(value for pattern in asked for value in _members(pattern, brought))
-
-
-def _given(rule: AccessRule, brought: Bringing) -> frozenset[str]:
-    kept = members(rule.when.group, brought) if rule.keep_groups else frozenset()
+def _given(rule: AccessRule, assertion: Assertion) -> frozenset[str]:
+    kept = _members(rule.when.group, assertion) if rule.keep_groups else frozenset()
     return frozenset(rule.groups) | kept
 
 
-def _members(pattern: str, brought: Bringing) -> set[str]:
-    asked = parse_group(pattern)
-    if asked is None or pattern.endswith("*"):
-        return {value for value in brought.groups if _begins(pattern, value)}
-    held = ((value, parse_group(value)) for value in brought.groups | brought.entitlements)
-    return {value for value, group in held if group is not None and group.fulfils(asked)}
+def _members(patterns: Iterable[str], assertion: Assertion) -> frozenset[str]:
+    """Return the asserted groups and entitlements that are one of the asked groups."""
+    found: set[str] = set()
+    for pattern in patterns:
+        asked = parse_group(pattern)
+        if asked is None or pattern.endswith("*"):
+            found |= {value for value in assertion.groups if _begins(pattern, value)}
+            continue
+        held = ((value, parse_group(value)) for value in assertion.groups | assertion.entitlements)
+        found |= {value for value, group in held if group is not None and group.fulfils(asked)}
+    return frozenset(found)
 
 
 def _any(patterns: Sequence[str], values: Iterable[str], fits: Callable[[str, str], bool]) -> bool:
     return not patterns or any(fits(pattern, value) for pattern in patterns for value in values)
-
-
-def _same(pattern: str, value: str) -> bool:
-    return pattern == value
 
 
 def _begins(pattern: str, value: str) -> bool:

@@ -16,6 +16,7 @@ is derived from a series are as readable as the series itself.  Pure.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from typing import Literal, TypeVar
 
 from adon.access.identity import Actor
@@ -40,7 +41,7 @@ def may_measure(
     concerned = [grant for grant in grants if grant.may == deed]
     if actor is None or Role.ADMIN in actor.roles or not concerned:
         return may(actor, _ACTIONS[deed], Object("measurement"))
-    if any(_about(grant, actor) and _covers(grant, series) for grant in concerned):
+    if any(_grants(grant, actor, series) for grant in concerned):
         return Permission(True, f"the configuration lets {actor.name} {deed} {_words(series)}")
     return Permission(False, f"no entry of measurement_access lets {actor.name} {deed} {_words(series)}")
 
@@ -62,27 +63,20 @@ def readable(
     actor: Actor | None, items: Iterable[tuple[Series, Item]], grants: Sequence[MeasurementGrant]
 ) -> list[Item]:
     """Of things about series, those that an actor may read; each series is judged once."""
-    verdicts: dict[Series, bool] = {}
-    found = []
-    for series, item in items:
-        if series not in verdicts:
-            verdicts[series] = may_measure(actor, "read", series, grants).allowed
-        if verdicts[series]:
-            found.append(item)
-    return found
+
+    @cache
+    def may_read(series: Series) -> bool:
+        return may_measure(actor, "read", series, grants).allowed
+
+    return [item for series, item in items if may_read(series)]
 
 
-def _about(grant: MeasurementGrant, actor: Actor) -> bool:
+def _grants(grant: MeasurementGrant, actor: Actor, series: Series) -> bool:
     return (
         _names(grant.who, {actor.name})
         and _names(grant.roles, actor.roles)
         and _names(grant.groups, actor.groups)
-    )
-
-
-def _covers(grant: MeasurementGrant, series: Series) -> bool:
-    return (
-        (grant.metrics is None or any(_means(pattern, series.metric) for pattern in grant.metrics))
+        and (grant.metrics is None or any(_means(pattern, series.metric) for pattern in grant.metrics))
         and _names(grant.from_, {series.source})
         and _names(grant.to, {series.destination})
     )

@@ -1,7 +1,7 @@
 """Who may do what: one table, and the one function that reads it.
 
 Every request is checked by :func:`may`, whoever makes it and wherever it comes in.  A new action, role or
-kind of owner is an entry in :data:`GRANTS`.  What the table does not grant is refused.
+kind of owner is an entry in :class:`Action`.  What the table does not grant is refused.
 """
 
 from __future__ import annotations
@@ -12,58 +12,6 @@ from enum import StrEnum
 
 from adon.access.identity import Actor
 from adon.errors import Forbidden, NotAuthenticated
-
-
-class Action(StrEnum):
-    """Everything a request can ask for."""
-
-    HEALTH_READ = "health.read"
-    PSCONFIG_READ = "psconfig.read"
-    FLOW_SUBMIT = "flow.submit"
-    FLOW_READ = "flow.read"
-    FLOW_CANCEL = "flow.cancel"
-    FLOW_REPORT = "flow.report"
-    TEMPLATE_ADD = "template.add"
-    TEMPLATE_READ = "template.read"
-    TEMPLATE_CHECK = "template.check"
-    TEMPLATE_BACKTEST = "template.backtest"
-    PATH_READ = "path.read"
-    MEASUREMENT_READ = "measurement.read"
-    MEASUREMENT_START = "measurement.start"
-    ALARM_READ = "alarm.read"
-    ALARM_ACKNOWLEDGE = "alarm.acknowledge"
-    SUBSCRIPTION_ADD = "subscription.add"
-    SUBSCRIPTION_READ = "subscription.read"
-    SUBSCRIPTION_DELETE = "subscription.delete"
-    DECISION_READ = "decision.read"
-    RULE_READ = "rule.read"
-    NETWORK_READ = "network.read"
-    NETWORK_SYNC = "network.sync"
-    MAINTENANCE_READ = "maintenance.read"
-    MAINTENANCE_ADD = "maintenance.add"
-    MAINTENANCE_CANCEL = "maintenance.cancel"
-    WHAT_IF = "network.what_if"
-    RESERVATION_ADD = "reservation.add"
-    RESERVATION_READ = "reservation.read"
-    RESERVATION_RELEASE = "reservation.release"
-    FORECAST_READ = "forecast.read"
-    COMPUTE_READ = "compute.read"
-    JOB_SUBMIT = "job.submit"
-    JOB_READ = "job.read"
-    JOB_CANCEL = "job.cancel"
-    STUDY_READ = "study.read"
-    STUDY_ADD = "study.add"
-    STUDY_DELETE = "study.delete"
-    METRICS_READ = "metrics.read"
-    TOKEN_CREATE = "token.create"  # noqa: S105 - the name of an action
-    TOKEN_READ = "token.read"  # noqa: S105
-    TOKEN_REVOKE = "token.revoke"  # noqa: S105
-    SESSION_READ = "session.read"
-    SESSION_END = "session.end"
-    USER_READ = "user.read"
-    USER_CHANGE = "user.change"
-    ROLE_READ = "role.read"
-    AUDIT_READ = "audit.read"
 
 
 class Role(StrEnum):
@@ -81,26 +29,6 @@ class Scope(StrEnum):
 
     ANY = "any"
     OWN = "own"
-
-
-@dataclass(frozen=True, slots=True)
-class Object:
-    """What a request is about.
-
-    :param kind: the sort of thing (``flow``), for the reason's words.
-    :param owner: the name of the actor it belongs to; None for what belongs to nobody.
-    """
-
-    kind: str
-    owner: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Permission:
-    """The answer, and why."""
-
-    allowed: bool
-    reason: str
 
 
 Grant = Mapping[Role, Scope]
@@ -123,62 +51,96 @@ _AUDITORS = _grant((Role.ADMIN, Role.AUDITOR))
 _OWN_OR_ADMIN = _grant(_ADMIN, Role)
 _OWN_OR_AUDITORS = _grant(_AUDITORS, Role)
 
+
+class Action(StrEnum):
+    """Everything that a request can ask for, with the roles that may do it.
+
+    :ivar grant: on which objects each role may do it; a missing role may not.
+    """
+
+    grant: Grant
+
+    def __new__(cls, value: str, grant: Grant) -> Action:
+        """Make a member; its value is the name of the action."""
+        action = str.__new__(cls, value)
+        action._value_ = value
+        action.grant = grant
+        return action
+
+    HEALTH_READ = "health.read", _EVERYBODY
+    PSCONFIG_READ = "psconfig.read", _EVERYBODY
+    FLOW_SUBMIT = "flow.submit", _OWN_OR_OPERATORS
+    FLOW_READ = "flow.read", _OWN_OR_STAFF
+    FLOW_CANCEL = "flow.cancel", _OWN_OR_OPERATORS
+    FLOW_REPORT = "flow.report", _OWN_OR_OPERATORS
+    TEMPLATE_ADD = "template.add", _ENGINEERS
+    TEMPLATE_READ = "template.read", _EVERYBODY
+    TEMPLATE_CHECK = "template.check", _EVERYBODY
+    TEMPLATE_BACKTEST = "template.backtest", _ENGINEERS
+    PATH_READ = "path.read", _EVERYBODY
+    MEASUREMENT_READ = "measurement.read", _EVERYBODY
+    MEASUREMENT_START = "measurement.start", _ACTING_STAFF
+    ALARM_READ = "alarm.read", _EVERYBODY
+    ALARM_ACKNOWLEDGE = "alarm.acknowledge", _ACTING_STAFF
+    SUBSCRIPTION_ADD = "subscription.add", _OWN_OR_ADMIN
+    SUBSCRIPTION_READ = "subscription.read", _OWN_OR_ADMIN
+    SUBSCRIPTION_DELETE = "subscription.delete", _OWN_OR_ADMIN
+    DECISION_READ = "decision.read", _OWN_OR_STAFF
+    RULE_READ = "rule.read", _OWN_OR_STAFF
+    NETWORK_READ = "network.read", _STAFF
+    NETWORK_SYNC = "network.sync", _OPERATORS
+    MAINTENANCE_READ = "maintenance.read", _EVERYBODY
+    MAINTENANCE_ADD = "maintenance.add", _ACTING_STAFF
+    MAINTENANCE_CANCEL = "maintenance.cancel", _ACTING_STAFF
+    WHAT_IF = "network.what_if", _STAFF
+    RESERVATION_ADD = "reservation.add", _OWN_OR_OPERATORS
+    RESERVATION_READ = "reservation.read", _OWN_OR_STAFF
+    RESERVATION_RELEASE = "reservation.release", _OWN_OR_OPERATORS
+    FORECAST_READ = "forecast.read", _STAFF
+    COMPUTE_READ = "compute.read", _EVERYBODY
+    JOB_SUBMIT = "job.submit", _OWN_OR_OPERATORS
+    JOB_READ = "job.read", _OWN_OR_STAFF
+    JOB_CANCEL = "job.cancel", _OWN_OR_OPERATORS
+    STUDY_READ = "study.read", _EVERYBODY
+    STUDY_ADD = "study.add", _ACTING_STAFF
+    STUDY_DELETE = "study.delete", _ACTING_STAFF
+    METRICS_READ = "metrics.read", _STAFF
+    TOKEN_CREATE = "token.create", _OWN_OR_ADMIN
+    TOKEN_READ = "token.read", _OWN_OR_AUDITORS
+    TOKEN_REVOKE = "token.revoke", _OWN_OR_ADMIN
+    SESSION_READ = "session.read", _OWN_OR_AUDITORS
+    SESSION_END = "session.end", _OWN_OR_ADMIN
+    USER_READ = "user.read", _OWN_OR_AUDITORS
+    USER_CHANGE = "user.change", _ADMIN
+    ROLE_READ = "role.read", _EVERYBODY
+    AUDIT_READ = "audit.read", _AUDITORS
+
+
 ANONYMOUS: frozenset[Action] = frozenset({Action.HEALTH_READ, Action.PSCONFIG_READ})
 """What nobody needs an identity for."""
 
-GRANTS: Mapping[Action, Grant] = {
-    Action.HEALTH_READ: _EVERYBODY,
-    Action.PSCONFIG_READ: _EVERYBODY,
-    Action.FLOW_SUBMIT: _OWN_OR_OPERATORS,
-    Action.FLOW_READ: _OWN_OR_STAFF,
-    Action.FLOW_CANCEL: _OWN_OR_OPERATORS,
-    Action.FLOW_REPORT: _OWN_OR_OPERATORS,
-    Action.TEMPLATE_ADD: _ENGINEERS,
-    Action.TEMPLATE_READ: _EVERYBODY,
-    Action.TEMPLATE_CHECK: _EVERYBODY,
-    Action.TEMPLATE_BACKTEST: _ENGINEERS,
-    Action.PATH_READ: _EVERYBODY,
-    Action.MEASUREMENT_READ: _EVERYBODY,
-    Action.MEASUREMENT_START: _ACTING_STAFF,
-    Action.ALARM_READ: _EVERYBODY,
-    Action.ALARM_ACKNOWLEDGE: _ACTING_STAFF,
-    Action.SUBSCRIPTION_ADD: _OWN_OR_ADMIN,
-    Action.SUBSCRIPTION_READ: _OWN_OR_ADMIN,
-    Action.SUBSCRIPTION_DELETE: _OWN_OR_ADMIN,
-    Action.DECISION_READ: _OWN_OR_STAFF,
-    Action.RULE_READ: _OWN_OR_STAFF,
-    Action.NETWORK_READ: _STAFF,
-    Action.NETWORK_SYNC: _OPERATORS,
-    Action.MAINTENANCE_READ: _EVERYBODY,
-    Action.MAINTENANCE_ADD: _ACTING_STAFF,
-    Action.MAINTENANCE_CANCEL: _ACTING_STAFF,
-    Action.WHAT_IF: _STAFF,
-    Action.RESERVATION_ADD: _OWN_OR_OPERATORS,
-    Action.RESERVATION_READ: _OWN_OR_STAFF,
-    Action.RESERVATION_RELEASE: _OWN_OR_OPERATORS,
-    Action.FORECAST_READ: _STAFF,
-    Action.COMPUTE_READ: _EVERYBODY,
-    Action.JOB_SUBMIT: _OWN_OR_OPERATORS,
-    Action.JOB_READ: _OWN_OR_STAFF,
-    Action.JOB_CANCEL: _OWN_OR_OPERATORS,
-    Action.STUDY_READ: _EVERYBODY,
-    Action.STUDY_ADD: _ACTING_STAFF,
-    Action.STUDY_DELETE: _ACTING_STAFF,
-    Action.METRICS_READ: _STAFF,
-    Action.TOKEN_CREATE: _OWN_OR_ADMIN,
-    Action.TOKEN_READ: _OWN_OR_AUDITORS,
-    Action.TOKEN_REVOKE: _OWN_OR_ADMIN,
-    Action.SESSION_READ: _OWN_OR_AUDITORS,
-    Action.SESSION_END: _OWN_OR_ADMIN,
-    Action.USER_READ: _OWN_OR_AUDITORS,
-    Action.USER_CHANGE: _ADMIN,
-    Action.ROLE_READ: _EVERYBODY,
-    Action.AUDIT_READ: _AUDITORS,
-}
-"""Per action, the roles that may do it and on which objects."""
-
 SECRET_ANSWERS: frozenset[Action] = frozenset({Action.TOKEN_CREATE})
 """What is answered once and must be kept nowhere: not in a cache, nor for a repeated request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """What a request is about.
+
+    :param kind: the sort of thing (``flow``), for the reason's words.
+    :param owner: the name of the actor it belongs to; None for what belongs to nobody.
+    """
+
+    kind: str
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The answer, and why."""
+
+    allowed: bool
+    reason: str
 
 
 def may(actor: Actor | None, action: Action, obj: Object) -> Permission:
@@ -189,8 +151,7 @@ def may(actor: Actor | None, action: Action, obj: Object) -> Permission:
         return Permission(False, f"{action} needs an identity")
     if actor.scope is not None and action not in actor.scope:
         return Permission(False, f"the token of {actor.name} is not good for {action}")
-    grants = GRANTS.get(action, {})
-    held = {role: grants[role] for role in Role if role in actor.roles and role in grants}
+    held = {role: action.grant[role] for role in Role if role in actor.roles and role in action.grant}
     for role, scope in held.items():
         if scope is Scope.ANY or (obj.owner is not None and obj.owner == actor.name):
             return Permission(True, f"{role} may do {action} on {scope} {obj.kind}")
@@ -211,6 +172,4 @@ def authorise(actor: Actor | None, action: Action, obj: Object) -> Actor:
     permission = may(actor, action, obj)
     if permission.allowed:
         return Actor("", frozenset(), via="anonymous") if actor is None else actor
-    if actor is None:
-        raise NotAuthenticated(permission.reason)
-    raise Forbidden(permission.reason)
+    raise (NotAuthenticated if actor is None else Forbidden)(permission.reason)

@@ -12,29 +12,13 @@ from adon.access.policy import Action
 from adon.errors import InvalidInput, Problem
 
 ALL = "all"
+_SUBMITTED = ("flow.", "job.", "reservation.")
+_READ = ("health.read", "template.read", "path.read", "decision.read", "compute.read")
 
 READY_MADE: Mapping[str, frozenset[Action]] = {
     ALL: frozenset(Action),
     "read": frozenset(action for action in Action if action.value.endswith(".read")) | {Action.WHAT_IF},
-    "submit": frozenset(
-        {
-            Action.HEALTH_READ,
-            Action.TEMPLATE_READ,
-            Action.PATH_READ,
-            Action.FLOW_SUBMIT,
-            Action.FLOW_READ,
-            Action.FLOW_CANCEL,
-            Action.FLOW_REPORT,
-            Action.DECISION_READ,
-            Action.COMPUTE_READ,
-            Action.JOB_SUBMIT,
-            Action.JOB_READ,
-            Action.JOB_CANCEL,
-            Action.RESERVATION_ADD,
-            Action.RESERVATION_READ,
-            Action.RESERVATION_RELEASE,
-        }
-    ),
+    "submit": frozenset(action for action in Action if action.startswith(_SUBMITTED + _READ)),
     "report": frozenset({Action.HEALTH_READ, Action.FLOW_READ, Action.FLOW_REPORT}),
     "metrics": frozenset({Action.HEALTH_READ, Action.METRICS_READ}),
 }

@@ -11,7 +11,8 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from adon.access.identity import Actor
+from adon.access.identity import Actor, Token
+from adon.access.scopes import actions_of
 from adon.errors import InvalidInput
 
 LOCAL = "local"
@@ -62,23 +63,16 @@ class User:
         """The roles in force: the local administrator's word wins."""
         return (self.by_rules | self.granted) - self.removed
 
-    def actor(
-        self,
-        via: str,
-        proof: str = "",
-        limited_to: frozenset[str] | None = None,
-        scope: frozenset[str] | None = None,
-        until: float | None = None,
-    ) -> Actor:
-        """The user as somebody who asks.
+    def actor(self, via: str, proof: str = "", token: Token | None = None) -> Actor:
+        """Return the user as the requester of something.
 
         :param proof: the id of the token or session.
-        :param limited_to: the roles that this proof is good for; None for all.
-        :param scope: the actions that this proof is good for; None for all.
-        :param until: when the token expires behind it.
+        :param token: the token that limits what the proof is good for; None for no limits.
         """
-        roles = self.roles if limited_to is None else self.roles & limited_to
-        return Actor(self.name, roles, self.groups, via, scope, proof, until)
+        if token is None:
+            return Actor(self.name, self.roles, self.groups, via, proof=proof)
+        roles = self.roles if token.roles is None else self.roles & token.roles
+        return Actor(self.name, roles, self.groups, via, actions_of(token.scope), proof, token.expires)
 
 
 def user_values(user: User) -> dict[str, Any]:
@@ -131,7 +125,8 @@ def name_problem(text: str) -> str | None:
     if not (text[0].isalnum() or text[0] == "_"):
         return "must begin with a letter, a digit or _"
     for part in text.split("@"):  # a name in Cyrillic may be at a host in Latin
-        scripts = {script for script in map(_script, part) if script in ALIKE}
+        names = (unicodedata.name(one, "") for one in part if one.isalpha())
+        scripts = {name.partition(" ")[0] for name in names}.intersection(ALIKE)
         if len(scripts) > 1:
             told = " and ".join(script.title() for script in sorted(scripts))
             return f"mixes letters that look alike, of {told}"
@@ -154,9 +149,3 @@ def _problem_of(character: str, place: int) -> str | None:
         return f"holds a space or control character, {code}, at place {place}"
     possible = "".join(sorted(PUNCTUATION))
     return f"holds {character!r} ({code}) at place {place}; letters, digits and {possible} are possible"
-
-
-def _script(character: str) -> str:
-    if not character.isalpha():
-        return ""
-    return unicodedata.name(character, "").partition(" ")[0]

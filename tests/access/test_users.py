@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adon.access.identity import Token
 from adon.access.users import User, checked_name, name_key, name_problem, unique_name
 from adon.errors import InvalidInput
 from tests.support.refusals import refused
@@ -92,4 +93,5 @@ def test_new_user_with_a_misleading_name_is_refused(wanted: str) -> None:
 def test_the_local_word_wins() -> None:
     user = User("ann", IDP, "1", by_rules=frozenset("ab"), granted=frozenset("c"), removed=frozenset("bc"))
     assert user.roles == frozenset("a")
-    assert user.actor("token", limited_to=frozenset("bc")).roles == frozenset()
+    token = Token("1", "ann", "", 0.0, roles=frozenset("bc"))
+    assert user.actor("token", token=token).roles == frozenset()

@@ -26,7 +26,6 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from adon.access.identity import Actor, digest_of
-from adon.access.scopes import actions_of
 from adon.access.users import User
 from adon.errors import NotAuthenticated, NotFound
 from adon.store.access.database import AccessStore
@@ -207,16 +206,14 @@ def _session(
 ) -> Session | None:
     if user.disabled is not None:
         return None
-    limits: dict[str, Any] = {}
-    if row.token is not None:
-        token = read_token(connection, row.token)
-        try:
+    token = None if row.token is None else read_token(connection, row.token)
+    try:
+        if token is not None:
             token.check(now)
-        except NotAuthenticated:
-            return None
-        limits = {"limited_to": token.roles, "scope": actions_of(token.scope), "until": token.expires}
+    except NotAuthenticated:
+        return None
     csrf = "" if cookie is None else csrf_of(cookie)
-    actor = user.actor(f"session:{row.how}", row.id, **limits)
+    actor = user.actor(f"session:{row.how}", row.id, token)
     return Session(row.id, actor, row.how, row.began, row.seen, dict(row.extra), csrf)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from adon.access.identity import Actor, Token, digest_of
-from adon.access.scopes import actions_of
 from adon.access.users import User
 from adon.errors import Conflict, NotAuthenticated, NotFound
 from adon.store.access.database import AccessStore
@@ -116,7 +115,7 @@ class Tokens:
 
 
 def _actor(owner: User, token: Token) -> Actor:
-    return owner.actor("token", token.id, token.roles, actions_of(token.scope), token.expires)
+    return owner.actor("token", token.id, token)
 
 
 def token_of(row: Row[Any]) -> Token:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from flask import Response
 from pydantic import Field
 
-from adon.access.policy import GRANTS, Action, Role
+from adon.access.policy import Action, Role
 from adon.access.scopes import READY_MADE
 from adon.access.user_names import expected
 from adon.access.users import User
@@ -127,7 +127,7 @@ def list_roles() -> Response:
     items = [
         RoleView(
             name=role,
-            may=[RoleGrant(action=one, scope=held[role]) for one, held in GRANTS.items() if role in held],
+            may=[RoleGrant(action=one, scope=one.grant[role]) for one in Action if role in one.grant],
         )
         for role in Role
     ]
