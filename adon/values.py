@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
 """Lower-case letters, digits, ``.``, ``_`` and ``-``: safe in a URL and in a file name."""
+
+Mode = Literal["dry-run", "active"]
+"""Dry run: decide, record and show, but change no switch."""
 
 
 class Value(BaseModel):

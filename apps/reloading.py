@@ -31,6 +31,7 @@ CONTROLLER, COLLECTOR, WEB = "controller", "collector", "web"
 
 READERS: Mapping[str, frozenset[str]] = {
     "network": frozenset({CONTROLLER, COLLECTOR, WEB}),
+    "mode": frozenset({CONTROLLER}),
     "switches": frozenset({CONTROLLER}),
     "sites": frozenset({CONTROLLER, WEB}),
     "paths": frozenset({CONTROLLER, COLLECTOR, WEB}),

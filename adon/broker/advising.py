@@ -1,10 +1,10 @@
-"""Advise mode: everything is decided, recorded and shown, and nothing is sent.
+"""Dry-run mode: everything is decided, recorded and shown, and nothing is sent.
 
-A switch can be advised (configuration, ``switches.NAME.advise``), and so can the flows of a template
-(``advise: true``).  Rules for a path are of use only if all its switches have them, so where one of them is
-advised, the whole path is: all its rules are kept with the state ``advised`` and none is sent.  A flow whose
-rules are kept so counts as active, marked as advised: what it is given is what it would be given.  What is
-believed to be in the switches does not change by it.
+The network, a switch (configuration, ``mode`` and ``switches.NAME.mode``) and the flows of a template
+(``mode: dry-run``) can be in this mode; they are called advised here. Rules for a path are of use only if all
+its switches have them, so where one of them is advised, the whole path is: all its rules are kept with the
+state ``advised`` and none is sent. A flow whose rules are kept so counts as active, marked as advised: what
+it is given is what it would be given. What is believed to be in the switches does not change by it.
 
 Rules that were in a switch before it became advised stay there: to take them out would be to send something.
 Whatever asks for it, no change passes :meth:`Advice.allowed` to an advised switch.  Reading a switch's rules
@@ -31,7 +31,11 @@ class Advice:
     """
 
     def __init__(self, configuration: Configuration) -> None:
-        self.switches = frozenset(s.dpid for s in configuration.switches.values() if s.advise)
+        self.switches = frozenset(
+            switch.dpid
+            for name, switch in configuration.switches.items()
+            if configuration.mode_of(name) == "dry-run"
+        )
         self._kept: dict[str, tuple[Entry, ...]] = {}
 
     def concerns(self, rules: Iterable[Entry]) -> bool:
@@ -78,7 +82,7 @@ def advised(configuration: Configuration, template: Template, ends: Iterable[str
     :param ends: the sites that it goes between.
     """
     edges = (configuration.sites[site].edge for site in ends)
-    return template.advise or any(configuration.switches[edge].advise for edge in edges)
+    return "dry-run" in (template.mode, *map(configuration.mode_of, edges))
 
 
 def told(flow: Flow, cause: str) -> Announce:

@@ -180,7 +180,7 @@ def _switches(world: World, now: float) -> list[dict[str, object]]:
             "name": name,
             "dpid": dpid_text(switch.dpid),
             "connected": switch.dpid in topology.connected,
-            "advise": switch.advise,
+            "mode": world.configuration.mode_of(name),
             "pipeline": switch.pipeline,
             "control": switch.control,
             "drift": switch.drift,

@@ -827,9 +827,9 @@ class SwitchView(TypedDict):
     """
     what it needs and cannot, by its own account
     """
-    advise: NotRequired[bool]
+    mode: Literal["dry-run", "active"]
     """
-    decided, recorded and shown; nothing is sent to it
+    dry-run: decided, recorded and shown; nothing is sent
     """
 
 
@@ -946,9 +946,9 @@ class SwitchDetail(TypedDict):
     """
     what it needs and cannot, by its own account
     """
-    advise: NotRequired[bool]
+    mode: Literal["dry-run", "active"]
     """
-    decided, recorded and shown; nothing is sent to it
+    dry-run: decided, recorded and shown; nothing is sent
     """
     pipeline: NotRequired[str]
     control: NotRequired[str]
@@ -3303,9 +3303,9 @@ class TemplateBody(TypedDict):
     """
     its transfers stop while their flow waits, and go on where they were
     """
-    advise: NotRequired[bool]
+    mode: NotRequired[Literal["dry-run", "active"]]
     """
-    its flows are decided on, recorded and shown, and no rule is sent
+    dry-run: its flows are decided, recorded and shown, and no rule is sent
     """
     notes: NotRequired[str]
     marking: NotRequired[Marking | None]

@@ -27,7 +27,7 @@ from adon.config.policy import Policy
 from adon.config.slices import Slice
 from adon.config.types import Section, raise_all
 from adon.frozenmap import Frozen, FrozenMap
-from adon.values import Name
+from adon.values import Mode, Name
 
 ORDERED = ("switches", "paths")
 """The sections in which the order of names means something."""
@@ -38,6 +38,7 @@ class Configuration(Section):
     """The whole file.
 
     :param network: name of the network.
+    :param mode: ``dry-run``: decide, record and show, but change no switch.
     :param switches: switches, by name.
     :param sites: campuses, by name.
     :param paths: transit paths, by name; their order is their number in cookies.
@@ -55,6 +56,7 @@ class Configuration(Section):
     """
 
     network: Name
+    mode: Mode = "active"
     switches: Frozen[Name, Switch]
     sites: Frozen[Name, Site]
     paths: Frozen[Name, TransitPath]
@@ -74,6 +76,10 @@ class Configuration(Section):
     def _references(self) -> Self:
         raise_all(problems(self))
         return self
+
+    def mode_of(self, switch: str) -> Mode:
+        """Return the mode of a switch: its own, else the network's."""
+        return self.switches[switch].mode or self.mode
 
 
 def load(path: Path) -> Configuration:

@@ -28,7 +28,7 @@ from adon.config.types import (
 )
 from adon.frozenmap import Frozen
 from adon.units import Duration, Ratio
-from adon.values import Name
+from adon.values import Mode, Name
 
 
 class Switch(Section):
@@ -40,7 +40,8 @@ class Switch(Section):
     :param table_miss: what happens to packets that are nobody's; ``keep``: what the campus's own rules say.
     :param control: ``exclusive``: one writer by role; ``shared``: somebody else drives it too (R21).
     :param drift: what is done about rules of ours that somebody changed: put right, or only told.
-    :param advise: everything is decided, recorded and shown for this switch, and nothing sent.
+    :param mode: ``dry-run``: everything is decided, recorded and shown for this switch, and nothing sent; by
+        default the mode of the network.
     :param failover: ``groups``: fast-failover groups where the switch has them.
     :param certificate: the name (CN or DNS) that its TLS certificate must have.
     :param flow_mods_per_second: what it takes without falling behind (R19); ``null``: as fast as we can.
@@ -54,7 +55,7 @@ class Switch(Section):
     table_miss: Literal["keep", "normal", "drop"] = "keep"
     control: Literal["exclusive", "shared"] = "exclusive"
     drift: Literal["heal", "report"] = "heal"
-    advise: bool = False
+    mode: Mode | None = None
     failover: Literal["groups", "controller"] = "groups"
     certificate: CertificateName | None = None
     flow_mods_per_second: PerSecond | None = None

@@ -29,7 +29,7 @@ from adon.templates_catalog.lookup import LookupTable, generate, read_table, wri
 from adon.templates_catalog.rspec_document import MAX_CHARACTERS, check_link
 from adon.templates_catalog.trigger_rules import Monitor, Trigger, check_triggers
 from adon.units import Duration, Rate, Ratio, Size, format_rate
-from adon.values import Name, Value
+from adon.values import Mode, Name, Value
 from measurement.errors import InvalidValue
 from measurement.model import Metric
 
@@ -268,8 +268,9 @@ class Template(Value):
     pausable: bool = Field(
         default=False, description="its transfers stop while their flow waits, and go on where they were"
     )
-    advise: bool = Field(
-        default=False, description="its flows are decided on, recorded and shown, and no rule is sent"
+    mode: Mode = Field(
+        default="active",
+        description="dry-run: its flows are decided, recorded and shown, and no rule is sent",
     )
     notes: str = ""
     marking: Marking | None = None

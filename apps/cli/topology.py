@@ -25,7 +25,8 @@ def list_switches(ctx: typer.Context, json_: JsonFlag = False) -> None:
         (
             switch["name"],
             switch["dpid"],
-            ("connected" if switch["connected"] else "away") + (", advise" if switch["advise"] else ""),
+            ("connected" if switch["connected"] else "away")
+            + (", dry run" if switch["mode"] == "dry-run" else ""),
             switch["pipeline"],
             switch["control"],
             str(switch["rules"]),

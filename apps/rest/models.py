@@ -23,6 +23,7 @@ from adon.frozenmap import Frozen, FrozenMap
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
+from adon.values import Mode
 from apps.rest.times import Time, to_text
 from measurement.model import Measurement, Metric
 
@@ -463,7 +464,7 @@ class SwitchView(View):
         default_factory=dict, description="rules in each table of ours, and its limit, as the switch says"
     )
     lacks: list[str] = Field(default_factory=list, description="what it needs and cannot, by its own account")
-    advise: bool = Field(default=False, description="decided, recorded and shown; nothing is sent to it")
+    mode: Mode = Field(description="dry-run: decided, recorded and shown; nothing is sent")
 
 
 class EstimateView(View):

@@ -28,7 +28,10 @@ def advised(read: Configuration | None = None, *names: str) -> Configuration:
     """The example network with these switches (the MU edge) advised."""
     found = make_configuration() if read is None else read
     chosen = names or ("mu-edge",)
-    switches = {n: s.model_copy(update={"advise": n in chosen}) for n, s in found.switches.items()}
+    switches = {
+        n: s.model_copy(update={"mode": "dry-run" if n in chosen else None})
+        for n, s in found.switches.items()
+    }
     return found.model_copy(update={"switches": FrozenMap(switches)})
 
 
@@ -115,7 +118,7 @@ def test_what_was_in_a_switch_when_it_became_advised_stays_there() -> None:
 def test_a_template_can_be_advised_while_others_are_served() -> None:
     listed = [*make_catalog().latest]
     soykb = next(template for template in listed if template.name == "soykb")
-    only = soykb.model_copy(update={"name": "trial", "advise": True})
+    only = soykb.model_copy(update={"name": "trial", "mode": "dry-run"})
     stage = Stage(catalog=Catalog.of([*listed, only]))
     stage.connect()
     know(stage, al2s=58.0, internet=6.5)
@@ -130,7 +133,15 @@ def test_a_template_can_be_advised_while_others_are_served() -> None:
 def test_the_read_out_says_which_switch_is_advised() -> None:
     stage = make_stage(advised())
     found = stage.snapshot()["switches"]
-    assert [(one["name"], one["advise"]) for one in found] == [("mu-edge", True), ("osu-edge", False)]
+    assert [(one["name"], one["mode"]) for one in found] == [("mu-edge", "dry-run"), ("osu-edge", "active")]
+
+
+def test_dry_run_of_the_network_holds_for_each_switch_without_a_mode() -> None:
+    whole = make_configuration().model_copy(update={"mode": "dry-run"})
+    active = whole.switches["mu-edge"].model_copy(update={"mode": "active"})
+    switches = FrozenMap({**whole.switches, "mu-edge": active})
+    assert Advice(whole).switches == {MU_EDGE, OSU_EDGE}
+    assert Advice(whole.model_copy(update={"switches": switches})).switches == {OSU_EDGE}
 
 
 def test_no_phase_reaches_an_advised_switch() -> None:

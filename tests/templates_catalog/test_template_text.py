@@ -42,7 +42,7 @@ def test_what_is_edited_reads_back_as_the_same_template(template: Template) -> N
 
 def test_what_is_switched_on_stays_so() -> None:
     table = {"points": [["7 Mbps", 1], ["50 Mbps", 10]], "step": True}
-    on = {"pausable": True, "advise": True, "tables": {"throughput": table}, "cost": {"local_copy": True}}
+    on = {"pausable": True, "mode": "dry-run", "tables": {"throughput": table}, "cost": {"local_copy": True}}
     template = make_template(**on)
     written = write_template(codec.encode_template(template))
     assert yamlfile.parse_model(written, Template) == template

@@ -186,8 +186,8 @@ def _switch(network: Doc, switch: Doc, at: places.Point, group: str | None, chos
     state = "there" if switch["connected"] else "away"
     if not switch["connected"]:
         under = "not connected"
-    elif switch["advise"]:
-        under = "advise only"
+    elif switch["mode"] == "dry-run":
+        under = "dry run"
     classes = ["edge" if sites else "inner", state]
     on_way = chosen is not None and switch["name"] in chosen["switches"]
     made = _node(

@@ -119,7 +119,7 @@ def _switches(network: Doc) -> Component:
         Column("Ports down", ports_down),
     ]
     found = network["switches"]
-    unusual = [one for one in found if not one["connected"] or one["advise"] or one["lacks"]]
+    unusual = [one for one in found if not one["connected"] or one["mode"] == "dry-run" or one["lacks"]]
     table = _folded(columns, found, unusual, "No switch is configured.", "Switches")
     differences = ", ".join(f"{number} {kind}" for kind, number in network["reconcile"].items())
     said = html.P(f"Comparisons since the controller's start found {differences}.", className="muted")

@@ -149,8 +149,8 @@ def connection_badges(switch: Doc) -> list[Any]:
     found: list[Any] = [
         ui.badge("connected" if there else "not connected", "good" if there else "bad"),
     ]
-    if switch["advise"]:
-        found += [" ", ui.badge("advise only", "wait")]
+    if switch["mode"] == "dry-run":
+        found += [" ", ui.badge("dry run", "wait")]
     return found
 
 

@@ -45,7 +45,7 @@ def _switches(here: Visit) -> Component:
 def _connected(switch: Mapping[str, Any]) -> Component:
     if not switch["connected"]:
         return ui.badge("not connected", "bad")
-    return ui.badge("advised only", "wait") if switch.get("advise") else ui.badge("connected", "good")
+    return ui.badge("dry run", "wait") if switch["mode"] == "dry-run" else ui.badge("connected", "good")
 
 
 def _fullness(switch: Mapping[str, Any]) -> Any:

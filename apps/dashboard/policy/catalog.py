@@ -95,7 +95,8 @@ def _name(one: Document) -> Component:
 
 
 def _state(one: Document, fared: Health | None) -> Component:
-    badges = [ui.badge("on paper", "wait") if one["advise"] else ui.badge("in force", "good")]
+    dry_run = one["mode"] == "dry-run"
+    badges = [ui.badge("dry run", "wait") if dry_run else ui.badge("in force", "good")]
     if fared is None:
         badges.append(ui.badge("not used yet"))
     if one["pausable"]:

@@ -91,14 +91,14 @@ def _head(here: Visit, template: Document, latest: int) -> Component:
     )
     saved = here.query.get("saved")
     done = [ui.notice(f"Saved: this is version {version}.", "good")] if saved == str(version) else []
-    paper = [ui.notice("On paper only: its flows are decided on, and no switch is told.", "wait")]
+    dry_run = [ui.notice("Dry run: its flows are decided and shown, and no rule is sent.", "wait")]
     title = f"{name}, version {version}"
     return html.Div(
         [
             ui.head(title, template["title"], *deeds),
             *done,
             *older,
-            *(paper if template["advise"] else []),
+            *(dry_run if template["mode"] == "dry-run" else []),
         ]
     )
 
