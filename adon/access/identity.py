@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -97,19 +97,17 @@ def create_token(
     label: str = "",
     scope: Iterable[str] = ("all",),
     roles: Iterable[str] | None = None,
-    secret: Callable[[int], str] = secrets.token_urlsafe,
 ) -> tuple[str, Token]:
     """A new token: the text to hand over, once, and what to keep.
 
     :param lifetime: seconds until it expires; None for never.
-    :param secret: makes URL-safe text of so many random bytes.
     :raises InvalidInput: for an owner without name, or a lifetime that is over at once.
     """
     if not owner.strip():
         raise InvalidInput.of("owner", "has no name")
     if lifetime is not None and not lifetime > 0:
         raise InvalidInput.of("lifetime", "must be above zero")
-    text = PREFIX + secret(32)
+    text = PREFIX + secrets.token_urlsafe(32)
     digest = digest_of(text)
     return text, Token(
         id=digest[:12],

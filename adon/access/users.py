@@ -82,9 +82,7 @@ def user_values(user: User) -> dict[str, Any]:
     return {name: sorted(value) if isinstance(value, frozenset) else value for name, value in values.items()}
 
 
-_PLAIN = {
-    chr(code): "-" for code in range(0x20, 0x7F) if not (chr(code).isalnum() or chr(code) in PUNCTUATION)
-}
+_PLAIN = {code: "-" for code in range(0x20, 0x7F) if not (chr(code).isalnum() or chr(code) in PUNCTUATION)}
 """Visible ASCII characters that are not for names, and their replacement."""
 
 
@@ -94,7 +92,7 @@ def unique_name(wanted: str, taken: Collection[str]) -> str:
     :param taken: the keys (:func:`name_key`) of the names in use.
     :raises InvalidInput: for a name that cannot be told from another.
     """
-    plain = checked_name("".join(_PLAIN.get(character, character) for character in wanted))
+    plain = checked_name(wanted.translate(_PLAIN))
     name, number = plain, 1
     while name_key(name) in taken:
         number += 1
