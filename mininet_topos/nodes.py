@@ -1,0 +1,241 @@
+"""Node and link classes of the test networks: what Mininet's own classes lack.
+
+``mn`` imports this module with the system's Python, so it uses the standard library and Mininet only.
+
+Congestion control is reno in every host: streams that share a path share it evenly after seconds, which is
+what the paper's figures show, and every kernel lets a network namespace choose it.  TCP remembers nothing
+from one connection to the next (``tcp_no_metrics_save``), so that a measurement does not depend on the one
+before.
+"""
+
+from __future__ import annotations
+
+import cmd
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from subprocess import PIPE, STDOUT, run
+from typing import Any
+
+import mininet.cli
+from mininet.link import Link
+from mininet.node import Node, OVSSwitch, Switch
+from mininet.util import errRun
+
+from mininet_topos.link_shape import TRY_NETEM, LinkShape, tc_lines
+
+KERNEL_DATAPATH = Path("/sys/module/openvswitch")
+COMMAND_TIMEOUT = 60
+"""Seconds that ``ovs-vsctl`` may take: a transaction that makes a hundred switches takes some."""
+
+HOST_SETTINGS = (
+    "net.ipv6.conf.all.disable_ipv6=1",
+    "net.ipv6.conf.default.disable_ipv6=1",
+    "net.ipv4.tcp_congestion_control=reno",
+    "net.ipv4.tcp_no_metrics_save=1",
+)
+
+
+class CLI(mininet.cli.CLI):  # type: ignore[misc]
+    """Mininet's prompt, which takes host names with a hyphen (``mu-dtn ping osu-dtn``)."""
+
+    identchars = f"{cmd.Cmd.identchars}-"
+
+
+class Machine(Node):  # type: ignore[misc]
+    """A network namespace with addresses, routes and settings."""
+
+    forwarding = 0
+
+    def __init__(self, name: str, **params: Any) -> None:
+        super().__init__(name, **params)
+        self.cmd("sysctl -q -w", *HOST_SETTINGS, f"net.ipv4.ip_forward={self.forwarding}")
+
+    def config(  # type: ignore[no-untyped-def]
+        self,
+        *,
+        aliases: Mapping[str, Sequence[str]] | None = None,
+        routes: Iterable[tuple[str, str]] = (),
+        **params: Any,
+    ):
+        """Set further addresses and routes.
+
+        :param aliases: per interface addresses in addition to its own, with prefix length.
+        :param routes: destination network and next hop of each static route.
+        :raises RuntimeError: if ``ip`` refuses one.
+        """
+        result = super().config(**params)
+        # A userspace datapath passes frames on as it gets them: with offload, without checksums.
+        self.cmd("for i in", *self.intfNames(), "; do ethtool -K $i tx off; done")
+        further = ((name, address) for name, held in (aliases or {}).items() for address in held)
+        self.batch("ip", [f"address add {address} dev {name}" for name, address in further])
+        self.batch("ip", [f"route replace {destination} via {via}" for destination, via in routes])
+        return result
+
+    def batch(self, tool: str, lines: Sequence[str]) -> None:
+        """Run lines with ``ip -batch`` or ``tc -batch`` in this namespace.
+
+        :raises RuntimeError: if the tool refuses one.
+        """
+        if not lines:
+            return
+        process = self.popen([tool, "-batch", "-"], stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True)
+        output, _ = process.communicate("\n".join((*lines, "")))
+        if process.returncode != 0:
+            raise RuntimeError(f"{self.name}: {tool} -batch: {output.strip()}")
+
+
+class Dtn(Machine):
+    """A data transfer node."""
+
+
+class Router(Machine):
+    """A router; ADON does not control it."""
+
+    forwarding = 1
+
+
+class Line(Machine):
+    """A long-haul layer-2 circuit: a bridge of two interfaces, where the bottleneck is.
+
+    It is no port of a switch: Open vSwitch's userspace datapath sends all frames through one socket, so a
+    queue at one port, once as long as the socket's buffer (some 90 frames), loses frames at all others.
+    """
+
+    def config(self, **params: Any):  # type: ignore[no-untyped-def]
+        """Join the two interfaces by a bridge that learns nothing."""
+        result = super().config(**params)
+        joined = [f"link set dev {name} master joined" for name in self.intfNames()]
+        bridge = "link add name joined type bridge ageing_time 0 mcast_snooping 0"
+        self.batch("ip", [bridge, *joined, "link set dev joined up"])
+        return result
+
+
+class CampusSwitch(OVSSwitch):  # type: ignore[misc]
+    """An OpenFlow 1.3 switch that forwards as its owner's rules say; not controlled.
+
+    :param rules: ``ovs-ofctl`` flow text, with ports by name.
+    """
+
+    controlled = False
+
+    def __init__(self, name: str, rules: Sequence[str] = (), **params: Any) -> None:
+        datapath = "kernel" if KERNEL_DATAPATH.exists() else "user"
+        # `mn` passes a port to listen on, which nothing here needs.
+        own = {"datapath": datapath, "protocols": "OpenFlow13", "failMode": "secure", "listenPort": None}
+        super().__init__(name, **{**params, **own})
+        self.rules = tuple(rules)
+
+    @classmethod
+    def setup(cls) -> None:
+        """Check that Open vSwitch answers.
+
+        :raises RuntimeError: if it does not, with the remedy.
+        """
+        _run(f"ovs-vsctl --timeout={COMMAND_TIMEOUT} show")
+
+    @classmethod
+    def isOldOVS(cls) -> bool:  # noqa: N802 - Mininet's name
+        """No: Open vSwitch 1.10 is of 2013."""
+        return False
+
+    def intfOpts(self, intf: Any) -> str:  # noqa: N802 - Mininet's name
+        """Port options: the VLANs that the port carries under the NORMAL action, and its number."""
+        vlans = intf.params.get("vlans", "")
+        return f" {vlans}{super().intfOpts(intf)}"
+
+    def start(self, controllers: Sequence[Any]) -> None:
+        """Queue the commands that make the switch; only an edge gets the controllers."""
+        super().start(controllers if self.controlled else [])
+
+    def connected(self) -> bool:
+        """Whether the switch has its controller, if it is to have one."""
+        return not self.controlled or bool(super().connected())
+
+    @classmethod
+    def batchStartup(cls, switches: Sequence[Any], run: Any = None) -> Sequence[Any]:  # noqa: N802
+        """Make all switches by one ``ovs-vsctl``, then install their rules.
+
+        The rules come second: a switch that gets its first controller forgets its rules.
+
+        :raises RuntimeError: if Open vSwitch refuses a switch or a rule.
+        """
+        started: Sequence[Any] = super().batchStartup(switches, run=_run if run is None else run)
+        for switch in switches:
+            switch.add_flows(switch.rules)
+        return started
+
+    def add_flows(self, rules: Sequence[str]) -> None:
+        """Install rules, with ports by name.
+
+        :raises RuntimeError: if the switch refuses one.
+        """
+        argv = ["ovs-ofctl", "-O", "OpenFlow13", "--names", "add-flows", self.name, "-"]
+        text = "\n".join((*rules, ""))
+        done = run(argv, input=text, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{self.name}: {done.stderr.strip()}")
+
+
+class CampusEdge(CampusSwitch):
+    """The switch of a campus that ADON controls."""
+
+    controlled = True
+
+
+class ProviderSwitch(CampusSwitch):
+    """A switch of a transit provider: carries the VLANs of the paths over it."""
+
+
+class ManagementBridge(Switch):  # type: ignore[misc]
+    """A Linux bridge beside the network under test: the collector reaches the measurement points over it.
+
+    :param address: of the bridge itself, with prefix length.
+    """
+
+    def __init__(self, name: str, address: str, **params: Any) -> None:
+        super().__init__(name, **{**params, "dpid": "1"})
+        self.address = address
+
+    def start(self, controllers: Sequence[Any]) -> None:  # noqa: ARG002 - Mininet's signature
+        """Make the bridge with its ports."""
+        _run(f"ip link add name {self.name} type bridge")
+        _run(f"ip address add {self.address} dev {self.name}")
+        _run(f"ip link set dev {self.name} up")
+        for name in self.intfNames():
+            if name != "lo":
+                _run(f"ip link set dev {name} master {self.name} up")
+
+    def stop(self, deleteIntfs: bool = True) -> None:  # noqa: N803 - Mininet's name
+        """Remove the bridge."""
+        self.cmd(f"ip link del {self.name}")
+        super().stop(deleteIntfs)
+
+
+class ShapedLink(Link):  # type: ignore[misc]
+    """A link whose ends at routers and lines have a rate, a delay, a loss and a queue."""
+
+    netem: bool | None = None
+
+    def __init__(self, node1: Any, node2: Any, shape: LinkShape, **options: Any) -> None:
+        super().__init__(node1, node2, **options)
+        for end in (self.intf1, self.intf2):
+            if isinstance(end.node, Line | Router):
+                end.node.batch("tc", tc_lines(end.name, shape, netem=self.has_netem(end.node)))
+
+    @classmethod
+    def has_netem(cls, machine: Machine) -> bool:
+        """Whether the kernel has netem, tried once in the namespace of a machine."""
+        if ShapedLink.netem is None:
+            try:
+                machine.batch("tc", TRY_NETEM.split("\n")[:-1])
+                ShapedLink.netem = True
+            except RuntimeError:
+                ShapedLink.netem = False
+        return ShapedLink.netem
+
+
+def _run(command: str, **_options: Any) -> None:
+    _, error, status = errRun(command, shell=True)  # noqa: S604 - Mininet's own text
+    if status != 0:
+        remedy = "is Open vSwitch running, and are you root?" if "ovs" in command else "are you root?"
+        raise RuntimeError(f"{command[:80]}: {error.strip()} ({remedy})")
