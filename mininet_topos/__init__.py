@@ -1,6 +1,6 @@
 """Where ADON is tried: networks of real switches, routers and hosts in namespaces of their own.
 
-A network is first described (:mod:`~mininet_topos.networks`, :mod:`~mininet_topos.topology`: values, nothing
-is drawn), then built and removed by one context manager (:mod:`~mininet_topos.testbed`) inside namespaces
-that the kernel takes away with their owner (:mod:`~mininet_topos.isolation`).  See ``docs/testbed.md``.
+A network is declared by a Mininet topology (:mod:`~mininet_topos.topologies`), then built and removed by one
+context manager (:mod:`~mininet_topos.testbed`) inside namespaces that the kernel takes away with their owner
+(:mod:`~mininet_topos.isolation`).  See ``docs/testbed.md``.
 """

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from mininet_topos import shaping
 from mininet_topos.emulation import Emulation
-from mininet_topos.topology import Host, Interface, Kind, Link, Switch, Topology
+from mininet_topos.link_shape import tc_lines
+from mininet_topos.topology import Host, Interface, Kind, Switch, Topology
 
 CONGESTION_CONTROL = "reno"
 MANAGEMENT_BRIDGE = "management"
@@ -67,7 +67,7 @@ def host_plan(topology: Topology, host: Host, emulated_by: Emulation) -> HostPla
             line
             for interface in interfaces
             if interface.shape is not None
-            for line in shaping.built(interface.name, interface.shape, emulated_by)
+            for line in tc_lines(interface.name, interface.shape, netem=emulated_by.netem)
         ),
     )
 
@@ -111,7 +111,7 @@ def cables(topology: Topology, pids: Mapping[str, int]) -> Iterator[str]:
     """
     yield "link set dev lo up"
     for link in topology.links:
-        one, other = (_end(end, mtu(link), pids.get(end.node)) for end in link.ends)
+        one, other = (_end(end, pids.get(end.node)) for end in link.ends)
         yield f"link add {one} type veth peer {other}"
         yield from (f"link set dev {end.name} up" for end in link.ends if end.node not in pids)
     yield f"link add name {MANAGEMENT_BRIDGE} type bridge"
@@ -124,17 +124,11 @@ def cables(topology: Topology, pids: Mapping[str, int]) -> Iterator[str]:
             yield f"link set dev {ours} master {MANAGEMENT_BRIDGE} up"
 
 
-def _end(end: Interface, longest: int | None, pid: int | None) -> str:
+def _end(end: Interface, pid: int | None) -> str:
     words = [f"name {end.name}"]
     words += [f"address {end.mac}"] if end.mac is not None else []
-    words += [f"mtu {longest}"] if longest is not None else []
     words += [f"netns {pid}"] if pid is not None else []
     return " ".join(words)
-
-
-def mtu(link: Link) -> int | None:
-    """The longest packet that a cable takes, at both ends; None if none was described."""
-    return min((end.shape.mtu for end in link.ends if end.shape is not None), default=None)
 
 
 def _management_ends(host: Host) -> tuple[str, str]:
@@ -164,10 +158,7 @@ def _bridge(
     yield "other_config:disable-in-band=true"
     for number, port in enumerate(ports, 1):
         yield from ("--", "add-port", switch.name, port.name)
-        if port.vlans is not None and port.vlans.access is not None:
-            yield from ("vlan_mode=access", f"tag={port.vlans.access}")
-        elif port.vlans is not None:
-            yield from ("vlan_mode=trunk", f"trunks={','.join(map(str, port.vlans.trunk))}")
+        yield from port.vlans.split()
         yield from ("--", "set", "interface", port.name, f"ofport_request={number}")
     if switch.controlled:
         yield from ("--", "set-controller", switch.name, f"tcp:127.0.0.1:{openflow_port}")

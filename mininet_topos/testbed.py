@@ -1,8 +1,8 @@
 """Build a described network inside this process's namespaces, and remove it.
 
 To be used by a program that :mod:`mininet_topos.isolation` runs; it refuses to build in the machine's own
-network. What is built is said by :mod:`mininet_topos.building` and :mod:`mininet_topos.shaping`; here and in
-:mod:`mininet_topos.joined_hosts` it is done, in few processes. Hosts are as Mininet's (``mnexec``, a shell
+network. What is built is said by :mod:`mininet_topos.building` and :mod:`mininet_topos.link_shape`; here and
+in :mod:`mininet_topos.joined_hosts` it is done, in few processes. Hosts are as Mininet's (``mnexec``, a shell
 each). Its ``net.start`` is not used: it starts a hundred programs for two campuses, which takes half a minute
 in a guest, changes limits of the whole machine, and ignores a rate out of range; its ``cleanup`` kills by
 name.
@@ -20,14 +20,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from adon.errors import InvalidInput, Unavailable
-from mininet_topos import building, namespaces, shaping
+from mininet_topos import building, namespaces
 from mininet_topos.emulation import Emulation
 from mininet_topos.joined_hosts import JoinedHosts, joined_hosts
 from mininet_topos.laps import Laps
+from mininet_topos.link_shape import LinkShape, tc_lines
 from mininet_topos.namespaces import Inside
 from mininet_topos.openvswitch import OpenVSwitch, await_processors, open_vswitch
 from mininet_topos.shaping import Change
-from mininet_topos.topology import Interface, Shape, Topology
+from mininet_topos.topology import Interface, Topology
 
 READY_TIMEOUT = 20
 PING_INTERVAL = 0.2
@@ -45,7 +46,7 @@ class Testbed:
     hosts: JoinedHosts
     switches: OpenVSwitch
     took: Mapping[str, float]
-    _shapes: dict[str, Shape] = field(repr=False)
+    _shapes: dict[str, LinkShape] = field(repr=False)
 
     @property
     def topology(self) -> Topology:
@@ -77,7 +78,7 @@ class Testbed:
         """Whether the switch is connected to its controller."""
         return self.switches.vsctl("get", "controller", switch, "is_connected").strip() == "true"
 
-    def shape(self, interface: str) -> Shape | None:
+    def shape(self, interface: str) -> LinkShape | None:
         """What may leave by an interface now.
 
         :raises InvalidInput: if there is none of this name.
@@ -99,7 +100,9 @@ class Testbed:
         for end in ends:
             with self._where(end):
                 if end.name in shapes:
-                    namespaces.batch("tc", shaping.changed(end.name, shapes[end.name], self.emulated_by))
+                    namespaces.batch(
+                        "tc", tc_lines(end.name, shapes[end.name], netem=self.emulated_by.netem, change=True)
+                    )
                     self._shapes[end.name] = shapes[end.name]
                 if change.up is not None:
                     namespaces.batch("ip", building.taken(self.topology, end, up=change.up))
@@ -115,7 +118,7 @@ class Testbed:
                     return end
         raise InvalidInput.of("interface", f"there is no interface {name!r} in {self.topology.name!r}")
 
-    def _changed(self, end: Interface, change: Change) -> Shape:
+    def _changed(self, end: Interface, change: Change) -> LinkShape:
         shape = self._shapes.get(end.name)
         if shape is None:
             raise InvalidInput.of(f"interfaces.{end.name}", "it was built without a rate, and cannot get one")

@@ -87,7 +87,7 @@ class Experiment(Part):
 
     :param source: what it reproduces, such as ``[ADON] figure 21``; empty for one's own.
     :param follows: whose bounds it has: the thesis's, the journal version's, or its own.
-    :param network: a built-in network's name, or a file (``*.yaml``).
+    :param network: a built-in network's name, or a Python file with a topology (``./my_topo.py``).
     :param scale: rates and windows are divided by it; the network's own if it is not said.
     :param sizes: sizes are divided by it; by ``scale`` if it is not said.
     :param links: what links are like from the beginning on, by name of a link or path.

@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from mininet_topos.networks import NamedLink, Network
 
 NetworkArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="One of adon testbed list, or a YAML file.")
+    str, typer.Argument(metavar="NAME", help="One of adon testbed list, or a Python file.")
 ]
 ScaleOption = Annotated[
-    float | None, typer.Option(help="Rates are divided by it (default: what the description says).")
+    float | None, typer.Option(help="Rates are divided by it (default: the topology's own).")
+]
+ConfigFlag = Annotated[
+    bool, typer.Option("--config", help="Print ADON's configuration for the network run with mn.")
 ]
 
 
@@ -42,11 +45,18 @@ def list_(json_: JsonFlag = False) -> None:
     print_table(("Network", "Sites", "Switches", "DTNs", "Paths", "Scale", "What it is"), rows, "")
 
 
-def show(name: NetworkArgument, scale: ScaleOption = None, json_: JsonFlag = False) -> None:
+def show(
+    name: NetworkArgument, scale: ScaleOption = None, config: ConfigFlag = False, json_: JsonFlag = False
+) -> None:
     """A network's sites, links and paths, with the rates that are built."""
     from mininet_topos import networks
 
     network = networks.found(name, scale)
+    if config:
+        from mininet_topos.networks.configuration import configuration
+
+        typer.echo(configuration(network), nl=False)
+        return
     if json_:
         print_json(_whole(network))
         return
@@ -69,7 +79,7 @@ def show(name: NetworkArgument, scale: ScaleOption = None, json_: JsonFlag = Fal
         for link in network.links
         if link.shape is not None
     )
-    print_table(("Link", "Between", "Rate", "Delay", "Loss", "Queue", "MTU"), links, "no link has a rate")
+    print_table(("Link", "Between", "Rate", "Delay", "Loss", "Queue"), links, "no link has a rate")
     typer.echo()
     print_table(("Path", "Layer", "VLAN", "One stream", "Delay", "Loss", "Over"), _paths(network), "no paths")
 
@@ -79,10 +89,10 @@ def _attributes(link: NamedLink) -> tuple[str, ...]:
 
     shape = link.shape
     if shape is None:
-        return ("-",) * 5
+        return ("-",) * 4
     queue = format_count(shape.queue, "frame")
     delay, loss = format_duration(shape.delay), format_ratio(shape.loss)
-    return format_rate(shape.rate), delay, loss, queue, f"{shape.mtu} B"
+    return format_rate(shape.rate), delay, loss, queue
 
 
 def _paths(network: Network) -> list[tuple[str, ...]]:
@@ -141,7 +151,6 @@ def _whole(network: Network) -> dict[str, Any]:
                 "goodput_bps": path.goodput,
                 "delay_s": path.delay,
                 "loss": path.loss,
-                "mtu": path.mtu,
                 "links": list(path.links),
             }
             for path in network.paths
@@ -160,7 +169,6 @@ def _link(link: NamedLink) -> dict[str, Any]:
             "delay_s": shape.delay,
             "loss": shape.loss,
             "queue": shape.queue,
-            "mtu": shape.mtu,
         }
     )
     return {"name": link.name, "between": list(link.between), **shaped}

@@ -22,7 +22,7 @@ Tell = Callable[[str], None]
 
 
 def up(
-    network: Annotated[str, typer.Argument(help="One of adon testbed list, or a YAML file.")] = "mu_osu",
+    network: Annotated[str, typer.Argument(help="One of adon testbed list, or a Python file.")] = "mu_osu",
     name: Annotated[
         str | None,
         typer.Option(help="What it is called: several stand side by side (default: as the network)."),
@@ -31,7 +31,7 @@ def up(
         str, typer.Option(help="auto, host, host-kernel, host-user, or guest, which needs no root.")
     ] = "auto",
     scale: Annotated[
-        float | None, typer.Option(help="Rates are divided by it (default: what the description says).")
+        float | None, typer.Option(help="Rates are divided by it (default: the topology's own).")
     ] = None,
     no_adon: Annotated[
         bool, typer.Option("--no-adon", help="The network alone: its edges wait for a controller.")

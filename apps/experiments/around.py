@@ -12,8 +12,8 @@ from adon.paths import is_file
 from apps.experiments import measuring
 from apps.experiments.named_files import network_file
 from mininet_topos import networks
+from mininet_topos.link_shape import MAX_DELAY, MAX_RATE, MIN_RATE
 from mininet_topos.networks import Network, configuration
-from mininet_topos.topology import MAX_DELAY, MAX_RATE, MIN_RATE
 
 
 def network(source: Source) -> Network:

@@ -18,7 +18,7 @@ NETWORK = "network"
 def named_files(source: Source) -> dict[str, str]:
     """Every file's text, by its path in a folder of their own.
 
-    A network and a template are called after the field that names them (``network.yaml``,
+    A network and a template are called after the field that names them (``network.py``,
     ``templates.0.yaml``).
 
     :raises InvalidInput: if one cannot be read any more.
@@ -38,9 +38,9 @@ def stand_ins(folder: Path) -> dict[str, Path]:
 
 
 def _network(source: Source) -> tuple[str, str]:
-    """Its description, and how its file's name ends."""
+    """Its topology, and how its file's name ends."""
     name, file = source.experiment.network, network_file(source)
-    return (".yaml", networks.text(name)) if file is None else (file.suffix, yamlfile.read_text(file))
+    return (".py", networks.text(name)) if file is None else (file.suffix, yamlfile.read_text(file))
 
 
 def network_file(source: Source) -> Path | None:

@@ -1,27 +1,15 @@
-"""Test networks, each a short description in the words of experimenters."""
+"""Test networks by name or file, with the values that platforms and experiments read."""
 
-from mininet_topos.networks.catalog import (
-    NO_CHANGES,
-    Changes,
-    described,
-    found,
-    named,
-    names,
-    read,
-    text,
-)
+from mininet_topos.networks.catalog import found, named, names, read, text
 from mininet_topos.networks.network import Dtn, NamedLink, Network, Path, PathEnd, Site
 
 __all__ = [
-    "NO_CHANGES",
-    "Changes",
     "Dtn",
     "NamedLink",
     "Network",
     "Path",
     "PathEnd",
     "Site",
-    "described",
     "found",
     "named",
     "names",

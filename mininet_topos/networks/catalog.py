@@ -1,112 +1,95 @@
-"""Networks by name: those that are built in, and those that a file describes."""
+"""Networks by name: the built-in topologies, and those of a user's Python file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from importlib import resources
+import runpy
+from collections.abc import Mapping
+from importlib import import_module, resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from adon.errors import InvalidInput, Problem
-from adon.frozenmap import FrozenMap
+from adon.errors import InvalidInput, Unavailable
 from adon.nearest_key import absent
-from adon.yamlfile import Lines, check_model, read_text, read_yaml
-from mininet_topos.networks.compilation import compiled
-from mininet_topos.networks.description import Description
+from adon.yamlfile import read_text
 from mininet_topos.networks.network import Network
-from mininet_topos.networks.wrong import WrongDescription
 
-Changes = Mapping[str, Mapping[str, Any]]
-"""Per link of the description the attributes to have other values, as they are written there:
-``{"routed": {"goodput": "3.2 Gbps"}}``."""
-
-NO_CHANGES: Changes = FrozenMap()
-ENDING = ".yaml"
+PACKAGE = "mininet_topos.topologies"
+BUILT_IN = ("choreo_tree", "five_sites", "mu_osu", "two_campuses", "two_ports")
 
 
 def names() -> tuple[str, ...]:
     """The networks that are built in."""
-    found = (item.name for item in resources.files(__package__).iterdir())
-    return tuple(sorted(name.removesuffix(ENDING) for name in found if name.endswith(ENDING)))
+    return BUILT_IN
 
 
 def text(name: str) -> str:
-    """The description of a network that is built in, as it is written.
+    """The source of a built-in topology.
 
     :raises InvalidInput: if there is none of this name.
     """
-    if name not in (known := names()):
-        raise InvalidInput.of(
-            "network", f"{absent('network', name, known)} (there are {', '.join(known)})", "unknown-name"
-        )
-    return resources.files(__package__).joinpath(f"{name}{ENDING}").read_text("utf-8")
+    if name not in BUILT_IN:
+        known = f"{absent('network', name, BUILT_IN)} (there are {', '.join(BUILT_IN)})"
+        raise InvalidInput.of("network", known, "unknown-name")
+    return resources.files(PACKAGE).joinpath(f"{name}.py").read_text("utf-8")
 
 
-def named(name: str, scale: float | None = None, changes: Changes = NO_CHANGES) -> Network:
-    """A network that is built in.
+def named(name: str, scale: float | None = None) -> Network:
+    """The network of a built-in topology.
 
-    :param scale: the described rates are divided by it; None for the description's own.
+    :param scale: the declared rates are divided by it; None for the topology's own.
     :raises InvalidInput: if there is none of this name, or it cannot be built at this scale.
     """
-    return described(text(name), f"{name}{ENDING}", scale, changes)
+    text(name)
+    _require_mininet()
+    return _built(name, import_module(f"{PACKAGE}.{name}").topos[name], scale)
 
 
-def read(path: Path, scale: float | None = None, changes: Changes = NO_CHANGES) -> Network:
-    """The network that a file describes.
+def read(file: Path, scale: float | None = None) -> Network:
+    """The network of a Python file, which is executed as ``mn --custom`` does.
 
-    :param scale: the described rates are divided by it; None for the description's own.
-    :raises InvalidInput: with every problem found, each with file, line and field.
+    :param scale: as for :func:`named`.
+    :raises InvalidInput: if the file cannot be read, fails, or has not exactly one topology in ``topos``.
     """
-    return described(read_text(path), str(path), scale, changes)
+    read_text(file)
+    _require_mininet()
+    try:
+        topos = runpy.run_path(str(file)).get("topos")
+    except Exception as error:
+        raise InvalidInput.of("network", f"{file}: {type(error).__name__}: {error}") from error
+    if not isinstance(topos, Mapping) or len(topos) != 1:
+        cause = f"{file} does not define one topology; expected topos = {{'my_topo': MyTopo}}"
+        raise InvalidInput.of("network", cause)
+    ((name, topology),) = topos.items()
+    return _built(name, topology, scale)
 
 
-def found(reference: str, scale: float | None = None, changes: Changes = NO_CHANGES) -> Network:
-    """The network that is meant by a name, or by the path of a file.
+def found(reference: str, scale: float | None = None) -> Network:
+    """The network of a built-in topology's name, or of the path of a Python file.
 
     :raises InvalidInput: as :func:`named` and :func:`read`.
     """
     path = Path(reference)
     if path.suffix or len(path.parts) > 1:
-        return read(path, scale, changes)
-    return named(reference, scale, changes)
+        return read(path, scale)
+    return named(reference, scale)
 
 
-def described(
-    text: str, file: str | None = None, scale: float | None = None, changes: Changes = NO_CHANGES
-) -> Network:
-    """The network that a YAML text describes.
+def _built(name: str, topology: Any, scale: float | None) -> Network:
+    from mininet_topos.networks.campus_network import network_from_topo
+    from mininet_topos.topologies.campus_topo import CampusTopo
 
-    :param file: its name, for messages.
-    :raises InvalidInput: with every problem found, each with file, line and field.
-    """
-    data, lines = read_yaml(text, file)
-    model = check_model(_changed(data, changes), Description, file, lines)
+    if not (isinstance(topology, type) and issubclass(topology, CampusTopo)):
+        raise InvalidInput.of("network", f"topos[{name!r}] is no subclass of CampusTopo")
     try:
-        return compiled(model, scale)
-    except WrongDescription as refused:
-        raise InvalidInput(_problems(refused, file, lines)) from refused
+        return network_from_topo(name, topology(scale=scale))
+    except ValueError as error:
+        field, _, cause = str(error).partition(": ")
+        raise InvalidInput.of(field, cause) from error
 
 
-def _changed(data: Any, changes: Changes) -> Any:
-    """The description with other attributes of some links; a rate replaces a goodput, and the other way."""
-    if not changes:
-        return data
-    written = data.get("links") or {} if isinstance(data, dict) else {}
-    if not isinstance(written, dict):
-        return data  # and refused as that
-    links = dict(written)
-    for name, attributes in changes.items():
-        if name not in links:
-            raise InvalidInput.of(f"links.{name}", absent("link", name, links), "unknown-name")
-        if not isinstance(links[name], dict):
-            return data
-        replaced = {"rate", "goodput"} if {"rate", "goodput"} & set(attributes) else set()
-        kept = {key: value for key, value in links[name].items() if key not in replaced}
-        links[name] = {**kept, **attributes}
-    return {**data, "links": links}
-
-
-def _problems(refused: WrongDescription, file: str | None, lines: Lines) -> Iterator[Problem]:
-    for wrong in refused.found:
-        line, column = lines.of(wrong.place) or (None, None)
-        yield Problem(".".join(wrong.place), wrong.cause, file, line, column)
+def _require_mininet() -> None:
+    if find_spec("mininet") is None:
+        raise Unavailable(
+            "Mininet is not installed for this Python (Debian package mininet; scripts/setup.sh)"
+        )

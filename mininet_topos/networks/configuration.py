@@ -17,6 +17,7 @@ from adon.config import Configuration
 from adon.errors import InvalidInput
 from adon.yamlfile import dump_data, parse_model
 from apps.collector import orders
+from mininet_topos.link_shape import MTU
 from mininet_topos.networks.network import Network, Site
 from mininet_topos.networks.network import Path as TransitPath
 
@@ -146,8 +147,8 @@ def _every(seconds: float, like: Schedule) -> Schedule:
 
 def configuration(
     network: Network,
-    points: Mapping[str, Contact],
-    controller: Path,
+    points: Mapping[str, Contact] | None = None,
+    controller: Path | None = None,
     *,
     schedule: Schedule = DEFAULT_SCHEDULE,
     openflow_port: int = 6653,
@@ -156,7 +157,8 @@ def configuration(
 ) -> str:
     """The YAML text.
 
-    :param points: per measuring DTN how its measurement point is reached.
+    :param points: per measuring DTN how its measurement point is reached; None for a network without points,
+        which ``mn`` runs: nothing is measured.
     :param controller: the file of the token by which the points know the controller.
     :param extra: further top-level sections (``compute``, ``policy``), as they are.
     """
@@ -166,13 +168,7 @@ def configuration(
         "switches": {site.edge: {"dpid": f"{site.dpid:016x}"} for site in network.sites},
         "sites": {site.name: _site(site) for site in network.sites},
         "paths": {path.name: _path(path, shared) for path in network.paths},
-        "measurements": {
-            "points": {site.name: _point(points[site.measuring.host], controller) for site in network.sites},
-            "tests": [test for path in network.paths for test in _tests(path, schedule)],
-            "notice": f"{NOTICE:g} s",
-            "around_throughput": f"{AROUND_THROUGHPUT:g} s",
-            "around_others": f"{schedule.around_others:g} s",
-        },
+        **({} if points is None else {"measurements": _measurements(network, points, controller, schedule)}),
         "controller": {"openflow_port": openflow_port, "web_port": web_port},
         **(extra if extra is not None else {}),
     }
@@ -202,13 +198,25 @@ def _path(path: TransitPath, shared: frozenset[str]) -> dict[str, Any]:
         "layer": path.layer,
         **vlan,
         "capacity": _rate(path.capacity),
-        "mtu": path.mtu,
+        "mtu": MTU,
         **({"links": links} if links else {}),
         "ends": ends,
     }
 
 
-def _point(contact: Contact, controller: Path) -> dict[str, Any]:
+def _measurements(
+    network: Network, points: Mapping[str, Contact], controller: Path | None, schedule: Schedule
+) -> dict[str, Any]:
+    return {
+        "points": {site.name: _point(points[site.measuring.host], controller) for site in network.sites},
+        "tests": [test for path in network.paths for test in _tests(path, schedule)],
+        "notice": f"{NOTICE:g} s",
+        "around_throughput": f"{AROUND_THROUGHPUT:g} s",
+        "around_others": f"{schedule.around_others:g} s",
+    }
+
+
+def _point(contact: Contact, controller: Path | None) -> dict[str, Any]:
     return {
         "url": contact.url,
         "verify": str(contact.certificate),

@@ -15,7 +15,8 @@ from typing import Literal, TypeVar
 from adon.errors import InvalidInput
 from adon.frozenmap import FrozenMap
 from adon.nearest_key import absent
-from mininet_topos.topology import Shape, Topology
+from mininet_topos.link_shape import LinkShape
+from mininet_topos.topology import Topology
 
 V = TypeVar("V")
 
@@ -86,7 +87,6 @@ class Path:
     :param links: the links it runs over, in that order too.
     :param delay: one way, the sum of its links.
     :param loss: the share of packets lost on one way, if each link loses by itself.
-    :param mtu: of its narrowest link, bytes of IP packet.
     """
 
     name: str
@@ -99,7 +99,6 @@ class Path:
     links: tuple[str, ...]
     delay: float = 0.0
     loss: float = 0.0
-    mtu: int = 1500
 
     @property
     def sites(self) -> tuple[str, str]:
@@ -123,7 +122,7 @@ class NamedLink:
     name: str
     between: tuple[str, str]
     ends: tuple[str, str]
-    shape: Shape | None = None
+    shape: LinkShape | None = None
     goodput: float | None = None
     shaped: tuple[str, ...] = ()
 
@@ -132,7 +131,7 @@ class NamedLink:
 class Network:
     """A test network with its meaning.
 
-    :param name: what ``networks.named`` finds it by, if it is built in.
+    :param name: its key in ``topos``.
     :param title: one line for people.
     :param about: what it is for, and where it comes from.
     :param scale: the described rates are this many times those that are built.

@@ -1,7 +1,8 @@
 """Change a link of a running network, from outside.
 
-Which commands change it is said by :mod:`mininet_topos.shaping`; here they are run where the link is.  What a
-link has been changed to is kept in the run folder, so that a second change leaves the rest of the first.
+Which commands change it is said by :mod:`mininet_topos.link_shape`; here they are run where the link is.
+What a link has been changed to is kept in the run folder, so that a second change leaves the rest of the
+first.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from pathlib import Path
 from typing import Protocol
 
 from adon.errors import InvalidInput
-from mininet_topos import building, commands, shaping
+from mininet_topos import building, commands
+from mininet_topos.link_shape import LinkShape, tc_lines
 from mininet_topos.networks import NamedLink, Network
 from mininet_topos.platforms import state
 from mininet_topos.shaping import Change
-from mininet_topos.topology import Shape
 
 CHANGED, LOCK = "links.json", "links.lock"
 TIMEOUT = 20.0
@@ -54,7 +55,12 @@ def set_link(bed: Inside, name: str, change: Change) -> None:
     with _one_at_a_time(bed.folder):
         shapes = _changed(bed, link, change) if change.shapes else {}
         for interface, shape in shapes.items():
-            _batch(bed, "tc", shaping.changed(interface, shape, emulated_by), interfaces[interface].node)
+            _batch(
+                bed,
+                "tc",
+                tc_lines(interface, shape, netem=emulated_by.netem, change=True),
+                interfaces[interface].node,
+            )
         if shapes:
             _keep(bed.folder, shapes)
         for end in (interfaces[name] for name in link.ends) if change.up is not None else ():
@@ -70,7 +76,7 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
         yield
 
 
-def _changed(bed: Inside, link: NamedLink, change: Change) -> dict[str, Shape]:
+def _changed(bed: Inside, link: NamedLink, change: Change) -> dict[str, LinkShape]:
     if link.shape is None:
         raise InvalidInput.of("link", f"{link.name} was built without a rate, and cannot get one")
     kept = _kept(bed.folder)
@@ -85,7 +91,7 @@ def _kept(folder: Path) -> dict[str, Change]:
     )
 
 
-def _keep(folder: Path, shapes: dict[str, Shape]) -> None:
+def _keep(folder: Path, shapes: dict[str, LinkShape]) -> None:
     changed = {
         name: Change(rate=shape.rate, delay=shape.delay, loss=shape.loss) for name, shape in shapes.items()
     }

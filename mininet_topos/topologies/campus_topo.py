@@ -48,6 +48,7 @@ RESERVED = ("all", "default", "joined", "lo", "management", "mgmt", "ovs-netdev"
 """Names that the building itself uses, or that Linux or Open vSwitch has for devices of its own."""
 MANAGEMENT = "172.31.0.1/24"
 """Address of the controller on the management network."""
+MANAGEMENT_BRIDGE = "management"
 CAMPUS_RULES = ("priority=0,actions=NORMAL",)
 """A campus's switches send everything as ordinary switches do: what leaves goes through its router."""
 
@@ -64,17 +65,11 @@ class CampusTopo(Topo):  # type: ignore[misc]
 
     scale = 100.0
 
-    def build(
-        self,
-        scale: float | None = None,
-        shaped: bool = True,
-        changes: Mapping[str, Mapping[str, float]] | None = None,
-    ) -> None:
+    def build(self, scale: float | None = None, shaped: bool = True) -> None:
         """Declare, check and number the network, and hand it to Mininet's graph.
 
         :param scale: declared rates are divided by it; None for the class's own.
         :param shaped: whether circuits get their rate, delay, loss and queue.
-        :param changes: per circuit the attributes to have other values, as :meth:`circuit` takes them.
         :raises ValueError: if the network cannot be built, with the name of the node, circuit or path.
         """
         self.scale = float(self.scale if scale is None else scale)
@@ -87,13 +82,10 @@ class CampusTopo(Topo):  # type: ignore[misc]
         self.wires: list[Wire] = []
         self._roles: dict[str, str] = dict.fromkeys(RESERVED, "the testbed itself")
         self._homes: dict[str, str] = {}
-        self._changes = dict(changes or {})
         self._tree_circuits: list[tuple[str, str, str]] = []
         self.describe()
         for circuit in self._tree_circuits:
             self.circuit(*circuit)
-        for name in self._changes.keys() - self.circuits.keys():
-            raise ValueError(f"circuits.{name}: unknown circuit; expected one of {', '.join(self.circuits)}")
         self._check()
         self._lay_wires()
         self._add_nodes()
@@ -136,8 +128,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
             attached={dtn: switch or edge for dtn, switch in hosts.items()},
         )
         self._declare(name, "a campus")
-        for interface in (f"mgmt-{campus.measuring}", f"{campus.measuring}-mgmt"):
-            self._take(interface, "an interface of the management network")
         for role, nodes in (
             (DTN, campus.attached),
             (EDGE, [edge]),
@@ -147,6 +137,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
             for node in nodes:
                 self._declare(node, role)
                 self._homes[node] = name
+        for interface in (f"mgmt-{campus.measuring}", f"{campus.measuring}-mgmt"):
+            self._take(interface, "an interface of the management network")
         self.campuses[name] = campus
         for dtn, switch in campus.attached.items():
             if switch != edge and switch not in campus.switches:
@@ -191,26 +183,21 @@ class CampusTopo(Topo):  # type: ignore[misc]
         """
         self._declare(name, "a circuit")
         self._check_ends(name, one, other)
-        given: dict[str, Any] = {"goodput": goodput, "rate": rate, "delay": delay, "loss": loss}
-        changes = self._changes.get(name, {})
-        if {"goodput", "rate"} & changes.keys():
-            given.update(goodput=None, rate=None)
-        given.update(changes)
-        if given["goodput"] is not None and given["rate"] is not None:
+        if goodput is not None and rate is not None:
             raise ValueError(f"circuits.{name}: has a rate and a goodput; expected one of the two")
         homes = {self._homes.get(node) for node in (one, other)}
         campus = next(iter(homes)) if len(homes) == 1 else None
         switched = self._roles[one] not in (ROUTER, TRANSIT)
         frame = MTU + (TAGGED if switched and campus is None else UNTAGGED)
-        wire, data = _rates(given["rate"], given["goodput"], frame, self.scale)
+        wire, data = _rates(rate, goodput, frame, self.scale)
         circuit = Circuit(
             name=name,
             ends=(one, other),
             rate=wire,
             goodput=data,
-            delay=float(given["delay"]),
-            loss=float(given["loss"]),
-            queue=int(changes.get("queue", queue)),
+            delay=delay,
+            loss=loss,
+            queue=queue,
             port_names=port_names,
             campus=campus,
             line=switched and wire is not None,
@@ -231,6 +218,15 @@ class CampusTopo(Topo):  # type: ignore[misc]
         :param vlan: layer 2 only; the first free one from 1701 on, if none is declared.
         :param measured: whether the campuses' measurement points measure it.
         """
+        if name in self.paths:
+            raise ValueError(f"paths.{name}: is declared already; expected another name")
+        if layer not in (2, 3):
+            raise ValueError(f"paths.{name}.layer: {layer} is out of range; expected 2 or 3")
+        if vlan is not None and (layer == 3 or not 2 <= vlan <= numbering.LAST_VLAN):
+            raise ValueError(
+                f"paths.{name}.vlan: {vlan} is out of range; expected 2 to {numbering.LAST_VLAN} on layer 2, "
+                "none on layer 3"
+            )
         one, *between, other = over
         for campus in (one, other):
             if campus not in self.campuses:
@@ -390,7 +386,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
             if circuit.line:
                 self.addHost(circuit.name, cls=Line, ip=None)
         self._add_provider_switches()
-        self.addSwitch("management", cls=ManagementBridge, address=MANAGEMENT)
+        self.addSwitch(MANAGEMENT_BRIDGE, cls=ManagementBridge, address=MANAGEMENT)
 
     def _add_provider_switches(self) -> None:
         rules: dict[str, list[str]] = {switch: [] for switch in self.nodes_of(PROVIDER)}
@@ -414,7 +410,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         for campus in self.campuses.values():
             dtn = campus.measuring
             self.addLink(
-                "management",
+                MANAGEMENT_BRIDGE,
                 dtn,
                 intfName1=f"mgmt-{dtn}",
                 intfName2=f"{dtn}-mgmt",

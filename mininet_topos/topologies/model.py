@@ -101,7 +101,7 @@ class Circuit:
     port_names: tuple[str | None, str | None]
     campus: str | None
     line: bool
-    interfaces: tuple[str, ...] = ()
+    interfaces: tuple[str, str] = ("", "")
     shaped: tuple[str, ...] = ()
 
     @property

@@ -18,7 +18,9 @@ FIRST_DTN, LAST_HOST, STEP = 10, 254, 10
 TRANSFER_POOLS = ("203.0.113.0/24", "198.18.0.0/15")
 DEFAULT = "0.0.0.0/0"
 
-Campuses, Circuits, Paths = Mapping[str, Campus], Mapping[str, Circuit], Mapping[str, TransitPath]
+Campuses = Mapping[str, Campus]
+Circuits = Mapping[str, Circuit]
+Paths = Mapping[str, TransitPath]
 
 
 def assign_vlans(paths: Paths) -> None:

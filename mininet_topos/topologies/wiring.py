@@ -86,10 +86,10 @@ def record_interfaces(circuits: Mapping[str, Circuit], wires: Sequence[Wire]) ->
     for circuit in circuits.values():
         ends = [end for wire in wires if wire.circuit is circuit for end in wire.ends]
         at = {end.node: end.name for end in ends}
-        circuit.interfaces = tuple(at[node] for node in circuit.ends)
+        one, other = circuit.ends
+        circuit.interfaces = at[one], at[other]
         line = {end.label: end.name for end in ends if end.node == circuit.name}
         if circuit.rate is not None:
-            one, other = circuit.ends
             circuit.shaped = (line[other], line[one]) if circuit.line else circuit.interfaces
 
 

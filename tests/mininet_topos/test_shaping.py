@@ -7,21 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.errors import InvalidInput
-from mininet_topos import shaping
-from mininet_topos.emulation import Emulation
+from mininet_topos.link_shape import LinkShape, tc_lines
 from mininet_topos.shaping import Change
-from mininet_topos.topology import Shape
 
-NETEM, PLAIN = Emulation("user", netem=True), Emulation("user", netem=False)
-SHAPE = Shape(60e6, 40, 0.005, 0.01)
+SHAPE = LinkShape(60e6, 40, 0.005, 0.01)
 HTB = "htb rate 60000000bit ceil 60000000bit burst 7500 cburst 7500 quantum 1518"
 
 
 @pytest.mark.parametrize(
-    ("emulated_by", "lines"),
+    ("netem", "lines"),
     [
         (
-            NETEM,
+            True,
             (
                 "qdisc add dev x root handle 1: netem limit 100000 delay 5000us loss random 1.0000000%",
                 "qdisc add dev x parent 1:1 handle 2: htb default 1",
@@ -30,7 +27,7 @@ HTB = "htb rate 60000000bit ceil 60000000bit burst 7500 cburst 7500 quantum 1518
             ),
         ),
         (
-            PLAIN,
+            False,
             (
                 "qdisc add dev x root handle 2: htb default 1",
                 f"class add dev x parent 2: classid 2:1 {HTB}",
@@ -40,28 +37,26 @@ HTB = "htb rate 60000000bit ceil 60000000bit burst 7500 cburst 7500 quantum 1518
     ],
     ids=["netem", "none"],
 )
-def test_a_shape_is_delay_then_rate_then_queue(emulated_by, lines):
-    assert shaping.built("x", SHAPE, emulated_by) == lines
+def test_a_shape_is_delay_then_rate_then_queue(netem, lines):
+    assert tc_lines("x", SHAPE, netem=netem) == lines
 
 
 def test_without_delay_and_loss_netem_is_there_and_does_nothing():
-    first = shaping.built("x", Shape(60e6, 40), NETEM)[0]
+    first = tc_lines("x", LinkShape(60e6, 40), netem=True)[0]
     assert first == "qdisc add dev x root handle 1: netem limit 100000"
 
 
-@pytest.mark.parametrize(
-    ("rate", "mtu", "burst"), [(1e6, 1500, 6000), (48e6, 1500, 6000), (60e6, 1500, 7500), (1e6, 600, 2400)]
-)
-def test_a_burst_is_four_frames_or_a_millisecond(rate, mtu, burst):
-    line = next(line for line in shaping.built("x", Shape(rate, 40, mtu=mtu), PLAIN) if "class" in line)
+@pytest.mark.parametrize(("rate", "burst"), [(1e6, 6000), (48e6, 6000), (60e6, 7500)])
+def test_a_burst_is_four_frames_or_a_millisecond(rate, burst):
+    line = next(line for line in tc_lines("x", LinkShape(rate, 40), netem=False) if "class" in line)
     assert f"burst {burst} cburst {burst}" in line
 
 
-@pytest.mark.parametrize("emulated_by", [NETEM, PLAIN])
-def test_a_change_names_what_was_built(emulated_by):
+@pytest.mark.parametrize("netem", [True, False])
+def test_a_change_names_what_was_built(netem):
     """Same handles, same order, only another verb: nothing is removed and made again."""
-    built = shaping.built("x", SHAPE, emulated_by)
-    changed = shaping.changed("x", SHAPE, emulated_by)
+    built = tc_lines("x", SHAPE, netem=netem)
+    changed = tc_lines("x", SHAPE, netem=netem, change=True)
     assert [line for line in changed if "htb default" in line] == []
     expected = [line.replace(" add ", " change ") for line in built if "htb default" not in line]
     assert list(changed) == expected
@@ -72,9 +67,9 @@ def test_a_change_names_what_was_built(emulated_by):
     [
         (Change(), SHAPE),
         (Change(up=False), SHAPE),
-        (Change(rate=30e6), Shape(30e6, 40, 0.005, 0.01)),
-        (Change(delay=0.0), Shape(60e6, 40, 0.0, 0.01)),
-        (Change(loss=0.0, delay=0.1), Shape(60e6, 40, 0.1, 0.0)),
+        (Change(rate=30e6), LinkShape(30e6, 40, 0.005, 0.01)),
+        (Change(delay=0.0), LinkShape(60e6, 40, 0.0, 0.01)),
+        (Change(loss=0.0, delay=0.1), LinkShape(60e6, 40, 0.1, 0.0)),
     ],
 )
 def test_what_is_not_asked_for_stays(change, shape):

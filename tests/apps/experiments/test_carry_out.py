@@ -114,7 +114,7 @@ def test_a_run_that_goes_well_is_complete_and_keeps_its_file(tmp_path, beds):
     path, about, interruption = carried_out(tmp_path, text)
     assert (about.state, about.why, interruption.came) == (State.COMPLETE, "", False)
     assert (path / folder.DOCUMENT).read_text() == text
-    assert sorted(one.name for one in (path / folder.FILES).iterdir()) == ["network.yaml", "templates.0.yaml"]
+    assert sorted(one.name for one in (path / folder.FILES).iterdir()) == ["network.py", "templates.0.yaml"]
     assert [row.state for row in folder.read(path).tables.flows] == [FlowState.FINISHED]
 
 

@@ -36,7 +36,7 @@ def place(tmp_path) -> Path:
     place = tmp_path / "mine"
     (place / "shared").mkdir(parents=True)
     (place / "shared" / "bulk.yaml").write_text(BULK)
-    (place / "network.yaml").write_text(f"# ours\n{networks.text('mu_osu')}")
+    (place / "network.py").write_text(f"# ours\n{networks.text('mu_osu')}")
     return place
 
 
@@ -56,7 +56,7 @@ def trials(source: Source):
     return plan(source.experiment, source.templates, found).trials
 
 
-@pytest.mark.parametrize("network", ["network.yaml", "mu_osu"])
+@pytest.mark.parametrize("network", ["network.py", "mu_osu"])
 def test_a_run_can_be_repeated_from_its_folder_alone(place, tmp_path, network):
     (place / "e.yaml").write_text(MINE.format(network=network))
     source = read(place / "e.yaml")
@@ -68,7 +68,7 @@ def test_a_run_can_be_repeated_from_its_folder_alone(place, tmp_path, network):
     assert (path / "experiment.yaml").read_text() == text
     files = path / "files"
     assert (files / "templates.0.yaml").read_text() == BULK
-    assert (files / "network.yaml").read_text().endswith(network_text)
+    assert (files / "network.py").read_text().endswith(network_text)
     again = folder.document(path)
     assert (again.digest(), trials(again)) == (digest, planned)
 
@@ -76,8 +76,8 @@ def test_a_run_can_be_repeated_from_its_folder_alone(place, tmp_path, network):
     _, once_more = experiment_of(str(path))
     assert named_files(once_more) == named_files(again)
     second = kept(once_more, tmp_path / "s")
-    assert {file.name: file.read_text() for file in (second / "files").glob("*.yaml")} == {
-        file.name: file.read_text() for file in files.glob("*.yaml")
+    assert {file.name: file.read_text() for file in (second / "files").iterdir()} == {
+        file.name: file.read_text() for file in files.iterdir()
     }
 
 
@@ -85,12 +85,12 @@ def test_what_is_built_in_is_kept_too(tmp_path):
     source = synthetic.source()
     path = kept(source, tmp_path / "r")
     copies = {file.name for file in (path / "files").iterdir()}
-    assert copies == {"network.yaml", "templates.0.yaml", "templates.1.yaml"}
+    assert copies == {"network.py", "templates.0.yaml", "templates.1.yaml"}
     # The folder's copy counts, not what ADON brings by then.
     template = path / "files" / "templates.0.yaml"
     template.write_text(template.read_text().replace("\nstreams: 1", "\nstreams: 2"))
-    network = path / "files" / "network.yaml"
-    network.write_text(network.read_text().replace("network: mu_osu", "network: another", 1))
+    network = path / "files" / "network.py"
+    network.write_text(network.read_text().replace('{"mu_osu":', '{"another":'))
     again = folder.document(path)
     assert (source.templates["soykb"].streams, again.templates["soykb"].streams) == (1, 2)
     assert around.network(again).name == "another"

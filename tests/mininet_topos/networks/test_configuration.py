@@ -10,32 +10,32 @@ from apps.collector import orders
 from measurement.point.specs import parse_spec
 from measurement.scheduling import Execution, overlaps
 from mininet_topos.demo.stage import ROUND_TRIPS
-from mininet_topos.networks import Network, described, named, names
+from mininet_topos.networks import Network, named, names
 from mininet_topos.networks.configuration import DEFAULT_SCHEDULE, Schedule, configuration, fitting
 from mininet_topos.platforms.bed import PointContact
+from mininet_topos.topologies.campus_topo import CampusTopo
+from tests.mininet_topos.topologies.declarations import network_of
 
 PEM = Path("/somewhere/point.pem")
 CONTROLLER = Path("/somewhere/controller.token")
 MU_OSU = named("mu_osu")
 
-STAR = """
-network: star
-title: Three campuses around one router, and an overlay between two of them
-sites: {one: , two: , three: }
-switches: [hub]
-routers: [core]
-links:
-  one-hub: {between: {one-edge: hub, hub: one}, rate: 80 Mbps}
-  two-hub: {between: {two-edge: hub, hub: two}, rate: 60 Mbps}
-  one-core: {between: [one-rtr, core], rate: 20 Mbps}
-  two-core: {between: [two-rtr, core], rate: 10 Mbps}
-  thr-core: {between: [three-rtr, core], rate: 30 Mbps}
-paths:
-  overlay: {layer: 2, over: [one, hub, two]}
-  one-two: {layer: 3, over: [one, core, two]}
-  one-three: {layer: 3, over: [one, core, three]}
-  two-three: {layer: 3, over: [two, core, three], measured: false}
-"""
+
+def star(topo: CampusTopo) -> None:
+    """Three campuses around one router, and an overlay between two of them."""
+    for campus in ("one", "two", "three"):
+        topo.campus(campus)
+    topo.provider_switch("hub")
+    topo.router("core")
+    topo.circuit("one-hub", "one-edge", "hub", rate=80, port_names=("hub", "one"))
+    topo.circuit("two-hub", "two-edge", "hub", rate=60, port_names=("hub", "two"))
+    topo.circuit("one-core", "one-rtr", "core", rate=20)
+    topo.circuit("two-core", "two-rtr", "core", rate=10)
+    topo.circuit("thr-core", "three-rtr", "core", rate=30)
+    topo.transit_path("overlay", 2, ["one", "hub", "two"])
+    topo.transit_path("one-two", 3, ["one", "core", "two"])
+    topo.transit_path("one-three", 3, ["one", "core", "three"])
+    topo.transit_path("two-three", 3, ["two", "core", "three"], measured=False)
 
 
 def text_of(network: Network, **options) -> str:
@@ -148,7 +148,7 @@ def test_further_sections_are_taken_as_they_are(tmp_path):
 
 
 def test_links_that_paths_share_are_named_and_paths_that_are_not_measured_have_no_tests(tmp_path):
-    network = described(STAR)
+    network = network_of(star)
     read = load(tmp_path, text_of(network, schedule=fitting(network)))
     assert {name: path.links for name, path in read.paths.items()} == {
         "overlay": (),
@@ -157,3 +157,9 @@ def test_links_that_paths_share_are_named_and_paths_that_are_not_measured_have_n
         "two-three": ("two-core", "thr-core"),
     }
     assert {test.path for test in read.measurements.tests} == {"overlay", "one-two", "one-three"}
+
+
+def test_without_points_nothing_is_measured(tmp_path):
+    read = load(tmp_path, configuration(MU_OSU))
+    assert (read.measurements.points, read.measurements.tests) == ({}, ())
+    assert set(read.paths) == {"al2s", "internet"}
