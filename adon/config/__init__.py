@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
-
-from pydantic import model_validator
+from typing import Any
 
 from adon import yamlfile
 from adon.config.access import Access
@@ -25,7 +24,8 @@ from adon.config.measurements import Measurements
 from adon.config.network import CookieRange, LinkDiscovery, NetworkLink, Overlay, Site, Switch, TransitPath
 from adon.config.policy import Policy
 from adon.config.slices import Slice
-from adon.config.types import Section, raise_all
+from adon.config.types import Section
+from adon.errors import Problem
 from adon.frozenmap import Frozen, FrozenMap
 from adon.values import Mode, Name
 
@@ -72,10 +72,8 @@ class Configuration(Section):
     ignored_cookies: tuple[CookieRange, ...] = ()
     health: HealthRounds | None = None
 
-    @model_validator(mode="after")
-    def _references(self) -> Self:
-        raise_all(problems(self))
-        return self
+    def _problems(self) -> Iterator[str | Problem]:
+        return problems(self)
 
     def mode_of(self, switch: str) -> Mode:
         """Return the mode of a switch: its own, else the network's."""

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from adon.access.policy import Role
-from adon.config.types import Section, Span, is_loopback, raise_all
+from adon.config.types import Section, Span, is_loopback
 from adon.frozenmap import Frozen, FrozenMap
 from adon.values import Name
 
@@ -113,11 +113,9 @@ class OpenIdProvider(Section):
     verify: str = "system"
     leeway: Annotated[Span, Field(le=300)] = 30.0
 
-    @model_validator(mode="after")
-    def _one_secret(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if self.client_secret_file is not None and self.client_secret_variable is not None:
-            raise ValueError("client_secret_variable: the secret is in client_secret_file already")
-        return self
+            yield "client_secret_variable: the secret is in client_secret_file already"
 
 
 class Shibboleth(Section):
@@ -177,12 +175,7 @@ class AccessRule(Section):
     groups: tuple[Text, ...] = ()
     keep_groups: bool = False
 
-    @model_validator(mode="after")
-    def _gives(self) -> Self:
-        raise_all(self._wrong())
-        return self
-
-    def _wrong(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         if not self.roles and not self.groups and not self.keep_groups:
             yield "roles: the rule gives nothing; name roles or groups"
         if self.keep_groups and not self.when.group:
@@ -205,12 +198,7 @@ class Access(Section):
     rules: tuple[AccessRule, ...] = ()
     default_roles: tuple[Role, ...] = ()
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        raise_all(self._wrong())
-        return self
-
-    def _wrong(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         if self.openid and self.public_url is None:
             yield "public_url: is needed: providers send browsers back to it"
         for name in RESERVED:

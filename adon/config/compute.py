@@ -8,10 +8,10 @@ the programs that stand here, and nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from adon.config.types import PositiveRate, Section, Span
 from adon.frozenmap import Frozen, FrozenMap
@@ -71,17 +71,15 @@ class ConfiguredJob(Section):
     output: Absolute = "/dev/null"
     folder: Absolute = "/tmp"  # noqa: S108 - the one folder that every compute node has
 
-    @model_validator(mode="after")
-    def _possible(self) -> ConfiguredJob:
+    def _problems(self) -> Iterator[str]:
         if not self.run[0].startswith("/"):
-            raise ValueError(f"run.0: {self.run[0]!r} is not an absolute path: whose PATH would it be?")
+            yield f"run.0: {self.run[0]!r} is not an absolute path: whose PATH would it be?"
         for number, word in enumerate(self.run):
             unknown = [name for name in _PLACEHOLDER.findall(word) if name not in FACTS]
             if unknown:
-                raise ValueError(f"run.{number}: {{{unknown[0]}}} is none of {', '.join(FACTS)}")
+                yield f"run.{number}: {{{unknown[0]}}} is none of {', '.join(FACTS)}"
         if self.cores < self.nodes:
-            raise ValueError(f"cores: {self.cores} on {self.nodes} nodes leaves one without")
-        return self
+            yield f"cores: {self.cores} on {self.nodes} nodes leaves one without"
 
     def refusal(self, arguments: Sequence[str]) -> str | None:
         """Why it may not be run with these words added; None if it may."""

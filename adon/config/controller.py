@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from adon.config.types import CertificateName, Network, PerSecond, Port, Section, Span, is_loopback, raise_all
+from adon.config.types import CertificateName, Network, PerSecond, Port, Section, Span, is_loopback
 from adon.units import Duration
 
 OpenFlowVersion = Literal["1.3", "1.4"]
@@ -140,12 +140,7 @@ class Credentials(Section):
     session_lifetime: Span = 12 * 3600.0
     most_tokens: int = Field(default=50, ge=1, le=10_000)
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        raise_all(self._wrong())
-        return self
-
-    def _wrong(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         if self.token_lifetime > self.longest_token_lifetime:
             yield "token_lifetime: is above longest_token_lifetime"
         if self.session_idle > self.session_lifetime:
@@ -180,12 +175,7 @@ class Controller(Section):
     web_limits: WebLimits = WebLimits()
     ha: HighAvailability | None = None
 
-    @model_validator(mode="after")
-    def _secured(self) -> Self:
-        raise_all(self._wrong())
-        return self
-
-    def _wrong(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         yield from transport_problems(self.openflow_host, self.tls, self.plain_tcp)
         if "1.3" not in self.openflow_versions:
             yield "openflow_versions: 1.3 cannot be left out: it is what every switch must be able to speak"

@@ -18,7 +18,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from adon import yamlfile
-from adon.config.types import Port, Section, Span, raise_all
+from adon.config.types import Port, Section, Span
 from adon.units import Size
 from adon.values import Name
 from measurement.health.model import Pair
@@ -70,12 +70,7 @@ class Instances(Section):
     key_file: Path | None = None
     between_zones: Annotated[int | None, Field(ge=1)] = None
 
-    @model_validator(mode="after")
-    def _each_once(self) -> Self:
-        raise_all(self._doubled())
-        return self
-
-    def _doubled(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         names = Counter(one.name for one in self.instances)
         ends = Counter(self._end(one) for one in self.instances)
         for number, one in enumerate(self.instances):
@@ -116,11 +111,9 @@ class SitedInstance(ListedInstance):
     site: Name | None = None
     path: Name | None = None
 
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if (self.site is None) != (self.path is None):
-            raise ValueError("path: an instance stands for a site and a path, or for neither")
-        return self
+            yield "path: an instance stands for a site and a path, or for neither"
 
 
 class HealthRounds(Instances):

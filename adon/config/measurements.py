@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from adon.config.types import Port, PositiveRate, Section, Span, Url, Verify, raise_all
+from adon.config.types import Port, PositiveRate, Section, Span, Url, Verify
 from adon.frozenmap import Frozen, FrozenMap
 from adon.units import format_duration
 from adon.values import Name
@@ -110,12 +110,7 @@ class MeasurementTest(Direction):
     latency_packets: int = Field(default=100, ge=2, le=100_000)
     latency_interval: Span = 0.01
 
-    @model_validator(mode="after")
-    def _sensible(self) -> Self:
-        raise_all(self._wrong())
-        return self
-
-    def _wrong(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         if self.source == self.destination:
             yield "destination: is the source itself"
         if self.source.version != self.destination.version:
@@ -151,11 +146,9 @@ class BackgroundTest(Direction):
     packets: int = Field(default=600, ge=10, le=100_000)
     interval: Span = 0.1
 
-    @model_validator(mode="after")
-    def _sensible(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if not 1 <= self.period <= 600:
-            raise ValueError("interval: times packets must be 1 s to 10 min, the time between two results")
-        return self
+            yield "interval: times packets must be 1 s to 10 min, the time between two results"
 
     @property
     def period(self) -> float:
@@ -205,13 +198,11 @@ class Ingest(Section):
     key: str | None = None
     trust: str
 
-    @model_validator(mode="after")
-    def _secured(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if (self.certificate is None) != (self.key is None):
-            raise ValueError("key: a certificate and its key belong together")
+            yield "key: a certificate and its key belong together"
         if self.certificate is None and self.host not in ("127.0.0.1", "::1", "localhost"):
-            raise ValueError("certificate: is needed to listen on another address than loopback")
-        return self
+            yield "certificate: is needed to listen on another address than loopback"
 
 
 class ResultArchive(Section):

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv6Address
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from adon.config.types import (
     CertificateName,
@@ -24,7 +24,6 @@ from adon.config.types import (
     PositiveRate,
     Section,
     Span,
-    raise_all,
 )
 from adon.frozenmap import Frozen
 from adon.units import Duration, Ratio
@@ -76,11 +75,9 @@ class Host(Section):
     mac: Mac
     port: str
 
-    @model_validator(mode="after")
-    def _one_of_each(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if self.address6 is not None and self.address.version == 6:
-            raise ValueError("address6: the address is an IPv6 address already")
-        return self
+            yield "address6: the address is an IPv6 address already"
 
 
 class Site(Section):
@@ -133,12 +130,7 @@ class TransitPath(Section):
     links: tuple[Name, ...] = ()
     ends: Frozen[Name, PathEndpoint]
 
-    @model_validator(mode="after")
-    def _shape(self) -> Self:
-        raise_all(self._wrong())
-        return self
-
-    def _wrong(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         if len(self.ends) != 2:
             yield "ends: a path has exactly two ends"
         if self.layer == 2 and self.vlan is None:
@@ -213,10 +205,9 @@ class NetworkLink(Section):
     nat: bool = False
     families: Families = (4, 6)
 
-    @model_validator(mode="after")
-    def _two_ends(self) -> Self:
-        raise_all(iter(() if len(self.ends) == 2 else ["ends: a link joins exactly two different switches"]))
-        return self
+    def _problems(self) -> Iterator[str]:
+        if len(self.ends) != 2:
+            yield "ends: a link joins exactly two different switches"
 
 
 class Overlay(Section):
@@ -263,11 +254,9 @@ class LinkDiscovery(Section):
     flap_forgiven: Span = 60.0
     key_file: str | None = None
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if self.flap_penalty_cap < self.flap_penalty:
-            raise ValueError("flap_penalty_cap: is shorter than flap_penalty, the first penalty")
-        return self
+            yield "flap_penalty_cap: is shorter than flap_penalty, the first penalty"
 
     @property
     def window(self) -> float:
@@ -285,8 +274,6 @@ class CookieRange(Section):
     value: Annotated[int, Field(ge=0, lt=1 << 64)]
     mask: Annotated[int, Field(ge=0, lt=1 << 64)] = (1 << 64) - 1
 
-    @model_validator(mode="after")
-    def _within_the_mask(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if self.value & ~self.mask:
-            raise ValueError("value: has bits outside the mask, so no cookie can match")
-        return self
+            yield "value: has bits outside the mask, so no cookie can match"

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Address, IPv6Address
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
     PlainSerializer,
-    model_validator,
 )
 
 from adon.access.policy import Role
 from adon.config.controller import Credentials
 from adon.config.slices import Flowspace, Fraction, Priority
-from adon.config.types import SHARE_ROUNDING, Port, Section, Span, raise_all
+from adon.config.types import SHARE_ROUNDING, Port, Section, Span
 from adon.errors import InvalidFields, Problem, problems_of
 from adon.frozenmap import FrozenMap
 from adon.marking import FIREFLY_PORT, Dscp
@@ -57,12 +56,7 @@ class UseGrant(Section):
     compute: _Patterns | None = None
     priority: int | None = Field(default=None, ge=0, le=999)
 
-    @model_validator(mode="after")
-    def _about_somebody(self) -> Self:
-        raise_all(self._wrong())
-        return self
-
-    def _wrong(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         for field in ("who", "roles", "groups"):
             if getattr(self, field) == ():
                 yield f"{field}: names nobody; leave it out for everybody"
@@ -202,13 +196,9 @@ class ReactiveEntry(Section):
     per_minute: int = Field(default=60, ge=1, le=10_000_000)
     refuse_for: Span = 30.0
 
-    @model_validator(mode="after")
-    def _few_ports(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if any(space.named_ports > REACTIVE_PORTS for space in self.flowspace):
-            raise ValueError(
-                f"flowspace: each port is a rule: name {REACTIVE_PORTS} at most, or none for all"
-            )
-        return self
+            yield f"flowspace: each port is a rule: name {REACTIVE_PORTS} at most, or none for all"
 
 
 class FireflyCollector(Section):
@@ -237,13 +227,11 @@ class LadderPolicy(Section):
     queues: tuple[Annotated[int, Field(ge=0, lt=0xFFFF_FFFF)], ...] = (1, 2, 3)
     burst: Span = 0.1
 
-    @model_validator(mode="after")
-    def _sensible(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if sum(self.shares) > 1 + SHARE_ROUNDING:
-            raise ValueError(f"shares: they make {format_ratio(sum(self.shares))} of a port together")
+            yield f"shares: they make {format_ratio(sum(self.shares))} of a port together"
         if len(set(self.queues)) != len(self.shares):
-            raise ValueError("queues: one for each share is needed, each with a number of its own")
-        return self
+            yield "queues: one for each share is needed, each with a number of its own"
 
 
 class Policy(Section):

@@ -6,12 +6,12 @@ path's capacity and its budget of rules.  Without slices everybody may ask for e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from adon.access.policy import Role
 from adon.config.types import Section, raise_all
@@ -54,13 +54,11 @@ class Flowspace(Section):
         )
         return ports
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if not self.boxes:
-            raise ValueError("destination: has no version of IP in common with the source")
+            yield "destination: has no version of IP in common with the source"
         if len(self.sites) == 1:
-            raise ValueError("sites: a flow leads from one site to another: name two at least, or none")
-        return self
+            yield "sites: a flow leads from one site to another: name two at least, or none"
 
     @cached_property
     def boxes(self) -> tuple[Box, ...]:
@@ -96,11 +94,9 @@ class Members(Section):
     roles: tuple[Role, ...] | None = None
     groups: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] | None = None
 
-    @model_validator(mode="after")
-    def _somebody(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if self.who is None and self.roles is None and self.groups is None:
-            raise ValueError("who: nobody is named; give names, roles or groups")
-        return self
+            yield "who: nobody is named; give names, roles or groups"
 
     def hold(self, name: str, roles: Collection[str], groups: Collection[str]) -> bool:
         """Whether somebody of this name, with these roles and groups, is a member."""
@@ -133,13 +129,11 @@ class Slice(Section):
     mark: Dscp | None = None
     shared: bool = False
 
-    @model_validator(mode="after")
-    def _sensible(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if self.priorities[0] > self.priorities[1]:
-            raise ValueError("priorities: the lowest comes first")
+            yield "priorities: the lowest comes first"
         if self.mark is not None and self.dscp is not None and self.mark not in self.dscp:
-            raise ValueError(f"mark: {dscp_text(self.mark)} is not among the slice's own dscp")
-        return self
+            yield f"mark: {dscp_text(self.mark)} is not among the slice's own dscp"
 
     def share_of(self, path: str) -> float:
         """The part of a path's capacity that it may take, 0 for none."""
