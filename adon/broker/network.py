@@ -540,7 +540,9 @@ class Network:
     def _still_wanted(self, changes: Iterable[Change]) -> tuple[Entry, ...]:
         """What some changes were to put in, less what was given up meanwhile: that is saved as removed."""
         rules = [change.rule for change in changes if change.op is not Op.DELETE]
-        return tuple(rule for rule in rules if rule in self.wanted(self._wanted.owner(rule)))
+        owners = {self._wanted.owner(rule) for rule in rules}
+        wanted = {(owner, entry.slot): entry for owner in owners for entry in self.wanted(owner)}
+        return tuple(rule for rule in rules if wanted.get((self._wanted.owner(rule), rule.slot)) == rule)
 
     def _note_sent(self, batch: SendBatch, now: float) -> None:
         for change in batch.changes:
