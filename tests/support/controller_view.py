@@ -10,6 +10,7 @@ from dataclasses import replace
 from adon.broker.effects import SendBatch
 from adon.broker.events import BatchConfirmed, BatchFailed, Event, RuleRemoved, RulesReported, SwitchUp
 from adon.flowvisor.action import ToGroup
+from adon.flowvisor.connections import is_connections
 from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, Rule, Slot
 
 
@@ -24,10 +25,22 @@ class ControllerView:
         self._entries: dict[Slot, Entry] = {}
         self._changed: dict[Slot, float] = {}
         self._batches: dict[str, SendBatch] = {}
+        self._known: dict[int, tuple[Entry, ...]] = {}
 
-    def knows(self, entry: Entry) -> bool:
-        """Return whether this very entry is in its switch as far as the switch has said."""
-        return self._entries.get(entry.slot) == _as_reported(entry)
+    def knows_all(self, entries: tuple[Entry, ...]) -> bool:
+        """Return whether these very entries are in their switches as far as the switches have said.
+
+        A tuple whose entries are all there is not read again until a switch says something new.
+        """
+        if self._known.get(id(entries)) is not entries:
+            if not all(map(self._knows, entries)):
+                return False
+            self._known[id(entries)] = entries
+        return True
+
+    def _knows(self, entry: Entry) -> bool:
+        # An entry of connections stands for a rule of each, and is in no switch itself.
+        return is_connections(entry) or self._entries.get(entry.slot) == _as_reported(entry)
 
     def note_sent(self, batch: SendBatch, now: float) -> None:
         """Note a batch that was sent."""
@@ -36,6 +49,8 @@ class ControllerView:
 
     def take(self, event: Event) -> None:
         """Take what a switch says."""
+        if isinstance(event, BatchConfirmed | BatchFailed | RulesReported | RuleRemoved):
+            self._known.clear()
         match event:
             case BatchConfirmed(batch=batch):
                 self._confirm(self._batches[batch].changes, event.at)

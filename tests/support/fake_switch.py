@@ -16,7 +16,7 @@ from adon.flowvisor.action import ToGroup
 from adon.flowvisor.connections import is_connections, is_soft
 from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, Rule
+from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, Rule, Slot
 from tests.support import datapath
 from tests.support.datapath import Packet
 
@@ -58,8 +58,15 @@ class FakeSwitch(IdealSwitch):
     def copy(self) -> FakeSwitch:
         """Return a switch with the same entries and no faults."""
         other = FakeSwitch(self.dpid)
-        other.table = {slot: replace(held) for slot, held in self.table.items()}
+        other.table = {
+            slot: TableEntry(held.rule, held.packets, held.bytes, held.installed, held.used)
+            for slot, held in self.table.items()
+        }
         return other
+
+    def rules(self) -> dict[Slot, Entry]:
+        """Return everything in the switch by slot, without counters."""
+        return {slot: held.rule for slot, held in self.table.items()}
 
     def entries(self) -> set[Entry]:
         """Return everything in the switch, without counters."""

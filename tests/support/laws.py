@@ -23,7 +23,6 @@ from adon.broker.effects import (
 )
 from adon.broker.recompute.again import decided_again
 from adon.broker.recompute.differences import differences
-from adon.flowvisor.connections import is_connections
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.pipeline import is_ours
 from adon.flowvisor.rule import Op
@@ -72,10 +71,10 @@ def batch_twice_is_batch_once(stage: Stage, effect: Effect) -> None:
         switch = stage.switches[effect.dpid].copy()
         for change in effect.changes:
             switch.apply(change)
-        once = switch.entries()
+        once = switch.rules()
         for change in effect.changes:
             switch.apply(change)
-        assert switch.entries() == once
+        assert switch.rules() == once
 
 
 def decision_is_saved_once(stage: Stage, effect: Effect) -> None:
@@ -124,12 +123,9 @@ def desired_is_installed_when_quiet(stage: Stage, _: Effect) -> None:
 
     What somebody else changed since the switch last reported does not count.
     """
-    network = stage.broker.world.network
-    for entry in stage.desired():
-        owner = stage.owner(entry)
-        # An entry of connections stands for a rule of each, and is in no switch itself.
-        if network.complete(owner) and not is_connections(entry):
-            assert stage.view.knows(entry), f"{owner} counts as installed without {entry}"
+    for owner, entries in stage.desired_by_owner():
+        if not stage.view.knows_all(entries):
+            assert not stage.broker.world.network.complete(owner), f"{owner} counts as installed"
 
 
 def no_port_over_subscribed(stage: Stage, _: Effect) -> None:

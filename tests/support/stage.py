@@ -8,7 +8,7 @@ step.  Only this package reads the broker's internals, one place per read-out.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
@@ -445,6 +445,11 @@ class Stage(EventPlayer):
         """Return the entries that the broker wants in the switches."""
         network = self.broker.world.network
         return {entry for number in self.ports if dpid in (None, number) for entry in network.desired(number)}
+
+    def desired_by_owner(self) -> Iterator[tuple[str, tuple[Entry, ...]]]:
+        """Return the entries that the broker wants in the switches, by owner."""
+        wanted = self.broker.world.network._wanted
+        return ((owner, wanted.of(owner)) for owner in wanted)
 
     def desired_of(self, flow: Flow) -> set[Entry]:
         """Return the entries that the broker wants in the switches for a flow."""
