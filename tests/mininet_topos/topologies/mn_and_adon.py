@@ -60,7 +60,7 @@ def main() -> None:
         )
         file = ROOT / "mininet_topos" / "topologies" / f"{name}.py"
         mn = ["/usr/bin/mn", "--custom", str(file), "--topo", name, "--controller", "remote"]
-        environment = {**os.environ, **switches.environment, "HOME": str(folder)}
+        environment = {**os.environ, **switches.environment, "HOME": str(folder), "PATH": without_rm(folder)}
         with subprocess.Popen(
             mn, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, text=True, env=environment
         ) as process:
@@ -72,6 +72,14 @@ def main() -> None:
             process.communicate("".join(f"{line}\n" for line in (*commands, "exit")), LONGEST)
     answer = {"path": path, "printed": printed.read_text()}
     (folder / "answer.json").write_text(json.dumps(answer))
+
+
+def without_rm(folder: Path) -> str:
+    """A search path whose ``rm`` does nothing: after an error ``mn`` removes all logs in ``/tmp``."""
+    programs = folder / "bin"
+    programs.mkdir()
+    (programs / "rm").symlink_to("/bin/true")
+    return f"{programs}:{os.environ['PATH']}"
 
 
 def edges_connected(switches: OpenVSwitch) -> int:
