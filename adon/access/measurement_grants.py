@@ -73,9 +73,7 @@ def readable(
 
 def _grants(grant: MeasurementGrant, actor: Actor, series: Series) -> bool:
     return (
-        _names(grant.who, {actor.name})
-        and _names(grant.roles, actor.roles)
-        and _names(grant.groups, actor.groups)
+        grant.includes(actor.name, actor.roles, actor.groups)
         and (grant.metrics is None or any(_means(pattern, series.metric) for pattern in grant.metrics))
         and _names(grant.from_, {series.source})
         and _names(grant.to, {series.destination})

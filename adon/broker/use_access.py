@@ -9,7 +9,7 @@ granted is left out of the candidates, with the reason.  Pure.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adon.config.policy import UseGrant
@@ -40,7 +40,7 @@ def refusal(who: Who, use: Use, grants: Sequence[UseGrant]) -> str:
     """
     if not bound(who, grants):
         return ""
-    left = [grant for grant in grants if _about(grant, who)]
+    left = [grant for grant in grants if grant.includes(who.name, who.roles, who.groups)]
     if not left:
         return f"no entry of policy.use_access is about {who.name}"
     left = [grant for grant in left if _holds(grant.templates, use.template)]
@@ -78,7 +78,7 @@ def barred_place(who: Who, grants: Sequence[UseGrant], path: str | None, compute
         return ""
     for grant in grants:
         if (
-            _about(grant, who)
+            grant.includes(who.name, who.roles, who.groups)
             and (path is None or _holds(grant.paths, path))
             and (compute is None or _holds(grant.compute, compute))
         ):
@@ -91,7 +91,7 @@ def _granting(who: Who, use: Use, grants: Sequence[UseGrant]) -> list[UseGrant]:
     return [
         grant
         for grant in grants
-        if _about(grant, who)
+        if grant.includes(who.name, who.roles, who.groups)
         and _holds(grant.templates, use.template)
         and all(_holds(grant.sites, site) for site in use.ends)
         and (grant.priority is None or use.priority <= grant.priority)
@@ -101,16 +101,6 @@ def _granting(who: Who, use: Use, grants: Sequence[UseGrant]) -> list[UseGrant]:
 def bound(who: Who, grants: Sequence[UseGrant]) -> bool:
     """Whether entries decide about somebody."""
     return bool(grants) and ADMIN not in who.roles
-
-
-def _about(grant: UseGrant, who: Who) -> bool:
-    return (
-        _names(grant.who, {who.name}) and _names(grant.roles, who.roles) and _names(grant.groups, who.groups)
-    )
-
-
-def _names(allowed: Sequence[str] | None, held: Collection[str]) -> bool:
-    return allowed is None or any(name in held for name in allowed)
 
 
 def _holds(patterns: Sequence[str] | None, name: str) -> bool:

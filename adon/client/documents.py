@@ -1936,7 +1936,9 @@ Action: TypeAlias = Literal[
     "audit.read",
 ]
 """
-Everything a request can ask for.
+Everything that a request can ask for, with the roles that may do it.
+
+:ivar grant: on which objects each role may do it; a missing role may not.
 """
 
 

@@ -311,7 +311,7 @@ def _wrong_reactive_entries(whole: Configuration) -> Iterator[str | Problem]:
         of = None if entry.slice is None else whole.slices.get(entry.slice)
         if entry.slice is not None and of is None:
             yield unknown_name(f"policy.reactive.{row}.slice", "slice", entry.slice, whole.slices)
-        elif of is not None and not of.members.hold(entry.requester, (), ()):
+        elif of is not None and not of.members.includes(entry.requester, (), ()):
             who = f"{entry.requester!r} is no member of slice {entry.slice!r}"
             yield f"policy.reactive.{row}.requester: {who}"
 

@@ -13,10 +13,9 @@ from pydantic import (
     PlainSerializer,
 )
 
-from adon.access.policy import Role
 from adon.config.controller import Credentials
 from adon.config.slices import Flowspace, Fraction, Priority
-from adon.config.types import SHARE_ROUNDING, Port, Section, Span
+from adon.config.types import SHARE_ROUNDING, Party, Port, Section, Span
 from adon.errors import InvalidFields, Problem, problems_of
 from adon.frozenmap import FrozenMap
 from adon.marking import FIREFLY_PORT, Dscp
@@ -26,20 +25,15 @@ from adon.units import Duration, Size, format_ratio
 from adon.values import Name
 from measurement.model import Metric
 
-_Who = Annotated[str, Field(min_length=1, max_length=200)]
-_Group = Annotated[str, Field(min_length=1, max_length=500)]
 _Pattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+\*?$|^\*$", max_length=200)]
 _Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
 
 
-class UseGrant(Section):
+class UseGrant(Party):
     """Somebody may use these things together; what is left out is not narrowed.
 
     A name that ends with ``*`` stands for every name that begins so.
 
-    :param who: names of users.
-    :param roles: their roles.
-    :param groups: what an identity provider says that they belong to.
     :param templates: names of templates, whatever version.
     :param paths: names of paths.
     :param sites: both ends of a transfer must be among them.
@@ -47,9 +41,6 @@ class UseGrant(Section):
     :param priority: the highest that a flow may have.
     """
 
-    who: tuple[_Who, ...] | None = None
-    roles: tuple[Role, ...] | None = None
-    groups: tuple[_Group, ...] | None = None
     templates: _Patterns | None = None
     paths: _Patterns | None = None
     sites: _Patterns | None = None
@@ -62,12 +53,9 @@ class UseGrant(Section):
                 yield f"{field}: names nobody; leave it out for everybody"
 
 
-class MeasurementGrant(Section):
+class MeasurementGrant(Party):
     """Somebody may start, or read, measurements ([ADON] 2.2.1, question 4); what is left out is not narrowed.
 
-    :param who: names of actors.
-    :param roles: their roles.
-    :param groups: what an identity provider says that they belong to.
     :param metrics: names; ``host.*`` stands for every metric whose name begins so.
     :param from_: the sites that a measurement leads from; for what is observed on a host, that host.
     :param to: the sites that it leads to.
@@ -75,9 +63,6 @@ class MeasurementGrant(Section):
     """
 
     may: Literal["start", "read"]
-    who: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] | None = None
-    roles: tuple[Role, ...] | None = None
-    groups: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] | None = None
     metrics: tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*(\.\*)?$")], ...] | None = None
     from_: tuple[str, ...] | None = Field(default=None, alias="from")
     to: tuple[str, ...] | None = None

@@ -6,15 +6,14 @@ path's capacity and its budget of rules.  Without slices everybody may ask for e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from adon.access.policy import Role
-from adon.config.types import Section, raise_all
+from adon.config.types import Party, Section, raise_all
 from adon.flowvisor.flowspace import Box, boxes, overlap
 from adon.frozenmap import Frozen
 from adon.marking import Dscp, dscp_text
@@ -82,26 +81,12 @@ class Flowspace(Section):
         return here and (path is None or not self.paths or path in self.paths)
 
 
-class Members(Section):
-    """Who belongs to a slice: whoever fits all that is given.
-
-    :param who: names of actors.
-    :param groups: what an identity provider says that they belong to (AARC-G069 values).
-    :param roles: their roles.
-    """
-
-    who: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] | None = None
-    roles: tuple[Role, ...] | None = None
-    groups: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] | None = None
+class Members(Party):
+    """Members of a slice."""
 
     def _problems(self) -> Iterator[str]:
         if self.who is None and self.roles is None and self.groups is None:
             yield "who: nobody is named; give names, roles or groups"
-
-    def hold(self, name: str, roles: Collection[str], groups: Collection[str]) -> bool:
-        """Whether somebody of this name, with these roles and groups, is a member."""
-        asked = ((self.who, (name,)), (self.roles, roles), (self.groups, groups))
-        return all(given is None or any(one in held for one in given) for given, held in asked)
 
 
 class Slice(Section):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from ipaddress import ip_address
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from adon.access.policy import Role
 from adon.errors import InvalidFields, Problem
 from adon.units import Duration, Rate
 from measurement.errors import InvalidValue
@@ -156,6 +157,24 @@ class Section(BaseModel):
         for name, key in schema["properties"].items():
             key["description"] = texts[name]
         return found
+
+
+class Party(Section):
+    """People, by all that is given.
+
+    :param who: their names.
+    :param roles: their roles.
+    :param groups: groups that an identity provider says that they belong to (AARC-G069 values).
+    """
+
+    who: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] | None = None
+    roles: tuple[Role, ...] | None = None
+    groups: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] | None = None
+
+    def includes(self, name: str, roles: Collection[str], groups: Collection[str]) -> bool:
+        """Return whether a person of this name, with these roles and groups, is one of them."""
+        pairs = ((self.who, (name,)), (self.roles, roles), (self.groups, groups))
+        return all(given is None or any(one in held for one in given) for given, held in pairs)
 
 
 def _descriptions(section: type[Section]) -> tuple[str, dict[str, str]]:

@@ -100,7 +100,7 @@ def slice_of(slices: Mapping[str, Slice], who: Who, named: str | None, ask: Ask)
     The one they named, if they are a member; else their only one; else the only one of theirs that may
     have the flow.
     """
-    mine = [name for name, one in slices.items() if one.members.hold(who.name, who.roles, who.groups)]
+    mine = [name for name, one in slices.items() if one.members.includes(who.name, who.roles, who.groups)]
     if named is not None:
         if named in mine:
             return named

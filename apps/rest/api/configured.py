@@ -42,4 +42,4 @@ def list_slices(query: InOrder) -> Response:
 
 def _member(tenant: Slice) -> bool:
     actor = requester()
-    return tenant.members.hold(actor.name, actor.roles, actor.groups)
+    return tenant.members.includes(actor.name, actor.roles, actor.groups)
