@@ -124,17 +124,11 @@ class TestCannotBe:
         ("tasks", "field"),
         [
             ((Task("big", 8.0),), "tasks.big"),
-            (
-                (Task("fat", 1.0, 99),),
-                "tasks.fat",
-            ),
+            ((Task("fat", 1.0, 99),), "tasks.fat"),
             ((Task("odd", 4.0, 12),), "tasks.odd"),
             ((Task("pin", 3.0, 0, "m2"),), "tasks.pin"),
             ((Task("x", 4.0), Task("y", 4.0)), "tasks"),
-            (
-                (Task("x", 1, 0, "m2"), Task("y", 2, 0, "m2")),
-                "tasks",
-            ),
+            ((Task("x", 1, 0, "m2"), Task("y", 2, 0, "m2")), "tasks"),
         ],
     )
     def test_is_told_with_the_task(self, way: str, tasks: tuple[Task, ...], field: str) -> None:
