@@ -1,14 +1,22 @@
-"""What a file may hold, as a JSON schema for editors."""
+"""What a file may hold, as a JSON schema for editors, and valid examples of its fields for error messages."""
 
 from __future__ import annotations
 
+import json
+import re
 import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import PydanticJsonSchemaWarning
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+TEXTS = ("soykb", "dtn1.example.edu")
+"""Examples of texts: a name, and the name of a host."""
+
+Schema = Mapping[str, Any]
 
 
 def json_schema(model: type[BaseModel], title: str) -> dict[str, Any]:
@@ -22,3 +30,94 @@ def json_schema(model: type[BaseModel], title: str) -> dict[str, Any]:
         warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
         found = model.model_json_schema()
     return {"$schema": DIALECT, **found, "title": title}
+
+
+def find_example(model: type[BaseModel], place: Sequence[str | int]) -> str:
+    """Return a valid value of a field as YAML on one line; empty if the schema has none.
+
+    :param place: where the field stands, from the outermost on.
+    """
+    schema = _schema_of(model)
+    values = (value for one in _schemas_at(schema, place) if (value := _example(one, schema)) is not None)
+    value = next(values, "")
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def find_keys(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
+    """Return the keys that a mapping may have.
+
+    :param place: where the mapping stands, from the outermost on.
+    """
+    found = _schemas_at(_schema_of(model), place)
+    return sorted({key for one in found for key in one.get("properties", ())})
+
+
+def _schemas_at(schema: Schema, place: Sequence[str | int]) -> list[Schema]:
+    found = list(_kinds(schema, schema))
+    for step in place:
+        inside = (child for one in found if (child := _child(one, step)) is not None)
+        found = [kind for child in inside for kind in _kinds(child, schema)]
+    return found
+
+
+@cache
+def _schema_of(model: type[BaseModel]) -> Schema:
+    return json_schema(model, model.__name__)
+
+
+def _kinds(schema: Schema, whole: Schema) -> Iterator[Schema]:
+    """Yield what a schema may stand for: itself, or each alternative; references are followed."""
+    if "examples" in schema:
+        yield schema
+    elif "$ref" in schema:
+        yield from _kinds(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
+    elif alternatives := schema.get("anyOf", schema.get("oneOf", schema.get("allOf"))):
+        for one in alternatives:
+            yield from _kinds(one, whole)
+    else:
+        yield schema
+
+
+def _child(schema: Schema, step: str | int) -> Schema | None:
+    if isinstance(step, int):
+        places = schema.get("prefixItems", ())
+        return places[step] if step < len(places) else schema.get("items")
+    found = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
+    return found if isinstance(found, Mapping) else None
+
+
+def _example(schema: Schema, whole: Schema) -> Any:
+    for key in ("examples", "enum"):
+        if schema.get(key):
+            return schema[key][0]
+    if "const" in schema:
+        return schema["const"]
+    match schema.get("type"):
+        case "integer" | "number":
+            return _number(schema)
+        case "boolean":
+            return True
+        case "array":
+            items = schema.get("prefixItems", [schema.get("items", {})])
+            return [_example(next(_kinds(item, whole)), whole) for item in items]
+        case "object":
+            return _object(schema, whole)
+        case "string":
+            pattern = schema.get("pattern", "")
+            return next((text for text in TEXTS if re.search(pattern, text)), None)
+    return None
+
+
+def _number(schema: Schema) -> float:
+    low: float = schema.get("minimum", schema.get("exclusiveMinimum", 0) + 1)
+    high: float = schema.get("maximum", 1)
+    return max(low, min(1, high))
+
+
+def _object(schema: Schema, whole: Schema) -> Any:
+    if isinstance(values := schema.get("additionalProperties"), Mapping):
+        key = next(_kinds(schema.get("propertyNames", {"examples": ["name"]}), whole))
+        return {_example(key, whole): _example(next(_kinds(values, whole)), whole)}
+    properties = schema.get("properties", {})
+    required = {name: next(_kinds(properties[name], whole)) for name in schema.get("required", ())}
+    return {name: _example(kind, whole) for name, kind in required.items()}

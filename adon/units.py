@@ -208,7 +208,7 @@ def parse_ratio(text: object) -> float:
     """
     value = _parse(text, "ratio", "0.01 %")
     if value > 1:
-        raise InvalidValue(f"{text!r} is more than 100 %", "out-of-range")
+        raise InvalidValue(f"{text!r} is more than 100 %; write for example '0.01 %'", "out-of-range")
     return value
 
 

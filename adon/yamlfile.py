@@ -30,10 +30,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from adon.errors import INVALID, InvalidInput, Problem, problems_of
+from adon.json_schema import find_example, find_keys
 from adon.nearest_key import nearest_key, suggest
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
+SHOWN = 20
+"""Known keys that the message of an unknown key lists at most."""
 
 T = TypeVar("T", bound=BaseModel)
 Place = tuple[str | int, ...]
@@ -143,19 +146,29 @@ def problems(
 ) -> Iterator[Problem]:
     """A model's complaints about ``data`` as problems, one per cause, in the order of the model.
 
-    :param model: that model, if known: a key that it does not know is told with the nearest that it does.
+    :param model: that model, if known: it gives the key that was meant, and a valid example.
     """
     told: set[tuple[Place, str]] = set()
     for detail in error.errors(include_url=False):
         place = _place(detail, data)
-        meant = nearest_key(model, place) if model is not None and _is_unknown(detail) and place else ""
+        hint = "" if model is None else _hint(model, detail, place)
         for found in causes(detail):
             whole = (*place, *place_of(found.field))
             if (whole, found.cause) in told:
                 continue  # of a value that may be of several kinds, each says the same
             told.add((whole, found.cause))
             line, column = (None if lines is None else lines.of(whole)) or (None, None)
-            yield Problem(".".join(map(str, whole)), found.cause + meant, file, line, column, found.code)
+            yield Problem(".".join(map(str, whole)), found.cause + hint, file, line, column, found.code)
+
+
+def _hint(model: type[BaseModel], detail: ErrorDetails, place: Place) -> str:
+    """Return the key that was meant, or a valid example, where pydantic's own message has none."""
+    if detail["type"] == "value_error" or not place:
+        return ""
+    if _is_unknown(detail):
+        return nearest_key(model, place) or f"; known are {', '.join(find_keys(model, place[:-1])[:SHOWN])}"
+    example = find_example(model, place)
+    return f"; for example {example}" if example else ""
 
 
 def dump(model: BaseModel, *, defaults: bool = True) -> str:

@@ -155,7 +155,7 @@ class Section(BaseModel):
         schema = handler.resolve_ref_schema(found)
         schema["description"], texts = _descriptions(cls)
         for name, key in schema["properties"].items():
-            key["description"] = texts[name]
+            key |= {"description": texts[name]} if name in texts else {}
         return found
 
 

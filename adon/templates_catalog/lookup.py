@@ -47,6 +47,8 @@ _EDGE = 1e-9
 
 MAX_ROWS = 1000
 
+_EXAMPLE = "values rise, for example [[700 Mbps, 1], [10 Gbps, 10]]"
+
 _WRITTEN = WithJsonSchema({"type": "string", "examples": ["100 Mbps", "20 ms"]})
 """For descriptions: whoever sends or is sent a table sees its values with their units."""
 
@@ -66,9 +68,9 @@ class LookupTable(Value):
     @model_validator(mode="after")
     def _rising(self) -> Self:
         if not 2 <= len(self.points) <= MAX_ROWS:
-            raise ValueError(f"points: a table has 2 to {MAX_ROWS} points, not {len(self.points)}")
+            raise ValueError(f"points: {len(self.points)} is not 2 to {MAX_ROWS} points; {_EXAMPLE}")
         wrong = [
-            f"points.{row}: value {after:g} does not come after {before:g}; values must rise"
+            f"points.{row}: value {after:g} does not come after {before:g}; {_EXAMPLE}"
             for row, ((before, _), (after, _)) in enumerate(pairwise(self.points), start=1)
             if after <= before
         ]
@@ -97,7 +99,7 @@ class LookupTable(Value):
         """
         good, word = (1, "less") if metric.higher_is_better else (-1, "more")
         wrong = [
-            f"points.{row}: score {after:g} follows {before:g}, but more {metric} must not score {word}"
+            f"points.{row}: more {metric} must not score {word}; for example {before:g}, not {after:g}"
             for row, ((_, before), (_, after)) in enumerate(pairwise(self.points), start=1)
             if (after - before) * good < 0
         ]

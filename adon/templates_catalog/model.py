@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -28,7 +28,7 @@ from adon.marking import Marking
 from adon.templates_catalog.lookup import LookupTable, generate, read_table, write_table
 from adon.templates_catalog.rspec_document import MAX_CHARACTERS, check_link
 from adon.templates_catalog.trigger_rules import Monitor, Trigger, check_triggers
-from adon.units import Duration, Rate, Ratio, Size, format_rate
+from adon.units import UNITS, Duration, Rate, Ratio, Size, format_rate
 from adon.values import Mode, Name, Value
 from measurement.errors import InvalidValue
 from measurement.model import Metric
@@ -40,7 +40,9 @@ def known_metric(name: object) -> Metric:
     :raises ValueError: if there is none, listing those that are known.
     """
     if not isinstance(name, str) or name not in list(Metric):
-        raise ValueError(f"there is no metric {str(name)[:40]!r}; known are {', '.join(Metric)}")
+        raise ValueError(
+            f"there is no metric {str(name)[:40]!r}; for example throughput; known are {', '.join(Metric)}"
+        )
     return Metric(name)
 
 
@@ -49,30 +51,33 @@ MetricName = Annotated[Metric, BeforeValidator(known_metric)]
 
 
 class _AtLeast(Value):
+    unit: ClassVar = "ratio"
     min: float
     target: float | None = None
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.target is not None and self.target < self.min:
-            raise ValueError("target: is below min; expected at least min")
+            raise ValueError(f"target: is below min; for example {UNITS[self.unit][1](self.min)}")
         return self
 
 
 class _AtMost(Value):
+    unit: ClassVar = "ratio"
     max: float
     target: float | None = None
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.target is not None and self.target > self.max:
-            raise ValueError("target: is above max; expected at most max")
+            raise ValueError(f"target: is above max; for example {UNITS[self.unit][1](self.max)}")
         return self
 
 
 class ThroughputBound(_AtLeast):
     """``throughput >= min``, measured with ``streams`` parallel TCP streams; better up to ``target``."""
 
+    unit: ClassVar = "bps"
     min: Annotated[Rate, Field(gt=0)]
     target: Rate | None = None
     streams: int = Field(default=1, ge=1, le=128)
@@ -88,6 +93,7 @@ class HealthBound(_AtLeast):
 class DelayBound(_AtMost):
     """``delay <= max`` (one-way delay, RTT or jitter); better down to ``target``."""
 
+    unit: ClassVar = "s"
     max: Annotated[Duration, Field(gt=0)]
     target: Duration | None = None
 
@@ -228,7 +234,7 @@ class SelectionPolicy(Value):
     @classmethod
     def _whole_seconds(cls, value: float) -> float:
         if not 1 <= value <= 65535 or value != int(value):
-            raise ValueError("OpenFlow counts idle time-outs in whole seconds, 1 to 65535")
+            raise ValueError("OpenFlow counts idle time-outs in whole seconds, 1 to 65535; for example 60 s")
         return value
 
 
@@ -244,7 +250,7 @@ class CostModel(Value):
     @model_validator(mode="after")
     def _some_weight(self) -> Self:
         if self.function == "weighted" and self.time_weight == self.money_weight == 0:
-            raise ValueError("time_weight: is zero, and so is money_weight; every site would cost the same")
+            raise ValueError("time_weight: is zero, as money_weight is; for example 1")
         return self
 
 
@@ -316,7 +322,7 @@ def _above_ceiling(bound: ThroughputBound | None, ceiling: float | None) -> list
     if bound is None or ceiling is None:
         return []
     values = {"min": bound.min, "target": bound.target}
-    above = f"is above rspec.bandwidth_ceiling, {format_rate(ceiling)}"
+    above = f"is above rspec.bandwidth_ceiling; for example {format_rate(ceiling)}"
     return [
         f"qspec.throughput.{name}: {format_rate(value)} {above}"
         for name, value in values.items()
@@ -334,16 +340,16 @@ def check_weights(weights: Mapping[Metric, float]) -> None:
     :raises ValueError: if there are none, one is negative, not finite or too large, or all are zero.
     """
     if not weights:
-        raise InvalidValue("no metric has a weight", "missing")
+        raise InvalidValue("no metric has a weight; for example {throughput: 1}", "missing")
     wrong = [
-        Problem(metric, f"a weight must be between 0 and {MAX_WEIGHT:g}, not {weight!r}", code="out-of-range")
+        Problem(metric, f"{weight!r} is not between 0 and {MAX_WEIGHT:g}; for example 1", code="out-of-range")
         for metric, weight in weights.items()
         if not 0 <= weight <= MAX_WEIGHT
     ]
     if wrong:
         raise InvalidFields(wrong)
     if not any(weights.values()):
-        raise ValueError("all weights are zero")
+        raise ValueError("all weights are zero; for example {throughput: 1}")
 
 
 def normalised(weights: Mapping[Metric, float]) -> dict[Metric, float]:

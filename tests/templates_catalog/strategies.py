@@ -1,4 +1,4 @@
-"""Hypothesis strategies for templates and their parts."""
+"""A template as it is written, and Hypothesis strategies for templates and their parts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,19 @@ from hypothesis import strategies as st
 from adon.templates_catalog.lookup import UNITS, LookupTable
 from adon.templates_catalog.model import Template
 from measurement.model import Metric
+
+GOOD = """\
+name: soykb
+qspec:
+  throughput: {min: 700 Mbps, target: 5 Gbps}
+  rtt: {max: 100 ms, target: 20 ms}
+  loss: {max: 0.1 %}
+rspec: {bandwidth_ceiling: 10 Gbps}
+weights: {throughput: 3, loss: 1}
+tables:
+  throughput: {points: [[700 Mbps, 1], [10 Gbps, 10]]}
+match: {applications: [soykb], ports: [1247, 20000-20199], dscp: [10]}
+"""
 
 NAMES = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,20}", fullmatch=True)
 SOFTWARE = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), min_size=1, max_size=30)

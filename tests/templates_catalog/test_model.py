@@ -22,20 +22,7 @@ from adon.templates_catalog.model import (
 from measurement.model import Metric
 from tests.support.factories import make_template
 from tests.support.refusals import refused
-from tests.templates_catalog.strategies import templates
-
-GOOD = """\
-name: soykb
-qspec:
-  throughput: {min: 700 Mbps, target: 5 Gbps}
-  rtt: {max: 100 ms, target: 20 ms}
-  loss: {max: 0.1 %}
-rspec: {bandwidth_ceiling: 10 Gbps}
-weights: {throughput: 3, loss: 1}
-tables:
-  throughput: {points: [[700 Mbps, 1], [10 Gbps, 10]]}
-match: {applications: [soykb], ports: [1247, 20000-20199], dscp: [10]}
-"""
+from tests.templates_catalog.strategies import GOOD, templates
 
 
 def problems_of(text: str) -> list[str]:
@@ -53,83 +40,6 @@ def test_a_template_as_people_write_it() -> None:
     assert template.tables[Metric.THROUGHPUT].score(700e6) == 1
     assert normalised(template.weights) == {Metric.THROUGHPUT: 0.75, Metric.LOSS: 0.25}
     assert template.reference == "soykb@1"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "field"),
-    [
-        ("min: 700 Mbps", "min: 700 mbps", "qspec.throughput.min"),
-        ("bandwidth_ceiling: 10 Gbps", "bandwidth_ceiling: 10 ubps", "rspec.bandwidth_ceiling"),
-        (
-            "bandwidth_ceiling: 10 Gbps",
-            "bandwidth_ceiling: 10 Gbps, compute: {memory: 16 Gb}",
-            "rspec.compute.memory",
-        ),
-        ("[[700 Mbps, 1]", "[[700 mbps, 1]", "tables.throughput.points.0"),
-    ],
-)
-def test_ambiguous_unit_is_refused(old: str, new: str, field: str) -> None:
-    with refused("ambiguous-unit", field):
-        yamlfile.parse_model(GOOD.replace(old, new), Template)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "code", "field", "line"),
-    [
-        ("throughput: 3", "latency: 3", "invalid", "weights.latency", 7),
-        ("  throughput: {points", "  speed: {points", "invalid", "tables.speed", 9),
-        ("min: 700 Mbps", "min: 700", "no-unit", "qspec.throughput.min", 3),
-        ("min: 700 Mbps", "min: 700 ms", "wrong-unit", "qspec.throughput.min", 3),
-        ("min: 700 Mbps", "min: 0 bps", "out-of-range", "qspec.throughput.min", 3),
-        ("min: 700 Mbps", "min: 6 Gbps", "invalid", "qspec.throughput.target", 3),
-        ("max: 100 ms", "max: 10 ms", "invalid", "qspec.rtt.target", 4),
-        ("max: 100 ms, target: 20 ms", "max: 0 s", "out-of-range", "qspec.rtt.max", 4),
-        ("max: 0.1 %", "max: 101 %", "out-of-range", "qspec.loss.max", 5),
-        ("  loss: {max: 0.1 %", "  health: {min: 0 %", "out-of-range", "qspec.health.min", 5),
-        ("  loss: {max: 0.1 %", "  health: {min: 60 %, target: 50 %", "invalid", "qspec.health.target", 5),
-        ("  loss: {max", "  speed: {max", "unknown-key", "qspec.speed", 5),
-        ("ceiling: 10 Gbps", "ceiling: 6 Mbps", "invalid", "qspec.throughput.min", 3),
-        ("ceiling: 10 Gbps", "ceiling: 1 Gbps", "invalid", "qspec.throughput.target", 3),
-        ("ceiling: 10 Gbps", "ceiling: 0 bps", "out-of-range", "rspec.bandwidth_ceiling", 6),
-        ("throughput: 3, loss: 1", "throughput: 0, loss: 0", "invalid", "weights", 7),
-        ("throughput: 3, loss: 1", "", "missing", "weights", 7),
-        ("throughput: 3", "throughput: -3", "out-of-range", "weights.throughput", 7),
-        ("throughput: 3", "throughput: '3'", "wrong-type", "weights.throughput", 7),
-        ("[700 Mbps, 1]", "[700, 1]", "no-unit", "tables.throughput.points.0", 9),
-        ("[700 Mbps, 1]", "[700 Mbps]", "invalid", "tables.throughput.points.0", 9),
-        ("[700 Mbps, 1]", "[700 Mbps, high]", "wrong-type", "tables.throughput.points.0.1", 9),
-        ("[700 Mbps, 1]", "[11 Gbps, 1]", "invalid", "tables.throughput.points.1", 9),
-        ("[10 Gbps, 10]", "[10 Gbps, 0]", "invalid", "tables.throughput.points.1", 9),
-        (", [10 Gbps, 10]", "", "invalid", "tables.throughput.points", 9),
-        ("throughput: {points", "loss: {points", "wrong-unit", "tables.loss.points.0", 9),
-        ("1247", "70000", "invalid", "match.ports.0", 10),
-        ("20000-20199", "300-200", "invalid", "match.ports.1", 10),
-        ("dscp: [10]", "dscp: [64]", "out-of-range", "match.dscp.0", 10),
-        ("name: soykb", "name: Soy KB", "malformed", "name", 1),
-        ("name: soykb", "title: x", "missing", "name", 1),
-        ("name: soykb", "name: soykb\nname: soykb", "duplicate", "name", 2),
-    ],
-)
-def test_a_mistake_is_named_with_line_and_field(old: str, new: str, code: str, field: str, line: int) -> None:
-    assert old in GOOD
-    with refused(code, field, line):
-        yamlfile.parse_model(GOOD.replace(old, new, 1), Template, "t.yaml")
-
-
-@pytest.mark.parametrize(
-    ("added", "code", "field"),
-    [
-        ("selection: {max_age: 0 s}", "out-of-range", "selection.max_age"),
-        ("selection: {idle_timeout: 1500 ms}", "invalid", "selection.idle_timeout"),
-        ("cost: {function: weighted, time_weight: 0, money_weight: 0}", "invalid", "cost.time_weight"),
-        ("cost: {function: cheap}", "unknown-value", "cost.function"),
-        ("priority: 1000", "out-of-range", "priority"),
-        ("colour: red", "unknown-key", "colour"),
-    ],
-)
-def test_a_mistake_in_an_optional_part(added: str, code: str, field: str) -> None:
-    with refused(code, field, 11):
-        yamlfile.parse_model(GOOD + added, Template, "t.yaml")
 
 
 def test_all_mistakes_are_reported_at_once() -> None:
