@@ -14,7 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
 
 
 class Metric(StrEnum):
@@ -177,3 +182,46 @@ def origin_of(source: str) -> str:
     """
     found = _RUN.search(source)
     return source if found is None else found[1].lower()
+
+
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+
+def type_adapter(kind: Any) -> TypeAdapter[Any]:
+    """Return what reads and writes values of a type; it takes some milliseconds to make the first time."""
+    from pydantic import TypeAdapter  # an agent that writes no values starts without it
+
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
+
+
+def to_json(value: object, kind: Any = None) -> Any:
+    """Return a value (a dataclass, a model, or a collection of them) as JSON values.
+
+    :param kind: its type, where ``type(value)`` does not say it: ``tuple[Shape, ...]``.
+    """
+    return finite(type_adapter(type(value) if kind is None else kind).dump_python(value, mode="json"))
+
+
+def from_json(kind: type[T], data: object) -> T:
+    """Return the value that :func:`to_json` wrote.
+
+    :raises ValueError: for data that are no value of this type.
+    """
+    value: T = type_adapter(kind).validate_python(data)
+    return value
+
+
+def finite(value: Any) -> Any:
+    """Return JSON values of plain Python ones: mappings, lists, and infinity as the string ``"inf"``."""
+    # What there is most of comes first: a move waits for this (R3), and Mapping is slow to ask for.
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return str(value) if math.isinf(value) else value
+    if isinstance(value, list | tuple):
+        return [finite(part) for part in value]
+    if isinstance(value, Mapping):
+        return {str(key): finite(part) for key, part in value.items()}
+    return value

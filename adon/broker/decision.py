@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -19,6 +18,7 @@ from adon.broker.outcomes import Forecast
 from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.ladder import Granted
 from adon.frozenmap import FrozenMap
+from measurement.model import finite
 
 
 class Outcome(StrEnum):
@@ -119,17 +119,3 @@ class Decision:
             ],
         }
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
-
-
-def finite(value: Any) -> Any:
-    """JSON values of plain Python ones: mappings, lists, and ``inf`` as the string ``"inf"``."""
-    # What there is most of comes first: a move waits for this (R3), and Mapping is slow to ask for.
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, float):
-        return str(value) if math.isinf(value) else value
-    if isinstance(value, list | tuple):
-        return [finite(part) for part in value]
-    if isinstance(value, Mapping):
-        return {str(key): finite(part) for key, part in value.items()}
-    return value

@@ -18,7 +18,7 @@ from typing import Any
 
 from adon.broker import advising, grading, ruling
 from adon.broker.deciding import choose_path, decision_of
-from adon.broker.decision import Decision, Outcome, finite
+from adon.broker.decision import Decision, Outcome
 from adon.broker.events import FlowSubmitted, PreviewAsked
 from adon.broker.flow import Flow
 from adon.broker.outcomes import Forecast
@@ -28,6 +28,7 @@ from adon.broker.queueing.explaining import asleep, obstacles
 from adon.broker.queueing.trial import Trial, tried
 from adon.broker.world import World
 from adon.reasons import Reason
+from measurement.model import finite
 
 NAME = "preview"
 """Stands where a recorded decision names itself, its flow and its event."""

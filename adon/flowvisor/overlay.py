@@ -20,11 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import combinations
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from adon.config import Configuration
 from adon.config.network import Overlay
@@ -32,6 +31,7 @@ from adon.errors import Conflict, InvalidInput
 from adon.flowvisor.graph import Graph, Link, LinkState
 from adon.flowvisor.kpaths import PathCache, Route, Wish
 from adon.flowvisor.vlans import Allocation
+from measurement.model import from_json, to_json
 
 FIRST_INDEX = 1 << 16
 """Numbers of circuits begin here: a configuration file of 1 MB has no room for that many paths."""
@@ -92,7 +92,7 @@ class OverlayPaths:
 
     def to_json(self) -> dict[str, Any]:
         """For the store."""
-        body: dict[str, Any] = _adapter().dump_python(self, mode="json")
+        body: dict[str, Any] = to_json(self)
         return body
 
     @classmethod
@@ -102,7 +102,7 @@ class OverlayPaths:
         :raises InvalidInput: for anything else, also for what contradicts itself.
         """
         try:
-            found = _adapter().validate_python(body)
+            found = from_json(OverlayPaths, body)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(str(step) for step in first["loc"])
@@ -120,11 +120,6 @@ class OverlayPaths:
             _ = self.allocation
         except Conflict as error:
             raise InvalidInput.of("overlay paths: circuits", error) from error
-
-
-@cache
-def _adapter() -> TypeAdapter[OverlayPaths]:
-    return TypeAdapter(OverlayPaths)
 
 
 @dataclass(frozen=True, slots=True)

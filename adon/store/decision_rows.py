@@ -13,9 +13,9 @@ from typing_extensions import TypedDict
 
 from adon.broker.decision import Decision, Outcome
 from adon.errors import NotFound
-from adon.store.codec import decode_decision, encode_decision, flow_number
-from adon.store.reading import decoded, of_template
+from adon.store.reading import decoded, of_template, read_value
 from adon.store.tables import decisions, flows
+from measurement.model import to_json
 
 # Made once: SQLAlchemy derives its cache key once per statement object, and a move waits for these (R3).
 _ADD = insert(decisions)
@@ -79,7 +79,7 @@ def save(connection: Connection, decision: Decision) -> None:
         "at": decision.at,
         "outcome": decision.outcome.value,
         "digest": decision.digest(),
-        "body": encode_decision(decision),
+        "body": to_json(decision),
         "template": decision.template,
         "path": decision.path,
         "site": decision.compute_site,
@@ -148,4 +148,15 @@ def _conditions(wanted: DecisionFilter) -> Iterator[ColumnElement[bool]]:
 
 
 def _decision(identifier: str, body: Any) -> Decision:
-    return decoded(decode_decision, body, f"decision {identifier}")
+    return read_value(Decision, body, f"decision {identifier}")
+
+
+def flow_number(flow: str) -> int:
+    """The number in a flow's id, 17 of ``f-17``.
+
+    :raises ValueError: for another text.
+    """
+    head, _, digits = flow.partition("-")
+    if head != "f" or not digits.isdecimal():
+        raise ValueError(f"{flow!r} is not a flow's id such as f-17")
+    return int(digits)

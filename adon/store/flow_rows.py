@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, 
 
 from adon.broker.flow import Flow, FlowState
 from adon.errors import NotFound
-from adon.store.codec import decode_flow, encode_flow
-from adon.store.reading import decoded, of_template
+from adon.store.reading import of_template, read_value
 from adon.store.tables import flow_history, flows
+from measurement.model import to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _values(flow: Flow) -> dict[str, object]:
         "destination": flow.request.destination,
         "path": flow.path,
         "submitted_at": flow.submitted_at,
-        "body": encode_flow(flow),
+        "body": to_json(flow),
         "sought": sought(flow.request.label, flow.reason, *flow.hosts, flow.template, flow.requester),
     }
 
@@ -180,4 +180,4 @@ def _told(flow: Flow) -> tuple[str, str | None, str]:
 
 
 def _flow(number: int, body: Any) -> Flow:
-    return decoded(decode_flow, body, f"flow f-{number}")
+    return read_value(Flow, body, f"flow f-{number}")

@@ -8,9 +8,9 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from adon.broker.sites.jobs import JobState, SiteJob
 from adon.errors import NotFound
-from adon.store.codec import decode_job, encode_job
-from adon.store.reading import decoded
+from adon.store.reading import read_value
 from adon.store.tables import jobs
+from measurement.model import to_json
 
 _FINAL = [state.value for state in JobState if state.final]
 
@@ -23,7 +23,7 @@ def save(connection: Connection, job: SiteJob) -> None:
         "site": job.site,
         "requester": job.requester,
         "state": job.state.value,
-        "body": encode_job(job),
+        "body": to_json(job),
     }
     connection.execute(insert(jobs).values(**row))
 
@@ -75,4 +75,4 @@ def last_number(connection: Connection) -> int:
 
 
 def _job(number: int, body: Any) -> SiteJob:
-    return decoded(decode_job, body, f"job j-{number}")
+    return read_value(SiteJob, body, f"job j-{number}")

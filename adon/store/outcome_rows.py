@@ -6,9 +6,9 @@ from sqlalchemy import Connection, insert, select, tuple_
 
 from adon.broker.outcomes import FlowOutcome
 from adon.errors import NotFound
-from adon.store.codec import decode_outcome, encode_outcome
-from adon.store.reading import decoded
+from adon.store.reading import read_value
 from adon.store.tables import flows, outcomes
+from measurement.model import to_json
 
 _ADD = insert(outcomes)
 
@@ -24,7 +24,7 @@ def save(connection: Connection, outcome: FlowOutcome) -> None:
         "template": name,
         "version": 0 if version is None else version,
         "ended_at": outcome.ended_at,
-        "body": encode_outcome(outcome),
+        "body": to_json(outcome),
     }
     connection.execute(_ADD, values)
 
@@ -37,7 +37,7 @@ def read(connection: Connection, number: int) -> FlowOutcome:
     row = connection.execute(select(outcomes).where(outcomes.c.flow == number)).one_or_none()
     if row is None:
         raise NotFound("outcome of flow", f"f-{number}")
-    return decoded(decode_outcome, row.body, f"outcome of flow f-{number}")
+    return read_value(FlowOutcome, row.body, f"outcome of flow f-{number}")
 
 
 def listed(
@@ -68,7 +68,7 @@ def listed(
         query = query.where(tuple_(outcomes.c.ended_at, outcomes.c.flow) < before)
     ordered = query.order_by(outcomes.c.ended_at.desc(), outcomes.c.flow.desc()).limit(limit)
     return tuple(
-        decoded(decode_outcome, row.body, f"outcome of flow f-{row.flow}")
+        read_value(FlowOutcome, row.body, f"outcome of flow f-{row.flow}")
         for row in connection.execute(ordered)
     )
 

@@ -6,9 +6,9 @@ from sqlalchemy import Connection, delete, insert, select
 
 from adon.broker.resources.reservation import Reservation
 from adon.errors import NotFound
-from adon.store.codec import decode_reservation, encode_reservation
-from adon.store.reading import decoded
+from adon.store.reading import read_value
 from adon.store.tables import reservations
+from measurement.model import to_json
 
 
 def save(connection: Connection, reservation: Reservation) -> None:
@@ -18,7 +18,7 @@ def save(connection: Connection, reservation: Reservation) -> None:
         "number": reservation.number,
         "owner": reservation.owner,
         "ends": reservation.ends,
-        "body": encode_reservation(reservation),
+        "body": to_json(reservation),
     }
     connection.execute(insert(reservations).values(**row))
 
@@ -32,7 +32,7 @@ def read(connection: Connection, number: int) -> Reservation:
     row = connection.execute(query).one_or_none()
     if row is None:
         raise NotFound("reservation", f"r-{number}")
-    return decoded(decode_reservation, row.body, f"reservation r-{number}")
+    return read_value(Reservation, row.body, f"reservation r-{number}")
 
 
 def listed(connection: Connection, since: float | None, owner: str | None) -> tuple[Reservation, ...]:
@@ -43,6 +43,5 @@ def listed(connection: Connection, since: float | None, owner: str | None) -> tu
     if owner is not None:
         query = query.where(reservations.c.owner == owner)
     return tuple(
-        decoded(decode_reservation, row.body, f"reservation r-{row.number}")
-        for row in connection.execute(query)
+        read_value(Reservation, row.body, f"reservation r-{row.number}") for row in connection.execute(query)
     )

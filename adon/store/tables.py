@@ -1,6 +1,7 @@
 """The tables of the store, in SQLAlchemy's own words; no type here belongs to one database.
 
-What people filter by has a column, everything else is in ``body`` as JSON (:mod:`adon.store.codec`).
+What people filter by has a column, everything else is in ``body`` as JSON
+(:func:`measurement.model.to_json`).
 Datapath ids, cookies and slots are text: they are 64-bit *unsigned*, which SQL integers are not.  Times
 are seconds since the epoch.  A change here needs a migration beside the others and a new
 :data:`SCHEMA_REVISION`; a test compares the two.

@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, insert, select
 
 from adon.errors import Conflict, NotFound
-from adon.store.codec import decode_template, encode_template
-from adon.store.reading import decoded
+from adon.store.reading import read_value
 from adon.store.tables import templates
 from adon.templates_catalog.model import Template
+from measurement.model import to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def save(connection: Connection, template: Template, author: str, at: float) -> 
             raise Conflict("version", f"{template.reference} exists with other content and never changes")
         return
     row = {"name": template.name, "version": template.version, "author": author, "saved_at": at}
-    connection.execute(insert(templates).values(**row, body=encode_template(template)))
+    connection.execute(insert(templates).values(**row, body=to_json(template)))
 
 
 def listed(connection: Connection, name: str | None) -> tuple[SavedTemplate, ...]:
@@ -65,5 +65,5 @@ def _version(name: str, version: int | None) -> Select[Any]:
 
 
 def _saved(row: Row[Any]) -> SavedTemplate:
-    template = decoded(decode_template, row.body, f"template {row.name}@{row.version}")
+    template = read_value(Template, row.body, f"template {row.name}@{row.version}")
     return SavedTemplate(template, row.author, row.saved_at)

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from adon.broker.effects import Answer
@@ -49,7 +50,6 @@ from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Failure, Scenario
 from adon.broker.sites.jobs import JobRequest
 from adon.errors import AdonError, Conflict, InvalidInput, Unavailable
-from adon.store import codec
 from adon.store.store import Store
 from adon.templates_catalog.model import Template
 from adon.yamlfile import check_model
@@ -57,8 +57,8 @@ from apps.campus_edge.turns import Turns
 from apps.link import Peer
 from measurement import codec as measurement_codec
 from measurement.anomaly import alarm as alarms
-from measurement.model import Measurement, Observation
-from measurement.sites import codec as sites_codec
+from measurement.model import Measurement, Observation, from_json, to_json
+from measurement.sites.model import JobNews, SiteReport
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -158,9 +158,9 @@ class Commands:
         elif kind == "alarm":
             self._put(self._news_of(_alarm(payload)))
         elif kind == "site":
-            self._put(SiteReported(*self._stamps(), _read(sites_codec.report_from_json, payload, kind)))
+            self._put(SiteReported(*self._stamps(), _read(partial(from_json, SiteReport), payload, kind)))
         elif kind == "job":
-            self._put(JobTold(*self._stamps(), _read(sites_codec.news_from_json, payload, kind)))
+            self._put(JobTold(*self._stamps(), _read(partial(from_json, JobNews), payload, kind)))
         elif kind == "measurement_failed":
             log.info("event=measurement.failed key=%s cause=%r", payload.get("key"), payload.get("cause"))
         elif kind in self._kinds:
@@ -319,12 +319,11 @@ class Commands:
 
 def _plain(effect: Answer) -> dict[str, Any]:
     match effect.value:
-        case Flow() as flow:
-            return codec.encode_flow(flow)
-        case Template() as template:
-            return codec.encode_template(template)
-        case Mapping() as body:
-            return dict(body)
+        case Flow() | Template() as value:
+            body: dict[str, Any] = to_json(value)
+            return body
+        case Mapping() as answer:
+            return dict(answer)
         case _:
             raise TypeError(f"cannot answer with {type(effect.value).__name__}")
 

@@ -59,6 +59,7 @@ from apps.campus_edge import changes, fireflies
 from apps.campus_edge.commands import Commands
 from apps.journal import Noted
 from measurement import codec
+from measurement.model import to_json
 from measurement.psconfig.needs import to_json as needs_to_json
 from measurement.sites import codec as sites_codec
 
@@ -174,7 +175,7 @@ class Executor:
             case ShapesChanged():
                 self.tell("shapes", sites_codec.shapes_to_json(effect.shapes), "collector")
             case OrderJob():
-                self.tell("job", sites_codec.order_to_json(effect.order), "collector")
+                self.tell("job", to_json(effect.order), "collector")
             case EstimateScored():
                 self.tell("observation", codec.observation_to_json(effect.observation), "collector")
             case SendFirefly():

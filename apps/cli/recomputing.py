@@ -17,9 +17,9 @@ from adon.broker.recompute.differences import Difference, differences
 from adon.broker.recompute.encoded import digest
 from adon.code_version import code_version
 from adon.errors import InvalidInput, NotFound, Problem, Unavailable
-from adon.store import codec
 from apps.cli.common import print_table, write
 from apps.cli.databases import state
+from measurement.model import from_json, to_json
 
 SHOWN = 80
 """Characters of a value that are printed."""
@@ -44,7 +44,7 @@ class Record:
         :raises InvalidInput: if the file cannot be written.
         """
         body = {
-            "decision": codec.encode_decision(self.decision),
+            "decision": to_json(self.decision),
             "code": self.code,
             "snapshot": self.snapshot,
             "parts": dict(self.parts),
@@ -123,7 +123,7 @@ def from_file(file: Path) -> Record:
     """
     try:
         body = json.loads(file.read_text("utf-8"))
-        decision = codec.decode_decision(body["decision"])
+        decision = from_json(Decision, body["decision"])
         return Record(decision, str(body["code"]), str(body["snapshot"]), dict(body["parts"]))
     except OSError as error:
         raise InvalidInput(Problem("", f"cannot be read: {error.strerror}", str(file))) from error

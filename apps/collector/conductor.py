@@ -22,11 +22,10 @@ from apps.collector.workers import Finished
 from measurement import codec
 from measurement.archive import Archive
 from measurement.errors import shorten
-from measurement.model import Measurement, PathKey
+from measurement.model import Measurement, PathKey, to_json
 from measurement.outcomes import MeasurementFailed
 from measurement.poller import PathTest
 from measurement.scheduling import Execution, Footprint, Overlap, Placed, Refused, Request, Start, overlaps
-from measurement.scheduling.execution import to_json as execution_to_json
 from measurement.scheduling.ticks import seconds
 
 LOG = logging.getLogger(__name__)
@@ -308,7 +307,7 @@ class Conductor:
         )
 
     def _record(self, execution: Execution) -> None:
-        book, document = self._book, execution_to_json(execution)
+        book, document = self._book, to_json(execution)
         self._archive.put_document(EXECUTION, execution.id, execution.planned_start, None, document)
         since = self._clock() - RECENT_S
         book.executed = [*(old for old in book.executed if old.planned_start > since), execution]
@@ -324,8 +323,8 @@ class Conductor:
         first, second = overlap.first, overlap.second
         LOG.error("event=overlap first=%s second=%s seconds=%.1f", first.id, second.id, overlap.seconds)
         document = {
-            "first": execution_to_json(first),
-            "second": execution_to_json(second),
+            "first": to_json(first),
+            "second": to_json(second),
             "seconds": overlap.seconds,
         }
         self._archive.put_document(OVERLAP, f"{first.id} {second.id}", self._clock(), None, document)

@@ -18,7 +18,7 @@ from apps.collector import adapters
 from apps.collector.keeper import Tell
 from measurement.custom.errors import BatchFailed
 from measurement.errors import shorten
-from measurement.sites import codec
+from measurement.model import to_json
 from measurement.sites.model import ComputeSite, JobNews, JobOrder, Shape, SiteReport
 
 LOG = logging.getLogger(__name__)
@@ -167,7 +167,7 @@ class Desk:
 
     def _greeted(self) -> None:
         if self._report is not None:
-            self._tell.send("site", codec.report_to_json(self._report))
+            self._tell.send("site", to_json(self._report))
         # One that is over is named again only by a controller that has not heard of its end.
         self._done = {number: held for number, held in self._held.items() if held.over}
         self._held = {number: held for number, held in self._held.items() if not held.over}
@@ -193,7 +193,7 @@ class Desk:
             if self._report is None or self._report.error:
                 LOG.info("event=site_answers site=%s", self._name)
         self._report = report
-        self._tell.send("site", codec.report_to_json(report))
+        self._tell.send("site", to_json(report))
 
     @property
     def _answers(self) -> bool:
@@ -271,4 +271,4 @@ class Desk:
             self._send(news)
 
     def _send(self, news: JobNews) -> None:
-        self._tell.send("job", codec.news_to_json(news))
+        self._tell.send("job", to_json(news))

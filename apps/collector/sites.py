@@ -20,8 +20,9 @@ from apps.collector.desk import Desk
 from apps.collector.keeper import Tell
 from apps.link import LinkClient
 from measurement.errors import shorten
+from measurement.model import from_json, to_json
 from measurement.sites import codec
-from measurement.sites.model import JobNews
+from measurement.sites.model import JobNews, JobOrder
 
 LOG = logging.getLogger(__name__)
 ASKED = "sites.asked"
@@ -61,7 +62,7 @@ class Desks:
 
     def _order(self, payload: Mapping[str, Any], *, again: bool) -> None:
         try:
-            order = codec.order_from_json(payload)
+            order = from_json(JobOrder, payload)
         except ValueError:
             _bad("job", payload)
             return
@@ -71,7 +72,7 @@ class Desks:
             return
         why = f"compute site {order.site} has no adapter any more"
         news = JobNews(order.number, self._clock(), None, error=why, refused=True)
-        self._tell.send("job", codec.news_to_json(news))
+        self._tell.send("job", to_json(news))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from adon.broker.decision import Decision, finite
+from adon.broker.decision import Decision
 from adon.broker.flow import Flow, FlowRequest, FlowState, Quality
 from adon.broker.outcomes import Forecast
 from adon.broker.queueing.booking import Booking
@@ -25,7 +25,7 @@ from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
 from adon.values import Mode
 from apps.rest.times import Time, to_text
-from measurement.model import Measurement, Metric
+from measurement.model import Measurement, Metric, finite
 
 UNITS: Mapping[str, str] = {
     "throughput": "bps",

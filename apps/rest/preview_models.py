@@ -7,9 +7,10 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from adon.store import codec
+from adon.broker.decision import Decision
 from apps.rest.models import DecisionView, ForecastView, Seconds, View
 from apps.rest.times import Time
+from measurement.model import from_json
 
 
 class MeanRateView(View):
@@ -72,7 +73,7 @@ class PreviewView(View):
     @classmethod
     def answered(cls, body: Mapping[str, Any]) -> Self:
         """What the controller answered."""
-        decision = DecisionView.of(codec.decode_decision(body["decision"]))
+        decision = DecisionView.of(from_json(Decision, body["decision"]))
         forecast, size, pushed = body["forecast"], body["size"], body["pushed"]
         booking = body["booking"]
         return cls.model_validate(

@@ -18,9 +18,8 @@ from apps.rest.runs import read_task
 from apps.rest.services import Services
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.alarm import from_json as alarm_from_json
-from measurement.model import Series
+from measurement.model import Series, from_json
 from measurement.scheduling import Execution
-from measurement.scheduling.execution import from_json as execution_from_json
 
 MOST_READ = 100_000
 """Documents that are looked through for those that somebody may see."""
@@ -73,7 +72,7 @@ def executions(
     visible = tasks_seen_by(parts, actor)
 
     def chosen(documents: Iterable[dict[str, Any]]) -> list[Execution]:
-        found = (execution_from_json(document) for document in documents)
+        found = (from_json(Execution, document) for document in documents)
         return [execution for execution in found if visible(execution.task)]
 
     return _documents(parts, "execution", chosen, since, until, limit)
@@ -89,7 +88,7 @@ def overlaps(parts: Services, actor: Actor | None, since: float) -> list[tuple[E
 
     def chosen(documents: Iterable[dict[str, Any]]) -> list[tuple[Execution, Execution]]:
         found = [
-            (execution_from_json(document["first"]), execution_from_json(document["second"]))
+            (from_json(Execution, document["first"]), from_json(Execution, document["second"]))
             for document in documents
         ]
         return [pair for pair in found if all(visible(run.task) for run in pair)]

@@ -24,9 +24,8 @@ from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.anomaly.model import Direction, Evidence, Sample, Severity
 from measurement.archive import Archive, rolling, tables
 from measurement.archive.values import HOUR, MINUTE
-from measurement.model import Metric, Series
+from measurement.model import Metric, Series, to_json
 from measurement.scheduling.execution import Execution
-from measurement.scheduling.execution import to_json as execution_to_json
 
 _AT_ONCE = 50_000
 _ADD = (
@@ -139,7 +138,7 @@ def _runs(many: int, began: float, ended: float, chance: random.Random) -> Itera
         outcome = "measured" if chance.random() < 0.98 else "the server answered 503"
         task = f"{key.path}:{key.source}>{key.destination}/{kind}"
         run = Execution(task, number, planned, started, started + 10.0, outcome)
-        yield _document("execution", run.id, planned, None, False, execution_to_json(run))
+        yield _document("execution", run.id, planned, None, False, to_json(run))
 
 
 def _alarms(began: float, ended: float, chance: random.Random) -> Iterator[dict[str, object]]:

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any
 
 from measurement.scheduling.agreement import Agreement
 from measurement.scheduling.graph import ConflictGraph
@@ -151,35 +150,3 @@ def _in_order(
                 end = run.started + seconds(known[run.task].execution_time)
             ran.append((run.started, end, run))
     return iter(sorted(ran, key=lambda each: (each[0], each[2].id)))
-
-
-def to_json(execution: Execution) -> dict[str, Any]:
-    """As an object; times as they are."""
-    return {
-        "task": execution.task,
-        "number": execution.number,
-        "planned_start": execution.planned_start,
-        "started": execution.started,
-        "ended": execution.ended,
-        "outcome": execution.outcome,
-    }
-
-
-def from_json(data: Mapping[str, Any]) -> Execution:
-    """The inverse of :func:`to_json`.
-
-    :raises ValueError: naming what is missing or no time.
-    """
-    try:
-        return Execution(
-            str(data["task"]),
-            int(data["number"]),
-            float(data["planned_start"]),
-            None if data["started"] is None else float(data["started"]),
-            None if data["ended"] is None else float(data["ended"]),
-            str(data["outcome"]),
-        )
-    except KeyError as error:
-        raise ValueError(f"execution: {error.args[0]} is missing") from None
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"execution: {error}") from None

@@ -41,8 +41,7 @@ from apps.campus_edge.loop import Stamps
 from measurement import codec as measurement_codec
 from measurement.anomaly import alarm as alarms
 from measurement.custom.batch.model import JobState as Word
-from measurement.model import Observation, host_key
-from measurement.sites import codec as sites_codec
+from measurement.model import Observation, host_key, to_json
 from tests.apps.edge import TEMPLATE, measured
 from tests.broker.sites.values import news, report, wait
 from tests.support.factories import clear_alarm, make_alarm
@@ -160,10 +159,10 @@ def test_an_alarm_becomes_an_event_of_its_beginning_or_of_its_end(world: World) 
 
 def test_what_sites_say_becomes_an_event_and_no_command(world: World) -> None:
     said, told = report("osu-hpc", wait(5.0)), news(3, Word.RUNNING, started=2.0)
-    event = world.receive("site", **sites_codec.report_to_json(said))
+    event = world.receive("site", **to_json(said))
     assert isinstance(event, SiteReported)
     assert event.report == said
-    event = world.receive("job", **sites_codec.news_to_json(told))
+    event = world.receive("job", **to_json(told))
     assert isinstance(event, JobTold)
     assert event.news == told
 
@@ -174,7 +173,7 @@ def test_messages_that_are_no_events(world: World, kind: str) -> None:
 
 
 ALARM = alarms.to_json(make_alarm(900.0))
-BELOW_ZERO = sites_codec.report_to_json(report("osu-hpc", wait(5.0)))
+BELOW_ZERO = to_json(report("osu-hpc", wait(5.0)))
 BELOW_ZERO["state"]["waits"][0]["seconds"] = -5.0
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "a window that ends before it begins": (

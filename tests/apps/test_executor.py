@@ -39,9 +39,9 @@ from adon.broker.recompute.seen import Seen, Snapshot
 from adon.errors import Unavailable
 from apps.campus_edge.executor import Executor
 from measurement import codec
-from measurement.model import Metric, Observation, PathKey
+from measurement.model import Metric, Observation, PathKey, from_json
 from measurement.sites import codec as sites_codec
-from measurement.sites.model import Shape
+from measurement.sites.model import JobOrder, Shape
 from tests.broker.sites.values import job
 from tests.store.values import an_outcome
 from tests.support.factories import make_decision, make_flow
@@ -295,7 +295,7 @@ def test_a_job_is_saved_before_the_collector_hears_of_it() -> None:
     assert world.log == ["begin", "job", "commit", "tell shapes", "tell job"]
     (_, told_shapes, _), (_, told_order, role) = world.told
     assert sites_codec.shapes_from_json(told_shapes) == shapes
-    assert sites_codec.order_from_json(told_order) == asked.order()
+    assert from_json(JobOrder, told_order) == asked.order()
     assert role == "collector"
 
 

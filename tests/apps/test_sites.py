@@ -18,6 +18,7 @@ from measurement.custom.batch.htcondor import HTCondor
 from measurement.custom.batch.model import Capacity, Job, JobState, JobStatus
 from measurement.custom.batch.slurm import Slurm
 from measurement.custom.errors import BatchFailed
+from measurement.model import from_json, to_json
 from measurement.sites import codec
 from measurement.sites.batch import BatchSite
 from measurement.sites.model import JobNews, JobOrder, Shape, SiteReport, SiteState, Wait
@@ -117,11 +118,11 @@ class Bench:
 
     @property
     def reports(self) -> list[SiteReport]:
-        return [codec.report_from_json(body) for kind, body in self.told.sent if kind == "site"]
+        return [from_json(SiteReport, body) for kind, body in self.told.sent if kind == "site"]
 
     @property
     def news(self) -> list[JobNews]:
-        return [codec.news_from_json(body) for kind, body in self.told.sent if kind == "job"]
+        return [from_json(JobNews, body) for kind, body in self.told.sent if kind == "job"]
 
 
 def adapter(**changes: Any) -> Adapter:
@@ -416,7 +417,7 @@ def test_orders_find_their_site_and_one_without_is_refused(bench: Bench) -> None
     here, gone = JobOrder(1, "e1", "osu-hpc", "align"), JobOrder(2, "e2", "gone", "align")
     for message in codec.orders_to_json([here, gone]):
         desks.orders(message)
-    desks.order(codec.order_to_json(JobOrder(3, "e3", "osu-hpc", "align")))
+    desks.order(to_json(JobOrder(3, "e3", "osu-hpc", "align")))
     bench.turn()
     assert bench.site.asked[0] == (Shape(3, 3),)
     assert len(bench.site.jobs) == 2

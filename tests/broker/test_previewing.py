@@ -17,7 +17,7 @@ from adon.broker.events import Event, FlowSubmitted, PreviewAsked
 from adon.broker.flow import FlowState
 from adon.config.policy import LadderPolicy
 from adon.errors import AdonError, InvalidInput
-from adon.store import codec
+from measurement.model import from_json, to_json
 from tests.broker.queueing.scenes import EIGHT, full, why
 from tests.depth import DEPTH
 from tests.support.factories import make_request
@@ -73,10 +73,10 @@ class Foreseeing:
             assert str(foreseen) == str(answer)
             return
         self.previews += 1
-        told = codec.decode_decision(foreseen["decision"])
+        told = from_json(Decision, foreseen["decision"])
         mine = [one.decision for one in effects if isinstance(one, SaveDecision)]
         made = next(one for one in mine if one.flow == answer.id)  # type: ignore[union-attr]
-        assert _without_names(told) == _without_names(codec.decode_decision(codec.encode_decision(made)))
+        assert _without_names(told) == _without_names(from_json(Decision, to_json(made)))
         others = {one.flow: one.path for one in mine if one.flow != answer.id}  # type: ignore[union-attr]
         assert {one["flow"]: one["to"] for one in foreseen["pushed"]} == others
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.triggers.evaluation import LONGEST_REST_S, Seen, step, turned
 from adon.broker.triggers.record import Fired, Knob, Triggered
-from adon.store import codec
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.trigger_rules import Trigger
-from measurement.model import Metric
+from measurement.model import Metric, from_json, to_json
 from tests.support.factories import make_catalog, make_template
 from tests.support.stage import Stage, know
 
@@ -166,7 +166,7 @@ def test_a_look_at_the_paths_waives_patience_and_is_recorded_with_the_trigger() 
     assert str(decision.trigger).startswith("trigger low")
     assert decision.code == "patience-exhausted"
     assert ("trigger-fired", "info", flow.id) in stage.announcements()
-    assert codec.decode_decision(codec.encode_decision(decision)) == decision
+    assert from_json(Decision, to_json(decision)) == decision
 
 
 def test_a_look_that_moves_nothing_is_recorded_too() -> None:
@@ -343,7 +343,7 @@ def test_after_a_restart_nothing_fires_again_that_has_just_fired() -> None:
     )
     flow = stage.submit("t")
     stage.measure("al2s", loss=0.01)
-    stage.saved.flows = {n: codec.decode_flow(codec.encode_flow(one)) for n, one in stage.saved.flows.items()}
+    stage.saved.flows = {n: from_json(Flow, to_json(one)) for n, one in stage.saved.flows.items()}
     stage.restart()
     assert stage.broker.flows.priority(stage.flow(flow)) == 700
     stage.now += 400
@@ -361,10 +361,10 @@ def test_what_was_done_is_kept_with_the_flow() -> None:
     stage = staged()
     flow = stage.submit("t")
     one = replace(stage.flow(flow), triggered=kept)
-    assert codec.decode_flow(codec.encode_flow(one)) == one
-    old = codec.encode_flow(stage.flow(flow))
+    assert from_json(Flow, to_json(one)) == one
+    old = to_json(stage.flow(flow))
     del old["triggered"]
-    assert codec.decode_flow(old) == stage.flow(flow), "a flow of an earlier version"
+    assert from_json(Flow, old) == stage.flow(flow), "a flow of an earlier version"
 
 
 def test_values_are_forgotten_with_their_flow() -> None:

@@ -12,7 +12,10 @@ from adon.broker.sites.jobs import JobState, SiteJob
 from adon.flowvisor.action import Action, Output, SetEthDst
 from adon.flowvisor.match import Match
 from adon.flowvisor.rule import Entry
-from adon.store import codec, entry_codec
+from adon.store import entry_codec
+from adon.store.decision_rows import flow_number
+from adon.templates_catalog.model import Template
+from measurement.model import from_json, to_json
 from tests.broker.sites.values import job
 from tests.store import values
 from tests.support.factories import make_template
@@ -27,19 +30,19 @@ def through_json(body: dict[str, object]) -> dict[str, object]:
 
 @given(values.flows)
 def test_flow_round_trip(flow: Flow) -> None:
-    assert codec.decode_flow(through_json(codec.encode_flow(flow))) == flow
+    assert from_json(Flow, through_json(to_json(flow))) == flow
 
 
 @given(values.decisions)
 def test_decision_round_trip(decision: Decision) -> None:
-    body = codec.encode_decision(decision)
+    body = to_json(decision)
     assert body == decision.body()
-    assert codec.decode_decision(through_json(body)) == decision
+    assert from_json(Decision, through_json(body)) == decision
 
 
 @given(values.outcomes)
 def test_outcome_round_trip(outcome: FlowOutcome) -> None:
-    assert codec.decode_outcome(through_json(codec.encode_outcome(outcome))) == outcome
+    assert from_json(FlowOutcome, through_json(to_json(outcome))) == outcome
 
 
 @given(values.entries)
@@ -60,7 +63,7 @@ def test_action_round_trip(action: Action) -> None:
     "job", [job(), job(7, flow=17, size=10, arguments=("a",), state=JobState.FAILED, exit_status=-9)]
 )
 def test_job_round_trip(job: SiteJob) -> None:
-    assert codec.decode_job(through_json(codec.encode_job(job))) == job
+    assert from_json(SiteJob, through_json(to_json(job))) == job
 
 
 def test_template_round_trip() -> None:
@@ -70,7 +73,7 @@ def test_template_round_trip() -> None:
         tables={"throughput": {"points": [["700 Mbps", 1], ["5.5 Gbps", 10]]}},
         cost={"local_copy": True},
     )
-    assert codec.decode_template(through_json(codec.encode_template(template))) == template
+    assert from_json(Template, through_json(to_json(template))) == template
 
 
 @given(values.entries, values.entries)
@@ -114,5 +117,5 @@ def test_an_empty_match_is_an_empty_object() -> None:
 @pytest.mark.parametrize("text", ["", "17", "g-17", "f-", "f--1", "f-1x"])
 def test_what_is_no_flow_id_is_refused(text: str) -> None:
     with refused(ValueError):
-        codec.flow_number(text)
-    assert codec.flow_number("f-17") == 17
+        flow_number(text)
+    assert flow_number("f-17") == 17

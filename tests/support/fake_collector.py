@@ -21,11 +21,10 @@ from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.anomaly.model import Direction, Evidence, Sample, Severity
 from measurement.archive import Archive
 from measurement.codec import key_from_json
-from measurement.model import Metric, PathKey, Series
+from measurement.model import Metric, PathKey, Series, to_json
 from measurement.notify.subscription import from_json as subscription_from_json
 from measurement.notify.subscription import to_json as subscription_to_json
 from measurement.scheduling import Execution
-from measurement.scheduling.execution import to_json as execution_to_json
 from measurement.scheduling.ticks import seconds
 from tests.support.factories import make_measurement
 
@@ -110,7 +109,7 @@ OVER = alarm(
 
 
 def put_execution(archive: Archive, run: Execution) -> None:
-    archive.put_document("execution", run.id, run.planned_start, None, execution_to_json(run))
+    archive.put_document("execution", run.id, run.planned_start, None, to_json(run))
 
 
 def alarms() -> list[Alarm]:

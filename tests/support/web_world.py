@@ -46,9 +46,8 @@ from apps.rest.why_nots import WhyNots
 from measurement.anomaly.alarm import Alarm
 from measurement.archive import Archive
 from measurement.custom.batch.model import JobState as BatchState
-from measurement.model import Measurement, Metric, Observation, PathKey
+from measurement.model import Measurement, Metric, Observation, PathKey, to_json
 from measurement.scheduling import Execution, gantt
-from measurement.scheduling.execution import to_json as execution_to_json
 from tests.broker.sites.values import SLURM, compute_site, news, report, silent, wait, with_adapter
 from tests.support.fake_collector import (
     NOW,
@@ -300,7 +299,7 @@ class World:
         at = NOW - 58
         first, second = (Execution(name, 1, at, at, at + 5, "measured") for name in (task, other))
         self.put(first, second)
-        document = {"first": execution_to_json(first), "second": execution_to_json(second), "seconds": 5.0}
+        document = {"first": to_json(first), "second": to_json(second), "seconds": 5.0}
         with Archive(self.archive) as archive:
             archive.put_document("overlap", f"{first.id} {second.id}", NOW - 50, None, document)
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon import yamlfile
-from adon.store import codec
 from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.template_text import readable, write_template
 from adon.units import parse_duration, parse_rate, parse_ratio, parse_size
+from measurement.model import to_json
 from tests.support.factories import make_template
 
 PARSERS = {"bps": parse_rate, "B": parse_size, "s": parse_duration, "ratio": parse_ratio}
@@ -34,8 +34,8 @@ def test_round_amounts_are_written_as_people_do() -> None:
 
 @pytest.mark.parametrize("template", builtin_templates(), ids=lambda one: one.name)
 def test_what_is_edited_reads_back_as_the_same_template(template: Template) -> None:
-    assert yamlfile.parse_model(write_template(codec.encode_template(template)), Template) == template
-    written = write_template(codec.encode_template(template), version=False)
+    assert yamlfile.parse_model(write_template(to_json(template)), Template) == template
+    written = write_template(to_json(template), version=False)
     assert "version" not in written
     assert yamlfile.parse_model(written, Template) == template.model_copy(update={"version": 1})
 
@@ -44,10 +44,10 @@ def test_what_is_switched_on_stays_so() -> None:
     table = {"points": [["7 Mbps", 1], ["50 Mbps", 10]], "step": True}
     on = {"pausable": True, "mode": "dry-run", "tables": {"throughput": table}, "cost": {"local_copy": True}}
     template = make_template(**on)
-    written = write_template(codec.encode_template(template))
+    written = write_template(to_json(template))
     assert yamlfile.parse_model(written, Template) == template
 
 
 def test_words_of_somebody_stay_as_they_are() -> None:
     template = make_template(title="3600.0 s")
-    assert yamlfile.parse_model(write_template(codec.encode_template(template)), Template) == template
+    assert yamlfile.parse_model(write_template(to_json(template)), Template) == template

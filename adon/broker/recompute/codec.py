@@ -15,13 +15,12 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from adon.broker.comparing import Regarded
-from adon.broker.decision import finite
 from adon.broker.flow import Flow
 from adon.broker.gate import Gate
 from adon.broker.optimisation.plan import Together
@@ -49,7 +48,7 @@ from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
 from adon.templates_catalog.model import Template
 from measurement import codec as measured
-from measurement.model import Metric
+from measurement.model import Metric, finite, from_json, to_json, type_adapter
 
 KEPT = 4096
 """Parts that an encoder remembers."""
@@ -104,18 +103,17 @@ class Encoder:
 
     def __init__(self) -> None:
         self._digests: OrderedDict[int, tuple[object, str]] = OrderedDict()
-        _roots()  # takes some 20 ms the first time, which no decision is to wait for
-        _exoduses()
-        _plans()
+        for kind in (_Root, Exodus, Together):
+            type_adapter(kind)  # takes some 20 ms the first time, which no decision is to wait for
 
     def encode(self, snapshot: Snapshot) -> Encoded:
         """One snapshot as text, with the parts that are new."""
         seen, parts = snapshot.seen, dict[str, str]()
         step: Any = seen.step
         if isinstance(step, Expelled):
-            step = _Expelled(step.loss, self._part(step.exodus, _exodus_to_json, parts))
+            step = _Expelled(step.loss, self._part(step.exodus, to_json, parts))
         elif isinstance(step, Placed):
-            plan = None if step.together is None else self._part(step.together, _plan_to_json, parts)
+            plan = None if step.together is None else self._part(step.together, to_json, parts)
             step = _Placed(step.rivals, step.nowhere, step.regarded, plan, step.apart)
         root = _Root(
             decision=snapshot.decision,
@@ -132,11 +130,11 @@ class Encoder:
             meter=snapshot.meter,
             trigger=snapshot.trigger,
             paths=tuple(self._part(known, _known_to_json, parts) for known in seen.paths),
-            template=self._part(seen.template, _model_to_json, parts),
+            template=self._part(seen.template, to_json, parts),
             topology=self._part(seen.topology, _topology_to_json, parts),
-            configuration=self._part(seen.configuration, _model_to_json, parts),
+            configuration=self._part(seen.configuration, to_json, parts),
         )
-        return Encoded(snapshot.decision, _text(_roots().dump_python(root, mode="json")), FrozenMap(parts))
+        return Encoded(snapshot.decision, _text(to_json(root)), FrozenMap(parts))
 
     def _part(self, value: Any, to_json: Callable[[Any], object], parts: dict[str, str]) -> str:
         held = self._digests.get(id(value))  # the value is kept with its digest, so no other has its id
@@ -167,7 +165,7 @@ class Decoder:
 
         :raises ValueError: for text that is none of this version, or a part that is not what its name says.
         """
-        root = _roots().validate_python(json.loads(text))
+        root = from_json(_Root, json.loads(text))
         configuration = self._part(root.configuration, Configuration.model_validate)
         topology = self._part(root.topology, lambda body: _topology_from_json(body, configuration))
         if topology.configuration is not configuration:  # equal topologies of two configurations
@@ -175,9 +173,9 @@ class Decoder:
         step: Step
         match root.step:
             case _Expelled(loss=loss, exodus=exodus):
-                step = Expelled(loss, self._part(exodus, _exodus_from_json))
+                step = Expelled(loss, self._part(exodus, partial(from_json, Exodus)))
             case _Placed(together=name) as was:
-                plan = None if name is None else self._part(name, _plan_from_json)
+                plan = None if name is None else self._part(name, partial(from_json, Together))
                 step = Placed(was.rivals, was.nowhere, was.regarded, plan, was.apart)
             case Looked() | Displaced() as known:
                 step = known
@@ -211,7 +209,7 @@ def parts_of(text: str) -> tuple[str, ...]:
 
     :raises ValueError: for text that is no snapshot of this version.
     """
-    root = _roots().validate_python(json.loads(text))
+    root = from_json(_Root, json.loads(text))
     more: tuple[str, ...] = ()
     if isinstance(root.step, _Expelled):
         more = (root.step.exodus,)
@@ -223,43 +221,8 @@ def parts_of(text: str) -> tuple[str, ...]:
 # -- the parts ------------------------------------------------------------------------------------------
 
 
-@cache
-def _roots() -> TypeAdapter[_Root]:
-    return TypeAdapter(_Root)
-
-
-@cache
-def _exoduses() -> TypeAdapter[Exodus]:
-    return TypeAdapter(Exodus)
-
-
 def _text(value: object) -> str:
     return json.dumps(finite(value), separators=(",", ":"), allow_nan=False)
-
-
-def _model_to_json(model: Configuration | Template) -> object:
-    return model.model_dump(mode="json")
-
-
-def _exodus_to_json(exodus: Exodus) -> object:
-    return _exoduses().dump_python(exodus, mode="json")
-
-
-def _exodus_from_json(body: Any) -> Exodus:
-    return _exoduses().validate_python(body)
-
-
-@cache
-def _plans() -> TypeAdapter[Together]:
-    return TypeAdapter(Together)
-
-
-def _plan_to_json(plan: Together) -> object:
-    return _plans().dump_python(plan, mode="json")
-
-
-def _plan_from_json(body: Any) -> Together:
-    return _plans().validate_python(body)
 
 
 def _known_to_json(known: Known) -> object:

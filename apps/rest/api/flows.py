@@ -10,7 +10,6 @@ from pydantic import Field
 from adon.access.policy import Action
 from adon.broker.flow import Flow, FlowState
 from adon.errors import InvalidInput
-from adon.store import codec
 from adon.store.flow_rows import FlowFilter
 from adon.values import Name
 from apps.rest.answers import check_if_match, done, json_answer
@@ -38,6 +37,7 @@ from apps.rest.queue_models import WaitingView
 from apps.rest.repeating import idempotency_key
 from apps.rest.services import services
 from apps.rest.times import Time
+from measurement.model import from_json
 
 api = blueprint("flows", "Transfers: from the request to the outcome")
 
@@ -99,7 +99,7 @@ def submit(wish: object, key: str | None = None) -> Flow:
     command = wished(wish)
     if key is not None:
         command["idempotency_key"] = idempotency_key(key)
-    return codec.decode_flow(services().controller.call("flow.submit", command))
+    return from_json(Flow, services().controller.call("flow.submit", command))
 
 
 @api.get("/flows/<id>", responses=answers(200, FlowView))
@@ -130,7 +130,7 @@ def cancel(flow: Flow) -> Flow:
     :raises Conflict: if it has ended.
     """
     command = {"flow": flow.number, "requester": requester().name}
-    return codec.decode_flow(services().controller.call("flow.cancel", command))
+    return from_json(Flow, services().controller.call("flow.cancel", command))
 
 
 @api.post("/flows/<id>/reports", responses=answers(202, FlowView, 400, 409, 413, 415))
@@ -139,7 +139,7 @@ def report_transfer(path: FlowAddress, body: ReportBody) -> Response:
     """Tell how the transfer stands; ``finished`` and ``failed`` end the flow."""
     flow = _flow(path, Action.FLOW_REPORT)
     command = {"flow": flow.number, **body.model_dump(mode="json")}
-    after = codec.decode_flow(services().controller.call("flow.report", command))
+    after = from_json(Flow, services().controller.call("flow.report", command))
     return done(FlowView.of(after), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
 
 

@@ -9,7 +9,6 @@ from pydantic import Field
 from werkzeug.exceptions import NotAcceptable
 
 from adon.access.policy import Action
-from adon.store import codec
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.rspec_xml import export_rspec
@@ -20,6 +19,7 @@ from apps.rest.guard import action, requester
 from apps.rest.models import TemplateBody, TemplateList, TemplateSummary
 from apps.rest.paging import InOrder, listed, sliced
 from apps.rest.services import services
+from measurement.model import from_json, to_json
 
 api = blueprint("templates", "What applications need: the template catalog")
 
@@ -71,7 +71,7 @@ def add_template(body: TemplateBody) -> Response:  # noqa: ARG001 - checks and d
     """Save a template; without a ``version`` as the next one, unless it equals the latest already."""
     saved = save(request.get_json())
     where = f"{PREFIX}/templates/{saved.name}/versions/{saved.version}"
-    return done(codec.encode_template(saved), HTTPStatus.CREATED, where)
+    return done(to_json(saved), HTTPStatus.CREATED, where)
 
 
 def save(document: object) -> Template:
@@ -80,7 +80,7 @@ def save(document: object) -> Template:
     :raises AdonError: what the controller says against it.
     """
     command = {"template": document, "author": requester().name}
-    return codec.decode_template(services().controller.call("template.add", command))
+    return from_json(Template, services().controller.call("template.add", command))
 
 
 @api.get("/templates/<name>", responses=answers(200, TemplateBody, 406))
@@ -104,8 +104,8 @@ def _in_form(template: Template) -> Response:
         raise NotAcceptable(f"offered are {JSON}, {YAML} and {RSPEC}")
     match OFFERED[wanted]:
         case "application/yaml":
-            return answer(write_template(codec.encode_template(template)).encode(), YAML)
+            return answer(write_template(to_json(template)).encode(), YAML)
         case "application/rspec+xml":
             return answer(export_rspec(template, "source", "destination").encode(), RSPEC)
         case _:
-            return answer(content_of(codec.encode_template(template)))
+            return answer(content_of(to_json(template)))

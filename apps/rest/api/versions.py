@@ -9,7 +9,6 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from adon.errors import NotFound
-from adon.store import codec
 from adon.templates_catalog.model import Template
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint
@@ -28,6 +27,7 @@ from apps.rest.template_models import (
     curves,
     problem_items,
 )
+from measurement.model import to_json
 
 api = blueprint("template versions", "How templates became what they are, and what a text would become")
 
@@ -86,7 +86,7 @@ def check_template(body: CheckBody) -> Response:
     view = TemplateCheck(
         ok=not found.problems or bool(found.drafts),
         problems=problem_items(found.problems),
-        template=None if template is None else codec.encode_template(template),
+        template=None if template is None else to_json(template),
         next_version=None if template is None else _next_version(template.name),
         curves=[] if template is None else curves(template),
         links=[LinkDraftView.of(draft) for draft in found.drafts],

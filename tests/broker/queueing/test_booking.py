@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from adon.broker.flow import Flow
 from adon.broker.queueing.booking import Booking
 from adon.broker.queueing.bookings import Bookings
 from adon.step_function import Span
-from adon.store import codec
-from measurement.model import PathKey
+from measurement.model import PathKey, from_json, to_json
 from tests.support.factories import make_flow, make_request
 
 KEY, OTHER = PathKey("al2s", "mu", "osu"), PathKey("internet", "mu", "osu")
@@ -20,13 +20,13 @@ def test_what_is_reserved_is_kept_with_the_flow() -> None:
     request = make_request(deadline="8 h", not_before="2026-11-21T22:00:00.25Z")
     booking = replace(FIRST, rate=0.1 + 0.2)
     flow = make_flow(request=request, submitted_at=0.1, not_before=0.3, deadline=1e9 + 0.1, booking=booking)
-    saved = codec.encode_flow(flow)
-    assert codec.decode_flow(saved) == flow
+    saved = to_json(flow)
+    assert from_json(Flow, saved) == flow
     for name in ("not_before", "deadline"):
         del saved[name]
         del saved["request"][name]
     del saved["booking"]
-    assert codec.decode_flow(saved).booking is None
+    assert from_json(Flow, saved).booking is None
 
 
 def test_in_words() -> None:

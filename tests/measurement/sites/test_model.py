@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.custom.batch.model import Capacity, Job, JobState, JobStatus
+from measurement.model import from_json, to_json
 from measurement.sites import codec
 from measurement.sites.batch import BatchSite
 from measurement.sites.model import (
@@ -66,17 +67,17 @@ def travelled(body: dict[str, Any]) -> Any:
 
 @given(reports)
 def test_reports_travel_whole(report: SiteReport) -> None:
-    assert codec.report_from_json(travelled(codec.report_to_json(report))) == report
+    assert from_json(SiteReport, travelled(to_json(report))) == report
 
 
 @given(orders)
 def test_orders_travel_whole(order: JobOrder) -> None:
-    assert codec.order_from_json(travelled(codec.order_to_json(order))) == order
+    assert from_json(JobOrder, travelled(to_json(order))) == order
 
 
 @given(news)
 def test_news_travel_whole(told: JobNews) -> None:
-    assert codec.news_from_json(travelled(codec.news_to_json(told))) == told
+    assert from_json(JobNews, travelled(to_json(told))) == told
 
 
 @given(st.lists(shapes, max_size=MOST_SHAPES))
@@ -97,7 +98,7 @@ def test_all_orders_go_in_messages_of_a_bounded_size(number: int) -> None:
     assert all(len(message["items"]) <= codec.AT_ONCE for message in messages)
 
 
-GOOD = codec.report_to_json(SiteReport("hpc", 1.0, SiteState(Capacity(1, 1, 1, 0, 0), (Wait(Shape(), 5.0),))))
+GOOD = to_json(SiteReport("hpc", 1.0, SiteState(Capacity(1, 1, 1, 0, 0), (Wait(Shape(), 5.0),))))
 
 
 def changed(**wait: Any) -> dict[str, Any]:
@@ -123,7 +124,7 @@ def changed(**wait: Any) -> dict[str, Any]:
 )
 def test_a_report_that_makes_no_sense_is_refused(body: dict[str, Any]) -> None:
     with refused(ValueError):
-        codec.report_from_json(body)
+        from_json(SiteReport, body)
 
 
 @pytest.mark.parametrize("seconds", [-1.0, -1e-9, math.nan, math.inf, LONGEST_WAIT + 1])
