@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from typing import Any
 
 import pytest
@@ -70,12 +68,6 @@ def test_a_template_cannot_change_and_has_a_hash() -> None:
         with pytest.raises(TypeError):
             change()
     assert {template, yamlfile.parse_model(GOOD, Template)} == {template}
-
-
-def test_copies_of_a_template_are_equal() -> None:
-    template = yamlfile.parse_model(GOOD, Template)
-    assert copy.deepcopy(template) == template
-    assert pickle.loads(pickle.dumps(template)) == template  # noqa: S301
 
 
 def test_a_request_overrides_the_metrics_it_bounds() -> None:
