@@ -6,21 +6,11 @@ import pytest
 
 from adon.broker import placing
 from adon.broker.broker import Broker
-from adon.broker.effects import Effect, SaveDecision, SaveFlow, SendBatch, WakeAt
-from adon.broker.events import FlowSubmitted, PortChanged, Tick
+from adon.broker.effects import Effect, SaveFlow, WakeAt
+from adon.broker.events import PortChanged, Tick
 from adon.flowvisor.port import PortState
-from tests.support.factories import make_request
 from tests.support.histories import NAMES, PATHS, Scene
 from tests.support.network_factories import EDGES, port_names
-from tests.support.stage import make_stage
-
-
-def test_decision_and_flow_are_saved_before_a_switch_is_told() -> None:
-    """R3."""
-    stage = make_stage()
-    event = FlowSubmitted(*stage.stamp(), "c", make_request(), "ann")
-    kinds = [type(effect) for effect in stage.feed(event)]
-    assert max(kinds.index(SaveDecision), kinds.index(SaveFlow)) < kinds.index(SendBatch)
 
 
 def test_who_has_lost_the_path_goes_before_the_others_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

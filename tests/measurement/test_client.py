@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -22,17 +21,11 @@ from measurement.pscheduler.client import PSchedulerClient, Run, Schedule, Serve
 from measurement.pscheduler.document import Document
 from measurement.pscheduler.states import RunState
 from measurement.pscheduler.transport import Timeouts
-from tests.measurement.standin import RUN, TASK, Misbehave, StandIn, reply, stand_in
+from tests.measurement.standin import RUN, TASK, Misbehave, StandIn, reply
 from tests.support.refusals import refused
 
 TEST = specs.rtt(specs.Ends("127.0.0.1", "127.0.0.2", "a", "b"), 3)
 QUICK = Timeouts(connect=1.0, read=0.3, post=0.3)
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with stand_in() as running:
-        yield running
 
 
 def client(server: StandIn, **more: Any) -> PSchedulerClient:

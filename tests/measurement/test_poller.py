@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -28,12 +27,6 @@ TEST = PathTest(
     specs.rtt(specs.Ends("192.0.2.1", "192.0.2.2", "mu-node", "osu-node"), 3),
     (Metric.RTT, Metric.LOSS),
 )
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with stand_in() as running:
-        yield running
 
 
 def poller(server: StandIn, *others: StandIn) -> Poller:

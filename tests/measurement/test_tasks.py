@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -11,17 +10,11 @@ from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.iso8601 import parse_timestamp
 from measurement.pscheduler.leftovers import sweep
-from tests.measurement.standin import StandIn, reply, stand_in
+from tests.measurement.standin import StandIn, reply
 from tests.support.refusals import refused
 
 TEST = specs.rtt(specs.Ends("127.0.0.1", "127.0.0.2", "a", "b"), 3)
 SECRET = b"0123456789abcdef"
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    with stand_in() as running:
-        yield running
 
 
 def client(server: StandIn, **more: Any) -> PSchedulerClient:
