@@ -27,11 +27,23 @@ def site_files(configuration: Configuration, site: str, collector: str) -> dict[
     measurements, access = configuration.measurements, configuration.access
     if site not in measurements.points:
         raise NotFound("measurement point", site)
-    if measurements.ingest is None or access is None or access.public_url is None:
-        field = "measurements.ingest" if measurements.ingest is None else "access.public_url"
-        raise InvalidInput.of(field, "is needed: sites push results and read the plan there", code="missing")
+    if measurements.ingest is None:
+        example = "{host: 192.0.2.10, port: 8444, certificate: in.pem, key: in.key, trust: points.toml}"
+        raise InvalidInput.of(
+            "measurements.ingest",
+            f"is needed, because sites push results there; for example ingest: {example}",
+            code="missing",
+        )
+    if access is None or access.public_url is None:
+        raise InvalidInput.of(
+            "access.public_url",
+            "is needed, because sites read the plan there; for example public_url: https://adon.example.edu",
+            code="missing",
+        )
     if not measurements.publish_psconfig:
-        raise InvalidInput.of("measurements.publish_psconfig", "must be true: sites read the plan")
+        raise InvalidInput.of(
+            "measurements.publish_psconfig", "must be true, because sites read the plan; the default is false"
+        )
     host, scheme = str(urlsplit(access.public_url).hostname), "https"
     if measurements.ingest.certificate is None:  # then it listens on loopback
         host, scheme = measurements.ingest.host, "http"
