@@ -1,9 +1,10 @@
 """Telling other networks what a flow is: DSCP for their queues, scitags for their statistics.
 
-**DSCP.**  Six bits in every packet, written by the edges (:class:`~adon.flowvisor.treatment.Treatment`).
-People write a number or a name: the class selectors of RFC 2474 (CS0-CS7), the assured forwarding classes
-of RFC 2597 (AF11-AF43), EF (RFC 3246), VOICE-ADMIT (RFC 5865), LE for scavenger traffic (RFC 8622), or a
-service class of RFC 4594 (figure 4; low-priority data has LE since RFC 8622).
+**DSCP.**  Six bits in every packet, written by the edges
+(:class:`~adon.flowvisor.rules.rule_compiler.Treatment`). People write a number or a name: the class selectors
+of RFC 2474 (CS0-CS7), the assured forwarding classes of RFC 2597 (AF11-AF43), EF (RFC 3246), VOICE-ADMIT (RFC
+5865), LE for scavenger traffic (RFC 8622), or a service class of RFC 4594 (figure 4; low-priority data has LE
+since RFC 8622).
 
 **Scitags** (www.scitags.org) say which experiment, or community, and which activity a transfer belongs to:
 nine and six bits.  One number names both, ``experiment << 6 | activity``.  They travel in two ways:

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from adon.broker.effects import AdmitConnections, DropConnections, SendBatch
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Entry, Op, Rule, dpid_text, rule_text
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import Entry, Op, Rule, rule_text
+from adon.flowvisor.topology.path import dpid_text
 
 log = logging.getLogger(__name__)
 

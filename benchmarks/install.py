@@ -38,7 +38,7 @@ from adon.broker.events import BatchConfirmed, Event, RulesReported, SwitchUp
 from adon.config.controller import Connections
 from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.wire import V13
-from adon.flowvisor.rule import Change, Op, rule_text
+from adon.flowvisor.rules.rule import Change, Op, rule_text
 from apps.campus_edge import connections, listening
 from apps.campus_edge.gate import Gate, Terms
 from apps.campus_edge.loop import Stamps

@@ -41,8 +41,8 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.config import Configuration, load
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Op, ReportedRule, Rule
+from adon.flowvisor.rules.rule import Op, ReportedRule, Rule
+from adon.flowvisor.topology.network_graph import PortState
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from benchmarks.edges import NETWORK

@@ -97,7 +97,7 @@ class ObservedSwitchboard(Switchboard):
 
 
 def _ingress(connection: Any, command: int, path: str) -> Any:
-    """Onto a path at the near edge, as :mod:`adon.flowvisor.rules` draws it."""
+    """Onto a path at the near edge, as :mod:`adon.flowvisor.rules.rule_compiler` draws it."""
     if path in VLANS:
         actions = [
             parser.OFPActionSetField(eth_dst=MACS["osu-dtn"]),

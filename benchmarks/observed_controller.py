@@ -27,7 +27,7 @@ from os_ken.ofproto import ofproto_v1_3_parser as parser
 
 from adon.broker.broker import Broker
 from adon.broker.events import BatchConfirmed, MeasurementArrived, PortChanged
-from adon.flowvisor.reconcile import Role, role
+from adon.flowvisor.rules.reconcile import Role, role
 from apps.campus_edge import __main__ as controller
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.loop import Inbox

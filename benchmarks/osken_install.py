@@ -20,8 +20,8 @@ from os_ken.controller import ofp_event
 from os_ken.controller.handler import MAIN_DISPATCHER, set_ev_cls
 from os_ken.ofproto import ofproto_v1_3
 
-from adon.flowvisor.action import Output, SetEthDst, SetEthSrc
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rules.action import Output, SetEthDst, SetEthSrc
+from adon.flowvisor.rules.rule import Rule
 from benchmarks.rulesets import delivery_rules
 
 

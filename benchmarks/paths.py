@@ -2,8 +2,8 @@
 
 networkx's ``shortest_simple_paths`` (Yen's algorithm with bidirectional Dijkstra) is the yardstick, on the
 same graphs, for the same pairs, in the same process, the two in turn.  Ours starts from a
-:class:`~adon.flowvisor.graph.Graph` with an empty cache in every round; theirs from a ready ``DiGraph``.  The
-costs of all paths must be equal, in every round.
+:class:`~adon.flowvisor.topology.network_graph.Graph` with an empty cache in every round; theirs from a ready
+``DiGraph``.  The costs of all paths must be equal, in every round.
 
 Times are processor times of this process (a machine with other work on it lengthens both, but not at the same
 moments); rounds are short at 100 switches, so each is the sum of several passes.
@@ -25,8 +25,8 @@ from typing import Any
 import networkx as nx
 
 from adon.config.network import Cost
-from adon.flowvisor.graph import Graph, Link
-from adon.flowvisor.kpaths import PathCache, Wish
+from adon.flowvisor.topology.k_shortest_paths import PathCache, Wish
+from adon.flowvisor.topology.network_graph import Graph, Link
 from benchmarks.summary import Summary, table
 
 ROUNDS = 5

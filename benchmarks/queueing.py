@@ -48,8 +48,8 @@ from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.memo import Memo
 from adon.broker.watch import Watch
 from adon.config import Configuration, load
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.port import PortState
+from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.path import FiveTuple
 from adon.templates_catalog.catalog import Catalog
 from benchmarks.many_flows import template
 from benchmarks.summary import Summary, table

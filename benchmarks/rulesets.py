@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from adon.flowvisor.action import Output, PopVlan, SetEthDst, SetEthSrc
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import ETH_TYPE_IPV4, Match
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rules.action import Output, PopVlan, SetEthDst, SetEthSrc
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, Match
+from adon.flowvisor.rules.rule import Rule
 
 DPID = 0xA01
 RULES = 10_000

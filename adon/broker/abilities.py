@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from adon.flowvisor.features import SwitchFeatures, declared, merged, missing, needs
-from adon.flowvisor.ladder import Means
-from adon.flowvisor.pipeline import Pipeline
-from adon.flowvisor.rule import Entry
+from adon.flowvisor.rules.pipeline import Pipeline
+from adon.flowvisor.rules.queue_ladder import Means
+from adon.flowvisor.rules.rule import Entry
+from adon.flowvisor.rules.switch_features import SwitchFeatures, declared, merged, missing, needs
 
 
 @dataclass(slots=True)

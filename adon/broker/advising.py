@@ -19,8 +19,8 @@ from dataclasses import replace
 from adon.broker.effects import Announce, Effect, RuleState, SaveRules
 from adon.broker.flow import Flow
 from adon.config import Configuration
-from adon.flowvisor.reconcile import Phase
-from adon.flowvisor.rule import Entry
+from adon.flowvisor.rules.reconcile import Phase
+from adon.flowvisor.rules.rule import Entry
 from adon.templates_catalog.model import Template
 
 

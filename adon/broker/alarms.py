@@ -26,8 +26,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from adon.flowvisor.assessment import CandidateRecord
-from adon.flowvisor.performance import Changed
+from adon.flowvisor.selection.assessment import CandidateRecord
+from adon.flowvisor.selection.performance import Changed
 from measurement.anomaly.alarm import Alarm, Kind
 from measurement.anomaly.model import Severity
 from measurement.model import PathKey, Series

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Change, Entry, Op, Slot
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import Change, Entry, Op, Slot
 
 SETTLE_S = 2.0
 """What ``policy.settle`` is where nothing else is said."""

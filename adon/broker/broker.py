@@ -98,11 +98,11 @@ from adon.broker.watch import Watch
 from adon.broker.world import World
 from adon.config import Configuration
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound
-from adon.flowvisor.lldp import Identity
-from adon.flowvisor.overlay import OverlayPaths
-from adon.flowvisor.performance import streams_of
-from adon.flowvisor.rule import Entry
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.discovery.lldp import Identity
+from adon.flowvisor.rules.rule import Entry
+from adon.flowvisor.selection.performance import streams_of
+from adon.flowvisor.topology.overlay import OverlayPaths
+from adon.flowvisor.topology.topology import Topology
 from adon.templates_catalog.catalog import Catalog, needs
 from adon.units import format_size
 from measurement.model import Measurement, Metric

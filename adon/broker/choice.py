@@ -1,11 +1,11 @@
 """The path choice for one flow at one moment: what is known, scored and compared ([ADON] 3.3).
 
 This joins what the flow needs (template, request) with what is known (measurements, counters, other
-flows) into the candidates' views, and hands them to :mod:`adon.flowvisor.selection`.  A value for
+flows) into the candidates' views, and hands them to :mod:`adon.flowvisor.selection.selection`.  A value for
 throughput means something different for a flow that wants in and for one that is there:
 
 - a new flow gets what the last test got, shared with the flows admitted since
-  (:func:`adon.flowvisor.performance.estimate_throughput`);
+  (:func:`adon.flowvisor.selection.performance.estimate_throughput`);
 - a flow on its own path has its own rate, which our test depressed: the test's share comes back to
   the flows on the path in proportion to their streams (:func:`own_throughput`).
 """
@@ -19,12 +19,11 @@ from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.load import PathLoad
 from adon.config.policy import Policy
-from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
-from adon.flowvisor.constraints import obstacle
-from adon.flowvisor.path import Basis, CandidatePath, Knowledge, Known, PathView
-from adon.flowvisor.performance import Counters, FlowLoad, PerformanceView, estimate_throughput
-from adon.flowvisor.selection import Selection, assess, select
-from adon.flowvisor.topology import Candidate, Topology
+from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict
+from adon.flowvisor.selection.performance import Counters, FlowLoad, PerformanceView, estimate_throughput
+from adon.flowvisor.selection.selection import Selection, assess, select
+from adon.flowvisor.topology.path import Basis, CandidatePath, Knowledge, Known, PathView, obstacle
+from adon.flowvisor.topology.topology import Candidate, Topology
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec, Template, normalised, scoring_tables
@@ -198,7 +197,7 @@ def held_back(
 ) -> Reason | None:
     """Why a flow cannot be on a path that others could be on: what the path does to packets.
 
-    Path attributes are hard constraints on moves (spec section 2; :mod:`adon.flowvisor.constraints`).
+    Path attributes are hard constraints on moves (spec section 2; :mod:`adon.flowvisor.topology.path`).
 
     :param present_path: the path it is on, if it is on one.
     :param hosts: the DTNs that it leads from and to.

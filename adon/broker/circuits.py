@@ -1,6 +1,6 @@
 """The overlays' paths follow the network: computed anew when links come and go, saved before any rule.
 
-What should be is :func:`adon.flowvisor.overlay.replan`; here it is asked whenever ports, switches or
+What should be is :func:`adon.flowvisor.topology.overlay.replan`; here it is asked whenever ports, switches or
 discovered links changed, told which circuits flows are on, and its answer becomes the topology's.
 """
 
@@ -12,10 +12,9 @@ from adon.broker.effects import Announce, Effect, SaveCircuits
 from adon.broker.events import Event
 from adon.broker.flow import Flow
 from adon.broker.world import World
-from adon.flowvisor.overlay import replan
-from adon.flowvisor.path import CandidatePath
-from adon.flowvisor.resolving import check_loop_free
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.overlay import check_loop_free, replan
+from adon.flowvisor.topology.path import CandidatePath
+from adon.flowvisor.topology.topology import Topology
 
 
 def followed(world: World, event: Event) -> list[Effect]:

@@ -39,9 +39,9 @@ from adon.broker.optimisation.placement import Placement, Planned
 from adon.broker.outcomes import Forecast
 from adon.broker.resources.amounts import Amounts, Limits
 from adon.broker.resources.offer import Offer, demand_of
-from adon.flowvisor.assessment import CandidateRecord, Verdict
-from adon.flowvisor.path import Basis, CandidatePath, Known
-from adon.flowvisor.performance import PerformanceView, streams_of
+from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
+from adon.flowvisor.selection.performance import PerformanceView, streams_of
+from adon.flowvisor.topology.path import Basis, CandidatePath, Known
 from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
 from adon.templates_catalog.model import CostModel

@@ -25,10 +25,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
-from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.path import Attachment
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import ReportedRule, Rule, Slot
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import ReportedRule, Rule, Slot
+from adon.flowvisor.topology.path import Attachment
 
 SAMPLES = 64
 

@@ -1,7 +1,7 @@
 """What is decided about one flow, from all that the broker knows; nothing is changed here.
 
-Gathers the knowledge for :mod:`adon.broker.choice` (which path), :mod:`adon.flowvisor.selection` (move or
-stay) and :mod:`adon.broker.preemption` (who gives way), and writes the result down as a
+Gathers the knowledge for :mod:`adon.broker.choice` (which path), :mod:`adon.flowvisor.selection.selection`
+(move or stay) and :mod:`adon.broker.preemption` (who gives way), and writes the result down as a
 :class:`~adon.broker.decision.Decision`.  Sources: [ADON] 3.3, algorithm 2; spec sections 2 and 3.
 """
 
@@ -22,11 +22,11 @@ from adon.broker.optimisation.placement import NOWHERE, Placement
 from adon.broker.preemption import Holder, Rivals, only_full, summed_up
 from adon.broker.queueing import calendar, keeping
 from adon.broker.world import World
-from adon.flowvisor.assessment import CandidateRecord
-from adon.flowvisor.ladder import Granted
-from adon.flowvisor.path import Layer
-from adon.flowvisor.selection import MoveAdvice, hysteresis
-from adon.flowvisor.topology import Candidate
+from adon.flowvisor.rules.queue_ladder import Granted
+from adon.flowvisor.selection.assessment import CandidateRecord
+from adon.flowvisor.selection.selection import MoveAdvice, hysteresis
+from adon.flowvisor.topology.path import Layer
+from adon.flowvisor.topology.topology import Candidate
 from adon.reasons import Reason
 from measurement.model import Measurement, Metric, PathKey
 

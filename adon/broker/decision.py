@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import Any
 
 from adon.broker.outcomes import Forecast
-from adon.flowvisor.assessment import CandidateRecord
-from adon.flowvisor.ladder import Granted
+from adon.flowvisor.rules.queue_ladder import Granted
+from adon.flowvisor.selection.assessment import CandidateRecord
 from adon.frozenmap import FrozenMap
 from measurement.model import finite
 
@@ -39,7 +39,7 @@ class SiteCost:
     Γ_t, ``available`` Γ_a for S_t.
 
     :param campus: where the site is.
-    :param basis: what Γ_a rests on (:class:`~adon.flowvisor.path.Basis`); empty where it is unknown.
+    :param basis: what Γ_a rests on (:class:`~adon.flowvisor.topology.path.Basis`); empty where it is unknown.
     :param deviations: the standard deviation of a term by its name (``busy`` is T_c without T_q, ``result``
         the result in bytes); what is not there has none that anybody has observed.
     :param origins: who says what a term and its spread are.

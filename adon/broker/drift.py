@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from adon.flowvisor.rule import Entry, Slot, dpid_text, rule_text
+from adon.flowvisor.rules.rule import Entry, Slot, rule_text
+from adon.flowvisor.topology.path import dpid_text
 
 FREE = 3
 """So many times in a row is a slot put right at once."""

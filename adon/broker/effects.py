@@ -19,8 +19,8 @@ from adon.broker.recompute.seen import Snapshot
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import AdonError
-from adon.flowvisor.overlay import OverlayPaths
-from adon.flowvisor.rule import Change, Entry, Rule
+from adon.flowvisor.rules.rule import Change, Entry, Rule
+from adon.flowvisor.topology.overlay import OverlayPaths
 from adon.reasons import AnnouncementCode
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, Observation, PathKey

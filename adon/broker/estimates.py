@@ -27,7 +27,7 @@ from typing import NamedTuple
 from adon.broker.choice import Choice, Need
 from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow
-from adon.flowvisor.path import Basis
+from adon.flowvisor.topology.path import Basis
 from measurement.model import Metric, Observation, PathKey
 
 METRIC = "estimate.throughput_error"

@@ -15,10 +15,10 @@ from adon.broker.maintenance import WindowRequest
 from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Scenario
 from adon.broker.sites.jobs import JobRequest
-from adon.flowvisor.features import SwitchFeatures
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
+from adon.flowvisor.rules.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
+from adon.flowvisor.rules.switch_features import SwitchFeatures
+from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.path import FiveTuple
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
 from measurement.anomaly.alarm import Alarm
@@ -147,7 +147,7 @@ class RulesReported(Event):
         of ours is never put on top of one; R1, R2).
     :param equipment: the groups and meters in the switch whose numbers are ours.
     :param connections: how many connections each unannounced flow has there; its rules are told as one
-        (:func:`adon.flowvisor.connections.folded`).
+        (:func:`adon.flowvisor.rules.connections.folded`).
     """
 
     dpid: int

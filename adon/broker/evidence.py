@@ -18,11 +18,11 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.placing import Placing
 from adon.broker.steering import attached
 from adon.broker.world import World
-from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.performance import Changed
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import ReportedRule, Rule
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import ReportedRule, Rule
+from adon.flowvisor.selection.performance import Changed
+from adon.flowvisor.topology.path import FiveTuple
 from adon.units import format_duration
 from measurement.model import Metric, PathKey
 

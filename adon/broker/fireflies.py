@@ -17,7 +17,7 @@ from adon.broker.flow import Flow
 from adon.broker.steering import attached
 from adon.broker.tenancy import asked_marking
 from adon.broker.world import World
-from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.topology.path import FiveTuple
 from adon.marking import Reported, firefly
 
 _PROTOCOLS: dict[int, Literal["tcp", "udp"]] = {6: "tcp", 17: "udp"}

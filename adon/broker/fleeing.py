@@ -7,7 +7,7 @@ failure the last known values decide (R16).
 *Room* is what the path carries less the throughput bounds of the flows that stay on it and what is kept free
 for reservations.  What it carries is
 its configured capacity, or less where a fresh test says so: a test with n streams that measured T beside k
-streams saw T·(k+n)/n altogether (:func:`adon.flowvisor.performance.carried`).
+streams saw T·(k+n)/n altogether (:func:`adon.flowvisor.selection.performance.carried`).
 
 A path that is *gone* (its port is down) carries nothing, so every usable path is better, even one of which
 nothing is known now; values too old to trust still rank such paths.  A path that we merely do not use for a
@@ -29,10 +29,10 @@ from adon.broker.flow import Flow
 from adon.broker.refuge import NODES, Exodus, Loss, Place
 from adon.broker.resources.paths import kept_free
 from adon.broker.world import World
-from adon.flowvisor.assessment import CandidateRecord, Verdict
-from adon.flowvisor.path import Known
-from adon.flowvisor.performance import carried
-from adon.flowvisor.topology import Candidate
+from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
+from adon.flowvisor.selection.performance import carried
+from adon.flowvisor.topology.path import Known
+from adon.flowvisor.topology.topology import Candidate
 from adon.reasons import Reason
 from measurement.model import Metric, PathKey
 

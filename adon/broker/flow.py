@@ -24,8 +24,8 @@ from adon.broker.diary import NOTHING_YET, Diary
 from adon.broker.queueing.booking import Booking
 from adon.broker.triggers.record import NOTHING, Triggered
 from adon.errors import Conflict
-from adon.flowvisor.ladder import Granted
-from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.rules.queue_ladder import Granted
+from adon.flowvisor.topology.path import FiveTuple
 from adon.marking import Marking
 from adon.templates_catalog.model import QSpec, check_weights
 from adon.timestamps import When

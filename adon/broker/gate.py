@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adon.config.policy import LadderPolicy
-from adon.flowvisor.ladder import Claim, Granted, Ladder, Means, enforced_by
+from adon.flowvisor.rules.queue_ladder import Claim, Granted, Ladder, Means, enforced_by
 
 
 @dataclass(frozen=True, slots=True)

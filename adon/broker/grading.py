@@ -3,7 +3,7 @@
 A ladder is worked out anew from the flows whenever it is asked for: nothing is kept that a restart could
 lose.  It is that of the port by which a flow's packets leave their source's edge; the way back carries
 acknowledgements and is not graded.  What a flow is granted becomes a queue, a meter, or nothing
-(:func:`~adon.flowvisor.ladder.enforced_by`), and is recorded beside what was asked.
+(:func:`~adon.flowvisor.rules.queue_ladder.enforced_by`), and is recorded beside what was asked.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from adon.broker.gate import Gate
 from adon.broker.tenancy import marking_of
 from adon.broker.world import World
 from adon.errors import NotFound
-from adon.flowvisor.assessment import CandidateRecord, Verdict
-from adon.flowvisor.ladder import Claim, Granted, Ladder
-from adon.flowvisor.rule import MeterEntry
-from adon.flowvisor.treatment import Treatment
+from adon.flowvisor.rules.queue_ladder import Claim, Granted, Ladder
+from adon.flowvisor.rules.rule import MeterEntry
+from adon.flowvisor.rules.rule_compiler import Treatment
+from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
 from adon.templates_catalog.model import QSpec
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from adon.flowvisor.performance import Changed, PerformanceView
+from adon.flowvisor.selection.performance import Changed, PerformanceView
 from adon.variation import Moments
 from measurement.model import Measurement, Metric, PathKey
 

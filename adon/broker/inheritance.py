@@ -17,8 +17,8 @@ from adon.broker.intake import unservable
 from adon.broker.leaving import outcome_of
 from adon.broker.outcomes import FlowOutcome
 from adon.broker.wanted import Wanted
-from adon.flowvisor.rule import Entry
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.rules.rule import Entry
+from adon.flowvisor.topology.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 
 

@@ -1,6 +1,6 @@
 """From phases of changes to batches on the wire, one phase at a time.
 
-:mod:`adon.flowvisor.reconcile` says *what* must change and in which order (R5, R6); this module walks
+:mod:`adon.flowvisor.rules.reconcile` says *what* must change and in which order (R5, R6); this module walks
 through the phases: it sends a phase's batches, waits until every switch has answered its barrier,
 waits out the drain where a phase asks for one (a barrier reply comes before the data path has really
 changed), and goes on.  One plan per owner at a time; an owner is a flow (``f-17``) or a switch being
@@ -22,8 +22,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from adon.broker.effects import SendBatch
-from adon.flowvisor.reconcile import Phase
-from adon.flowvisor.rule import Change, Op, Slot
+from adon.flowvisor.rules.reconcile import Phase
+from adon.flowvisor.rules.rule import Change, Op, Slot
 
 
 @dataclass(frozen=True, slots=True)

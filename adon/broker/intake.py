@@ -18,9 +18,9 @@ from adon.broker.sites.offers import offered_at
 from adon.broker.tenancy import priority_of, slice_for
 from adon.broker.use_access import Use, barred_path, refusal
 from adon.errors import AdonError, Conflict, Forbidden, InvalidInput, NotFound
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.slices import Who
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.rules.slices import Who
+from adon.flowvisor.topology.path import FiveTuple
+from adon.flowvisor.topology.topology import Topology
 from adon.nearest_key import unknown_name
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template

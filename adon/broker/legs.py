@@ -15,7 +15,7 @@ from adon.broker.cost.terms import NO_NETWORK, NetworkTerms
 from adon.broker.deciding import situation
 from adon.broker.memo import SLACK_S
 from adon.broker.world import World
-from adon.flowvisor.path import CandidatePath, Known
+from adon.flowvisor.topology.path import CandidatePath, Known
 from measurement.model import Metric, PathKey
 
 _HOUR_S = 3600.0

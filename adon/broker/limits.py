@@ -20,10 +20,10 @@ from adon.broker.room import Occupancy, count, shortage
 from adon.broker.steering import rules_for_flow
 from adon.broker.tenancy import ask_of
 from adon.broker.world import World
-from adon.flowvisor.path import CandidatePath
-from adon.flowvisor.rule import Entry
-from adon.flowvisor.selection import Selection
-from adon.flowvisor.slices import Usage, verdict
+from adon.flowvisor.rules.rule import Entry
+from adon.flowvisor.rules.slices import Usage, verdict
+from adon.flowvisor.selection.selection import Selection
+from adon.flowvisor.topology.path import CandidatePath
 from adon.reasons import Reason, reason_of
 
 WITHIN_REACH = 1000

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from adon.broker.links import Links
 from adon.config import Configuration
-from adon.flowvisor.link import Link, Port, PortKey
-from adon.flowvisor.lldp import Neighbour
-from adon.flowvisor.rule import dpid_text
+from adon.flowvisor.discovery.link import Link, Port, PortKey
+from adon.flowvisor.discovery.lldp import Neighbour
+from adon.flowvisor.topology.path import dpid_text
 
 
 def links(configuration: Configuration, known: Links, now: float) -> list[dict[str, object]]:

@@ -1,8 +1,8 @@
 """Links between switches, for the broker: events in, effects and the links that may be used out.
 
-Holds the :class:`~adon.flowvisor.discovery.Discovery`, or nothing where discovery is not configured: then no
-frame is sent, no rule wanted, and no link known.  What a lost or new link means for flows is decided where
-paths are (:mod:`adon.broker.placing`): here is only said *that* the links in use changed.
+Holds the :class:`~adon.flowvisor.discovery.link_discovery.Discovery`, or nothing where discovery is not
+configured: then no frame is sent, no rule wanted, and no link known.  What a lost or new link means for flows
+is decided where paths are (:mod:`adon.broker.placing`): here is only said *that* the links in use changed.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from adon.broker.effects import Announce, Effect, SendPacket
 from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, SwitchUp
 from adon.config import Configuration
-from adon.flowvisor.discovery import Discovery
-from adon.flowvisor.link import Link, LinkState, Port, PortKey
-from adon.flowvisor.link_table import Found
-from adon.flowvisor.lldp import Identity, Neighbour
-from adon.flowvisor.wiring import Wiring
+from adon.flowvisor.discovery.link import Link, LinkState, Port, PortKey, Wiring
+from adon.flowvisor.discovery.link_discovery import Discovery, Found
+from adon.flowvisor.discovery.lldp import Identity, Neighbour
 
 
 @dataclass(frozen=True, slots=True)

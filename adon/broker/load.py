@@ -4,8 +4,8 @@ A decision asks how many streams share a path, split by whether they were there 
 path's flows use by their counters, and how much is reserved.  Each of these used to be a pass over all flows;
 here a flow that comes, goes or is counted costs one entry, and sums are made once per change, when asked for.
 
-Streams may be summed because :func:`~adon.flowvisor.performance.estimate_throughput` looks at no more of
-these loads than their streams and on which side of a time they were admitted.
+Streams may be summed because :func:`~adon.flowvisor.selection.performance.estimate_throughput` looks at no
+more of these loads than their streams and on which side of a time they were admitted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from itertools import accumulate
 
-from adon.flowvisor.performance import Counters, FlowLoad
+from adon.flowvisor.selection.performance import Counters, FlowLoad
 
 GONE = 64
 """So many who have left a path are remembered: a test's result comes seconds after its end."""

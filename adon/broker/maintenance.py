@@ -27,7 +27,7 @@ from pydantic import Field, model_validator
 
 from adon.broker.flow import Flow
 from adon.errors import Conflict, InvalidInput, NotFound
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.topology import Topology
 from adon.reasons import Reason
 from adon.units import Duration
 from adon.values import Name, Value

@@ -19,8 +19,8 @@ from weakref import WeakKeyDictionary
 from adon.broker.choice import Situation, Survey, record_of, survey
 from adon.broker.heard import Heard
 from adon.broker.register import Kind
-from adon.flowvisor.assessment import CandidateRecord
-from adon.flowvisor.topology import Candidate, Topology
+from adon.flowvisor.selection.assessment import CandidateRecord
+from adon.flowvisor.topology.topology import Candidate, Topology
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
 from measurement.model import Metric

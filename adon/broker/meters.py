@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 
-from adon.flowvisor.pipeline import METER_COUNT, METER_FIRST
-from adon.flowvisor.rule import Entry, MeterEntry
+from adon.flowvisor.rules.pipeline import METER_COUNT, METER_FIRST
+from adon.flowvisor.rules.rule import Entry, MeterEntry
 
 
 class Meters:

@@ -2,7 +2,7 @@
 
 Each owner (a flow, or a path's measurement rules) *wants* a set of rules; the union is the desired
 state.  What is in the switches is a belief (:mod:`adon.broker.belief`).  The difference becomes phases
-(:mod:`adon.flowvisor.reconcile`) and the phases become batches (:mod:`adon.broker.installer`).  First
+(:mod:`adon.flowvisor.rules.reconcile`) and the phases become batches (:mod:`adon.broker.installer`).  First
 install, move, end, switch restart and controller restart are all this one mechanism: nothing is ever
 wiped (R10), nothing without our cookie is touched (R1).
 
@@ -33,11 +33,12 @@ from adon.broker.events import (
 from adon.broker.installer import Installer, Progress
 from adon.broker.refusals import RETRY_S, Refusals, healed
 from adon.broker.wanted import Wanted
-from adon.flowvisor.connections import is_connections
-from adon.flowvisor.port import PortState
-from adon.flowvisor.reconcile import Difference, Phase, difference, phases, restoring
-from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Slot, dpid_text, rule_text
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.rules.connections import is_connections
+from adon.flowvisor.rules.reconcile import Difference, Phase, difference, phases, restoring
+from adon.flowvisor.rules.rule import Change, Entry, MeterEntry, Op, Slot, rule_text
+from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.path import dpid_text
+from adon.flowvisor.topology.topology import Topology
 from adon.units import format_duration
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 
 from adon.config import Configuration
 from adon.config.network import TransitPath
-from adon.flowvisor.graph import Graph, Link, LinkState
-from adon.flowvisor.overlay import Circuit
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.network_graph import Graph, Link, LinkState
+from adon.flowvisor.topology.overlay import Circuit
+from adon.flowvisor.topology.topology import Topology
 
 _WORST = (LinkState.DOWN, LinkState.UNHEARD, LinkState.LIVE)
 

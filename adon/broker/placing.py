@@ -62,9 +62,9 @@ from adon.broker.room import table_full
 from adon.broker.ruling import Ruling
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
 from adon.broker.world import World
-from adon.flowvisor.assessment import Verdict
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Entry
+from adon.flowvisor.rules.rule import Entry
+from adon.flowvisor.selection.assessment import Verdict
+from adon.flowvisor.topology.path import FiveTuple
 from adon.reasons import AnnouncementCode, Reason
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, PathKey

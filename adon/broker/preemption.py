@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from adon.flowvisor.assessment import CandidateRecord, Verdict
+from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
 from adon.frozenmap import FrozenMap
 from measurement.model import Metric
 

@@ -11,13 +11,14 @@ from adon.broker.effects import Announce, Effect
 from adon.broker.events import FeaturesReported
 from adon.broker.placing import Placing
 from adon.broker.world import World
-from adon.flowvisor.rule import dpid_text
+from adon.flowvisor.rules.pipeline import pipelines_of
+from adon.flowvisor.topology.path import dpid_text
 
 
 def reported(world: World, placing: Placing, event: FeaturesReported) -> list[Effect]:
     """Take what a switch said; new flows are placed by it from now on."""
     dpid, network, abilities = event.dpid, world.network, world.abilities
-    pipeline, unfit = network.topology.pipelines()[dpid], abilities.unfit.get(dpid, ())
+    pipeline, unfit = pipelines_of(network.topology.configuration)[dpid], abilities.unfit.get(dpid, ())
     news = abilities.take(dpid, event.features, pipeline, network.desired(dpid), whole=event.whole)
     world.means[dpid] = abilities.means(dpid)
     maximum = abilities.maximum(dpid, pipeline)

@@ -23,9 +23,9 @@ from adon.broker.tenancy import slice_for
 from adon.config import Configuration
 from adon.config.policy import ReactiveEntry
 from adon.errors import AdonError
-from adon.flowvisor.flowspace import Connection
-from adon.flowvisor.path import Attachment, FiveTuple
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.rules.flowspace import Connection
+from adon.flowvisor.topology.path import Attachment, FiveTuple
+from adon.flowvisor.topology.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 
 MAX_REMEMBERED = 4096

@@ -15,9 +15,10 @@ from adon.broker.network_reading import circuits, sites, wires
 from adon.broker.resources.reading import site_json
 from adon.broker.room import count
 from adon.broker.world import World
-from adon.flowvisor.path import Known
-from adon.flowvisor.rule import dpid_text, rule_text
-from adon.flowvisor.topology import Candidate
+from adon.flowvisor.rules.pipeline import pipelines_of
+from adon.flowvisor.rules.rule import rule_text
+from adon.flowvisor.topology.path import Known, dpid_text
+from adon.flowvisor.topology.topology import Candidate
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Metric
 
@@ -165,7 +166,7 @@ def _tables(world: World, dpid: int) -> dict[str, object]:
     """Per table of ours how many rules it holds and may hold, as the switch says itself."""
     features = world.abilities.features.get(dpid)
     known = {} if features is None else features.tables
-    ours = world.network.topology.pipelines()[dpid].tables
+    ours = pipelines_of(world.network.topology.configuration)[dpid].tables
     return {
         str(number): {"active": known[number].active, "maximum": known[number].most}
         for number in ours

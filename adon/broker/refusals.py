@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from adon.broker.damping import Repeated, repeated
-from adon.flowvisor.rule import Change, Op, Rule, Slot
+from adon.flowvisor.rules.rule import Change, Op, Rule, Slot
 
 RETRY_S = 10.0
 """What a switch refused in a repair is tried again after so long; then after twice that, and so on."""

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from adon.flowvisor.rule import Entry, Rule, dpid_text
+from adon.flowvisor.rules.rule import Entry, Rule
+from adon.flowvisor.topology.path import dpid_text
 from adon.units import format_duration
 
 TABLE_FULL = "TABLE_FULL"

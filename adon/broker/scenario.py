@@ -9,7 +9,7 @@ from enum import StrEnum
 from adon.broker.maintenance import Scope, Window, paths_of
 from adon.config import Configuration
 from adon.errors import InvalidInput, NotFound
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.topology import Topology
 from adon.reasons import Reason
 
 

@@ -1,9 +1,9 @@
 """Which rules steer a flow, and the measurements, over their paths.
 
 Joins what the broker knows of a flow (request, path chosen, connections learnt) with the topology as
-switches report it, and hands them to :mod:`adon.flowvisor.rules`.  As long as a switch has not reported a
-port that is needed there are no rules: that is said by None or left out, it is no error.  Functions of
-values only.
+switches report it, and hands them to :mod:`adon.flowvisor.rules.rule_compiler`.  As long as a switch has not
+reported a port that is needed there are no rules: that is said by None or left out, it is no error.
+Functions of values only.
 """
 
 from __future__ import annotations
@@ -14,15 +14,20 @@ from adon.broker.choice import Choice, Need
 from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
 from adon.errors import Unavailable
-from adon.flowvisor.connections import Addressed, by_connection, reactive_rules
-from adon.flowvisor.discovery_rules import discovery_rules
-from adon.flowvisor.path import Attachment, CandidatePath
-from adon.flowvisor.path_rules import path_rules
-from adon.flowvisor.pipeline_rules import pipeline_rules
-from adon.flowvisor.rule import Entry
-from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
-from adon.flowvisor.topology import Topology
-from adon.flowvisor.treatment import PLAIN, Treatment
+from adon.flowvisor.rules.connections import Addressed, by_connection, reactive_rules
+from adon.flowvisor.rules.pipeline import discovery_rules, pipeline_rules, pipelines_of
+from adon.flowvisor.rules.rule import Entry
+from adon.flowvisor.rules.rule_compiler import (
+    PLAIN,
+    Steered,
+    Treatment,
+    flow_rules,
+    learn_rules,
+    measurement_rules,
+    path_rules,
+)
+from adon.flowvisor.topology.path import Attachment, CandidatePath
+from adon.flowvisor.topology.topology import Topology
 
 
 def attached(flow: Flow, topology: Topology) -> tuple[Attachment, Attachment] | None:
@@ -50,7 +55,12 @@ def rules_for_flow(
     if ends is None or chosen is None:
         return None
     steered = Steered(
-        flow.number, *ends, chosen, _standby(choice, chosen, topology), treatment, topology.pipelines()
+        flow.number,
+        *ends,
+        chosen,
+        _standby(choice, chosen, topology),
+        treatment,
+        pipelines_of(topology.configuration),
     )
     rules: tuple[Entry, ...] = ()
     if not flow.request.ports:
@@ -60,7 +70,7 @@ def rules_for_flow(
         idle = int(need.template.selection.idle_timeout)
         rules += flow_rules(steered, flow.tuples, priority, idle)
     if flow.unannounced:
-        rules = by_connection(rules, ends[0], topology.pipelines())
+        rules = by_connection(rules, ends[0], pipelines_of(topology.configuration))
     return tuple(dict.fromkeys(rules))
 
 
@@ -79,7 +89,7 @@ def rules_for_paths(
 
     :param kept: what an owner has now: it stays while nobody can tell which path is the backup.
     """
-    pipelines = topology.pipelines()
+    pipelines = pipelines_of(topology.configuration)
     by_owner: dict[str, tuple[Entry, ...]] = {}
     for candidate in topology.directions():
         path = candidate.path
@@ -110,7 +120,7 @@ def rules_for_switches(topology: Topology) -> dict[str, tuple[Entry, ...]]:
     for index, switch in enumerate(topology.configuration.switches.values()):
         if spaces and switch.dpid not in topology.ports:
             continue  # which ports its hosts hang on is not known: its rules stay as they are (R10)
-        pipeline = topology.pipelines()[switch.dpid]
+        pipeline = pipelines_of(topology.configuration)[switch.dpid]
         rules = pipeline_rules(switch.dpid, index, pipeline, switch.table_miss)
         found = discovery_rules(switch.dpid, index, pipeline) if discovers else ()
         here = [host for host in _attached_hosts(topology) if host.dpid == switch.dpid] if spaces else []

@@ -1,7 +1,7 @@
 """The slice and the marking of a flow, worked out when it is requested.
 
-Joins a request and its template with the configuration, and asks :mod:`adon.flowvisor.slices`.  A request
-that its slice can never have is refused here, before anything is kept or compiled.
+Joins a request and its template with the configuration, and asks :mod:`adon.flowvisor.rules.slices`.  A
+request that its slice can never have is refused here, before anything is kept or compiled.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from adon.broker.flow import FlowRequest
 from adon.config import Configuration
 from adon.config.network import Host
 from adon.errors import Forbidden, InvalidInput
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.slices import Ask, Limit, Refusal, Who, connections, never, slice_of
+from adon.flowvisor.rules.slices import Ask, Limit, Refusal, Who, connections, never, slice_of
+from adon.flowvisor.topology.path import FiveTuple
 from adon.marking import Marking
 from adon.templates_catalog.model import Template
 

@@ -31,11 +31,10 @@ from adon.broker.reactive import Packet, Reactive, Refused, Taken
 from adon.broker.steering import attached
 from adon.broker.world import World
 from adon.errors import AdonError
-from adon.flowvisor.connections import is_connections, refusal
-from adon.flowvisor.cookie import Kind
-from adon.flowvisor.headers import Service, connection, service
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Entry, Rule
+from adon.flowvisor.rules.connections import Service, connection, is_connections, refusal, service
+from adon.flowvisor.rules.cookie import Kind
+from adon.flowvisor.rules.rule import Entry, Rule
+from adon.flowvisor.topology.path import FiveTuple
 from adon.units import format_duration
 
 MAX_SERVICES = 4096

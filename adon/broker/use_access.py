@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adon.config.policy import UseGrant
-from adon.flowvisor.slices import Who
+from adon.flowvisor.rules.slices import Who
 
 ADMIN = "admin"
 """The role of those whom no entry binds."""

@@ -9,7 +9,7 @@ from adon.broker.flow import Flow
 from adon.broker.tenancy import priority_of
 from adon.broker.use_access import Use, barred_compute, barred_path, bound
 from adon.broker.world import World
-from adon.flowvisor.slices import Who
+from adon.flowvisor.rules.slices import Who
 from adon.reasons import Reason
 
 

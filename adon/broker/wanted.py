@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Entry, MeterEntry, Rule, Slot
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import Entry, MeterEntry, Rule, Slot
 
 
 class Wanted:

@@ -3,7 +3,7 @@
 To decide about a flow costs the scoring of all its candidates and a record in words.  Most results change
 nothing for most flows, and that is seen from a few numbers: how the flow's own path stands for it, and the
 best Q that another path has for its kind.  A flow is *calm* when a full look would leave it as it is: its
-quality is what it was and no move is advised (:func:`adon.flowvisor.selection.hysteresis`).
+quality is what it was and no move is advised (:func:`adon.flowvisor.selection.selection.hysteresis`).
 
 Flows of one kind on one path form a group (:class:`adon.broker.register.Group`).  What keeps them calm is
 kept per group as its :class:`Outlook`: the lowest own Q among them, and until when none of their values is
@@ -30,8 +30,8 @@ from adon.broker.memo import SLACK_S, Stamp, good_until
 from adon.broker.register import Ends, Group, Kind
 from adon.broker.standing import OwnPath
 from adon.broker.world import World
-from adon.flowvisor.assessment import Verdict
-from adon.flowvisor.path import CandidatePath, Known
+from adon.flowvisor.selection.assessment import Verdict
+from adon.flowvisor.topology.path import CandidatePath, Known
 from measurement.model import Metric, PathKey
 
 

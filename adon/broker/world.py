@@ -35,8 +35,8 @@ from adon.broker.room import Room
 from adon.broker.sites.jobs import Jobs
 from adon.broker.sites.standing import Standings
 from adon.config import Configuration
-from adon.flowvisor.kpaths import PathCache
-from adon.flowvisor.ladder import Means
+from adon.flowvisor.rules.queue_ladder import Means
+from adon.flowvisor.topology.k_shortest_paths import PathCache
 from adon.templates_catalog.catalog import Catalog
 from adon.units import format_duration
 

@@ -99,7 +99,7 @@ def changed(before: Configuration, after: Configuration) -> tuple[str, ...]:
 
     Only the section itself if it is no mapping, or if just the order of its names differs.  Comments, units
     and defaults that are written out do not count.  The order of ``switches`` and ``paths`` does: a position
-    is a number in the cookies of rules (:mod:`adon.flowvisor.cookie`).
+    is a number in the cookies of rules (:mod:`adon.flowvisor.rules.cookie`).
     """
     old, new = _values(before), _values(after)
     names: list[str] = []

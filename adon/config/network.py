@@ -1,8 +1,8 @@
 """The network: switches, sites with their DTNs, transit paths, links, overlays, link discovery.
 
 Links and overlays describe the network between the edges where its switches are ADON's too:
-:mod:`adon.flowvisor.overlay` finds up to ``paths`` paths between every two sites and gives each a VLAN.
-VLAN ids: IEEE 802.1Q, 1 to 4094.
+:mod:`adon.flowvisor.topology.overlay` finds up to ``paths`` paths between every two sites and gives each a
+VLAN. VLAN ids: IEEE 802.1Q, 1 to 4094.
 """
 
 from __future__ import annotations

@@ -70,12 +70,12 @@ from adon.broker.outcomes import FlowOutcome
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.config import Configuration
-from adon.flowvisor.connections import folded
-from adon.flowvisor.cookie import FLOWS_MASK, FLOWS_PREFIX
-from adon.flowvisor.overlay import OverlayPaths
-from adon.flowvisor.pipeline import is_ours
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, ReportedRule, Rule, Slot
+from adon.flowvisor.rules.connections import folded
+from adon.flowvisor.rules.cookie import FLOWS_MASK, FLOWS_PREFIX
+from adon.flowvisor.rules.pipeline import is_ours
+from adon.flowvisor.rules.rule import Change, Entry, GroupEntry, MeterEntry, Op, ReportedRule, Rule, Slot
+from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.overlay import OverlayPaths
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 

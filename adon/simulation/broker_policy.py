@@ -21,10 +21,10 @@ from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.config import Configuration
 from adon.errors import AdonError
 from adon.explain.event_player import EventPlayer
-from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Op, Rule
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.rule import Op, Rule
+from adon.flowvisor.topology.network_graph import PortState
 from adon.simulation import policies
 from adon.simulation.simulated_network import FRAME, TCP_PAYLOAD, SimulatedNetwork
 from adon.simulation.workload import Transfer, Workload

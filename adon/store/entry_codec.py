@@ -12,7 +12,7 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from adon.flowvisor.action import (
+from adon.flowvisor.rules.action import (
     Action,
     Normal,
     Output,
@@ -26,8 +26,9 @@ from adon.flowvisor.action import (
     ToController,
     ToGroup,
 )
-from adon.flowvisor.match import Masked, Match
-from adon.flowvisor.rule import Bucket, Entry, GroupEntry, MeterEntry, Rule, Slot, dpid_text
+from adon.flowvisor.rules.match import Masked, Match
+from adon.flowvisor.rules.rule import Bucket, Entry, GroupEntry, MeterEntry, Rule, Slot
+from adon.flowvisor.topology.path import dpid_text
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -10,8 +10,9 @@ from sqlalchemy import Connection, Insert, Row, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from adon.broker.effects import RuleState
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Entry, Rule, dpid_text
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import Entry, Rule
+from adon.flowvisor.topology.path import dpid_text
 from adon.store.entry_codec import cookie_text, decode_entry, encode_entry, slot_text
 from adon.store.reading import decoded
 from adon.store.tables import rules as table

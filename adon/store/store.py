@@ -26,8 +26,8 @@ from adon.broker.recompute.encoded import Encoded
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import Unavailable
-from adon.flowvisor.overlay import OverlayPaths
-from adon.flowvisor.rule import Entry
+from adon.flowvisor.rules.rule import Entry
+from adon.flowvisor.topology.overlay import OverlayPaths
 from adon.store import (
     access_rows,
     decision_rows,

@@ -27,7 +27,7 @@ from adon.code_version import code_version
 from adon.config import Configuration, load
 from adon.config.controller import HighAvailability
 from adon.errors import AdonError, Conflict, exit_status
-from adon.flowvisor.roles import Control, StateLoaded, alone, stand_by
+from adon.flowvisor.controller_roles import Control, StateLoaded, alone, stand_by
 from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtin_templates import builtin_templates

@@ -8,9 +8,9 @@ end of its handshake and its events are used:
 - the thread that sends is never woken again after that, so each reconnect leaves threads behind;
 - sending blocks when 16 messages wait: here it never does (nothing may delay a decision);
 - a length of 0 inside a message is parsed for ever: here every message is checked first
-  (:mod:`adon.flowvisor.wellformed`);
+  (:mod:`adon.flowvisor.openflow.message_validation`);
 - the version that is spoken is the highest, not the one we measured: here 1.3 where a switch has it
-  (:mod:`adon.flowvisor.hello`).
+  (:mod:`adon.flowvisor.openflow.wire`).
 
 A connection is *half open* until the switch has said who it is and which ports it has; for that it has a
 deadline, whatever it sends.  Afterwards it is asked for an echo every ``echo_interval``, and is gone when
@@ -40,9 +40,10 @@ from os_ken.controller.handler import (
 )
 from os_ken.controller.ofp_handler import OFPHandler
 
-from adon.flowvisor import hello, openflow, wellformed
-from adon.flowvisor.cookie import Kind
-from adon.flowvisor.rule import dpid_text
+from adon.flowvisor import openflow
+from adon.flowvisor.openflow import message_validation, wire
+from adon.flowvisor.rules.cookie import Kind
+from adon.flowvisor.topology.path import dpid_text
 from apps.campus_edge.gate import Gate, Refused
 from apps.campus_edge.limits import Claim, PacketIns
 from apps.campus_edge.outbox import Outbox
@@ -110,7 +111,7 @@ class Connection(Datapath):  # type: ignore[misc]
         self._shown: list[tuple[int, bytes]] = []
         self._packet_ins = PacketIns(settings.packet_ins_per_second, settings.packet_ins_per_port)
         super().__init__(connection, address)
-        self.set_version(hello.PREFERRED)
+        self.set_version(wire.PREFERRED)
 
     # -- for the switchboard -------------------------------------------------------------------------------
 
@@ -200,8 +201,8 @@ class Connection(Datapath):  # type: ignore[misc]
         ours = self._gate.terms.versions
         answered = self._has(HEADER_SIZE, time.monotonic() + HELLO_PATIENCE_S)
         if answered is None:
-            ours = frozenset({hello.PREFERRED})
-            self.send(hello.hello(ours, OWN_XID))
+            ours = frozenset({wire.PREFERRED})
+            self.send(wire.hello(ours, OWN_XID))
         message = self._message()
         if message is None:
             return False
@@ -212,16 +213,16 @@ class Connection(Datapath):  # type: ignore[misc]
                 "malformed", "it speaks TLS, and this port plain TCP" if tls else "it says no HELLO"
             )
         try:
-            theirs = hello.offered(version, data[HEADER_SIZE:])
+            theirs = wire.offered(version, data[HEADER_SIZE:])
         except ValueError as error:
             raise Refused("malformed", str(error)) from error
-        chosen = hello.choose(theirs, ours)
+        chosen = wire.choose(theirs, ours)
         if chosen is None:
             self._disagree(version, theirs, xid, said_hello=answered is None)
             return False
         self.set_version(chosen)
         if answered is not None:
-            self.send(hello.hello({chosen}, OWN_XID))
+            self.send(wire.hello({chosen}, OWN_XID))
         self.set_state(CONFIG_DISPATCHER)
         self.send_msg(self.ofproto_parser.OFPFeaturesRequest(self))
         return True
@@ -231,8 +232,8 @@ class Connection(Datapath):  # type: ignore[misc]
         ours = self._gate.terms.versions
         text = f"no common version: it offers {_versions(theirs)}, and we speak {_versions(ours)}"
         if not said_hello:
-            self.send(hello.hello(ours, OWN_XID))
-        self.send(hello.hello_failed(max(1, min(version, max(ours))), text, xid), close_socket=True)
+            self.send(wire.hello(ours, OWN_XID))
+        self.send(wire.hello_failed(max(1, min(version, max(ours))), text, xid), close_socket=True)
         while self._has(1, self._half_open_until):
             self._taken = len(self._buffer)  # until the writer ends the connection, after the error
         raise Refused("version", text)
@@ -291,7 +292,7 @@ class Connection(Datapath):  # type: ignore[misc]
 
     def _skim(self) -> None:
         """Take what a reactive rule shows from the front of the buffer, without looking at it one by one."""
-        found, self._taken = wellformed.skimmed(self._buffer, self._taken, self.ofproto.OFP_VERSION)
+        found, self._taken = message_validation.skimmed(self._buffer, self._taken, self.ofproto.OFP_VERSION)
         self._shown += found
         if len(self._shown) >= SHOWN_AT_ONCE:
             self._hand_on()
@@ -338,7 +339,7 @@ class Connection(Datapath):  # type: ignore[misc]
                 if self._unlimited or self._lets_in(data):
                     self._show(version, data)
                 return
-            wellformed.check(version, kind, data)
+            message_validation.check(version, kind, data)
             if kind == OFPT_PACKET_IN and not self._lets_in(data):
                 return
             if kind == OFPT_ECHO_REPLY and xid == self._echo_xid:
@@ -369,7 +370,7 @@ class Connection(Datapath):  # type: ignore[misc]
         if not self._identified:
             self._gate.tally.packet_in("early")
             return
-        self._shown.append(wellformed.packet_and_port(version, data))
+        self._shown.append(message_validation.packet_and_port(version, data))
         if len(self._shown) >= SHOWN_AT_ONCE:
             self._hand_on()
 
@@ -383,7 +384,7 @@ class Connection(Datapath):  # type: ignore[misc]
             raise Refused("handshake", f"it did not say who it is within {HALF_OPEN_BYTES >> 20} MB")
 
     def _lets_in(self, data: bytes) -> bool:
-        verdict = self._packet_ins.verdict(*wellformed.packet_in(data), time.monotonic())
+        verdict = self._packet_ins.verdict(*message_validation.packet_in(data), time.monotonic())
         if verdict == "taken" and self._identified:
             return True
         self._gate.tally.packet_in("early" if verdict == "taken" else verdict)
@@ -425,7 +426,7 @@ class Connection(Datapath):  # type: ignore[misc]
 
 
 def _versions(numbers: frozenset[int]) -> str:
-    return ", ".join(map(hello.version_text, sorted(numbers))) or "none"
+    return ", ".join(map(wire.version_text, sorted(numbers))) or "none"
 
 
 def configure() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from adon.config import Configuration
 from adon.config.controller import Connections
-from adon.flowvisor.hello import VERSION_NUMBERS
+from adon.flowvisor.openflow.wire import VERSION_NUMBERS
 from apps.campus_edge.limits import HalfOpen, Repeats
 from apps.campus_edge.streams import PlainStream, Stream, TlsStream, wait_readable
 from apps.campus_edge.tally import Tally

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adon.config import Configuration
 from adon.errors import InvalidInput
-from adon.flowvisor.lldp import CONTROLLER_SIZE, KEY_SIZE, Identity
+from adon.flowvisor.discovery.lldp import CONTROLLER_SIZE, KEY_SIZE, Identity
 
 FIELD = "discovery.key_file"
 

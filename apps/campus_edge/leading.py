@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 
 from adon.errors import Unavailable
-from adon.flowvisor import roles
+from adon.flowvisor import controller_roles
 from adon.store import lease
 from adon.store.lease import CONTROLLER, Held, Lease
 from adon.store.store import Store
@@ -79,13 +79,15 @@ class Leadership:
         # Looking first: it costs the database less than trying to take, and tells whose turn it is.
         self._held = self._store.lease(CONTROLLER)
         if self._held is not None and self._held.seconds > 0:
-            self._desk.feed(roles.LeaseSeen(self._held.generation))
+            self._desk.feed(controller_roles.LeaseSeen(self._held.generation))
             return None
         asked_at = self._clock()
         taken = self._store.take_lease(CONTROLLER, self._holder, self._seconds)
         if taken is not None:
             log.info("event=lease.taken name=%s generation=%d", self._holder, taken.generation)
-            self._desk.feed(roles.LeaseGot(taken.generation, roles.until(asked_at, self._seconds)))
+            self._desk.feed(
+                controller_roles.LeaseGot(taken.generation, controller_roles.until(asked_at, self._seconds))
+            )
         return taken
 
     def _pause(self) -> float:
@@ -104,12 +106,14 @@ class Leadership:
             try:
                 self._store.renew_lease(held, self._seconds)
             except lease.LeaseLost as error:
-                self._desk.feed(roles.LeaseLost(str(error)))
+                self._desk.feed(controller_roles.LeaseLost(str(error)))
                 return
             except Unavailable as error:
                 log.warning("event=lease.not-renewed error=%r", str(error))
             else:
-                self._desk.feed(roles.LeaseRenewed(roles.until(asked_at, self._seconds)))
+                self._desk.feed(
+                    controller_roles.LeaseRenewed(controller_roles.until(asked_at, self._seconds))
+                )
 
     def _watch(self) -> None:
         left = 0.0
@@ -117,7 +121,7 @@ class Leadership:
             until, now = self._desk.until, self._clock()
             left = 0.0 if until is None else until - now
             if left <= 0:
-                self._desk.feed(roles.TimePassed(now))
+                self._desk.feed(controller_roles.TimePassed(now))
                 return
 
     def give_back(self, held: Lease) -> None:

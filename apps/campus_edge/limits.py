@@ -15,8 +15,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from adon.flowvisor.cookie import is_ours
-from adon.flowvisor.pacing import Bucket
+from adon.flowvisor.rules.cookie import is_ours
+from adon.flowvisor.send_pacing import Bucket
 
 PORTS_LIMIT = 4096
 """Ports of one switch whose packet-ins are counted apart; what comes by others shares one bucket."""

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adon.flowvisor.pacing import Bucket, pieces
+from adon.flowvisor.send_pacing import Bucket, pieces
 
 OFPT_ECHO_REQUEST, OFPT_ECHO_REPLY, OFPT_PACKET_OUT = 2, 3, 13
 _URGENT = frozenset({OFPT_ECHO_REQUEST, OFPT_ECHO_REPLY, OFPT_PACKET_OUT})

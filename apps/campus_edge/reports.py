@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from adon.flowvisor.openflow.decode import Part
-from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Slot
+from adon.flowvisor.rules.rule import GroupEntry, MeterEntry, ReportedRule, Slot
 from apps.campus_edge.connections import Connection
 
 REPORT_TIMEOUT_S = 15.0

@@ -1,7 +1,8 @@
 """The roles of this controller at its switches, in practice: what happens is fed in, what follows is done.
 
-:mod:`adon.flowvisor.roles` decides.  Events come from os-ken's thread, the lease's and the main one; a lock
-makes one story of them, and effects are carried out under it, so that no switch is used after it was left.
+:mod:`adon.flowvisor.controller_roles` decides.  Events come from os-ken's thread, the lease's and the main
+one; a lock makes one story of them, and effects are carried out under it, so that no switch is used after it
+was left.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from adon.flowvisor.openflow import roles as openflow_roles
-from adon.flowvisor.roles import (
+from adon.flowvisor.controller_roles import (
     AskRole,
     ControllerRole,
     Leave,
@@ -29,6 +29,7 @@ from adon.flowvisor.roles import (
     Use,
     step,
 )
+from adon.flowvisor.openflow import messages
 from adon.timestamps import boot_time
 
 log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ class _NoSwitches:
 
 
 class RoleDesk:
-    """Keeps :class:`~adon.flowvisor.roles.Roles`; usable from any thread.
+    """Keeps :class:`~adon.flowvisor.controller_roles.Roles`; usable from any thread.
 
     :param begin: what this controller begins as.
     :param clock: seconds, of a clock that only grows, also while the machine sleeps.
@@ -155,8 +156,8 @@ class RoleDesk:
             asked = self._asked.get(message.xid, (None, 0.0))[0] == dpid
             if asked:
                 del self._asked[message.xid]
-                self.feed(RoleStale(dpid) if openflow_roles.is_stale(message) else RoleUnknown(dpid, text))
-            elif openflow_roles.is_slave(message):
+                self.feed(RoleStale(dpid) if messages.is_stale(message) else RoleUnknown(dpid, text))
+            elif messages.is_slave(message):
                 self.feed(RoleTaken(dpid))
 
     def overdue(self, now: float) -> list[float]:

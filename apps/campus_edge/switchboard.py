@@ -57,12 +57,13 @@ from adon.broker.events import (
 )
 from adon.config.network import CookieRange
 from adon.flowvisor import openflow
-from adon.flowvisor.action import Output
-from adon.flowvisor.connections import folded
-from adon.flowvisor.hello import version_text
-from adon.flowvisor.openflow import roles as openflow_roles
-from adon.flowvisor.roles import AskRole, ControllerRole, RoleTaken, SwitchArrived, SwitchLeft
-from adon.flowvisor.rule import Change, Op, dpid_text
+from adon.flowvisor.controller_roles import AskRole, ControllerRole, RoleTaken, SwitchArrived, SwitchLeft
+from adon.flowvisor.openflow import messages
+from adon.flowvisor.openflow.wire import version_text
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.connections import folded
+from adon.flowvisor.rules.rule import Change, Op
+from adon.flowvisor.topology.path import dpid_text
 from apps.campus_edge import limits, probes
 from apps.campus_edge.batches import BARRIER_TIMEOUT_S, FIRST_XID, LAST_XID, Batch, Batches
 from apps.campus_edge.connections import Connection
@@ -439,7 +440,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     @guarded
     def on_role(self, event: Any) -> None:
         """A switch granted a role."""
-        connection, role = event.msg.datapath, openflow_roles.granted(event.msg)
+        connection, role = event.msg.datapath, messages.granted(event.msg)
         if self._roles is not None and role is not None and self._is_connected(connection):
             self._roles.granted(connection.id, event.msg.xid, role)
 
@@ -448,14 +449,14 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     def on_experimenter(self, event: Any) -> None:
         """Perhaps: another controller became the switch's master."""
         connection = event.msg.datapath
-        if self._roles is not None and self._is_connected(connection) and openflow_roles.taken(event.msg):
+        if self._roles is not None and self._is_connected(connection) and messages.taken(event.msg):
             self._roles.feed(RoleTaken(connection.id))
 
     @set_ev_cls(ofp_event.EventOFPRoleStatus, MAIN_DISPATCHER)
     @guarded
     def on_role_status(self, event: Any) -> None:
         """The same, in OpenFlow 1.4's own words."""
-        connection, role = event.msg.datapath, openflow_roles.granted(event.msg)
+        connection, role = event.msg.datapath, messages.granted(event.msg)
         lost = role is ControllerRole.SLAVE
         if self._roles is not None and self._is_connected(connection) and lost:
             self._roles.feed(RoleTaken(connection.id))

@@ -16,7 +16,7 @@ from adon.access.identity import Actor
 from adon.access.policy import Action, Object, authorise, may
 from adon.broker.use_access import barred_place
 from adon.errors import AdonError, Forbidden, NotAuthenticated
-from adon.flowvisor.slices import Who
+from adon.flowvisor.rules.slices import Who
 from apps.rest.inside import told_inside
 from apps.rest.services import services
 

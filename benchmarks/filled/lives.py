@@ -38,7 +38,7 @@ from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.recompute.codec import Encoder
 from adon.code_version import code_version
 from adon.config import Configuration
-from adon.flowvisor.port import PortState
+from adon.flowvisor.topology.network_graph import PortState
 from adon.store.store import Store
 from adon.templates_catalog.catalog import Catalog
 from benchmarks.filled import campus

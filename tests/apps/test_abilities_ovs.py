@@ -16,12 +16,11 @@ from typing import Any
 import pytest
 
 from adon.flowvisor import openflow
-from adon.flowvisor.features import missing, needs
 from adon.flowvisor.openflow import encode
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.pipeline import SINGLE
-from adon.flowvisor.rules import Steered, flow_rules
-from adon.flowvisor.treatment import Treatment
+from adon.flowvisor.rules.pipeline import SINGLE
+from adon.flowvisor.rules.rule_compiler import Steered, Treatment, flow_rules
+from adon.flowvisor.rules.switch_features import missing, needs
+from adon.flowvisor.topology.path import FiveTuple
 from tests.apps.edge import SCHEMA, TEMPLATE, Switches, end, eventually
 from tests.flowvisor.network import AL2S, MU, SOURCE, TARGET
 from tests.support.private_switch import OpenFlowClient, PrivateSwitch

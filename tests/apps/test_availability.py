@@ -176,13 +176,13 @@ def test_a_standby_refuses_commands_and_names_the_active_one(
 
 # What keeps a stale controller from writing; each is shown by taking away those before it.
 NO_CLOCK = """
-from adon.flowvisor.roles import LeaseLost, Roles, TimePassed
+from adon.flowvisor.controller_roles import LeaseLost, Roles, TimePassed
 from apps.campus_edge.roles import RoleDesk
 feed = RoleDesk.feed
 RoleDesk.feed = lambda self, event: isinstance(event, LeaseLost | TimePassed) or feed(self, event)
 Roles.may_send = lambda self, dpid, now: True
 """
-NO_STATUS = "from adon.flowvisor.openflow import roles\nroles.taken = lambda message: False\n"
+NO_STATUS = "from adon.flowvisor.openflow import messages\nmessages.taken = lambda message: False\n"
 NO_FENCE = "from adon.store import lease\nlease.check = lambda connection, held: None\n"
 PROTECTED = {
     "its clock": ("", "event=stepped-down"),

@@ -17,7 +17,7 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from adon.broker.decision import Decision
 from adon.code_version import code_version
 from adon.errors import EXIT_DATABASE, NotFound
-from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.rules.pipeline import owner_of
 from adon.store.store import Store
 from apps.campus_edge.loop import EXIT_BUG
 from apps.cli.recomputing import from_database, made_again

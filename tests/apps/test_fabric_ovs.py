@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6
 from adon.store.store import Store
 from apps.link import LinkClient
 from tests.apps.edge import TEMPLATE, end, eventually, free_port

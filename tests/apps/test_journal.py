@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from adon.broker.effects import AdmitConnections, DropConnections, SendBatch
-from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Change, Op, Rule, rule_text
-from adon.flowvisor.rules import Steered, flow_rules
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.rule import Change, Op, Rule, rule_text
+from adon.flowvisor.rules.rule_compiler import Steered, flow_rules
+from adon.flowvisor.topology.path import FiveTuple
 from apps.journal import NAME, Journal, read
 from tests.flowvisor.network import AL2S, MU, PATHS, SOURCE, TARGET
 

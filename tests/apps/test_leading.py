@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from adon.errors import Unavailable
-from adon.flowvisor import roles
-from adon.flowvisor.roles import Standing, StateLoaded
+from adon.flowvisor import controller_roles
+from adon.flowvisor.controller_roles import Standing, StateLoaded
 from adon.store.lease import CONTROLLER, Held, Lease
 from adon.store.store import Store
 from apps.campus_edge.leading import Leadership
@@ -28,7 +28,7 @@ LEASE_S = 1.0
 class One:
     def __init__(self, url: str, name: str, kind: type[Store] = Store) -> None:
         self.ended = list[str]()
-        self.desk = RoleDesk(roles.stand_by({}), end=self.ended.append)
+        self.desk = RoleDesk(controller_roles.stand_by({}), end=self.ended.append)
         self.leadership = Leadership(kind.open(url), self.desk, name, LEASE_S)
 
     def lead(self) -> Lease:

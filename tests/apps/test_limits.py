@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.rules.cookie import Kind, cookie
 from apps.campus_edge.limits import PORTS_LIMIT, Claim, HalfOpen, PacketIns, Repeats, takes_over
 
 OURS = cookie(Kind.FLOW_LEARN, 1)

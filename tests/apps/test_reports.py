@@ -5,7 +5,7 @@ from typing import cast
 import pytest
 
 from adon.flowvisor.openflow.decode import Part
-from adon.flowvisor.rule import Slot
+from adon.flowvisor.rules.rule import Slot
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.reports import REPORT_TIMEOUT_S, Report, Reports
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
-from adon.flowvisor import roles
-from adon.flowvisor.roles import (
+from adon.flowvisor import controller_roles
+from adon.flowvisor.controller_roles import (
     AskRole,
     ControllerRole,
     LeaseGot,
@@ -43,7 +43,7 @@ class Board:
 
 
 class World:
-    def __init__(self, begin: roles.Roles) -> None:
+    def __init__(self, begin: controller_roles.Roles) -> None:
         self.now, self.board, self.ended = 0.0, Board(), list[str]()
         self.desk = RoleDesk(begin, lambda: self.now, self.ended.append)
         self.desk.serve(self.board)
@@ -54,14 +54,14 @@ class World:
 
 
 def alone() -> World:
-    world = World(roles.alone({1: "exclusive"}, 7))
+    world = World(controller_roles.alone({1: "exclusive"}, 7))
     world.desk.feed(StateLoaded())
     world.desk.feed(SwitchArrived(1))
     return world
 
 
 def leading() -> World:
-    world = World(roles.stand_by({1: "exclusive"}))
+    world = World(controller_roles.stand_by({1: "exclusive"}))
     for event in (SwitchArrived(1), LeaseGot(7, 50.0), StateLoaded()):
         world.desk.feed(event)
     return world

@@ -24,12 +24,12 @@ from adon.broker.events import (
     RulesReported,
     SwitchDown,
 )
-from adon.flowvisor import roles
-from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.pipeline import METER_FIRST, group_number
-from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, ReportedRule, Rule
+from adon.flowvisor import controller_roles
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.pipeline import METER_FIRST, group_number
+from adon.flowvisor.rules.rule import Bucket, Change, GroupEntry, MeterEntry, Op, ReportedRule, Rule
 from apps.campus_edge import connections, switchboard
 from apps.campus_edge.limits import Claim
 from apps.campus_edge.loop import OFFERS_LIMIT, Inbox, Stamps
@@ -552,11 +552,11 @@ class RoleWorld(World):
 
     def __init__(self) -> None:
         super().__init__()
-        self.desk = RoleDesk(roles.alone({DPID: "exclusive"}, 7), lambda: self.now)
+        self.desk = RoleDesk(controller_roles.alone({DPID: "exclusive"}, 7), lambda: self.now)
         stamps = Stamps(lambda: self.now)
         self.board = Switchboard(frozenset({DPID}), self.events.append, stamps, (), roles=self.desk)
         self.desk.serve(self.board)
-        self.desk.feed(roles.StateLoaded())
+        self.desk.feed(controller_roles.StateLoaded())
 
     def granted(self) -> Connection:
         connection = self.connect()

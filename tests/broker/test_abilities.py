@@ -9,9 +9,9 @@ import pytest
 from adon.broker.flow import FlowState
 from adon.config import Configuration
 from adon.config.policy import LadderPolicy
-from adon.flowvisor.features import Queue, Room, SwitchFeatures, declared, merged, missing
-from adon.flowvisor.pipeline import Pipeline
-from adon.flowvisor.rule import GroupEntry, MeterEntry
+from adon.flowvisor.rules.pipeline import Pipeline
+from adon.flowvisor.rules.rule import GroupEntry, MeterEntry
+from adon.flowvisor.rules.switch_features import Queue, Room, SwitchFeatures, declared, merged, missing
 from adon.frozenmap import FrozenMap
 from tests.support.factories import ALL_GROUPS, FIELDS, make_features
 from tests.support.network_factories import make_configuration

@@ -13,7 +13,7 @@ from adon.broker.decision import Outcome
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.config import Configuration
-from adon.flowvisor.reconcile import Phase
+from adon.flowvisor.rules.reconcile import Phase
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
 from tests.depth import DEPTH

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.alarms import HOLD_OFF_S, SHOWN, Alarms, Waived, began_at, words
-from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
-from adon.flowvisor.performance import Changed
+from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict
+from adon.flowvisor.selection.performance import Changed
 from measurement.model import Metric, PathKey
 from tests.support.factories import clear_alarm, make_alarm
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adon.broker.flow import FlowState
 from adon.errors import Conflict
-from adon.flowvisor.port import PortState
+from adon.flowvisor.topology.network_graph import PortState
 from tests.apps.fabric import SITES
 from tests.support.overlay_network import (
     LOWER,

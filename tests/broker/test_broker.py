@@ -8,9 +8,9 @@ from adon.broker.decision import Outcome
 from adon.broker.events import TemplateSaved
 from adon.broker.flow import FlowState, Quality
 from adon.errors import Conflict, InvalidInput, NotFound
-from adon.flowvisor.action import Output
-from adon.flowvisor.match import Match
-from adon.flowvisor.rule import Op, Rule
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.rule import Op, Rule
 from adon.templates_catalog.builtin_templates import builtin_templates
 from measurement.model import Metric
 from tests.support.network_factories import make_configuration
@@ -283,7 +283,7 @@ def test_packets_that_leave_and_do_not_arrive_move_the_flow() -> None:
 
 def test_a_flow_without_ports_learns_its_connections() -> None:
     from adon.broker.events import FirstPacket
-    from adon.flowvisor.path import FiveTuple
+    from adon.flowvisor.topology.path import FiveTuple
 
     stage = make_stage()
     flow = stage.submit(ports=[])

@@ -7,7 +7,7 @@ import pytest
 from adon.broker.decision import SiteCost
 from adon.broker.events import MeasurementArrived, TemplateSaved
 from adon.broker.flow import Flow, FlowState
-from adon.flowvisor.path import Basis
+from adon.flowvisor.topology.path import Basis
 from apps.rest.models import DecisionView
 from measurement.model import Metric
 from tests.support.factories import make_measurement, make_template

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from adon.broker.choice import Need, own_throughput
 from adon.broker.counters import FlowCounters
-from adon.flowvisor.cookie import Kind
-from adon.flowvisor.path import Basis
-from adon.flowvisor.performance import FlowLoad
+from adon.flowvisor.rules.cookie import Kind
+from adon.flowvisor.selection.performance import FlowLoad
+from adon.flowvisor.topology.path import Basis
 from measurement.model import Measurement, Metric
 from tests.support.counters import DESTINATION, SOURCE, make_reported_rule
 from tests.support.factories import make_catalog, make_measurement, make_request

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.counters import Evidence, FlowCounters, by_flows
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import ReportedRule, Rule
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import ReportedRule, Rule
 from tests.support.counters import DESTINATION, SOURCE, make_reported_rule
 
 AFTER = 15.0

@@ -12,11 +12,11 @@ from adon.broker.drift import CALM_S, FREE, GATHER_S, LONGEST_PAUSE_S, Drift, Ki
 from adon.broker.events import DifferenceAsked
 from adon.broker.flow import Flow
 from adon.config import Configuration
-from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import Kind as CookieKind
-from adon.flowvisor.cookie import cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.rule import Rule, Slot, rule_text
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.cookie import Kind as CookieKind
+from adon.flowvisor.rules.cookie import cookie
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.rule import Rule, Slot, rule_text
 from tests.support.network_factories import make_configuration
 from tests.support.stage import MU_EDGE, PORTS, Stage, make_stage
 

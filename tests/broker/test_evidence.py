@@ -8,7 +8,7 @@ from adon.broker.counters import Evidence
 from adon.broker.events import FirstPacket, RuleRemoved
 from adon.broker.evidence import MAX_LEARNT
 from adon.broker.flow import Flow, FlowState
-from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.topology.path import FiveTuple
 from tests.support.stage import MU_EDGE, Stage, make_stage
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from adon.broker.failover import Failovers
 from adon.broker.flow import FlowState
-from adon.flowvisor.port import PortState
+from adon.flowvisor.topology.network_graph import PortState
 from tests.support.stage import MU_EDGE, know, make_stage
 
 

@@ -24,11 +24,11 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import Scope, WindowRequest
 from adon.config import Configuration
 from adon.errors import Conflict, InvalidInput
-from adon.flowvisor.action import Output
-from adon.flowvisor.match import Match
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule
+from adon.flowvisor.topology.network_graph import PortState
 from tests.depth import DEPTH
 from tests.support.network_factories import NETWORK
 from tests.support.overlay_network import DIAMOND, PORTS, TEMPLATES

@@ -10,7 +10,7 @@ import pytest
 
 from adon.broker.events import FirstPacket
 from adon.config.policy import FireflyCollector
-from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.topology.path import FiveTuple
 from tests.support.network_factories import make_sliced_configuration
 from tests.support.stage import MU_EDGE, Stage, make_stage
 

@@ -18,7 +18,7 @@ from adon.broker.flipping.quantity import Kind, Quantity
 from adon.broker.flipping.words import as_json, sentence
 from adon.broker.recompute.again import decided_again
 from adon.broker.recompute.seen import Snapshot
-from adon.flowvisor.action import PushVlan
+from adon.flowvisor.rules.action import PushVlan
 from tests.depth import DEPTH
 from tests.support.histories import NAMES, RATES, STEPS, TEMPLATES, Scene
 from tests.support.stage import Stage, make_stage

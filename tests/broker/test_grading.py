@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from adon.broker.flow import Flow, FlowState
-from adon.flowvisor.action import Output, SetQueue
-from adon.flowvisor.features import Queue
-from adon.flowvisor.ladder import Granted
-from adon.flowvisor.pipeline import METER_FIRST, owner_of
-from adon.flowvisor.rule import Op, Rule
+from adon.flowvisor.rules.action import Output, SetQueue
+from adon.flowvisor.rules.pipeline import METER_FIRST, owner_of
+from adon.flowvisor.rules.queue_ladder import Granted
+from adon.flowvisor.rules.rule import Op, Rule
+from adon.flowvisor.rules.switch_features import Queue
 from adon.frozenmap import FrozenMap
 from tests.support.factories import make_features
 from tests.support.network_factories import make_sliced_configuration

@@ -8,7 +8,7 @@ from adon.broker.events import MeasurementArrived, TemplateSaved
 from adon.broker.flipping.nearest import why_not
 from adon.broker.flipping.quantity import Kind
 from adon.broker.flow import FlowState
-from adon.flowvisor.path import Basis
+from adon.flowvisor.topology.path import Basis
 from measurement.health.path_metrics import ROUND, TRAIN, TRANSFER
 from measurement.model import Metric, PathKey
 from tests.support.factories import make_measurement, make_template

@@ -9,8 +9,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import initialize, invariant
 
-from adon.flowvisor.cookie import cookie_tenant
-from adon.flowvisor.rule import MeterEntry, Rule
+from adon.flowvisor.rules.cookie import cookie_tenant
+from adon.flowvisor.rules.rule import MeterEntry, Rule
 from tests.depth import DEPTH
 from tests.support.history_machine import RATES, Histories
 from tests.support.network_factories import make_slice, make_sliced_configuration

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from adon.broker.installer import Installer
-from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.reconcile import Phase
-from adon.flowvisor.rule import Change, Op, Rule
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.reconcile import Phase
+from adon.flowvisor.rules.rule import Change, Op, Rule
 from tests.support.refusals import refused
 
 NEAR, FAR = 1, 2

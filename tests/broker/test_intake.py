@@ -11,8 +11,8 @@ from adon.broker.events import FlowSubmitted
 from adon.broker.flow import Flow
 from adon.broker.intake import new_flow, unservable
 from adon.errors import Conflict, InvalidInput
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.path import FiveTuple
+from adon.flowvisor.topology.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import QSpec, Template
 from tests.support.factories import make_catalog, make_request, make_template

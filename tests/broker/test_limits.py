@@ -9,9 +9,9 @@ import pytest
 from adon.broker.events import FirstPacket
 from adon.broker.flow import Flow, FlowState
 from adon.broker.room import Occupancy, Room
-from adon.flowvisor.action import ToController
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rules.action import ToController
+from adon.flowvisor.rules.rule import Rule
+from adon.flowvisor.topology.path import FiveTuple
 from tests.support.network_factories import make_slice, make_sliced_configuration
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, know, make_stage, verdicts
 

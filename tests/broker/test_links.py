@@ -11,9 +11,9 @@ import pytest
 from adon.broker.effects import WakeAt
 from adon.broker.events import LldpReceived, SnapshotAsked
 from adon.config.network import LinkDiscovery
-from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.link import LinkState
-from adon.flowvisor.port import PortState
+from adon.flowvisor.discovery.link import LinkState
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.topology.network_graph import PortState
 from tests.flowvisor.frames import CHASSIS, END, PORT, TTL, lldp_frame
 from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused

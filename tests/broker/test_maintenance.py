@@ -15,7 +15,7 @@ from adon.broker.flow import FlowState
 from adon.broker.maintenance import Scope, Window, WindowRequest, Windows, forecast_end, paths_of
 from adon.broker.maintenance import Stage as Phase
 from adon.errors import Conflict, InvalidInput, NotFound
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.topology import Topology
 from adon.frozenmap import FrozenMap
 from tests.depth import DEPTH
 from tests.support.history_machine import Histories

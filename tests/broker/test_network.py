@@ -13,11 +13,11 @@ from adon.broker.events import (
     SwitchUp,
 )
 from adon.broker.network import RETRY_S
-from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Op, ReportedRule, Rule
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.rule import Op, ReportedRule, Rule
+from adon.flowvisor.topology.network_graph import PortState
 from tests.support.stage import MU_EDGE, OSU_EDGE
 from tests.support.switch_answers import FAR, NEAR, Wire, connect_both, make_rule, saved_rules, sent_batches
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6
-from adon.flowvisor.port import PortState
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6
+from adon.flowvisor.topology.network_graph import PortState
 from tests.support.datapath import Packet
 from tests.support.overlay_network import LOWER, PORTS, UPPER, make_diamond_stage
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage

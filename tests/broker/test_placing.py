@@ -8,7 +8,7 @@ from adon.broker import placing
 from adon.broker.broker import Broker
 from adon.broker.effects import Effect, SaveFlow, WakeAt
 from adon.broker.events import PortChanged, Tick
-from adon.flowvisor.port import PortState
+from adon.flowvisor.topology.network_graph import PortState
 from tests.support.histories import NAMES, PATHS, Scene
 from tests.support.network_factories import EDGES, port_names
 

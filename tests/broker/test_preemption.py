@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from adon.broker.decision import Outcome
 from adon.broker.flow import FlowState
 from adon.broker.preemption import Holder, gives_way, preemption_candidate, summed_up
-from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
+from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict
 from tests.support.scenes import make_crowded_stage
 from tests.support.stage import know
 

@@ -13,8 +13,8 @@ from adon.broker.reactive import MAX_REMEMBERED, SETTLE_S, Packet, Reactive, Ref
 from adon.config import Configuration
 from adon.config.policy import Policy, ReactiveEntry
 from adon.errors import InvalidInput
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.path import FiveTuple
+from adon.flowvisor.topology.topology import Topology
 from tests.support.network_factories import NETWORK, make_slice, make_sliced_configuration
 from tests.support.refusals import refused
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage

@@ -14,8 +14,8 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.network import Outcome
 from adon.broker.refusals import RETRY_S, Refusals, healed
 from adon.config.policy import LadderPolicy
-from adon.flowvisor.pipeline import METER_FIRST
-from adon.flowvisor.rule import Bucket, Change, Entry, GroupEntry, MeterEntry, Op
+from adon.flowvisor.rules.pipeline import METER_FIRST
+from adon.flowvisor.rules.rule import Bucket, Change, Entry, GroupEntry, MeterEntry, Op
 from adon.frozenmap import FrozenMap
 from tests.support.network_factories import make_configuration
 from tests.support.stage import MU_EDGE, Stage, make_stage

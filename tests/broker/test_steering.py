@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adon.flowvisor.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
 from tests.support.network_factories import make_configuration
 from tests.support.stage import make_stage
 

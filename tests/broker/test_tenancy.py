@@ -9,9 +9,9 @@ import pytest
 from adon.broker.flow import FlowState
 from adon.config.policy import DscpByPriority
 from adon.errors import Forbidden, InvalidInput
-from adon.flowvisor.action import SetDscp
-from adon.flowvisor.cookie import cookie_tenant, owner_name
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rules.action import SetDscp
+from adon.flowvisor.rules.cookie import cookie_tenant, owner_name
+from adon.flowvisor.rules.rule import Rule
 from tests.support.network_factories import make_slice, make_sliced_configuration
 from tests.support.refusals import refused
 from tests.support.stage import Stage, know, make_stage, verdicts

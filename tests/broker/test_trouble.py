@@ -10,11 +10,11 @@ from adon.broker.effects import RuleState
 from adon.broker.events import FirstPacket, FlowCancelled, RulesReported, TransferReported
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.config import Configuration
-from adon.flowvisor.action import Output
-from adon.flowvisor.match import Match
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.rule import Rule
+from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.path import FiveTuple
 from adon.templates_catalog.catalog import Catalog
 from tests.support.factories import make_catalog
 from tests.support.network_factories import make_configuration

@@ -12,9 +12,9 @@ from adon.broker import unannounced
 from adon.broker.events import ConnectionsRefused, UnannouncedPackets
 from adon.broker.flow import Flow, FlowState
 from adon.config.policy import ReactiveEntry
-from adon.flowvisor.cookie import Kind
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rules.cookie import Kind
+from adon.flowvisor.rules.rule import Rule
+from adon.flowvisor.topology.network_graph import PortState
 from adon.templates_catalog.builtin_templates import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
 from tests.flowvisor.frames import frame

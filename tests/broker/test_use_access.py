@@ -15,7 +15,7 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.use_access import Use, barred_compute, barred_path, barred_place, refusal
 from adon.config.policy import UseGrant
 from adon.errors import InvalidInput
-from adon.flowvisor.slices import Who
+from adon.flowvisor.rules.slices import Who
 from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused
 from tests.support.stage import Stage, make_stage, verdicts

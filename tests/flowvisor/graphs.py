@@ -9,9 +9,8 @@ import networkx as nx
 from hypothesis import strategies as st
 
 from adon.config import Configuration
-from adon.flowvisor.graph import Graph, Link
-from adon.flowvisor.port import PortState
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.network_graph import Graph, Link, PortState
+from adon.flowvisor.topology.topology import Topology
 
 Edges = Iterable[tuple[int, int]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adon.flowvisor.path import Attachment, CandidatePath, Layer, PathEnd
+from adon.flowvisor.topology.path import Attachment, CandidatePath, Layer, PathEnd
 from measurement.model import PathKey
 
 MU, OSU = 0x0A, 0x0B

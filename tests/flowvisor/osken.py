@@ -7,10 +7,10 @@ from typing import Any
 
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
-from adon.flowvisor import action as acts
-from adon.flowvisor.match import ETH_TYPE_IPV6, Match
 from adon.flowvisor.openflow.wire import V13
-from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
+from adon.flowvisor.rules import action as acts
+from adon.flowvisor.rules.match import ETH_TYPE_IPV6, Match
+from adon.flowvisor.rules.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
 VERSIONS = (4, 5)
 DATAPATHS = {version: ProtocolDesc(version=version) for version in VERSIONS}

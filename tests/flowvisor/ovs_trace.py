@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from adon.flowvisor.match import ETH_TYPE_IPV4
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4
 from tests.support.datapath import CONTROLLER, NORMAL, Packet, Passage
 
 AppCtl = Callable[..., str]

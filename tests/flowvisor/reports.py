@@ -13,7 +13,7 @@ from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.instructions import instructions_bytes
 from adon.flowvisor.openflow.oxm import match_bytes
 from adon.flowvisor.openflow.wire import V13, message
-from adon.flowvisor.rule import Change, GroupEntry, MeterEntry, Op, ReportedRule
+from adon.flowvisor.rules.rule import Change, GroupEntry, MeterEntry, Op, ReportedRule
 
 MULTIPART_REPLY, FLOW_REMOVED = 19, 11
 

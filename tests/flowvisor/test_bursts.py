@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from adon.flowvisor.bursts import at_its_start, throttling_of
+from adon.flowvisor.selection.token_bucket import at_its_start, throttling_of
 from measurement.model import Measurement
 from measurement.throttling import Allowance
 from tests.support.factories import make_measurement

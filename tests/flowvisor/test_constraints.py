@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.constraints import Attributes, obstacle
+from adon.flowvisor.topology.path import Attributes, obstacle
 
 PLAIN, V4, V6 = Attributes(), frozenset({4}), frozenset({6})
 FIREWALL, NAT, JUMBO = Attributes(firewall=True), Attributes(nat=True), Attributes(mtu=9000)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.cookie import Kind, cookie, cookie_owner, cookie_tenant, is_ours, owner_name
+from adon.flowvisor.rules.cookie import Kind, cookie, cookie_owner, cookie_tenant, is_ours, owner_name
 from tests.support.refusals import refused
 
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from adon.config.network import LinkDiscovery
-from adon.flowvisor.link import LinkState
-from adon.flowvisor.lldp import Hello, hello_frame
-from adon.flowvisor.port import PortState
-from adon.flowvisor.wiring import Wiring
+from adon.flowvisor.discovery.link import LinkState, Wiring
+from adon.flowvisor.discovery.lldp import Hello, hello_frame
+from adon.flowvisor.topology.network_graph import PortState
 from tests.depth import DEPTH
 from tests.flowvisor.frames import CHASSIS, END, PORT, TTL, lldp_frame, tlv
 from tests.flowvisor.wires import IDENTITY, ODD, Wires, line_of

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.discovery_rules import discovery_rules
-from adon.flowvisor.pipeline import MEASUREMENT_PRIORITY, Pipeline
-from adon.flowvisor.rule import rule_text
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.pipeline import MEASUREMENT_PRIORITY, Pipeline, discovery_rules
+from adon.flowvisor.rules.rule import rule_text
 
 
 def test_one_rule_that_brings_lldp_whole_and_nothing_else() -> None:

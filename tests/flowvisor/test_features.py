@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
-from adon.flowvisor.action import Output, SetQueue
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.features import Needs, Queue, Room, SwitchFeatures, missing, needs
-from adon.flowvisor.match import Masked, Match
 from adon.flowvisor.openflow import capabilities
 from adon.flowvisor.openflow.wire import message
-from adon.flowvisor.pipeline import METER_FIRST, SINGLE, Pipeline, group_number
-from adon.flowvisor.rule import Bucket, GroupEntry, MeterEntry, Rule
+from adon.flowvisor.rules.action import Output, SetQueue
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Masked, Match
+from adon.flowvisor.rules.pipeline import METER_FIRST, SINGLE, Pipeline, group_number
+from adon.flowvisor.rules.rule import Bucket, GroupEntry, MeterEntry, Rule
+from adon.flowvisor.rules.switch_features import Needs, Queue, Room, SwitchFeatures, missing, needs
 from tests.flowvisor.osken import VERSIONS
 from tests.flowvisor.reports import report
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.config.network import LinkDiscovery
-from adon.flowvisor.flapping import Flaps
+from adon.flowvisor.discovery.link import Flaps
 
 SETTINGS = LinkDiscovery()
 

@@ -8,7 +8,16 @@ from itertools import pairwise, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.flowspace import ANY_PORT, ANY_PROTOCOL, Box, Connection, boxes, merged, outside, overlap
+from adon.flowvisor.rules.flowspace import (
+    ANY_PORT,
+    ANY_PROTOCOL,
+    Box,
+    Connection,
+    boxes,
+    merged,
+    outside,
+    overlap,
+)
 from tests.support.refusals import refused
 
 ADDRESSES = [

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from adon.flowvisor.graph import Graph, LinkState
+from adon.flowvisor.topology.network_graph import Graph, LinkState
 from tests.flowvisor.graphs import (
     configuration,
     connected,

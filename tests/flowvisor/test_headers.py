@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.headers import service
+from adon.flowvisor.rules.connections import service
 from tests.flowvisor.frames import frame
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
-from adon.flowvisor import hello
+from adon.flowvisor.openflow import wire
 from tests.support.refusals import refused
 
 ALL = frozenset({4, 5, 6})
@@ -41,28 +41,28 @@ def bitmap(*versions: int) -> bytes:
 def test_1_3_where_both_can_else_the_highest_of_both(
     version: int, body: bytes, ours: frozenset[int], chosen: int | None
 ) -> None:
-    assert hello.choose(hello.offered(version, body), ours) == chosen
+    assert wire.choose(wire.offered(version, body), ours) == chosen
 
 
 @given(theirs=st.frozensets(st.integers(0, 31)), ours=st.frozensets(st.sampled_from([4, 5, 6])))
 def test_what_is_chosen_was_offered_by_both(theirs: frozenset[int], ours: frozenset[int]) -> None:
-    chosen = hello.choose(theirs, ours)
+    chosen = wire.choose(theirs, ours)
     assert (chosen is None) == (not theirs & ours)
     assert chosen is None or chosen in theirs & ours
 
 
 @given(versions=st.frozensets(st.sampled_from([4, 5, 6]), min_size=1))
 def test_our_hello_says_what_we_speak_and_os_ken_reads_it(versions: frozenset[int]) -> None:
-    data = hello.hello(versions, 9)
+    data = wire.hello(versions, 9)
     version, kind, length, xid = struct.unpack_from("!BBHI", data)
     assert (version, kind, length, xid) == (max(versions), 0, len(data), 9)
-    assert hello.offered(version, data[8:]) == versions
+    assert wire.offered(version, data[8:]) == versions
     message = ofproto_parser.msg(ProtocolDesc(version=version), version, kind, length, xid, data)
     assert set(message.elements[0].versions) == versions
 
 
 def test_the_refusal_is_the_error_of_the_specification() -> None:
-    data = hello.hello_failed(4, "no common version", 3)
+    data = wire.hello_failed(4, "no common version", 3)
     message = ofproto_parser.msg(ProtocolDesc(version=4), 4, 1, len(data), 3, data)
     assert (message.type, message.code, message.data) == (0, 0, b"no common version")
 
@@ -79,17 +79,17 @@ def test_the_refusal_is_the_error_of_the_specification() -> None:
 )
 def test_a_hello_that_does_not_add_up_is_refused(body: bytes) -> None:
     with refused(ValueError):
-        hello.offered(4, body)
+        wire.offered(4, body)
 
 
 @given(version=st.integers(0, 255), body=st.binary(max_size=80))
 def test_any_bytes_are_read_or_refused(version: int, body: bytes) -> None:
     try:
-        hello.offered(version, body)
+        wire.offered(version, body)
     except ValueError:
         return
 
 
 @pytest.mark.parametrize(("number", "text"), [(1, "1.0"), (4, "1.3"), (6, "1.5"), (0x77, "0x77")])
 def test_versions_are_named(number: int, text: str) -> None:
-    assert hello.version_text(number) == text
+    assert wire.version_text(number) == text

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.config.network import Cost
-from adon.flowvisor.constraints import Attributes
-from adon.flowvisor.graph import Graph, Link, LinkState
-from adon.flowvisor.kpaths import PathCache, Route, Wish, cheapest
+from adon.flowvisor.topology.k_shortest_paths import PathCache, Route, Wish, cheapest
+from adon.flowvisor.topology.network_graph import Graph, Link, LinkState
+from adon.flowvisor.topology.path import Attributes
 from measurement.model import Metric
 from tests.flowvisor.graphs import directed_edges, graph_of, weighted
 

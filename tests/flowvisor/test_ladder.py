@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.ladder import Claim, Ladder, Means, enforced_by
+from adon.flowvisor.rules.queue_ladder import Claim, Ladder, Means, enforced_by
 from tests.support.refusals import refused
 
 SHARES = (0.6, 0.3, 0.1)

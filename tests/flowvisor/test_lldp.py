@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from os_ken.lib.packet import ethernet, packet
 from os_ken.lib.packet import lldp as osken_lldp
 
-from adon.flowvisor.lldp import Hello, Identity, Neighbour, Refused, hello_frame, is_lldp, parse, shown
+from adon.flowvisor.discovery.lldp import (
+    Hello,
+    Identity,
+    Neighbour,
+    Refused,
+    hello_frame,
+    is_lldp,
+    parse,
+    shown,
+)
 from tests.flowvisor.frames import CHASSIS, END, PORT, TTL, lldp_frame, tlv
 from tests.support.refusals import refused
 

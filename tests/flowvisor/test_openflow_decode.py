@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 
-from adon.flowvisor.action import Output, Unknown
-from adon.flowvisor.cookie import Kind, cookie, is_ours
-from adon.flowvisor.match import Match
 from adon.flowvisor.openflow import decode, encode
 from adon.flowvisor.openflow.wire import V13, message
-from adon.flowvisor.reconcile import difference
-from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, ReportedRule, Rule
+from adon.flowvisor.rules.action import Output, Unknown
+from adon.flowvisor.rules.cookie import Kind, cookie, is_ours
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.reconcile import difference
+from adon.flowvisor.rules.rule import Bucket, Change, GroupEntry, MeterEntry, Op, ReportedRule, Rule
 from tests.flowvisor import values
 from tests.flowvisor.osken import DATAPATHS, VERSIONS
 from tests.flowvisor.reports import (

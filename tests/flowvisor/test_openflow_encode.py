@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from adon.flowvisor.action import Output, SetDscp, SetEthDst, SetVlan, Unknown
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Masked, Match
 from adon.flowvisor.openflow import encode, with_xid
 from adon.flowvisor.openflow.wire import V13
-from adon.flowvisor.pipeline import METER_FIRST
-from adon.flowvisor.rule import Change, GroupEntry, MeterEntry, Op, Rule
+from adon.flowvisor.rules.action import Output, SetDscp, SetEthDst, SetVlan, Unknown
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Masked, Match
+from adon.flowvisor.rules.pipeline import METER_FIRST
+from adon.flowvisor.rules.rule import Change, GroupEntry, MeterEntry, Op, Rule
 from tests.flowvisor import values
 from tests.flowvisor.osken import DATAPATHS, VERSIONS, action, mod, oxm, packed, request
 from tests.support.refusals import refused

@@ -13,7 +13,7 @@ from os_ken.ofproto import ofproto_v1_3_parser as parser
 
 from adon.flowvisor import openflow
 from adon.flowvisor.openflow.wire import V13, V14, message
-from adon.flowvisor.port import PortState
+from adon.flowvisor.topology.network_graph import PortState
 from tests.flowvisor.osken import DATAPATHS, VERSIONS
 from tests.flowvisor.reports import report
 

@@ -17,19 +17,14 @@ import pytest
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
 from adon.flowvisor import openflow
-from adon.flowvisor.action import Normal, Output, SetDscp, SetQueue, SetVlan, ToController
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.features import missing, needs
-from adon.flowvisor.lldp import ETH_TYPE_LLDP
-from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
 from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.wire import message
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.path_rules import path_rules
-from adon.flowvisor.pipeline import METER_FIRST, Pipeline, group_number
-from adon.flowvisor.pipeline_rules import pipeline_rules
-from adon.flowvisor.reconcile import difference, phases
-from adon.flowvisor.rule import (
+from adon.flowvisor.rules.action import Normal, Output, SetDscp, SetQueue, SetVlan, ToController
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, ETH_TYPE_LLDP, Masked, Match
+from adon.flowvisor.rules.pipeline import METER_FIRST, Pipeline, group_number, pipeline_rules
+from adon.flowvisor.rules.reconcile import difference, phases
+from adon.flowvisor.rules.rule import (
     Bucket,
     Change,
     Entry,
@@ -39,8 +34,9 @@ from adon.flowvisor.rule import (
     Rule,
     rule_text,
 )
-from adon.flowvisor.rules import Steered, flow_rules, learn_rules
-from adon.flowvisor.treatment import Treatment
+from adon.flowvisor.rules.rule_compiler import Steered, Treatment, flow_rules, learn_rules, path_rules
+from adon.flowvisor.rules.switch_features import missing, needs
+from adon.flowvisor.topology.path import FiveTuple
 from tests.flowvisor.network import AL2S, MU, PATHS, ROUTED, SOURCE, TARGET
 from tests.flowvisor.osken import VERSIONS
 from tests.support.private_switch import OpenFlowClient, PrivateSwitch

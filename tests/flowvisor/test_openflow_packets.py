@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from os_ken.lib.packet import ethernet, icmp, icmpv6, ipv4, ipv6, packet, tcp, udp, vlan
 
 from adon.flowvisor import openflow
-from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.openflow.packets import MAX_EXTENSION_HEADERS
-from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.topology.path import FiveTuple
 
 LEARN_COOKIE = cookie(Kind.FLOW_LEARN, 17)
 

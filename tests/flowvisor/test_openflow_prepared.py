@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.action import Output, PushVlan, SetEthDst
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Masked, Match
 from adon.flowvisor.openflow import Prepared, encode, with_xid
 from adon.flowvisor.openflow.wire import V13, V14
-from adon.flowvisor.rule import Change, Op, Rule
+from adon.flowvisor.rules.action import Output, PushVlan, SetEthDst
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Masked, Match
+from adon.flowvisor.rules.rule import Change, Op, Rule
 
 ACTIONS = (SetEthDst("02:00:00:00:0b:0a"), PushVlan(1701), Output(2))
 MATCH = Match(in_port=1, eth_type=0x0800, ip_proto=17, ip_src="10.1.0.10", ip_dst="10.2.0.10", tp_dst=5001)

@@ -8,15 +8,15 @@ from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
-from adon.flowvisor.openflow import roles as openflow_roles
-from adon.flowvisor.roles import ControllerRole
+from adon.flowvisor.controller_roles import ControllerRole
+from adon.flowvisor.openflow import messages
 
 DATAPATH = ProtocolDesc(version=ofp.OFP_VERSION)
 
 
 def test_the_role_in_a_reply() -> None:
-    assert openflow_roles.granted(SimpleNamespace(role=ofp.OFPCR_ROLE_MASTER)) is ControllerRole.MASTER
-    assert openflow_roles.granted(SimpleNamespace(role=77)) is None
+    assert messages.granted(SimpleNamespace(role=ofp.OFPCR_ROLE_MASTER)) is ControllerRole.MASTER
+    assert messages.granted(SimpleNamespace(role=77)) is None
 
 
 STATUS = struct.pack("!IB3xQ", ofp.OFPCR_ROLE_SLAVE, 0, 7)
@@ -37,11 +37,11 @@ STATUS = struct.pack("!IB3xQ", ofp.OFPCR_ROLE_SLAVE, 0, 7)
 def test_made_slave(experimenter: int, kind: int, body: bytes, taken: bool) -> None:
     data = struct.pack("!BBHIII", 4, ofp.OFPT_EXPERIMENTER, 16 + len(body), 0, experimenter, kind) + body
     message = ofproto_parser.msg(DATAPATH, 4, ofp.OFPT_EXPERIMENTER, len(data), 0, data)
-    assert openflow_roles.taken(message) is taken
+    assert messages.taken(message) is taken
 
 
 def test_what_errors_say() -> None:
     stale = SimpleNamespace(type=ofp.OFPET_ROLE_REQUEST_FAILED, code=ofp.OFPRRFC_STALE)
     slave = SimpleNamespace(type=ofp.OFPET_BAD_REQUEST, code=ofp.OFPBRC_IS_SLAVE)
-    assert (openflow_roles.is_stale(stale), openflow_roles.is_slave(stale)) == (True, False)
-    assert (openflow_roles.is_stale(slave), openflow_roles.is_slave(slave)) == (False, True)
+    assert (messages.is_stale(stale), messages.is_slave(stale)) == (True, False)
+    assert (messages.is_stale(slave), messages.is_slave(slave)) == (False, True)

@@ -12,10 +12,16 @@ from hypothesis import strategies as st
 
 from adon.config import Configuration
 from adon.errors import Conflict, InvalidInput
-from adon.flowvisor.overlay import FIRST_INDEX, OverlayPaths, Replan, replan, route_of
-from adon.flowvisor.path import CandidatePath, Hop, Layer, PathEnd
-from adon.flowvisor.resolving import check_loop_free
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.overlay import (
+    FIRST_INDEX,
+    OverlayPaths,
+    Replan,
+    check_loop_free,
+    replan,
+    route_of,
+)
+from adon.flowvisor.topology.path import CandidatePath, Hop, Layer, PathEnd
+from adon.flowvisor.topology.topology import Topology
 from measurement.model import Metric, PathKey
 from tests.flowvisor.graphs import (
     configuration,

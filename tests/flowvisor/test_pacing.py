@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.pacing import OFPT_FLOW_MOD, Bucket, pieces
+from adon.flowvisor.send_pacing import OFPT_FLOW_MOD, Bucket, pieces
 from tests.support.refusals import refused
 
 RATES = st.floats(0.5, 5_000)

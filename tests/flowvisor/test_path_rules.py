@@ -8,14 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.action import Output, ToGroup
-from adon.flowvisor.path import CandidatePath, FiveTuple, Hop
-from adon.flowvisor.path_rules import onto, path_rules
-from adon.flowvisor.pipeline import METER_FIRST, Pipeline, group_number, owner_of
-from adon.flowvisor.pipeline_rules import pipeline_rules
-from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule, instructions_text
-from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
-from adon.flowvisor.treatment import Treatment
+from adon.flowvisor.rules.action import Output, ToGroup
+from adon.flowvisor.rules.pipeline import METER_FIRST, Pipeline, group_number, owner_of, pipeline_rules
+from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule, instructions_text
+from adon.flowvisor.rules.rule_compiler import (
+    Steered,
+    Treatment,
+    flow_rules,
+    learn_rules,
+    measurement_rules,
+    onto,
+    path_rules,
+)
+from adon.flowvisor.topology.path import CandidatePath, FiveTuple, Hop
 from tests.flowvisor.network import AL2S, MU, OSU, PATHS, ROUTED, SECOND_VLAN, SOURCE, TARGET
 from tests.support.fake_network import FakeNetwork
 from tests.support.refusals import refused

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.path import Basis, Known, Unknown
-from adon.flowvisor.performance import (
+from adon.flowvisor.selection.performance import (
     Carried,
     Changed,
     Counters,
     FlowLoad,
     PerformanceView,
-    compose,
     estimate_throughput,
 )
+from adon.flowvisor.topology.path import Basis, Known, Unknown, compose
 from measurement.model import Measurement, Metric, PathKey
 from tests.support.factories import make_measurement
 from tests.support.refusals import refused

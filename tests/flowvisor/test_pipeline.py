@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor import pipeline
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.pipeline import (
+from adon.flowvisor.rules import pipeline
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.pipeline import (
     LABEL_MASK,
     METER_COUNT,
     METER_FIRST,
@@ -24,7 +24,7 @@ from adon.flowvisor.pipeline import (
     owner_of,
     policy_number,
 )
-from adon.flowvisor.rule import GroupEntry, MeterEntry, Rule
+from adon.flowvisor.rules.rule import GroupEntry, MeterEntry, Rule
 from tests.flowvisor.network import AL2S, MU, PATHS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "pipeline.md").read_text()

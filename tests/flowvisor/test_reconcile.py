@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.path import CandidatePath, FiveTuple
-from adon.flowvisor.pipeline import METER_FIRST
-from adon.flowvisor.reconcile import ORDER, Difference, difference, phases, restoring
-from adon.flowvisor.rule import Change, MeterEntry, Op, Rule
-from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
-from adon.flowvisor.treatment import Treatment
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.pipeline import METER_FIRST
+from adon.flowvisor.rules.reconcile import ORDER, Difference, difference, phases, restoring
+from adon.flowvisor.rules.rule import Change, MeterEntry, Op, Rule
+from adon.flowvisor.rules.rule_compiler import Steered, Treatment, flow_rules, learn_rules, measurement_rules
+from adon.flowvisor.topology.path import CandidatePath, FiveTuple
 from tests.flowvisor.network import AL2S, PATHS, ROUTED, SOURCE, TARGET
 from tests.support.datapath import Packet
 from tests.support.fake_network import FakeNetwork

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from adon.flowvisor import roles
-from adon.flowvisor.roles import (
+from adon.flowvisor import controller_roles
+from adon.flowvisor.controller_roles import (
     STEPS,
     AskRole,
     Control,
@@ -46,7 +46,7 @@ LEASE = 5.0
 
 def run(*events: RoleEvent, begin: Roles | None = None) -> tuple[Roles, tuple[RoleEffect, ...]]:
     """The state after all events, and the effects of the last."""
-    state = roles.stand_by(CONTROL) if begin is None else begin
+    state = controller_roles.stand_by(CONTROL) if begin is None else begin
     effects: tuple[RoleEffect, ...] = ()
     for event in events:
         state, effects = step(state, event)
@@ -142,7 +142,7 @@ class TestSteppingDown:
         assert not state.may_send(SHARED, 100.0)
 
     def test_our_time_is_up_before_another_can_take_the_lease(self) -> None:
-        assert roles.until(50.0, LEASE) == pytest.approx(50.0 + 0.8 * LEASE)
+        assert controller_roles.until(50.0, LEASE) == pytest.approx(50.0 + 0.8 * LEASE)
 
     def test_a_switch_that_never_made_us_master_takes_nothing_away(self) -> None:
         assert run(*ACTIVE, RoleTaken(SHARED))[1] == ()
@@ -155,14 +155,14 @@ class TestAlone:
     ALONE = (StateLoaded(), SwitchArrived(OURS), RoleGranted(OURS, MASTER))
 
     def test_is_master_too_so_that_a_second_one_is_seen(self) -> None:
-        state, effects = run(*self.ALONE[:2], begin=roles.alone(CONTROL, 7))
+        state, effects = run(*self.ALONE[:2], begin=controller_roles.alone(CONTROL, 7))
         assert effects == (AskRole(OURS, MASTER, 7),)
         assert run(RoleGranted(OURS, MASTER), begin=state)[1] == (Use(OURS),)
 
     @pytest.mark.parametrize("event", [RoleTaken(OURS), RoleStale(OURS)])
     def test_who_is_replaced_at_a_switch_leaves_it_and_keeps_the_others(self, event: RoleEvent) -> None:
         both = (*self.ALONE, SwitchArrived(SHARED), RoleGranted(SHARED, EQUAL), event)
-        state, effects = run(*both, begin=roles.alone(CONTROL, 7))
+        state, effects = run(*both, begin=controller_roles.alone(CONTROL, 7))
         (left,) = effects
         assert isinstance(left, Leave)
         assert not state.may_send(OURS, 0.0)
@@ -170,7 +170,10 @@ class TestAlone:
 
     def test_a_switch_without_roles_can_be_shared_but_not_ours_alone(self) -> None:
         state, _ = run(
-            StateLoaded(), SwitchArrived(OURS), SwitchArrived(SHARED), begin=roles.alone(CONTROL, 7)
+            StateLoaded(),
+            SwitchArrived(OURS),
+            SwitchArrived(SHARED),
+            begin=controller_roles.alone(CONTROL, 7),
         )
         assert step(state, RoleUnknown(SHARED, "OFPRRFC_UNSUP"))[1] == (Use(SHARED),)
         (leave,) = step(state, RoleUnknown(OURS, "OFPRRFC_UNSUP"))[1]
@@ -262,7 +265,7 @@ class World:
     def __init__(self) -> None:
         self.database = Database()
         self.switches = {dpid: Switch(dpid) for dpid in CONTROL}
-        self.controllers = [roles.stand_by(CONTROL), roles.stand_by(CONTROL)]
+        self.controllers = [controller_roles.stand_by(CONTROL), controller_roles.stand_by(CONTROL)]
 
     def feed(self, who: int, event: RoleEvent) -> None:
         self.controllers[who], effects = step(self.controllers[who], event)
@@ -302,10 +305,10 @@ class World:
             case "restart":
                 for known in CONTROL:
                     self._cut(who, known)
-                self.controllers[who] = roles.stand_by(CONTROL)
+                self.controllers[who] = controller_roles.stand_by(CONTROL)
 
     def _lease(self, who: int, state: Roles) -> None:
-        database, end = self.database, roles.until(self.database.now, LEASE)
+        database, end = self.database, controller_roles.until(self.database.now, LEASE)
         if state.standing is Standing.STANDBY:
             got = database.take()
             if got is not None:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.action import Output, PushVlan, SetEthDst
-from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.match import Match
-from adon.flowvisor.path import CandidatePath, FiveTuple
-from adon.flowvisor.pipeline import FLOW_PRIORITY, Pipeline
-from adon.flowvisor.rule import Rule, rule_text
-from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
+from adon.flowvisor.rules.action import Output, PushVlan, SetEthDst
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.pipeline import FLOW_PRIORITY, Pipeline
+from adon.flowvisor.rules.rule import Rule, rule_text
+from adon.flowvisor.rules.rule_compiler import Steered, flow_rules, learn_rules, measurement_rules
+from adon.flowvisor.topology.path import CandidatePath, FiveTuple
 from tests.flowvisor.network import AL2S, MU, PATHS, ROUTED, SECOND_VLAN, SOURCE, TARGET
 from tests.support.fake_network import FakeNetwork
 from tests.support.refusals import refused

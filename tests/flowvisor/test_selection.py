@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.assessment import CandidateRecord, Verdict
-from adon.flowvisor.path import Basis, Knowledge, Known, PathView, Unknown
-from adon.flowvisor.selection import assess, hysteresis, quality, select
+from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
+from adon.flowvisor.selection.selection import assess, hysteresis, quality, select
+from adon.flowvisor.topology.path import Basis, Knowledge, Known, PathView, Unknown
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec

@@ -11,8 +11,7 @@ from adon import yamlfile
 from adon.config import Configuration
 from adon.config.slices import Slice
 from adon.errors import InvalidInput
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.slices import (
+from adon.flowvisor.rules.slices import (
     Ask,
     Limit,
     Refusal,
@@ -23,6 +22,7 @@ from adon.flowvisor.slices import (
     slice_of,
     verdict,
 )
+from adon.flowvisor.topology.path import FiveTuple
 from tests.support.network_factories import NETWORK
 from tests.support.refusals import refused
 

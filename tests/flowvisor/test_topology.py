@@ -8,9 +8,9 @@ import pytest
 
 from adon.config import Configuration
 from adon.errors import InvalidInput
-from adon.flowvisor.path import Attachment, Layer, PathEnd
-from adon.flowvisor.port import PortState
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.path import Attachment, Layer, PathEnd
+from adon.flowvisor.topology.topology import Topology
 from measurement.model import PathKey
 from tests.support.refusals import refused
 

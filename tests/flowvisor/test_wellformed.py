@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from os_ken.ofproto import ofproto_v1_3_parser, ofproto_v1_4_parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
-from adon.flowvisor import wellformed
+from adon.flowvisor.openflow import message_validation
 from tests.flowvisor.openflow_samples import OURS, SAMPLES, message, report
 from tests.support.refusals import refused
 
@@ -45,7 +45,7 @@ def parse(data: bytes) -> object:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_switches_send_passes_and_is_parsed(name: str) -> None:
     data = SAMPLES[name]
-    wellformed.check(4, data[1], data)
+    message_validation.check(4, data[1], data)
     with must_end():
         assert parse(data) is not None
 
@@ -90,7 +90,7 @@ BROKEN = {
 def test_what_a_parser_must_not_see(what: str) -> None:
     data = BROKEN[what]
     with refused(ValueError):
-        wellformed.check(4, data[1], data)
+        message_validation.check(4, data[1], data)
 
 
 @st.composite
@@ -117,7 +117,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 def test_whatever_passes_a_parser_ends_with(several: list[bytes]) -> None:
     for data in several:
         try:
-            wellformed.check(data[0], data[1], data)
+            message_validation.check(data[0], data[1], data)
         except ValueError:
             continue
         with must_end():
@@ -131,16 +131,16 @@ def test_whatever_passes_a_parser_ends_with(several: list[bytes]) -> None:
 def test_any_bytes_are_let_through_or_refused(version: int, kind: int, body: bytes) -> None:
     data = message(kind, body, version=version)
     try:
-        wellformed.check(version, kind, data)
+        message_validation.check(version, kind, data)
     except ValueError:
         return
 
 
 def test_the_cookie_and_port_of_a_packet_in_are_read_without_parsing_it() -> None:
-    assert wellformed.packet_in(SAMPLES["packet in"]) == (OURS, 1)
+    assert message_validation.packet_in(SAMPLES["packet in"]) == (OURS, 1)
     without = bytearray(SAMPLES["packet in"])
     without[28:32] = b"\x80\x00\x0a\x02"
-    assert wellformed.packet_in(bytes(without)) == (OURS, None)
+    assert message_validation.packet_in(bytes(without)) == (OURS, None)
 
 
 def shown(frame: bytes, port: int = 3, cookie: int = 0xAD05 << 48, match: bytes | None = None) -> bytes:
@@ -161,17 +161,17 @@ def test_what_reactive_rules_show_is_skimmed_from_the_front(
     frames: list[bytes], rest: bytes, begin: int
 ) -> None:
     front = bytes(begin) + b"".join(map(shown, frames))
-    found, end = wellformed.skimmed(bytearray(front + rest), begin, 4)
+    found, end = message_validation.skimmed(bytearray(front + rest), begin, 4)
     assert (found, end) == ([(3, frame) for frame in frames], len(front))
     for frame in frames:
-        assert wellformed.packet_and_port(4, shown(frame)) == (3, frame)
-    assert wellformed.skimmed(bytearray(front), begin, 5) == ([], begin)
+        assert message_validation.packet_and_port(4, shown(frame)) == (3, frame)
+    assert message_validation.skimmed(bytearray(front), begin, 5) == ([], begin)
 
 
 def test_a_longer_match_is_read_and_one_without_a_port_is_refused() -> None:
     two = struct.pack("!HHIIIQ", 1, 24, 0x8000_0004, 3, 0x8000_0408, 9)
-    assert wellformed.packet_and_port(4, shown(b"frame", match=two)) == (3, b"frame")
-    assert wellformed.skimmed(bytearray(shown(b"frame", match=two)), 0, 4) == ([], 0)
+    assert message_validation.packet_and_port(4, shown(b"frame", match=two)) == (3, b"frame")
+    assert message_validation.skimmed(bytearray(shown(b"frame", match=two)), 0, 4) == ([], 0)
     other = struct.pack("!HHIQ", 1, 16, 0x8000_0408, 9)
     with refused(ValueError):
-        wellformed.packet_and_port(4, shown(b"frame", match=other))
+        message_validation.packet_and_port(4, shown(b"frame", match=other))

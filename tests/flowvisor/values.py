@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from adon.flowvisor import action as acts
-from adon.flowvisor.cookie import COOKIE_PREFIX
-from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
-from adon.flowvisor.pipeline import GROUP_PREFIX, METER_COUNT, METER_FIRST
-from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
+from adon.flowvisor.rules import action as acts
+from adon.flowvisor.rules.cookie import COOKIE_PREFIX
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
+from adon.flowvisor.rules.pipeline import GROUP_PREFIX, METER_COUNT, METER_FIRST
+from adon.flowvisor.rules.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
 DPID = 0xA01
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from adon.config.network import LinkDiscovery
-from adon.flowvisor.discovery import Discovery
-from adon.flowvisor.link import LinkState, PortKey
-from adon.flowvisor.link_table import Found, Frame, LinkChange, Report
-from adon.flowvisor.lldp import Identity
-from adon.flowvisor.port import PortState
-from adon.flowvisor.wiring import Wiring
+from adon.flowvisor.discovery.link import LinkState, PortKey, Wiring
+from adon.flowvisor.discovery.link_discovery import Discovery, Found, Frame, LinkChange, Report
+from adon.flowvisor.discovery.lldp import Identity
+from adon.flowvisor.topology.network_graph import PortState
 
 IDENTITY = Identity("test", b"run-0001", bytes(range(32)))
 QUICK = LinkDiscovery.model_validate({"debounce": "500 ms"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adon.broker.decision import Outcome
-from adon.flowvisor.assessment import CandidateRecord, Verdict
+from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
 from apps.rest.measuring_models import ExecutionView
 from apps.rest.models import DecisionView, MeasurementView
 from measurement.model import PathKey

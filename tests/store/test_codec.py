@@ -9,9 +9,9 @@ from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.outcomes import FlowOutcome
 from adon.broker.sites.jobs import JobState, SiteJob
-from adon.flowvisor.action import Action, Output, SetEthDst
-from adon.flowvisor.match import Match
-from adon.flowvisor.rule import Entry
+from adon.flowvisor.rules.action import Action, Output, SetEthDst
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.rule import Entry
 from adon.store import entry_codec
 from adon.store.decision_rows import flow_number
 from adon.templates_catalog.model import Template

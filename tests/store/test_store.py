@@ -20,7 +20,7 @@ from adon.broker.resources.amounts import Amounts, Place
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import JobState
 from adon.errors import Conflict, DatabaseUnavailable, InvalidInput, NotFound, Unavailable
-from adon.flowvisor.assessment import CandidateRecord, Verdict
+from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
 from adon.store import flow_rows, tables
 from adon.store.decision_rows import DecisionFilter
 from adon.store.engine import open_engine, parse_url

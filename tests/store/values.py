@@ -8,7 +8,7 @@ from adon.broker.decision import Outcome, SiteCost
 from adon.broker.diary import Diary
 from adon.broker.flow import MAX_SIZE, Flow, FlowState, Quality
 from adon.broker.outcomes import FlowOutcome, Forecast, Stay
-from adon.flowvisor.action import (
+from adon.flowvisor.rules.action import (
     Normal,
     Output,
     PopVlan,
@@ -21,11 +21,11 @@ from adon.flowvisor.action import (
     ToController,
     ToGroup,
 )
-from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Masked, Match
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Bucket, GroupEntry, MeterEntry, Rule
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Masked, Match
+from adon.flowvisor.rules.rule import Bucket, GroupEntry, MeterEntry, Rule
+from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict
+from adon.flowvisor.topology.path import FiveTuple
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import QSpec
 from tests.support.factories import make_decision, make_request

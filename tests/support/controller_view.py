@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from adon.broker.effects import SendBatch
 from adon.broker.events import BatchConfirmed, BatchFailed, Event, RuleRemoved, RulesReported, SwitchUp
-from adon.flowvisor.action import ToGroup
-from adon.flowvisor.connections import is_connections
-from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, Rule, Slot
+from adon.flowvisor.rules.action import ToGroup
+from adon.flowvisor.rules.connections import is_connections
+from adon.flowvisor.rules.rule import Change, Entry, GroupEntry, MeterEntry, Op, Rule, Slot
 
 
 class ControllerView:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.path import Attachment
-from adon.flowvisor.rule import ReportedRule, Rule
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.rule import ReportedRule, Rule
+from adon.flowvisor.topology.path import Attachment
 
 SOURCE = Attachment("a", "mu", 1, 1, "10.1.0.10", "02:00:00:00:0a:0a", "02:00:00:00:0a:01")
 DESTINATION = Attachment("b", "osu", 2, 1, "10.2.0.10", "02:00:00:00:0b:0a", "02:00:00:00:0b:01")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address, ip_network
 
-from adon.flowvisor.action import (
+from adon.flowvisor.rules.action import (
     Action,
     Normal,
     Output,
@@ -27,8 +27,8 @@ from adon.flowvisor.action import (
     ToController,
     ToGroup,
 )
-from adon.flowvisor.match import ETH_TYPE_IPV4, Match
-from adon.flowvisor.rule import Entry, GroupEntry, Rule
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, Match
+from adon.flowvisor.rules.rule import Entry, GroupEntry, Rule
 
 CONTROLLER, NORMAL = -1, -2
 """Where a packet can go beside ports: the controller, or the switch's own forwarding."""

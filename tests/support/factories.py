@@ -7,7 +7,7 @@ from typing import Any
 
 from adon.broker.decision import Decision, Outcome
 from adon.broker.flow import Flow, FlowRequest
-from adon.flowvisor.features import Room, SwitchFeatures
+from adon.flowvisor.rules.switch_features import Room, SwitchFeatures
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.builtin_templates import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog

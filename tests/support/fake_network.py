@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from adon.flowvisor.path import Attachment, CandidatePath, Layer
-from adon.flowvisor.reconcile import Phase
-from adon.flowvisor.rule import Change, Entry, ReportedRule
+from adon.flowvisor.rules.reconcile import Phase
+from adon.flowvisor.rules.rule import Change, Entry, ReportedRule
+from adon.flowvisor.topology.path import Attachment, CandidatePath, Layer
 from tests.support.datapath import CONTROLLER, Packet
 from tests.support.fake_switch import FakeSwitch
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from adon.explain.event_player import IdealSwitch, TableEntry
-from adon.flowvisor.action import ToGroup
-from adon.flowvisor.connections import is_connections, is_soft
-from adon.flowvisor.features import SwitchFeatures
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, Rule, Slot
+from adon.flowvisor.rules.action import ToGroup
+from adon.flowvisor.rules.connections import is_connections, is_soft
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import Change, Entry, GroupEntry, MeterEntry, Op, Rule, Slot
+from adon.flowvisor.rules.switch_features import SwitchFeatures
 from tests.support import datapath
 from tests.support.datapath import Packet
 

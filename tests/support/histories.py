@@ -20,9 +20,9 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow
 from adon.config import Configuration
-from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.rule import Rule
+from adon.flowvisor.topology.network_graph import PortState
 from adon.templates_catalog.catalog import Catalog
 from measurement.model import Metric, PathKey
 from tests.support.factories import make_measurement, make_request, make_template

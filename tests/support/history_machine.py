@@ -10,12 +10,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from adon.broker.events import FirstPacket
 from adon.broker.flow import Flow, FlowState
 from adon.errors import Conflict, InvalidInput
-from adon.flowvisor.action import Output
-from adon.flowvisor.match import Match
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import Rule
+from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.path import FiveTuple
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Metric, PathKey
 from tests.support.factories import clear_alarm, make_alarm

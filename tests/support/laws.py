@@ -23,9 +23,9 @@ from adon.broker.effects import (
 )
 from adon.broker.recompute.again import decided_again
 from adon.broker.recompute.differences import differences
-from adon.flowvisor.overlay import OverlayPaths
-from adon.flowvisor.pipeline import is_ours
-from adon.flowvisor.rule import Op
+from adon.flowvisor.rules.pipeline import is_ours
+from adon.flowvisor.rules.rule import Op
+from adon.flowvisor.topology.overlay import OverlayPaths
 from tests.support.memory import MEMORIES
 
 if TYPE_CHECKING:

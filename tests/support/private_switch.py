@@ -18,7 +18,7 @@ from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 from adon.flowvisor import openflow
 from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.wire import V13, message
-from adon.flowvisor.rule import Change, Entry, ReportedRule, Slot
+from adon.flowvisor.rules.rule import Change, Entry, ReportedRule, Slot
 from tests.flowvisor.network import MU
 
 PATIENCE_S = 180.0

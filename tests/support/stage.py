@@ -60,9 +60,9 @@ from adon.broker.scenario import Scenario
 from adon.broker.whatif import Report, rehearse
 from adon.config import Configuration
 from adon.explain.event_player import SAVES, EventPlayer, SavedState
-from adon.flowvisor.pipeline import is_ours, owner_of
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import Change, Entry, MeterEntry, Rule, Slot
+from adon.flowvisor.rules.pipeline import is_ours, owner_of
+from adon.flowvisor.rules.rule import Change, Entry, MeterEntry, Rule, Slot
+from adon.flowvisor.topology.network_graph import PortState
 from adon.templates_catalog.catalog import Catalog
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Metric, Observation, PathKey

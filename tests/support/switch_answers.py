@@ -8,11 +8,11 @@ from adon.broker.drift import GATHER_S
 from adon.broker.effects import RuleState, SaveRules, SendBatch
 from adon.broker.events import BatchConfirmed, BatchFailed, RulesReported, SwitchUp
 from adon.broker.network import Network, Outcome
-from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
-from adon.flowvisor.rule import ReportedRule, Rule
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.rules.action import Output
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.rule import ReportedRule, Rule
+from adon.flowvisor.topology.topology import Topology
 from tests.support.network_factories import make_configuration
 from tests.support.stage import MU_EDGE, OSU_EDGE
 

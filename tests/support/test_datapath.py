@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adon.flowvisor.action import (
+from adon.flowvisor.rules.action import (
     Action,
     Normal,
     Output,
@@ -28,8 +28,8 @@ from adon.flowvisor.action import (
     ToController,
     ToGroup,
 )
-from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
-from adon.flowvisor.rule import Bucket, Entry, GroupEntry, MeterEntry, Rule, rule_text
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
+from adon.flowvisor.rules.rule import Bucket, Entry, GroupEntry, MeterEntry, Rule, rule_text
 from tests.apps.edge import Switches
 from tests.flowvisor.ovs_trace import Control, numbers, ours, traced
 from tests.support.datapath import CONTROLLER, NORMAL, Packet, forward, matches

@@ -24,8 +24,8 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import WindowRequest
 from adon.config import load
 from adon.errors import AdonError
-from adon.flowvisor.port import PortState
-from adon.flowvisor.rule import rule_text
+from adon.flowvisor.rules.rule import rule_text
+from adon.flowvisor.topology.network_graph import PortState
 from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.catalog import Catalog
 from measurement.anomaly.alarm import Alarm

@@ -10,7 +10,7 @@ from adon.broker.effects import Effect, SendPacket
 from adon.broker.events import Event, LldpReceived
 from adon.config import Configuration
 from adon.config.network import LinkDiscovery
-from adon.flowvisor.lldp import Identity
+from adon.flowvisor.discovery.lldp import Identity
 from tests.support.network_factories import make_configuration
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage
 

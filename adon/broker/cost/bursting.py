@@ -1,8 +1,8 @@
 """Γ_a of a path that throttles by a token bucket: more for a short transfer than for a long one.
 
 Used where Γ_a rests on an active test alone (:attr:`Basis.TEST`) whose intervals clearly show a bucket
-(:mod:`adon.flowvisor.bursts`).  Beside flows that came since the test nobody knows who has taken what from
-the bucket, and Γ_a is what it is without this.
+(:mod:`adon.flowvisor.selection.token_bucket`).  Beside flows that came since the test nobody knows who has
+taken what from the bucket, and Γ_a is what it is without this.
 
 *What is in the bucket* when a transfer begins: nothing when the test ended that found it, and the sustained
 rate since, until it is full.  *A transfer under way*: what it has sent it may have sent out of the bucket, so
@@ -14,9 +14,9 @@ rates as it has of the mean, but together they have no more than the test had: a
 from __future__ import annotations
 
 from adon.broker.flow import Flow
-from adon.flowvisor.bursts import at_its_start, of_its_part, throttling_of
-from adon.flowvisor.path import Basis
-from adon.flowvisor.performance import PerformanceView
+from adon.flowvisor.selection.performance import PerformanceView
+from adon.flowvisor.selection.token_bucket import at_its_start, of_its_part, throttling_of
+from adon.flowvisor.topology.path import Basis
 from adon.units import format_rate, format_size
 from measurement.model import Metric, PathKey
 from measurement.throttling import Allowance

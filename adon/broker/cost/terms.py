@@ -24,7 +24,7 @@ class NetworkTerms:
     :param available: Γ_a in bits/s as measured, None if unknown.
     :param relative: the spread of what it carries, as a share of it.
     :param origin: who has observed that, in words.
-    :param basis: what Γ_a rests on (:class:`~adon.flowvisor.path.Basis`); empty if unknown.
+    :param basis: what Γ_a rests on (:class:`~adon.flowvisor.topology.path.Basis`); empty if unknown.
     :param bucket: what the path gives by the size of a transfer, where a token bucket throttles it.
     """
 

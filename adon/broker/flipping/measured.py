@@ -14,10 +14,10 @@ from adon.broker.choice import Need
 from adon.broker.decision import Decision
 from adon.broker.flipping.quantity import Kind, Quantity, stretched
 from adon.broker.recompute.seen import Known, OwnRates, Snapshot
-from adon.flowvisor.assessment import MetricRecord
-from adon.flowvisor.path import Basis
-from adon.flowvisor.path import Known as Usable
-from adon.flowvisor.performance import usable
+from adon.flowvisor.selection.assessment import MetricRecord
+from adon.flowvisor.selection.performance import usable
+from adon.flowvisor.topology.path import Basis
+from adon.flowvisor.topology.path import Known as Usable
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import scoring_tables
 from measurement.model import Measurement, Metric

@@ -38,7 +38,7 @@ from adon.broker.resources.book import Book, Who
 from adon.broker.resources.offer import demand_of
 from adon.broker.resources.paths import book_of
 from adon.broker.world import World
-from adon.flowvisor.assessment import Verdict
+from adon.flowvisor.selection.assessment import Verdict
 from measurement.model import PathKey
 
 MOST = 16

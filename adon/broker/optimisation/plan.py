@@ -13,7 +13,7 @@ from typing import Self
 from adon.broker.choice import Choice
 from adon.broker.optimisation.placement import Planned
 from adon.broker.optimisation.search import Option, Problem, fits, solve, take
-from adon.flowvisor.assessment import Verdict
+from adon.flowvisor.selection.assessment import Verdict
 from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
 

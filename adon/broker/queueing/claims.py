@@ -36,7 +36,7 @@ from adon.broker.queueing.trial import Trial
 from adon.broker.queueing.turns import Position
 from adon.broker.resources.amounts import Amounts
 from adon.broker.world import World
-from adon.flowvisor.assessment import CandidateRecord
+from adon.flowvisor.selection.assessment import CandidateRecord
 from adon.reasons import Reason
 from measurement.model import Metric, PathKey
 

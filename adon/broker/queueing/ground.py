@@ -14,7 +14,7 @@ from adon.broker.queueing.refusal import Ground, Refusal
 from adon.broker.queueing.trial import Trial
 from adon.broker.resources import paths
 from adon.broker.world import World
-from adon.flowvisor.path import Layer
+from adon.flowvisor.topology.path import Layer
 
 _HOUR_S = 3600.0
 

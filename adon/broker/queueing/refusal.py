@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from adon.broker.heard import Heard
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.topology import Topology
 from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
 

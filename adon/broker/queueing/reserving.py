@@ -32,7 +32,7 @@ from adon.broker.queueing.booking import Booking
 from adon.broker.queueing.calendar import carries, taken
 from adon.broker.world import World
 from adon.errors import InvalidInput
-from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
+from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.reasons import Reason
 from adon.step_function import StepFunction, round_up
 from adon.timestamps import format_minutes

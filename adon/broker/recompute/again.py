@@ -30,8 +30,8 @@ from adon.broker.recompute.seen import (
     Snapshot,
 )
 from adon.broker.ruling import Ruling
-from adon.flowvisor.ladder import Granted
-from adon.flowvisor.performance import Carried, Counters, FlowLoad, PerformanceView
+from adon.flowvisor.rules.queue_ladder import Granted
+from adon.flowvisor.selection.performance import Carried, Counters, FlowLoad, PerformanceView
 from measurement.model import Metric, PathKey
 
 

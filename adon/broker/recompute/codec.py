@@ -40,10 +40,10 @@ from adon.broker.recompute.seen import (
 )
 from adon.broker.refuge import Exodus, Loss
 from adon.config import Configuration
-from adon.flowvisor.overlay import OverlayPaths
-from adon.flowvisor.performance import Carried, Changed
-from adon.flowvisor.port import PortState
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.selection.performance import Carried, Changed
+from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.overlay import OverlayPaths
+from adon.flowvisor.topology.topology import Topology
 from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
 from adon.templates_catalog.model import Template

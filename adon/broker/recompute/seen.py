@@ -14,8 +14,8 @@ from adon.broker.optimisation.plan import Together
 from adon.broker.preemption import Rivals
 from adon.broker.refuge import Exodus, Loss
 from adon.config import Configuration
-from adon.flowvisor.performance import Carried, Changed, Counters, FlowLoad
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.selection.performance import Carried, Changed, Counters, FlowLoad
+from adon.flowvisor.topology.topology import Topology
 from adon.reasons import Reason
 from adon.templates_catalog.model import Template
 from measurement.model import Measurement, Metric, PathKey

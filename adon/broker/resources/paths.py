@@ -4,8 +4,8 @@ A flow with a throughput bound holds that much of its path until its forecast is
 holds nothing, because nobody promised it anything.  A reservation keeps bandwidth from being *promised* to
 others: nobody else is admitted, or moved, to where their bound and the reservation do not both fit.  It does
 not keep the packets of others from using what is idle; that is what the queue ladder is for
-(:mod:`adon.flowvisor.ladder`).  A path without reservations is asked nothing here: whether a bound is kept
-there, is decided from measurements (spec section 2).
+(:mod:`adon.flowvisor.rules.queue_ladder`).  A path without reservations is asked nothing here: whether a
+bound is kept there, is decided from measurements (spec section 2).
 """
 
 from __future__ import annotations

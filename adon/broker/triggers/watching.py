@@ -24,7 +24,7 @@ from adon.broker.register import Ends, Group
 from adon.broker.triggers import acting
 from adon.broker.triggers.evaluation import Seen, step
 from adon.broker.world import World
-from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.rules.pipeline import owner_of
 from adon.templates_catalog.trigger_rules import RATE, Trigger
 from measurement.model import Observation
 

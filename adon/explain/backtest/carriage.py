@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from adon.explain.backtest.past import Beside, streams_tested
-from adon.flowvisor.performance import carried
+from adon.flowvisor.selection.performance import carried
 from measurement.model import Measurement, PathKey
 
 _ALL = 0.5

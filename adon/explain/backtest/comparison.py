@@ -11,7 +11,7 @@ from adon.config import Configuration
 from adon.explain.backtest.past import Past, stays_of
 from adon.explain.backtest.replay import Replay
 from adon.explain.backtest.run import Run
-from adon.flowvisor.overlay import OverlayPaths
+from adon.flowvisor.topology.overlay import OverlayPaths
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 

@@ -27,8 +27,8 @@ from adon.explain.backtest.past import Beside, Past
 from adon.explain.backtest.run import Moment, Run
 from adon.explain.backtest.switches import CountingSwitch, Passing
 from adon.explain.event_player import EventPlayer, SavedState
-from adon.flowvisor.overlay import OverlayPaths
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology.overlay import OverlayPaths
+from adon.flowvisor.topology.topology import Topology
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
 from measurement.anomaly.alarm import Alarm

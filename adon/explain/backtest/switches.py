@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from adon.explain.event_player import IdealSwitch, TableEntry
-from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.pipeline import owner_of
+from adon.flowvisor.rules.rule import Rule
 
 FRAME = 1500
 _SENT = frozenset({Kind.FLOW_INGRESS, Kind.FLOW_LEARN})

@@ -1,4 +1,4 @@
-"""A switch's answers about itself, as :class:`~adon.flowvisor.features.SwitchFeatures`.
+"""A switch's answers about itself, as :class:`~adon.flowvisor.rules.switch_features.SwitchFeatures`.
 
 Asked with the requests of the same names in :mod:`adon.flowvisor.openflow.encode`: tables and what they hold
 (1.3.5, 7.3.5.4 and 7.3.5.5), groups (7.3.5.8), meters (7.3.5.11),
@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_4 as ofp14
 
-from adon.flowvisor.features import Queue, Room, SwitchFeatures
 from adon.flowvisor.openflow.encode import GROUP_TYPES
 from adon.flowvisor.openflow.oxm import ADDRESS_FIELDS, PORT_FIELDS
 from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, V13, entries
+from adon.flowvisor.rules.switch_features import Queue, Room, SwitchFeatures
 from adon.frozenmap import FrozenMap
 
 _TABLE = struct.Struct("!B3xIQQ")

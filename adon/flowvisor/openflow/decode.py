@@ -4,10 +4,10 @@ Read with ``struct`` from the message's own bytes, for OpenFlow 1.3 and 1.4 alik
 rules is read several times faster than through os-ken's classes.
 
 - Nothing a switch reports is lost.  What a match says beyond our own fields is kept in
-  :attr:`~adon.flowvisor.match.Match.other` and written back on request.
-- A rule of ours that does what our rules never do has the action :class:`~adon.flowvisor.action.Unknown`; a
-  group of ours is then without buckets, a meter without a rate.  Either way it equals nothing that should
-  be, so reconciling removes or replaces it.
+  :attr:`~adon.flowvisor.rules.match.Match.other` and written back on request.
+- A rule of ours that does what our rules never do has the action
+  :class:`~adon.flowvisor.rules.action.Unknown`; a group of ours is then without buckets, a meter without a
+  rate.  Either way it equals nothing that should be, so reconciling removes or replaces it.
 - Bytes that make no sense are a :class:`ValueError`, whatever they are.
 """
 
@@ -21,14 +21,14 @@ from typing import Literal, ParamSpec, TypeVar
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
-from adon.flowvisor.cookie import COOKIE_PREFIX
-from adon.flowvisor.match import Match
 from adon.flowvisor.openflow.encode import GROUP_TYPES, METER_FLAGS, GroupKind
 from adon.flowvisor.openflow.instructions import read_actions, read_instructions
 from adon.flowvisor.openflow.oxm import read_match
 from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, entries
-from adon.flowvisor.pipeline import is_ours
-from adon.flowvisor.rule import Bucket, GroupEntry, MeterEntry, ReportedRule, Rule, Slot
+from adon.flowvisor.rules.cookie import COOKIE_PREFIX
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.pipeline import is_ours
+from adon.flowvisor.rules.rule import Bucket, GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 
 RemovedReason = Literal["idle", "hard", "delete", "group"]
 

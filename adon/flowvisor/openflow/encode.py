@@ -32,15 +32,15 @@ from typing import Literal
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_4 as ofp14
 
-from adon.flowvisor.action import Action
-from adon.flowvisor.connections import is_connections, is_soft
-from adon.flowvisor.cookie import COOKIE_MASK, COOKIE_PREFIX, FLOWS_MASK, FLOWS_PREFIX
-from adon.flowvisor.match import Match
 from adon.flowvisor.openflow.instructions import actions_bytes, instructions_bytes
 from adon.flowvisor.openflow.oxm import match_bytes
 from adon.flowvisor.openflow.wire import MULTIPART, V13, message, with_xid
-from adon.flowvisor.pipeline import is_ours
-from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
+from adon.flowvisor.rules.action import Action
+from adon.flowvisor.rules.connections import is_connections, is_soft
+from adon.flowvisor.rules.cookie import COOKIE_MASK, COOKIE_PREFIX, FLOWS_MASK, FLOWS_PREFIX
+from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.pipeline import is_ours
+from adon.flowvisor.rules.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
 FULL_COOKIE_MASK = (1 << 64) - 1
 
@@ -58,7 +58,8 @@ _ALL_CHANGES: Mapping[Op, int] = {
     Op.MODIFY: ofp.OFPFC_MODIFY,
     Op.DELETE: ofp.OFPFC_DELETE,
 }
-"""What is done to all connections of an unannounced flow at once (:mod:`adon.flowvisor.connections`)."""
+"""What is done to all connections of an unannounced flow at once
+(:mod:`adon.flowvisor.rules.connections`)."""
 
 GroupKind = Literal["all", "select", "indirect", "fast_failover"]
 

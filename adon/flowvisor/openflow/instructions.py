@@ -1,7 +1,7 @@
 """What a rule or a bucket does, as OpenFlow instructions and actions, and back (1.3.5, 7.2.4 and 7.2.5).
 
 Reading is strict: an instruction or action that our rules never have makes the whole
-:class:`~adon.flowvisor.action.Unknown`, so that reconciling puts the rule right.
+:class:`~adon.flowvisor.rules.action.Unknown`, so that reconciling puts the rule right.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Any
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
-from adon.flowvisor.action import (
+from adon.flowvisor.openflow.oxm import vlan_bytes
+from adon.flowvisor.openflow.wire import entries, padded
+from adon.flowvisor.rules.action import (
     Action,
     Normal,
     Output,
@@ -29,10 +31,8 @@ from adon.flowvisor.action import (
     ToGroup,
     Unknown,
 )
-from adon.flowvisor.match import Masked
-from adon.flowvisor.openflow.oxm import vlan_bytes
-from adon.flowvisor.openflow.wire import entries, padded
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rules.match import Masked
+from adon.flowvisor.rules.rule import Rule
 
 ETH_TYPE_VLAN = 0x8100
 
@@ -130,7 +130,7 @@ def _applied(actions: tuple[Action, ...]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Does:
-    """What a reported rule does; see :class:`~adon.flowvisor.rule.Rule`."""
+    """What a reported rule does; see :class:`~adon.flowvisor.rules.rule.Rule`."""
 
     actions: tuple[Action, ...] = ()
     meter: int | None = None

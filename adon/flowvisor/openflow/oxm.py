@@ -1,11 +1,11 @@
 """Matches as OXM fields and back (OpenFlow 1.3.5, 7.2.3; the same in 1.4).
 
-A :class:`~adon.flowvisor.match.Match` says each thing in one way: addresses in their canonical text, no mask
-that masks nothing.  Anything else is refused here, because a switch would report it in another way, and
+A :class:`~adon.flowvisor.rules.match.Match` says each thing in one way: addresses in their canonical text, no
+mask that masks nothing.  Anything else is refused here, because a switch would report it in another way, and
 the rule would never be right.
 
-What a switch reports beyond our fields goes to :attr:`~adon.flowvisor.match.Match.other`, as os-ken's JSON
-text of its fields, or in hexadecimal where os-ken does not know one; it is written back to the last bit.
+What a switch reports beyond our fields goes to :attr:`~adon.flowvisor.rules.match.Match.other`, as os-ken's
+JSON text of its fields, or in hexadecimal where os-ken does not know one; it is written back to the last bit.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
-from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
 from adon.flowvisor.openflow.wire import PROTOCOLS, padded
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
 
 FULL = (1 << 64) - 1
 MASKED = 1 << 8

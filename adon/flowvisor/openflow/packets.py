@@ -11,12 +11,12 @@ import struct
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.lldp import is_lldp
-from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6
+from adon.flowvisor.discovery.lldp import is_lldp
 from adon.flowvisor.openflow.instructions import ETH_TYPE_VLAN
 from adon.flowvisor.openflow.oxm import PORT_FIELDS
-from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6
+from adon.flowvisor.topology.path import FiveTuple
 
 Connection = tuple[FiveTuple, str, str]
 """Protocol and ports, source address, destination address."""

@@ -14,10 +14,10 @@ from dataclasses import replace
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
-from adon.flowvisor.action import Action, Output
 from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.wire import LONGEST, with_xid
-from adon.flowvisor.rule import Change, Op, Rule
+from adon.flowvisor.rules.action import Action, Output
+from adon.flowvisor.rules.rule import Change, Op, Rule
 
 _ONES, _ZEROS = 0xFFFF, 0
 _MASK_AT, _COMMAND_AT = 16, 25

@@ -13,7 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 
 from adon.broker.maintenance import Stage
 from adon.errors import Unavailable
-from adon.flowvisor.link import LinkState
+from adon.flowvisor.discovery.link import LinkState
 from adon.store.lease import CONTROLLER
 from apps.rest.services import Services
 

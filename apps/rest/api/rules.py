@@ -9,9 +9,9 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from adon.errors import InvalidInput, NotFound
-from adon.flowvisor.cookie import cookie_owner, is_ours, owner_name
-from adon.flowvisor.meaning import deeds, packets, purpose
-from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule, dpid_text, rule_text
+from adon.flowvisor.rules.cookie import cookie_owner, is_ours, owner_name
+from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule, deeds, packets, purpose, rule_text
+from adon.flowvisor.topology.path import dpid_text
 from adon.store.entry_codec import slot_text
 from adon.store.rule_rows import SavedRule
 from apps import journal

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from adon.broker.cost.bursting import basis_of, bucket_for, described
 from adon.broker.cost.terms import NetworkTerms
 from adon.broker.flow import Flow
-from adon.flowvisor.path import Basis
-from adon.flowvisor.performance import PerformanceView
+from adon.flowvisor.selection.performance import PerformanceView
+from adon.flowvisor.topology.path import Basis
 from measurement.model import PathKey
 from measurement.throttling import Allowance
 from tests.support.factories import make_flow, make_measurement

@@ -8,8 +8,8 @@ only the organisationally specific TLV (802.1AB 8.6) behind these::
 
 The MAC is HMAC-SHA256 (RFC 2104, cut to 16 bytes) over the LLDPDU up to itself, with a key that only the
 controller has: a host can neither invent a link nor move one.  It can still *relay* a frame it received,
-which no MAC helps against: see :mod:`adon.flowvisor.wiring` for the ports where no link may be, and
-:mod:`adon.flowvisor.discovery` for the age a frame may have.
+which no MAC helps against: see :mod:`adon.flowvisor.discovery.link` for the ports where no link may be, and
+:mod:`adon.flowvisor.discovery.link_discovery` for the age a frame may have.
 
 The organisation is identified by an administratively assigned local address block (IEEE 802c), since we
 own no OUI.  The destination is *nearest bridge*: frames do not pass a bridge, so a link is a wire.
@@ -26,7 +26,8 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from ipaddress import IPv4Address, IPv6Address
 
-ETH_TYPE_LLDP = 0x88CC
+from adon.flowvisor.rules.match import ETH_TYPE_LLDP
+
 NEAREST_BRIDGE = bytes.fromhex("0180c200000e")
 """802.1AB 7.1: constrained to one wire."""
 ORGANISATION = bytes.fromhex("02ad0e")

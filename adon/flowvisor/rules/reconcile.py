@@ -30,9 +30,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.pipeline import is_ours
-from adon.flowvisor.rule import Change, Entry, Op, ReportedRule, Rule, Slot
+from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.pipeline import is_ours
+from adon.flowvisor.rules.rule import Change, Entry, Op, ReportedRule, Rule, Slot
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
-from adon.flowvisor.path import Knowledge, PathView, Unknown
+from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict
+from adon.flowvisor.topology.path import Knowledge, PathView, Unknown
 from adon.reasons import DecisionCode, Reason
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec, normalised

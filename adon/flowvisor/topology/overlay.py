@@ -14,24 +14,98 @@ Then, so that a name means the same links for as long as anybody uses it:
 
 Names and numbers are never given twice, so measurements of an old path are not taken for those of a new
 one, nor rules (the number is the owner in cookies).  Numbers begin above any position in ``paths``.
+
+Which VLAN id each overlay circuit has on each link: a value.
+
+A circuit has one VLAN id on all its links (IEEE 802.1Q), so that no switch on the way has to rewrite it.
+Two circuits that share a link never share an id, in whatever direction they use it; circuits that share
+none may.  The lowest id that is free on every link is taken: equal histories give equal ids.
+
+From a circuit's links to the candidate path that flows are steered onto; and the check for loops.
+
+A circuit knows links by name; rules need the numbers that the switches gave to their ports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
 from typing import Any
 
 from pydantic import ValidationError
 
 from adon.config import Configuration
-from adon.config.network import Overlay
-from adon.errors import Conflict, InvalidInput
-from adon.flowvisor.graph import Graph, Link, LinkState
-from adon.flowvisor.kpaths import PathCache, Route, Wish
-from adon.flowvisor.vlans import Allocation
-from measurement.model import from_json, to_json
+from adon.config.network import Overlay, vlan_ranges
+from adon.errors import Conflict, InvalidInput, Problem
+from adon.flowvisor.topology.k_shortest_paths import PathCache, Route, Wish
+from adon.flowvisor.topology.network_graph import Graph, Link, LinkState, joined
+from adon.flowvisor.topology.path import CandidatePath, Hop, Layer, PathEnd, compose, dpid_text
+from adon.frozenmap import FrozenMap
+from measurement.model import PathKey, from_json, to_json
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """Per link, by its name, the VLAN ids in use there."""
+
+    used: Mapping[str, frozenset[int]] = field(default_factory=FrozenMap)
+
+    @classmethod
+    def restored(cls, circuits: Iterable[tuple[int, Iterable[str]]]) -> Allocation:
+        """The allocation that these circuits, a VLAN id and names of links each, come to.
+
+        :raises Conflict: if two of them have the same id on the same link.
+        """
+        found = cls()
+        for vlan, links in circuits:
+            found = found.taken(vlan, links)
+        return found
+
+    def taken(self, vlan: int, links: Iterable[str]) -> Allocation:
+        """The allocation with this id in use on these links too.
+
+        :raises Conflict: if it is in use on one of them.
+        """
+        names = list(links)
+        for link in names:
+            if vlan in self.used.get(link, frozenset()):
+                raise Conflict(f"links.{link}", f"VLAN {vlan} is in use there already")
+        return self._with({link: self.used.get(link, frozenset()) | {vlan} for link in names})
+
+    def allocated(self, overlay: str, vlans: Iterable[int], links: Iterable[str]) -> tuple[int, Allocation]:
+        """The lowest of an overlay's ids that is free on all of these links, and the allocation with it.
+
+        :raises Conflict: if there is none; names overlay, range, and the link with the fewest ids left.
+        """
+        names, known = list(links), frozenset(vlans)
+        free = known.difference(*(self.used.get(link, frozenset()) for link in names))
+        if not free:
+            fullest = max(names, key=lambda link: len(known & self.used.get(link, frozenset())))
+            taken = len(known & self.used.get(fullest, frozenset()))
+            raise Conflict(
+                f"overlays.{overlay}.vlans",
+                f"no VLAN of {vlan_ranges(known)} is free on every link of {' '.join(names)}: "
+                f"link {fullest!r} has {taken} of {len(known)} in use",
+            )
+        vlan = min(free)
+        return vlan, self.taken(vlan, names)
+
+    def released(self, vlan: int, links: Iterable[str]) -> Allocation:
+        """The allocation with this id free again on these links.
+
+        :raises Conflict: if it is not in use on one of them.
+        """
+        names = list(links)
+        for link in names:
+            if vlan not in self.used.get(link, frozenset()):
+                raise Conflict(f"links.{link}", f"VLAN {vlan} is not in use there")
+        return self._with({link: self.used[link] - {vlan} for link in names})
+
+    def _with(self, changed: Mapping[str, frozenset[int]]) -> Allocation:
+        used = {link: ids for link, ids in {**self.used, **changed}.items() if ids}
+        return Allocation(FrozenMap(used))
+
 
 FIRST_INDEX = 1 << 16
 """Numbers of circuits begin here: a configuration file of 1 MB has no room for that many paths."""
@@ -303,3 +377,71 @@ def _cost(circuit: Circuit, graph: Graph, configuration: Configuration, wish: Wi
     links = route_of(circuit, graph, configuration)
     prices = [] if isinstance(links, str) else [wish.price(link) for link in links]
     return sum(price for price in prices if price is not None)
+
+
+def circuit_path(circuit: Circuit, links: Sequence[Link]) -> CandidatePath | None:
+    """A circuit as a candidate in its own direction; None as long as a port's number is not known.
+
+    :param links: its links, in order.
+    """
+    hops, ends = list[Hop](), (links[0].source_port, links[-1].target_port)
+    for before, after in pairwise(links):
+        if before.target_port is None or after.source_port is None:
+            return None
+        hops.append(Hop(before.target, before.target_port, after.source_port))
+    if ends[0] is None or ends[1] is None:
+        return None
+    attributes = joined(links)
+    return CandidatePath(
+        PathKey(circuit.name, circuit.source, circuit.destination),
+        Layer.L2,
+        circuit.index,
+        min(link.capacity for link in links),
+        attributes.mtu,
+        PathEnd(links[0].source, ends[0]),
+        PathEnd(links[-1].target, ends[1]),
+        circuit.vlan,
+        tuple(hops),
+        attributes.firewall,
+        attributes.nat,
+        attributes.families,
+        tuple(compose([link.metrics for link in links]).items()),
+    )
+
+
+def check_loop_free(paths: Iterable[CandidatePath]) -> None:
+    """Check that no packet on these paths can come to a switch twice.
+
+    Two things must hold: no path visits a switch twice, and no two paths with the same VLAN id want a frame
+    that comes in by the same port of a switch to go different ways.
+
+    :raises InvalidInput: with every path that breaks this, and where.
+    """
+    known = list(paths)
+    problems = [Problem(path.key.path, cause) for path in known for cause in _visited_twice(path)]
+    problems += [Problem(name, cause) for name, cause in _forks(known)]
+    if problems:
+        raise InvalidInput(problems)
+
+
+def _visited_twice(path: CandidatePath) -> Iterator[str]:
+    seen: set[int] = set()
+    for dpid in (path.source_end.dpid, *(hop.dpid for hop in path.hops), path.destination_end.dpid):
+        if dpid in seen:
+            yield f"visits switch {dpid_text(dpid)} twice"
+        seen.add(dpid)
+    for hop in path.hops:
+        if hop.in_port == hop.out_port:
+            yield f"leaves switch {dpid_text(hop.dpid)} by port {hop.in_port}, where it came in"
+
+
+def _forks(paths: Sequence[CandidatePath]) -> Iterator[tuple[str, str]]:
+    taken: dict[tuple[int, int, int | None], tuple[int, str]] = {}
+    for path in (each for one in paths for each in (one, one.reversed())):
+        for hop in path.hops:
+            place = hop.dpid, hop.in_port, path.vlan
+            out, other = taken.setdefault(place, (hop.out_port, path.key.path))
+            if out != hop.out_port:
+                where = f"from port {hop.in_port} of switch {dpid_text(hop.dpid)}"
+                ways = f"to port {hop.out_port}, for {other} to port {out}"
+                yield path.key.path, f"VLAN {path.vlan} {where} goes {ways}"

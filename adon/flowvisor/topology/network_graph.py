@@ -18,6 +18,8 @@ down      a port is down or gone, or another neighbour was      no         are d
 That discovery has *not* seen a link says nothing: a beacon may be late, or the switch may have just
 connected.  A link that was seen and is not configured is reported (:attr:`Graph.strangers`) and never
 used: nobody said what it can carry, and it may be a patch cable that closes a loop (R15).
+
+A switch's port, as the switch reported it.
 """
 
 from __future__ import annotations
@@ -29,14 +31,28 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from adon.errors import InvalidInput, NotFound
-from adon.flowvisor.constraints import Attributes
-from adon.flowvisor.rule import dpid_text
+from adon.flowvisor.topology.path import Attributes, dpid_text
 from measurement.model import Metric
 
 if TYPE_CHECKING:
     from adon.config import Configuration
     from adon.config.network import NetworkLink
-    from adon.flowvisor.port import PortState
+
+
+@dataclass(frozen=True, slots=True)
+class PortState:
+    """A port of a switch: its OpenFlow number, whether frames can pass, and its own MAC address.
+
+    :param admin: whether it is switched on.
+    :param oper: whether it has carrier.
+    """
+
+    number: int
+    live: bool
+    mac: str = ""
+    admin: bool = True
+    oper: bool = True
+
 
 SeenLink = tuple[int, int, int, int]
 """What discovery saw: datapath id and port number of the sender, then of the receiver."""

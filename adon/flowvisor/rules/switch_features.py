@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from adon.flowvisor.action import Output, SetQueue
-from adon.flowvisor.pipeline import Pipeline
-from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule
+from adon.flowvisor.rules.action import Output, SetQueue
+from adon.flowvisor.rules.pipeline import Pipeline
+from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule
 from adon.frozenmap import FrozenMap
 
 
@@ -140,7 +140,7 @@ def needs(entries: Iterable[Entry]) -> Needs:
 
 
 def matched(rule: Rule) -> frozenset[str]:
-    """The fields that a rule matches, by the names of our :class:`~adon.flowvisor.match.Match`."""
+    """The fields that a rule matches, by the names of our :class:`~adon.flowvisor.rules.match.Match`."""
     match = rule.match
     values = {
         "in_port": match.in_port,

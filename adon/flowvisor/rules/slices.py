@@ -17,9 +17,8 @@ from enum import StrEnum
 from ipaddress import ip_network
 
 from adon.config.slices import Slice
-from adon.flowvisor.flowspace import Box, boxes, outside
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import dpid_text
+from adon.flowvisor.rules.flowspace import Box, boxes, outside
+from adon.flowvisor.topology.path import FiveTuple, dpid_text
 from adon.marking import dscp_text
 from adon.units import format_rate, format_ratio
 

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from adon.flowvisor.cookie import Kind
+from adon.flowvisor.rules.cookie import Kind
 
 V13, V14 = 4, 5
 

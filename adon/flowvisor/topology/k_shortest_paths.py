@@ -1,8 +1,8 @@
 """The k cheapest loop-free paths between two switches, and the best backup for one.
 
-A :class:`Wish` says what makes a path cheap and what it must be like; :mod:`adon.flowvisor.lawler` finds the
-paths, on numbers instead of links.  Costs are whole numbers, so that sums are exact and ties are real;
-among equal costs fewer links come first, then the order of datapath ids and link names decides: equal
+A :class:`Wish` says what makes a path cheap and what it must be like; :mod:`adon.flowvisor.topology.lawler`
+finds the paths, on numbers instead of links.  Costs are whole numbers, so that sums are exact and ties are
+real; among equal costs fewer links come first, then the order of datapath ids and link names decides: equal
 graphs give equal answers.
 
 A path visits no switch twice: what is returned is loop-free by construction.
@@ -17,11 +17,9 @@ from math import gcd
 
 from adon.config.network import Cost
 from adon.errors import NotFound
-from adon.flowvisor.constraints import Attributes
-from adon.flowvisor.graph import Graph, Link, joined
-from adon.flowvisor.lawler import Arc, Arcs, cheapest_paths
-from adon.flowvisor.performance import compose
-from adon.flowvisor.rule import dpid_text
+from adon.flowvisor.topology.lawler import Arc, Arcs, cheapest_paths
+from adon.flowvisor.topology.network_graph import Graph, Link, joined
+from adon.flowvisor.topology.path import Attributes, compose, dpid_text
 from measurement.model import Metric
 
 MAX_PATHS = 64

@@ -33,9 +33,22 @@ back (R23).
 Slots collide, and an untagged match would also take tagged frames, if a layer-3 and a layer-2 path
 share one port of an edge: give them ports of their own.
 
-Tables, priorities, the two forms of the pipeline: :mod:`adon.flowvisor.pipeline`; cookies:
-:mod:`adon.flowvisor.cookie` (R1, R7, R8).  What a path needs whatever its flows:
-:mod:`adon.flowvisor.path_rules`.
+Tables, priorities, the two forms of the pipeline: :mod:`adon.flowvisor.rules.pipeline`; cookies:
+:mod:`adon.flowvisor.rules.cookie` (R1, R7, R8).  What a path needs whatever its flows:
+:mod:`adon.flowvisor.rules.rule_compiler`.
+
+What a flow's packets get at the edge beside their path: tenant, marking, queue, rate limit.
+
+Decided by the slice and the queue ladder, compiled by :mod:`adon.flowvisor.rules.rule_compiler`.
+
+What a path needs in the switches whatever flows are on it.
+
+At its edges, in the staged pipeline, the transit rule that takes packets with the path's label onto it;
+with a backup and a switch that can, through a fast-failover group (OpenFlow 1.3.5, 5.6.1), so that a port
+that goes down is left without asking the controller.  In the switches between the edges, one rule per
+direction: what comes in on the path's VLAN goes on to the next hop.
+
+These rules stand ready before any flow needs them (R16) and belong to the path, not to a flow.
 """
 
 from __future__ import annotations
@@ -44,32 +57,67 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from adon.flowvisor.action import (
+from adon.flowvisor.rules.action import (
     Action,
     Output,
     PopVlan,
+    PushVlan,
     SetDscp,
     SetEthDst,
     SetEthSrc,
     SetQueue,
     ToController,
+    ToGroup,
 )
-from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Match
-from adon.flowvisor.path import Attachment, CandidatePath, FiveTuple
-from adon.flowvisor.path_rules import onto
-from adon.flowvisor.pipeline import (
+from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Match
+from adon.flowvisor.rules.pipeline import (
     FLOW_PRIORITY,
     LEARN_PRIORITY,
     MEASUREMENT_PRIORITY,
     SINGLE,
+    TRANSIT_PRIORITY,
     Pipeline,
     both,
+    group_number,
     label,
     policy_number,
 )
-from adon.flowvisor.rule import Entry, Rule
-from adon.flowvisor.treatment import PLAIN, Treatment
+from adon.flowvisor.rules.rule import Bucket, Entry, GroupEntry, MeterEntry, Rule
+from adon.flowvisor.topology.path import Attachment, CandidatePath, FiveTuple, Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """See the module's text.
+
+    :param tenant: the number of the slice, 0 for none; it goes into the cookies.
+    :param dscp: the six bits written into every packet, both ways; None leaves them alone.
+    :param queues: pairs of an edge's datapath id and the queue at its port that leads onto the path (R12).
+    :param meters: the meters that the flow's packets pass, at most one per edge; made and removed with it.
+    """
+
+    tenant: int = 0
+    dscp: int | None = None
+    queues: tuple[tuple[int, int], ...] = ()
+    meters: tuple[MeterEntry, ...] = ()
+
+    def queue_at(self, dpid: int) -> int | None:
+        """The queue of one edge."""
+        return dict(self.queues).get(dpid)
+
+    def meter_at(self, dpid: int) -> int | None:
+        """The number of the meter at one edge."""
+        return next((meter.number for meter in self.meters if meter.dpid == dpid), None)
+
+    def polices(self, dpid: int) -> bool:
+        """Whether this edge has anything to do beside forwarding."""
+        return self.dscp is not None or self.queue_at(dpid) is not None or self.meter_at(dpid) is not None
+
+
+PLAIN = Treatment()
+"""Forwarded as it comes."""
+
 
 PROTOCOLS_WITH_PORTS = frozenset({6, 17, 132})
 """TCP, UDP, SCTP: the IP protocols whose ports OpenFlow 1.3 matches."""
@@ -173,7 +221,7 @@ def measurement_rules(
     of addresses given from the other end yields the same rules.
 
     :param source: the sender's DTN with the measurement address as its address
-        (:meth:`~adon.flowvisor.topology.Topology.test_ends`).
+        (:meth:`~adon.flowvisor.topology.topology.Topology.test_ends`).
     """
     test = Steered(path.index, source, destination, path, (), pipelines=pipelines)
     rules: list[Entry] = []
@@ -297,3 +345,78 @@ def _deliveries(flow: Steered, traffic: Match, kind: Kind, band: int) -> Iterato
 def _once(rules: Sequence[Entry]) -> tuple[Entry, ...]:
     """Each rule once, in order: paths that share a port share their delivery rule."""
     return tuple(dict.fromkeys(rules))
+
+
+def onto(path: CandidatePath, receiver_mac: str | None = None) -> tuple[Action, ...]:
+    """What takes a frame onto a path at its near edge.
+
+    :param receiver_mac: the far DTN's; None if the frame is addressed to it already.
+    :raises ValueError: for a path with neither a VLAN nor a next hop.
+    """
+    end = path.source_end
+    if path.layer is Layer.L2 and path.vlan is not None:
+        address: tuple[Action, ...] = () if receiver_mac is None else (SetEthDst(receiver_mac),)
+        return (*address, PushVlan(path.vlan), Output(end.port))
+    if end.next_hop_mac is None:
+        raise ValueError(f"path {path.key} has neither a VLAN nor a next hop")
+    return (SetEthDst(end.next_hop_mac), Output(end.port))
+
+
+def path_rules(
+    path: CandidatePath,
+    pipelines: Mapping[int, Pipeline],
+    backups: Mapping[int, CandidatePath] | None = None,
+) -> tuple[Entry, ...]:
+    """The entries of one path, both directions.
+
+    :param pipelines: per datapath id; a switch that is not named has the single form.
+    :param backups: per datapath id of an edge that has fast-failover groups, the path to fall back to, in the
+        direction away from that edge.
+    """
+    spare = {} if backups is None else backups
+    entries: list[Entry] = []
+    for way in (path, path.reversed()):
+        entries.extend(_edge(way, pipelines.get(way.source_end.dpid, SINGLE), spare))
+        entries.extend(_middle(way, pipelines))
+    return tuple(entries)
+
+
+def _edge(path: CandidatePath, pipeline: Pipeline, backups: Mapping[int, CandidatePath]) -> Iterator[Entry]:
+    if not pipeline.staged:
+        return
+    dpid = path.source_end.dpid
+    actions = onto(path)
+    backup = backups.get(dpid)
+    if backup is not None:
+        number = group_number(path.index)
+        buckets = tuple(Bucket(onto(way), way.source_end.port) for way in (path, backup))
+        yield GroupEntry(dpid, number, "fast_failover", buckets)
+        actions = (ToGroup(number),)
+    yield _rule(path, pipeline, dpid, Match(metadata=label(path)), actions, FLOW_PRIORITY, pipeline.transit)
+
+
+def _middle(path: CandidatePath, pipelines: Mapping[int, Pipeline]) -> Iterator[Rule]:
+    for hop in path.hops:
+        pipeline = pipelines.get(hop.dpid, SINGLE)
+        arriving = Match(in_port=hop.in_port, vlan=path.vlan)
+        band, table = TRANSIT_PRIORITY, pipeline.classification
+        yield _rule(path, pipeline, hop.dpid, arriving, (Output(hop.out_port),), band, table)
+
+
+def _rule(
+    path: CandidatePath,
+    pipeline: Pipeline,
+    dpid: int,
+    match: Match,
+    actions: tuple[Action, ...],
+    band: int,
+    table: int,
+) -> Rule:
+    return Rule(
+        dpid=dpid,
+        priority=pipeline.at(band),
+        match=match,
+        actions=actions,
+        cookie=cookie(Kind.TRANSIT, path.index),
+        table=table,
+    )

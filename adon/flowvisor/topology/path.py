@@ -3,16 +3,94 @@
 A **transit path** leads from one campus edge to another: layer 2 (a VLAN overlay such as AL2S) or
 layer 3 (routed, by a next-hop router at each edge).  All values are directed: a
 :class:`CandidatePath` is one direction.
+
+What a path does to packets, and which flows it therefore cannot take (spec section 2, path attributes).
+
+These are hard constraints beside the QSpec's bounds: no score outweighs them.  A *new* flow needs its
+address family only: its connections begin on the path, so a firewall sees their first packets, and TCP
+learns the MTU.  A *running* flow brings connections that began elsewhere:
+
+- packets larger than the new path's MTU would be lost in switches, which send no ICMP (RFC 8899, 1.1);
+- a stateful firewall drops a connection whose beginning it did not see;
+- behind another address translation, or without the one it began behind, the far end sees another
+  connection (RFC 3022).  So NAT on *either* path holds the flow, a firewall only on the *new* one.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from adon.flowvisor.constraints import Attributes
 from adon.reasons import Reason
 from measurement.model import Metric, PathKey
+
+
+def dpid_text(dpid: int) -> str:
+    """A datapath id as 16 hex digits."""
+    return f"{dpid:016x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What happens to packets on a path.
+
+    :param mtu: bytes of the largest IP packet.
+    :param firewall: a stateful firewall is on the path.
+    :param nat: addresses are translated on the path.
+    :param families: the IP versions that get through.
+    """
+
+    mtu: int = 1500
+    firewall: bool = False
+    nat: bool = False
+    families: frozenset[int] = frozenset({4, 6})
+
+    def then(self, other: Attributes) -> Attributes:
+        """The attributes of two paths, one behind the other."""
+        return Attributes(
+            min(self.mtu, other.mtu),
+            self.firewall or other.firewall,
+            self.nat or other.nat,
+            self.families & other.families,
+        )
+
+
+def obstacle(
+    present_attributes: Attributes | None,
+    new_attributes: Attributes,
+    families_needed: frozenset[int],
+    running: bool,
+) -> Reason | None:
+    """Why a flow cannot be put on a path; None if it can.
+
+    Not to be asked about the path that a running flow is on already: staying is no move.
+
+    :param present_attributes: of the path that the flow is on; None if it is on none, or on one that
+        nothing is known of any more (then only what the new path needs is asked).
+    :param families_needed: the IP versions of the flow's addresses.
+    """
+    missing = sorted(families_needed - new_attributes.families)
+    if missing:
+        return Reason("address-family", f"it does not carry IPv{missing[0]}, which the flow uses")
+    if not running:
+        return None
+    if new_attributes.firewall:
+        text = "a stateful firewall is on it, which did not see the flow's connections begin"
+        return Reason("firewall", text)
+    if new_attributes.nat:
+        text = "it translates addresses: the far end would not know the flow's connections any more"
+        return Reason("nat", text)
+    if present_attributes is None:
+        return None
+    if present_attributes.nat:
+        text = "the flow's connections began behind the address translation of its present path"
+        return Reason("nat", text)
+    if new_attributes.mtu < present_attributes.mtu:
+        text = f"its MTU of {new_attributes.mtu} B is below the {present_attributes.mtu} B the flow has now"
+        return Reason("mtu", text)
+    return None
 
 
 class Layer(StrEnum):
@@ -84,7 +162,7 @@ class CandidatePath:
 
     :param capacity: bits/s that the path can carry in this direction, as configured.
     :param index: its owner number in cookies: the path's position in the configuration, or the number of
-        an overlay's circuit (:mod:`adon.flowvisor.overlay`).
+        an overlay's circuit (:mod:`adon.flowvisor.topology.overlay`).
     :param vlan: layer 2 only.
     :param hops: the switches of ours between the two edges, in this direction; empty where the path leads
         through somebody else's network.
@@ -127,7 +205,7 @@ class Basis(StrEnum):
 
     TEST = "active test"
     BUCKET = "a token bucket that fits the intervals of an active test"
-    """Of Γ_a alone, for a transfer of a certain size (:mod:`adon.flowvisor.bursts`)."""
+    """Of Γ_a alone, for a transfer of a certain size (:mod:`adon.flowvisor.selection.token_bucket`)."""
     TRAIN = "packet trains between instances at its ends"
     COUNTERS = "capacity less the switch's counters"
     OWN = "the flow's own rate by its rule counters, less the effect of our test"
@@ -175,3 +253,25 @@ class FiveTuple:
     protocol: int
     destination_port: int
     source_port: int | None = None
+
+
+def compose(links: Sequence[Mapping[Metric, float]]) -> dict[Metric, float]:
+    """The metrics of a path of several links (spec section 2).
+
+    Throughput and health are the smallest, delays add, jitter adds in quadrature (independent links), and
+    what survives multiplies.  A metric that one link does not have is absent from the result.
+    """
+    common = [metric for metric in Metric if links and all(metric in link for link in links)]
+    return {metric: _composed(metric, [link[metric] for link in links]) for metric in common}
+
+
+def _composed(metric: Metric, values: Sequence[float]) -> float:
+    match metric:
+        case Metric.THROUGHPUT | Metric.HEALTH:
+            return min(values)
+        case Metric.RTT | Metric.ONE_WAY_DELAY:
+            return math.fsum(values)
+        case Metric.JITTER:
+            return math.hypot(*values)
+        case Metric.LOSS:
+            return 1.0 - math.prod(1.0 - value for value in values)

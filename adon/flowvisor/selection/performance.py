@@ -2,7 +2,7 @@
 
 :class:`PerformanceView` holds the newest result per directed path and metric, and the best value per
 hour, in bounded memory.  *Absent* is never a number: :meth:`PerformanceView.knowledge` answers
-:class:`~adon.flowvisor.path.Unknown` with the reason (spec section 2).
+:class:`~adon.flowvisor.topology.path.Unknown` with the reason (spec section 2).
 
 Estimation (spec section 2, last point; [ADON] 5.2 saw a test fall from 5.5 to 4.8 Gbps beside one
 transfer).  A test with n streams that measured T shared the path with the k streams of the flows that
@@ -35,21 +35,56 @@ change are unknown from then on, and while the path carries less than it did, it
 nothing either, so counters are no substitute.
 
 The module reads no clock; times are seconds since the epoch, rates bits/s.
+
+How much the results of a path vary: count, mean and variance per directed path, metric and hour.
+
+[CEEM] and [ADON] 3.1 compare candidates by their coefficient of variation (COV).  Results are summed up by
+the hour of the clock, so that a window of days takes bounded memory.  Reads no clock.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from adon.errors import InvalidInput
-from adon.flowvisor.path import Basis, Knowledge, Known, Unknown
-from adon.flowvisor.steadiness import Steadiness
+from adon.flowvisor.topology.path import Basis, Knowledge, Known, Unknown
 from adon.units import format_duration
-from adon.variation import Moments
+from adon.variation import NONE, Moments
 from measurement.health.path_metrics import TRAIN
 from measurement.model import Measurement, Metric, PathKey
+
+_HOUR_S = 3600.0
+
+
+class Steadiness:
+    """See the module's text.
+
+    :param hours: so many are kept per directed path and metric.
+    """
+
+    def __init__(self, hours: int) -> None:
+        self._hours = hours
+        self._seen: dict[tuple[PathKey, Metric], dict[int, Moments]] = {}
+
+    def note(self, key: PathKey, metric: Metric, value: float, observed_at: float) -> None:
+        """Take in one result."""
+        seen = self._seen.setdefault((key, metric), {})
+        hour = math.floor(observed_at / _HOUR_S)
+        seen[hour] = seen.get(hour, NONE).with_one(value)
+        if len(seen) > self._hours:
+            del seen[min(seen)]
+
+    def since(self, key: PathKey, metric: Metric, since: float) -> Moments:
+        """What has been seen since then; up to one hour before that may be included."""
+        first = math.floor(since / _HOUR_S)
+        found = NONE
+        for hour, moments in self._seen.get((key, metric), {}).items():
+            if hour >= first:
+                found = found.joined(moments)
+        return found
+
 
 FUTURE_TOLERANCE = 5.0
 """Seconds by which the clock of a measurement point may be ahead of ours."""
@@ -344,25 +379,3 @@ def _from_counters(counters: Counters, capacity: float, streams: int, loads: Seq
         return free
     fair = free * streams / (streams + sum(load.streams for load in unseen))
     return max(fair, _less_charges(free, unseen))
-
-
-def compose(links: Sequence[Mapping[Metric, float]]) -> dict[Metric, float]:
-    """The metrics of a path of several links (spec section 2).
-
-    Throughput and health are the smallest, delays add, jitter adds in quadrature (independent links), and
-    what survives multiplies.  A metric that one link does not have is absent from the result.
-    """
-    common = [metric for metric in Metric if links and all(metric in link for link in links)]
-    return {metric: _composed(metric, [link[metric] for link in links]) for metric in common}
-
-
-def _composed(metric: Metric, values: Sequence[float]) -> float:
-    match metric:
-        case Metric.THROUGHPUT | Metric.HEALTH:
-            return min(values)
-        case Metric.RTT | Metric.ONE_WAY_DELAY:
-            return math.fsum(values)
-        case Metric.JITTER:
-            return math.hypot(*values)
-        case Metric.LOSS:
-            return 1.0 - math.prod(1.0 - value for value in values)

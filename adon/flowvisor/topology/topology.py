@@ -7,6 +7,11 @@ switch goes on forwarding with the port numbers it had (R10).
 
 Candidates are all paths between two sites, configured or computed, *also* those that cannot be used
 now: a decision shows them with the reason (spec section 2).  Datapath ids are written as 16 hex digits (R24).
+
+What each path rests on: the sites, switches, links and ports that must work for it.
+
+For whoever asks what an outage would take away (maintenance, failure rehearsal): configured paths name the
+links they share, and end at two edges; an overlay's circuits are sequences of configured links.
 """
 
 from __future__ import annotations
@@ -20,17 +25,47 @@ from adon.config import Configuration
 from adon.config.measurements import MeasurementTest
 from adon.config.network import Host, Switch, TransitPath
 from adon.errors import InvalidInput, NotFound, Unavailable
-from adon.flowvisor.course import Course, courses
-from adon.flowvisor.graph import Graph, LinkState, SeenLink, network_graph
-from adon.flowvisor.overlay import Circuit, OverlayPaths, route_of, state_of
-from adon.flowvisor.path import Attachment, CandidatePath, Layer, PathEnd
-from adon.flowvisor.pipeline import Pipeline
-from adon.flowvisor.port import PortState
-from adon.flowvisor.resolving import circuit_path
-from adon.flowvisor.rule import dpid_text
+from adon.flowvisor.topology.network_graph import Graph, LinkState, PortState, SeenLink, network_graph
+from adon.flowvisor.topology.overlay import Circuit, OverlayPaths, circuit_path, route_of, state_of
+from adon.flowvisor.topology.path import Attachment, CandidatePath, Layer, PathEnd, dpid_text
 from adon.frozenmap import FrozenMap
 from adon.reasons import DecisionCode, Reason, reason_of
 from measurement.model import PathKey
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """See the module's text.
+
+    :param switches: names of switches of ours.
+    :param ports: pairs of a switch's and a port's name.
+    """
+
+    path: str
+    sites: frozenset[str]
+    switches: frozenset[str]
+    links: frozenset[str]
+    ports: frozenset[tuple[str, str]]
+
+
+def courses(configuration: Configuration, circuits: tuple[Circuit, ...]) -> Iterator[Course]:
+    """Every path's course, configured ones first."""
+    for name, path in configuration.paths.items():
+        edges = {site: configuration.sites[site].edge for site in path.ends}
+        ports = frozenset((edges[site], end.port) for site, end in path.ends.items())
+        switches = frozenset(edges.values())
+        yield Course(name, frozenset(path.ends), switches, frozenset(path.links), ports)
+    for circuit in circuits:
+        yield _of_circuit(configuration, circuit)
+
+
+def _of_circuit(configuration: Configuration, circuit: Circuit) -> Course:
+    sites = frozenset((circuit.source, circuit.destination))
+    links = [configuration.links[name] for name in circuit.links if name in configuration.links]
+    ports = frozenset(end for link in links for end in link.ends.items())
+    edges = {configuration.sites[site].edge for site in sites if site in configuration.sites}
+    switches = frozenset(switch for switch, _ in ports) | edges
+    return Course(circuit.name, sites, switches, frozenset(circuit.links), ports)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +156,6 @@ class Topology:
             if switch.dpid == dpid:
                 return name
         raise InvalidInput.of("dpid", f"no switch {dpid_text(dpid)} is configured")
-
-    def pipelines(self) -> dict[int, Pipeline]:
-        """Per datapath id, where our rules go in each switch."""
-        shift = self.configuration.policy.priority_offset
-        return {
-            switch.dpid: Pipeline(switch.pipeline == "staged", switch.table_offset, shift)
-            for switch in self.configuration.switches.values()
-        }
 
     def site_of(self, host: str) -> str:
         """The site a DTN is at.

@@ -39,16 +39,30 @@ in one transit rule or group.  Delivery and measurement rules need no later tabl
 ==========  ==========================================================================================
 
 Groups and meters have no cookie: ours are known by their number.  Only these are ever touched (R1).
+
+What a switch needs in our tables before any path or flow: the table misses.
+
+In the staged pipeline a packet without policy goes on to transit; there, one without a label is dropped
+(OpenFlow's own miss): none gets so far.  In the first table the campus's forwarding stays as it is
+unless ``table_miss`` says that ours is to be there.
+
+The rule that brings hellos to the controller (R18): LLDP, whole, and nothing else.
+
+One per switch, above every other rule of ours, so that neither a flow's rule nor the campus's own
+forwarding can swallow a hello.  Its cookie is how a packet-in is known to be asked for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from adon.flowvisor.cookie import owner_name
-from adon.flowvisor.match import Masked
-from adon.flowvisor.path import CandidatePath
-from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule
+from adon.config import Configuration
+from adon.flowvisor.rules.action import Normal, ToController
+from adon.flowvisor.rules.cookie import Kind, cookie, owner_name
+from adon.flowvisor.rules.match import ETH_TYPE_LLDP, Masked, Match
+from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule
+from adon.flowvisor.topology.path import CandidatePath
 
 DISCOVERY_PRIORITY = 45_000
 MEASUREMENT_PRIORITY = 40_000
@@ -153,3 +167,55 @@ def is_ours(entry: Entry) -> bool:
             return entry.number & GROUP_MASK == GROUP_PREFIX
         case MeterEntry():
             return METER_FIRST <= entry.number < METER_FIRST + METER_COUNT
+
+
+Miss = Literal["keep", "normal", "drop"]
+
+
+def pipeline_rules(dpid: int, index: int, pipeline: Pipeline, miss: Miss) -> tuple[Rule, ...]:
+    """The table misses of one switch.
+
+    :param index: the switch's place in the configuration: owner in the cookies.
+    :param miss: what happens to packets that are nobody's: ``keep`` makes no rule.
+    """
+    ours = cookie(Kind.PIPELINE, index)
+    rules: list[Rule] = []
+    if miss != "keep":
+        actions = (Normal(),) if miss == "normal" else ()
+        rules.append(Rule(dpid, MISS_PRIORITY, Match(), actions, ours, table=pipeline.classification))
+    if pipeline.staged:
+        goto = pipeline.transit
+        rules.append(Rule(dpid, MISS_PRIORITY, Match(), (), ours, table=pipeline.policy, goto=goto))
+    return tuple(rules)
+
+
+HIGHEST_PRIORITY = 0xFFFF
+WHOLE_FRAME = 0xFFFF
+"""OFPCML_NO_BUFFER: the switch keeps nothing back (OpenFlow 1.3.5, 7.2.5)."""
+
+
+def discovery_rules(dpid: int, index: int, pipeline: Pipeline = SINGLE) -> tuple[Rule, ...]:
+    """What a switch needs so that links can be found at its ports.
+
+    :param index: the switch's place in the configuration, which its cookie names.
+    :param pipeline: says our first table, and shifts our priority bands, as far as there is room (R7, R8).
+    """
+    return (
+        Rule(
+            dpid=dpid,
+            priority=min(HIGHEST_PRIORITY, pipeline.at(DISCOVERY_PRIORITY)),
+            match=Match(eth_type=ETH_TYPE_LLDP),
+            actions=(ToController(WHOLE_FRAME),),
+            cookie=cookie(Kind.DISCOVERY, index),
+            table=pipeline.classification,
+        ),
+    )
+
+
+def pipelines_of(configuration: Configuration) -> dict[int, Pipeline]:
+    """Return, per datapath id, where our rules go in each configured switch."""
+    shift = configuration.policy.priority_offset
+    return {
+        switch.dpid: Pipeline(switch.pipeline == "staged", switch.table_offset, shift)
+        for switch in configuration.switches.values()
+    }

@@ -1,28 +1,44 @@
 """What can be in a switch, as values: rules, groups, meters, and the changes to them.
 
 Each knows its *slot*, what the switch identifies it by: an add with the same slot replaces.  Whose a rule
-is says its cookie (:mod:`adon.flowvisor.cookie`); groups and meters have none, so theirs is said by their
-number (:mod:`adon.flowvisor.pipeline`).  Priorities and tables: :mod:`adon.flowvisor.pipeline` (R7, R8).
+is says its cookie (:mod:`adon.flowvisor.rules.cookie`); groups and meters have none, so theirs is said by
+their number (:mod:`adon.flowvisor.rules.pipeline`).  Priorities and tables:
+:mod:`adon.flowvisor.rules.pipeline` (R7, R8).
 
 Rules are written as ``ovs-ofctl -O OpenFlow13`` writes them, datapath ids as 16 hex digits (R24).
+
+What an entry of ours is for, in words: for people who look at a switch and ask whose rule that is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from adon.flowvisor.action import Action, actions_text
-from adon.flowvisor.match import Masked, Match, match_text
+from adon.flowvisor.rules.action import (
+    Action,
+    Normal,
+    Output,
+    PopVlan,
+    PushVlan,
+    SetDscp,
+    SetEthDst,
+    SetEthSrc,
+    SetQueue,
+    SetVlan,
+    ToController,
+    ToGroup,
+    Unknown,
+    actions_text,
+)
+from adon.flowvisor.rules.cookie import Kind, cookie_owner, cookie_tenant
+from adon.flowvisor.rules.match import Masked, Match, match_text
+from adon.units import format_rate
 
 Slot = tuple[int, int, int, Match] | tuple[int, Literal["group", "meter"], int]
 """Datapath, table, priority and match of a rule; datapath, kind and number of a group or meter."""
-
-
-def dpid_text(dpid: int) -> str:
-    """A datapath id as 16 hex digits."""
-    return f"{dpid:016x}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +188,115 @@ def _rule_text(rule: Rule) -> str:
 def _bucket_text(bucket: Bucket) -> str:
     watch = "" if bucket.watch_port is None else f"watch_port:{bucket.watch_port},"
     return f"{watch}actions={actions_text(bucket.actions)}"
+
+
+_PURPOSE: Mapping[Kind, str] = {
+    Kind.MEASUREMENT: "pins a pair of measurement addresses to this path",
+    Kind.TRANSIT: "takes this path's packets on",
+    Kind.PIPELINE: "joins our tables",
+    Kind.DISCOVERY: "shows the controller our own LLDP frames",
+    Kind.REACTIVE: "shows the controller packets that a template may want",
+    Kind.REFUSED: "drops unannounced packets that were refused, for a while",
+    Kind.FLOW_INGRESS: "puts this flow's packets onto its path, at the sender's edge",
+    Kind.FLOW_DELIVERY: "hands this flow's packets to their DTN, at the receiver's edge",
+    Kind.FLOW_LEARN: "forwards this flow and shows the controller its first packets",
+    Kind.FLOW_POLICY: "marks, queues or limits this flow's packets",
+    Kind.FLOW_CONNECTION: "puts a connection of this unannounced flow onto its path, at the sender's edge",
+}
+_PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP"}
+
+
+def purpose(entry: Entry) -> str:
+    """What it is for, in one clause."""
+    match entry:
+        case Rule():
+            return _of_rule(entry)
+        case GroupEntry():
+            return "leaves a port that is down without asking the controller"
+        case MeterEntry():
+            return f"drops what is above {format_rate(entry.rate)}"
+
+
+def _of_rule(rule: Rule) -> str:
+    try:
+        kind, _ = cookie_owner(rule.cookie)
+    except ValueError:
+        return "made by a version of this program that knows more kinds of rules"
+    tenant = cookie_tenant(rule.cookie)
+    return _PURPOSE[kind] + (f", for slice {tenant}" if tenant else "")
+
+
+def packets(match: Match) -> str:
+    """Which packets are meant, in words."""
+    parts = (
+        [] if match.ip_proto is None else [_PROTOCOLS.get(match.ip_proto, f"IP protocol {match.ip_proto}")]
+    )
+    if match.ip_src is not None:
+        parts.append(f"from {match.ip_src}" + _port(match.tp_src))
+    if match.ip_dst is not None:
+        parts.append(f"to {match.ip_dst}" + _port(match.tp_dst))
+    if match.vlan is not None:
+        parts.append(f"tagged {match.vlan}")
+    if match.in_port is not None:
+        parts.append(f"coming in by port {match.in_port}")
+    if match.metadata is not None:
+        parts.append(f"labelled {match.metadata} by an earlier table")
+    return " ".join(parts) if parts else "every packet"
+
+
+def _port(number: int | None) -> str:
+    return "" if number is None else f" port {number}"
+
+
+def deeds(entry: Entry) -> tuple[str, ...]:
+    """What is done with the packets, step by step, in words."""
+    match entry:
+        case Rule():
+            return _of_instructions(entry)
+        case GroupEntry():
+            return tuple(_bucket(bucket) for bucket in entry.buckets)
+        case MeterEntry():
+            return (purpose(entry),)
+
+
+def _of_instructions(rule: Rule) -> tuple[str, ...]:
+    steps = [] if rule.meter is None else [f"pass meter {rule.meter}"]
+    steps += [_deed(action) for action in rule.actions]
+    if rule.metadata is not None:
+        steps.append(f"label them {rule.metadata}")
+    if rule.goto is not None:
+        steps.append(f"go on to table {rule.goto}")
+    return tuple(steps) if steps else ("drop them",)
+
+
+def _bucket(bucket: Bucket) -> str:
+    condition = "" if bucket.watch_port is None else f"while port {bucket.watch_port} is up: "
+    return condition + ", ".join(_deed(action) for action in bucket.actions)
+
+
+def _deed(action: Action) -> str:
+    match action:
+        case PushVlan(vlan):
+            return f"tag them {vlan}"
+        case PopVlan():
+            return "take the tag off"
+        case SetVlan(vlan):
+            return f"change the tag to {vlan}"
+        case SetEthSrc(mac):
+            return f"write {mac} as sender"
+        case SetEthDst(mac):
+            return f"address them to {mac}"
+        case SetDscp(dscp):
+            return f"mark them DSCP {dscp}"
+        case SetQueue(queue):
+            return f"put them into queue {queue}"
+        case ToGroup(group):
+            return f"hand them to group {group}"
+        case Normal():
+            return "forward them as without OpenFlow"
+        case Output(port):
+            return f"send them out of port {port}"
+        case ToController():
+            return "show the first bytes to the controller"
+        case Unknown():
+            return "something that our rules never do"

@@ -1,0 +1,1 @@
+"""Discovery of links by LLDP probes."""

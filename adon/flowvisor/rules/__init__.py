@@ -1,0 +1,1 @@
+"""Rules of switches: values, compilation from decisions, order of changes."""

@@ -1,0 +1,1 @@
+"""Path selection: performance of paths, assessment of candidates, move or stay."""
