@@ -39,6 +39,7 @@ setup(
         "joserfc>=1.5,<2",
         "limits>=3,<6",
         "numpy>=1.26,<3",
+        "networkx>=3.2,<4",
         "os-ken>=4,<5",
         "pika>=1.3,<2",
         "pint>=0.24,<1",
@@ -49,7 +50,7 @@ setup(
         "pyyaml>=6,<7",
         "requests>=2.31,<3",
         "rich>=13,<16",
-        "scipy>=1.11,<2",
+        "scipy>=1.14,<2",
         "sqlalchemy>=2.0,<3",
         "typer>=0.24,<1",
         "typing-extensions>=4.9,<5",
@@ -59,7 +60,7 @@ setup(
     ],
     extras_require={
         "report": ["plotly>=6,<8", "kaleido>=1,<2", "statsmodels>=0.14,<1"],
-        "bench": ["networkx>=3.2,<4", "ortools>=9.10,<10"],
+        "bench": ["igraph>=0.11,<2", "ortools>=9.10,<10"],
         "postgresql": ["psycopg[binary]>=3.1,<4"],
         "dev": [
             "axe-playwright-python>=0.1,<1",
@@ -68,7 +69,6 @@ setup(
             "import-linter>=2.4,<3",
             "jsonschema>=4.20,<5",
             "mypy>=1.10,<3",
-            "networkx>=3.2,<4",
             "openapi-spec-validator>=0.7,<1",
             "playwright>=1.40,<2",
             "ortools>=9.10,<10",

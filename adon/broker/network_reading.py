@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from adon.config import Configuration
 from adon.config.network import TransitPath
-from adon.flowvisor.topology.network_graph import Graph, Link, LinkState
+from adon.flowvisor.topology.network_graph import Link, LinkState, NetworkGraph
 from adon.flowvisor.topology.overlay import Circuit
 from adon.flowvisor.topology.topology import Topology
 
@@ -40,7 +40,7 @@ def wires(topology: Topology) -> list[dict[str, object]]:
     ]
 
 
-def _by_name(graph: Graph) -> dict[str, Link]:
+def _by_name(graph: NetworkGraph) -> dict[str, Link]:
     """Of the two directions of each link the worse one."""
     found: dict[str, Link] = {}
     for link in graph.links:

@@ -68,7 +68,7 @@ def interval(measured: Measured, confidence: float, count: float | None = None) 
     number = float(measured.count) if count is None else count
     if number < 2:
         return None
-    from scipy import stats  # type: ignore[import-untyped]  # takes half a second to import
+    from scipy import stats  # takes half a second to import
 
     half = float(stats.t.ppf(0.5 + confidence / 2, number - 1)) * measured.deviation / math.sqrt(number)
     return Interval(measured.mean - half, measured.mean + half)

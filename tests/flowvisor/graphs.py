@@ -9,19 +9,19 @@ import networkx as nx
 from hypothesis import strategies as st
 
 from adon.config import Configuration
-from adon.flowvisor.topology.network_graph import Graph, Link, PortState
+from adon.flowvisor.topology.network_graph import Link, NetworkGraph, PortState
 from adon.flowvisor.topology.topology import Topology
 
 Edges = Iterable[tuple[int, int]]
 
 
-def graph_of(edges: Mapping[tuple[int, int], int], nodes: int, **properties: Any) -> Graph:
+def graph_of(edges: Mapping[tuple[int, int], int], nodes: int, **properties: Any) -> NetworkGraph:
     """Directed links with a delay of so many nanoseconds each."""
     links = [
         Link(f"{source}-{target}", source, target, 1, 1, 1e9, cost / 1e9, **properties)
         for (source, target), cost in edges.items()
     ]
-    return Graph(frozenset(range(nodes)), tuple(links))
+    return NetworkGraph(frozenset(range(nodes)), tuple(links))
 
 
 def weighted(edges: Mapping[tuple[int, int], int], nodes: int) -> nx.DiGraph[int]:

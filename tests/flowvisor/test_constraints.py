@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.topology.path import Attributes, obstacle
+from adon.flowvisor.topology.path import LinkAttributes, obstacle
 
-PLAIN, V4, V6 = Attributes(), frozenset({4}), frozenset({6})
-FIREWALL, NAT, JUMBO = Attributes(firewall=True), Attributes(nat=True), Attributes(mtu=9000)
-V4_ONLY = Attributes(families=V4)
+PLAIN, V4, V6 = LinkAttributes(), frozenset({4}), frozenset({6})
+FIREWALL, NAT, JUMBO = LinkAttributes(firewall=True), LinkAttributes(nat=True), LinkAttributes(mtu=9000)
+V4_ONLY = LinkAttributes(families=V4)
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,18 @@ V4_ONLY = Attributes(families=V4)
     ],
 )
 def test_which_moves_are_possible(
-    present: Attributes | None, new: Attributes, families: frozenset[int], running: bool, code: str | None
+    present: LinkAttributes | None,
+    new: LinkAttributes,
+    families: frozenset[int],
+    running: bool,
+    code: str | None,
 ) -> None:
     found = obstacle(present, new, families, running)
     assert (None if found is None else found.code) == code
 
 
 attributes = st.builds(
-    Attributes,
+    LinkAttributes,
     mtu=st.sampled_from([1280, 1500, 9000]),
     firewall=st.booleans(),
     nat=st.booleans(),
@@ -53,7 +57,7 @@ attributes = st.builds(
 
 
 @given(attributes, attributes)
-def test_links_in_a_row_are_as_narrow_as_the_narrowest(one: Attributes, other: Attributes) -> None:
+def test_links_in_a_row_are_as_narrow_as_the_narrowest(one: LinkAttributes, other: LinkAttributes) -> None:
     both = one.then(other)
     assert both == other.then(one)
     for families, running in product((V4, V6), (False, True)):

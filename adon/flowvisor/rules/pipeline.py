@@ -189,7 +189,7 @@ def pipeline_rules(dpid: int, index: int, pipeline: Pipeline, miss: Miss) -> tup
     return tuple(rules)
 
 
-HIGHEST_PRIORITY = 0xFFFF
+_MOST_URGENT = 0xFFFF
 WHOLE_FRAME = 0xFFFF
 """OFPCML_NO_BUFFER: the switch keeps nothing back (OpenFlow 1.3.5, 7.2.5)."""
 
@@ -203,7 +203,7 @@ def discovery_rules(dpid: int, index: int, pipeline: Pipeline = SINGLE) -> tuple
     return (
         Rule(
             dpid=dpid,
-            priority=min(HIGHEST_PRIORITY, pipeline.at(DISCOVERY_PRIORITY)),
+            priority=min(_MOST_URGENT, pipeline.at(DISCOVERY_PRIORITY)),
             match=Match(eth_type=ETH_TYPE_LLDP),
             actions=(ToController(WHOLE_FRAME),),
             cookie=cookie(Kind.DISCOVERY, index),

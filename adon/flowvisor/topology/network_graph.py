@@ -16,10 +16,8 @@ down      a port is down or gone, or another neighbour was      no         are d
 ========  ====================================================  =========  ================
 
 That discovery has *not* seen a link says nothing: a beacon may be late, or the switch may have just
-connected.  A link that was seen and is not configured is reported (:attr:`Graph.strangers`) and never
-used: nobody said what it can carry, and it may be a patch cable that closes a loop (R15).
-
-A switch's port, as the switch reported it.
+connected.  A link that was seen and is not configured is never used: nobody said what it can carry, and it
+may be a patch cable that closes a loop (R15).
 """
 
 from __future__ import annotations
@@ -30,8 +28,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from adon.errors import InvalidInput, NotFound
-from adon.flowvisor.topology.path import Attributes, dpid_text
+from adon.errors import InvalidInput
+from adon.flowvisor.topology.path import LinkAttributes, dpid_text
 from measurement.model import Metric
 
 if TYPE_CHECKING:
@@ -88,7 +86,7 @@ class Link:
     delay: float | None = None
     jitter: float | None = None
     loss: float | None = None
-    attributes: Attributes = field(default_factory=Attributes)
+    attributes: LinkAttributes = field(default_factory=LinkAttributes)
     state: LinkState = LinkState.LIVE
     reason: str = ""
     penalty: float = 0.0
@@ -113,85 +111,37 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Graph:
-    """Switches and directed links; equal content is an equal graph, in whatever order it was told.
+class NetworkGraph:
+    """Switches and directed links; equal content is an equal graph, in any order.
 
-    :param strangers: links that discovery saw and nobody configured; never used.
     :raises InvalidInput: for a link whose end is no switch of it, or that joins a switch to itself, or
         of which one direction is there twice.
     """
 
     nodes: frozenset[int]
     links: tuple[Link, ...]
-    strangers: frozenset[SeenLink] = frozenset()
-    _out: Mapping[int, tuple[Link, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         ordered = tuple(sorted(self.links, key=lambda link: (link.source, link.target, link.name)))
         object.__setattr__(self, "links", ordered)
-        out: dict[int, list[Link]] = {node: [] for node in sorted(self.nodes)}
         seen: set[tuple[str, int]] = set()
         for link in ordered:
             _check(link, self.nodes, seen)
             seen.add((link.name, link.source))
-            out[link.source].append(link)
-        object.__setattr__(self, "_out", {node: tuple(links) for node, links in out.items()})
 
     @cached_property
     def content(self) -> int:
-        """A hash of everything in it, worked out once: what remembered answers are looked up by."""
+        """A hash of everything in it, computed once: the key of cached answers."""
         return hash((self.nodes, self.links))
 
-    def out(self, node: int) -> tuple[Link, ...]:
-        """The links that leave a switch, live or not, in the order of their far ends.
-
-        :raises NotFound: if there is no such switch.
-        """
-        if node not in self._out:
-            raise NotFound("switch", dpid_text(node))
-        return self._out[node]
-
-    def link(self, name: str, source: int) -> Link | None:
-        """One direction of a link, by its name and where it begins; None if there is none."""
-        return self._by_name.get((name, source))
-
     @cached_property
-    def _by_name(self) -> dict[tuple[str, int], Link]:
+    def links_by_name(self) -> dict[tuple[str, int], Link]:
+        """One direction of a link, by its name and where it begins."""
         return {(link.name, link.source): link for link in self.links}
 
-    def component(self, node: int) -> frozenset[int]:
-        """The switches that a packet from this one can get to over live links, itself included.
 
-        :raises NotFound: if there is no such switch.
-        """
-        found, edge = {node}, [node]
-        while edge:
-            for link in self.out(edge.pop()):
-                if link.live and link.target not in found:
-                    found.add(link.target)
-                    edge.append(link.target)
-        return frozenset(found)
-
-    def reachable(self, source: int, target: int) -> bool:
-        """Whether live links lead from one switch to another.
-
-        :raises NotFound: if there is no such switch.
-        """
-        self.out(target)
-        return target in self.component(source)
-
-    def partitions(self) -> tuple[frozenset[int], ...]:
-        """The parts that the network has fallen into; one part is a whole network."""
-        left, found = set(self.nodes), []
-        while left:
-            part = self.component(min(left)) & left
-            found.append(frozenset(part))
-            left -= part
-        return tuple(found)
-
-
-def joined(links: Sequence[Link]) -> Attributes:
-    """What happens to packets that pass these links."""
+def join_attributes(links: Sequence[Link]) -> LinkAttributes:
+    """Return what happens to packets that pass these links."""
     found = links[0].attributes
     for link in links[1:]:
         found = found.then(link.attributes)
@@ -208,13 +158,13 @@ def _check(link: Link, nodes: frozenset[int], seen: set[tuple[str, int]]) -> Non
         raise InvalidInput.of(f"links.{link.name}", f"begins twice at switch {dpid_text(link.source)}")
 
 
-def network_graph(
+def build_network_graph(
     configuration: Configuration,
     ports: Mapping[int, Mapping[str, PortState]],
     connected: frozenset[int],
     seen: frozenset[SeenLink] = frozenset(),
     penalties: Mapping[str, float] | None = None,
-) -> Graph:
+) -> NetworkGraph:
     """The graph of the configured links, as switches and discovery report them.
 
     :param ports: per datapath id the ports by name, as reported last.
@@ -227,10 +177,8 @@ def network_graph(
         for name, configured in configuration.links.items()
         for link in _directions(name, configured, report, (penalties or {}).get(name, 0.0))
     ]
-    known = {(link.source, link.source_port, link.target, link.target_port) for link in links}
-    strangers = frozenset(link for link in seen if link not in known)
     nodes = frozenset(switch.dpid for switch in configuration.switches.values())
-    return Graph(nodes, tuple(links), strangers)
+    return NetworkGraph(nodes, tuple(links))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +210,7 @@ def _directions(name: str, link: NetworkLink, report: _Report, penalty: float) -
     (one, one_name), (other, other_name) = link.ends.items()
     ends = report.port(one, one_name), report.port(other, other_name)
     state, reason = _state(link, report, ends)
-    attributes = Attributes(link.mtu, link.firewall, link.nat, frozenset(link.families))
+    attributes = LinkAttributes(link.mtu, link.firewall, link.nat, frozenset(link.families))
     for (source, source_port), (target, target_port) in (ends, ends[::-1]):
         yield Link(
             name=name,

@@ -38,9 +38,10 @@ from pydantic import ValidationError
 from adon.config import Configuration
 from adon.config.network import Overlay, vlan_ranges
 from adon.errors import Conflict, InvalidInput, Problem
-from adon.flowvisor.topology.k_shortest_paths import PathCache, Route, Wish
-from adon.flowvisor.topology.network_graph import Graph, Link, LinkState, joined
+from adon.flowvisor.topology.network_graph import Link, LinkState, NetworkGraph, join_attributes
 from adon.flowvisor.topology.path import CandidatePath, Hop, Layer, PathEnd, compose, dpid_text
+from adon.flowvisor.topology.path_cache import PathCache
+from adon.flowvisor.topology.path_constraints import PathConstraints, Route
 from adon.frozenmap import FrozenMap
 from measurement.model import PathKey, from_json, to_json
 
@@ -210,7 +211,7 @@ class Replan:
     refused: tuple[str, ...] = ()
 
 
-def route_of(circuit: Circuit, graph: Graph, configuration: Configuration) -> tuple[Link, ...] | str:
+def route_of(circuit: Circuit, graph: NetworkGraph, configuration: Configuration) -> tuple[Link, ...] | str:
     """The links of a circuit in its own direction, or why it has none any more: what is not configured."""
     sites, overlay = configuration.sites, configuration.overlays.get(circuit.overlay)
     for site in (circuit.source, circuit.destination):
@@ -223,7 +224,7 @@ def route_of(circuit: Circuit, graph: Graph, configuration: Configuration) -> tu
     )
     found: list[Link] = []
     for name in circuit.links:
-        link = graph.link(name, node)
+        link = graph.links_by_name.get((name, node))
         if link is None or not overlay.may_use(name):
             return f"link {name!r} is not where it was when the path was made"
         found.append(link)
@@ -233,7 +234,7 @@ def route_of(circuit: Circuit, graph: Graph, configuration: Configuration) -> tu
     return tuple(found)
 
 
-def state_of(circuit: Circuit, graph: Graph, configuration: Configuration) -> tuple[LinkState, str]:
+def state_of(circuit: Circuit, graph: NetworkGraph, configuration: Configuration) -> tuple[LinkState, str]:
     """Whether a circuit works now, and why not: the worst of its links."""
     links = route_of(circuit, graph, configuration)
     if isinstance(links, str):
@@ -247,7 +248,7 @@ def state_of(circuit: Circuit, graph: Graph, configuration: Configuration) -> tu
 
 def replan(
     known: OverlayPaths,
-    graph: Graph,
+    graph: NetworkGraph,
     configuration: Configuration,
     in_use: frozenset[str] = frozenset(),
     cache: PathCache | None = None,
@@ -308,10 +309,10 @@ def _pairs(configuration: Configuration) -> Iterator[tuple[str, str]]:
             yield one, other
 
 
-def wish_of(overlay: Overlay, configuration: Configuration) -> Wish:
+def path_constraints(overlay: Overlay, configuration: Configuration) -> PathConstraints:
     """What a path of this overlay must be like."""
     edges = frozenset(configuration.switches[site.edge].dpid for site in configuration.sites.values())
-    return Wish(
+    return PathConstraints(
         cost=overlay.cost,
         links=None if overlay.links is None else frozenset(overlay.links),
         only_ends=frozenset() if overlay.through_edges else edges,
@@ -319,20 +320,20 @@ def wish_of(overlay: Overlay, configuration: Configuration) -> Wish:
 
 
 def _wanted(
-    between: _Between, graph: Graph, configuration: Configuration, cache: PathCache
+    between: _Between, graph: NetworkGraph, configuration: Configuration, cache: PathCache
 ) -> tuple[Route, ...]:
     # The cheapest paths; the last gives way to a better backup of the first.
-    wish, count = wish_of(between.overlay, configuration), between.overlay.paths
+    constraints, count = path_constraints(between.overlay, configuration), between.overlay.paths
     source, target = (
         configuration.switches[configuration.sites[site].edge].dpid
         for site in (between.source, between.destination)
     )
-    routes = cache.cheapest(graph, source, target, count, wish)
+    routes = cache.k_shortest_paths(graph, source, target, count, constraints)
     if len(routes) < 2:
         return routes
     first = set(routes[0].names)
     least = min(len(first & set(route.names)) for route in routes[1:])
-    backup = cache.backup_for(graph, routes[0], wish) if least > 0 else None
+    backup = cache.backup_path(graph, routes[0], constraints) if least > 0 else None
     if backup is None or len(first & set(backup.names)) >= least:
         return routes
     return (*routes[: count - 1], backup)
@@ -342,12 +343,12 @@ def _filled(
     paths: OverlayPaths,
     between: _Between,
     wanted: tuple[Route, ...],
-    graph: Graph,
+    graph: NetworkGraph,
     configuration: Configuration,
     in_use: frozenset[str],
 ) -> tuple[OverlayPaths, list[str]]:
     refused = list[str]()
-    names, wish = {route.names for route in wanted}, wish_of(between.overlay, configuration)
+    names, constraints = {route.names for route in wanted}, path_constraints(between.overlay, configuration)
     for route in wanted:
         present = [circuit for circuit in paths.circuits if between.has(circuit)]
         if any(circuit.links == route.names for circuit in present):
@@ -356,7 +357,7 @@ def _filled(
         changed = paths
         if len([state for state in states.values() if state is not LinkState.DOWN]) >= between.overlay.paths:
             spare = {
-                circuit.name: _cost(circuit, graph, configuration, wish)
+                circuit.name: _cost(circuit, graph, configuration, constraints)
                 for circuit, state in states.items()
                 if state is LinkState.LIVE and circuit.name not in in_use and circuit.links not in names
             }
@@ -373,9 +374,11 @@ def _filled(
     return paths, refused
 
 
-def _cost(circuit: Circuit, graph: Graph, configuration: Configuration, wish: Wish) -> int:
+def _cost(
+    circuit: Circuit, graph: NetworkGraph, configuration: Configuration, constraints: PathConstraints
+) -> int:
     links = route_of(circuit, graph, configuration)
-    prices = [] if isinstance(links, str) else [wish.price(link) for link in links]
+    prices = [] if isinstance(links, str) else [constraints.cost_of(link) for link in links]
     return sum(price for price in prices if price is not None)
 
 
@@ -391,7 +394,7 @@ def circuit_path(circuit: Circuit, links: Sequence[Link]) -> CandidatePath | Non
         hops.append(Hop(before.target, before.target_port, after.source_port))
     if ends[0] is None or ends[1] is None:
         return None
-    attributes = joined(links)
+    attributes = join_attributes(links)
     return CandidatePath(
         PathKey(circuit.name, circuit.source, circuit.destination),
         Layer.L2,

@@ -33,7 +33,7 @@ def dpid_text(dpid: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Attributes:
+class LinkAttributes:
     """What happens to packets on a path.
 
     :param mtu: bytes of the largest IP packet.
@@ -47,9 +47,9 @@ class Attributes:
     nat: bool = False
     families: frozenset[int] = frozenset({4, 6})
 
-    def then(self, other: Attributes) -> Attributes:
+    def then(self, other: LinkAttributes) -> LinkAttributes:
         """The attributes of two paths, one behind the other."""
-        return Attributes(
+        return LinkAttributes(
             min(self.mtu, other.mtu),
             self.firewall or other.firewall,
             self.nat or other.nat,
@@ -58,8 +58,8 @@ class Attributes:
 
 
 def obstacle(
-    present_attributes: Attributes | None,
-    new_attributes: Attributes,
+    present_attributes: LinkAttributes | None,
+    new_attributes: LinkAttributes,
     families_needed: frozenset[int],
     running: bool,
 ) -> Reason | None:
@@ -185,9 +185,9 @@ class CandidatePath:
     declared: tuple[tuple[Metric, float], ...] = ()
 
     @property
-    def attributes(self) -> Attributes:
+    def attributes(self) -> LinkAttributes:
         """What happens to packets on it."""
-        return Attributes(self.mtu, self.firewall, self.nat, self.families)
+        return LinkAttributes(self.mtu, self.firewall, self.nat, self.families)
 
     def reversed(self) -> CandidatePath:
         """The way back over the same path; the configuration gives both directions one capacity."""

@@ -25,7 +25,13 @@ from adon.config import Configuration
 from adon.config.measurements import MeasurementTest
 from adon.config.network import Host, Switch, TransitPath
 from adon.errors import InvalidInput, NotFound, Unavailable
-from adon.flowvisor.topology.network_graph import Graph, LinkState, PortState, SeenLink, network_graph
+from adon.flowvisor.topology.network_graph import (
+    LinkState,
+    NetworkGraph,
+    PortState,
+    SeenLink,
+    build_network_graph,
+)
 from adon.flowvisor.topology.overlay import Circuit, OverlayPaths, circuit_path, route_of, state_of
 from adon.flowvisor.topology.path import Attachment, CandidatePath, Layer, PathEnd, dpid_text
 from adon.frozenmap import FrozenMap
@@ -115,9 +121,9 @@ class Topology:
         return tuple(courses(self.configuration, self.overlay_paths.circuits))
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> NetworkGraph:
         """The configured links as they are now."""
-        return network_graph(self.configuration, self.ports, self.connected, self.seen, self.penalties)
+        return build_network_graph(self.configuration, self.ports, self.connected, self.seen, self.penalties)
 
     def switch_up(self, dpid: int, ports: Mapping[str, PortState]) -> Topology:
         """The topology after a configured switch connected with these ports.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from itertools import islice, pairwise
+from pathlib import Path
 
 import networkx as nx
 import pytest
@@ -11,16 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.config.network import Cost
-from adon.flowvisor.topology.k_shortest_paths import PathCache, Route, Wish, cheapest
-from adon.flowvisor.topology.network_graph import Graph, Link, LinkState
-from adon.flowvisor.topology.path import Attributes
+from adon.flowvisor.topology.k_shortest_paths import backup_path, k_shortest_paths
+from adon.flowvisor.topology.network_graph import Link, LinkState, NetworkGraph
+from adon.flowvisor.topology.path import LinkAttributes
+from adon.flowvisor.topology.path_cache import PathCache
+from adon.flowvisor.topology.path_constraints import PathConstraints, Route
 from measurement.model import Metric
-from tests.flowvisor.graphs import directed_edges, graph_of, weighted
+from tests.flowvisor.graphs import directed_edges, fat_tree, graph_of, weighted
 
-DELAY = Wish(Cost.DELAY)
+DELAY = PathConstraints(Cost.DELAY)
 
 
-def two_way(edges: list[tuple[int, int]], nodes: int, cost: int = 1000) -> Graph:
+def two_way(edges: list[tuple[int, int]], nodes: int, cost: int = 1000) -> NetworkGraph:
     return graph_of({pair: cost for a, b in edges for pair in ((a, b), (b, a))}, nodes)
 
 
@@ -32,7 +36,7 @@ def well_formed(route: Route) -> bool:
 @given(directed_edges(), st.integers(1, 12))
 def test_the_costs_are_those_of_networkx(drawn: tuple[dict[tuple[int, int], int], int], count: int) -> None:
     edges, nodes = drawn
-    found = cheapest(graph_of(edges, nodes), 0, nodes - 1, count, DELAY)
+    found = k_shortest_paths(graph_of(edges, nodes), 0, nodes - 1, count, DELAY)
     theirs = weighted(edges, nodes)
     expected: list[int] = []
     if nx.has_path(theirs, 0, nodes - 1):
@@ -43,6 +47,65 @@ def test_the_costs_are_those_of_networkx(drawn: tuple[dict[tuple[int, int], int]
     assert len({route.nodes for route in found}) == len(found)
 
 
+TOPOLOGIES = sorted(Path("tests/data/topologies").glob("*.txt"))
+
+
+def published(file: Path) -> tuple[dict[tuple[int, int], int], int]:
+    """The links of an edge list in both directions, with numbers for names."""
+    lines = [line.split() for line in file.read_text().splitlines() if not line.startswith("#")]
+    number = {name: at for at, name in enumerate(sorted({name for *ends, _ in lines for name in ends}))}
+    pairs = [((number[one], number[other]), int(cost)) for one, other, cost in lines]
+    return {way: cost for pair, cost in pairs for way in (pair, pair[::-1])}, len(number)
+
+
+def generated(seed: int) -> tuple[dict[tuple[int, int], int], int]:
+    """A connected random network of 20 to 200 switches; few different costs, so that there are ties."""
+    chance = random.Random(seed)
+    nodes = chance.randrange(20, 200)
+    network = nx.connected_watts_strogatz_graph(nodes, 4, chance.random(), seed=seed)
+    pairs = {pair: chance.randrange(1, chance.choice((3, 10_000))) for pair in sorted(network.edges)}
+    return {way: cost for pair, cost in pairs.items() for way in (pair, pair[::-1])}, nodes
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        *(pytest.param(published(file), id=file.stem) for file in TOPOLOGIES),
+        *(pytest.param(generated(seed), id=f"random-{seed}") for seed in range(20)),
+    ],
+)
+def test_eight_paths_of_a_network_cost_as_much_as_those_of_networkx(
+    network: tuple[dict[tuple[int, int], int], int],
+) -> None:
+    edges, nodes = network
+    graph, theirs, cache = graph_of(edges, nodes), weighted(edges, nodes), PathCache()
+    chance = random.Random(nodes)
+    for source, target in [chance.sample(range(nodes), 2) for _ in range(10)]:
+        found = cache.k_shortest_paths(graph, source, target, 8, DELAY)
+        expected = islice(nx.shortest_simple_paths(theirs, source, target, "weight"), 8)
+        assert [route.cost for route in found] == [
+            nx.path_weight(theirs, each, "weight") for each in expected
+        ]
+        assert all(well_formed(route) for route in found)
+        assert found == cache.k_shortest_paths(graph, source, target, 8, DELAY)
+
+
+def test_parallel_links_are_paths_of_their_own() -> None:
+    """Three links between 0 and 1 of different cost, two of equal cost between 1 and 2."""
+    ends = {"a": (0, 1, 3), "b": (0, 1, 1), "c": (0, 1, 2), "e": (1, 2, 5), "d": (1, 2, 5)}
+    links = [Link(name, one, other, 1, 1, 1e9, cost / 1e9) for name, (one, other, cost) in ends.items()]
+    found = k_shortest_paths(NetworkGraph(frozenset({0, 1, 2}), tuple(links)), 0, 2, 8, DELAY)
+    names = [("b", "d"), ("b", "e"), ("c", "d"), ("c", "e"), ("a", "d"), ("a", "e")]
+    assert [(route.cost, route.names) for route in found] == list(zip((6, 6, 7, 7, 8, 8), names, strict=True))
+
+
+def test_fewer_paths_are_the_first_of_more_where_costs_are_equal() -> None:
+    graph = two_way(fat_tree(4), 20)
+    eight = k_shortest_paths(graph, 6, 19, 8, DELAY)
+    for count in range(1, 9):
+        assert k_shortest_paths(graph, 6, 19, count, DELAY) == eight[:count]
+
+
 @given(directed_edges(most=6), st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5)))
 def test_every_simple_path_is_found_once_and_none_passes_what_it_must_not(
     drawn: tuple[dict[tuple[int, int], int], int], avoid: set[int], only_ends: set[int]
@@ -51,42 +114,42 @@ def test_every_simple_path_is_found_once_and_none_passes_what_it_must_not(
     edges, nodes = drawn
     ends = {0, nodes - 1}
     kept = {pair: cost for pair, cost in edges.items() if not (avoid - ends) & set(pair)}
-    wish = replace(DELAY, avoid_nodes=frozenset(avoid - ends), only_ends=frozenset(only_ends))
+    constraints = replace(DELAY, avoid_nodes=frozenset(avoid - ends), only_ends=frozenset(only_ends))
     expected = {
         tuple(path)
         for path in nx.all_simple_paths(weighted(kept, nodes), 0, nodes - 1)
         if not set(path[1:-1]) & only_ends
     }
-    found = cheapest(graph_of(edges, nodes), 0, nodes - 1, 64, wish)
+    found = k_shortest_paths(graph_of(edges, nodes), 0, nodes - 1, 64, constraints)
     assert {route.nodes for route in found} <= expected
     assert len({route.nodes for route in found}) == len(found) == min(64, len(expected))
 
 
 def test_fewer_links_win_a_tie() -> None:
     edges = {(0, 1): 1, (1, 3): 1, (0, 3): 2, (0, 2): 1, (2, 3): 1}
-    assert [route.nodes for route in cheapest(graph_of(edges, 4), 0, 3, 3, DELAY)] == [
+    assert [route.nodes for route in k_shortest_paths(graph_of(edges, 4), 0, 3, 3, DELAY)] == [
         (0, 3),
         (0, 1, 3),
         (0, 2, 3),
     ]
 
 
-def diamond(**odd: object) -> Graph:
+def diamond(**odd: object) -> NetworkGraph:
     """0 to 3 by 1 (short) or by 2; link 0-1 is odd."""
     graph = graph_of({(0, 1): 1000, (1, 3): 1000, (0, 2): 2000, (2, 3): 2000}, 4)
     links = [replace(link, **odd) if link.name == "0-1" else link for link in graph.links]  # type: ignore[arg-type]
-    return Graph(graph.nodes, tuple(links))
+    return NetworkGraph(graph.nodes, tuple(links))
 
 
 @pytest.mark.parametrize(
-    ("odd", "wish"),
+    ("odd", "constraints"),
     [
         ({"state": LinkState.DOWN}, DELAY),
         ({"state": LinkState.UNHEARD}, DELAY),
         ({"capacity": 1e6}, replace(DELAY, min_capacity=1e7)),
-        ({"attributes": Attributes(mtu=1500)}, replace(DELAY, mtu=9000)),
+        ({"attributes": LinkAttributes(mtu=1500)}, replace(DELAY, mtu=9000)),
         (
-            {"attributes": Attributes(mtu=9000, families=frozenset({4}))},
+            {"attributes": LinkAttributes(mtu=9000, families=frozenset({4}))},
             replace(DELAY, families=frozenset({6})),
         ),
         ({}, replace(DELAY, avoid_links=frozenset({"0-1"}))),
@@ -95,30 +158,30 @@ def diamond(**odd: object) -> Graph:
         ({}, replace(DELAY, links=frozenset({"0-2", "2-3", "1-3"}))),
         ({"delay": None}, DELAY),
         ({"penalty": 5.0}, DELAY),
-        ({"capacity": 1e8}, Wish(Cost.CAPACITY)),
+        ({"capacity": 1e8}, PathConstraints(Cost.CAPACITY)),
     ],
 )
-def test_a_link_that_does_not_serve_is_not_used(odd: dict[str, object], wish: Wish) -> None:
+def test_a_link_that_does_not_serve_is_not_used(odd: dict[str, object], constraints: PathConstraints) -> None:
     graph = diamond(**odd)
-    graph = Graph(
+    graph = NetworkGraph(
         graph.nodes,
         tuple(
-            link if link.name == "0-1" else replace(link, attributes=Attributes(mtu=9000))
+            link if link.name == "0-1" else replace(link, attributes=LinkAttributes(mtu=9000))
             for link in graph.links
         ),
     )
-    assert cheapest(diamond(), 0, 3, 1, DELAY)[0].nodes == (0, 1, 3)
-    assert cheapest(graph, 0, 3, 1, wish)[0].nodes == (0, 2, 3)
+    assert k_shortest_paths(diamond(), 0, 3, 1, DELAY)[0].nodes == (0, 1, 3)
+    assert k_shortest_paths(graph, 0, 3, 1, constraints)[0].nodes == (0, 2, 3)
 
 
 def test_a_path_composes_what_its_links_declare() -> None:
-    route = cheapest(diamond(jitter=3e-6, loss=0.01, capacity=1e6), 0, 3, 1, DELAY)[0]
+    route = k_shortest_paths(diamond(jitter=3e-6, loss=0.01, capacity=1e6), 0, 3, 1, DELAY)[0]
     assert route.metrics == {
         Metric.THROUGHPUT: 1e6,
         Metric.ONE_WAY_DELAY: pytest.approx(2e-6),
         Metric.RTT: pytest.approx(4e-6),
     }
-    assert route.attributes == Attributes()
+    assert route.attributes == LinkAttributes()
 
 
 @given(directed_edges())
@@ -127,11 +190,11 @@ def test_the_backup_shares_the_fewest_links_and_is_the_cheapest_of_those(
 ) -> None:
     edges, nodes = drawn
     graph = graph_of(edges, nodes)
-    routes = cheapest(graph, 0, nodes - 1, 64, DELAY)
+    routes = k_shortest_paths(graph, 0, nodes - 1, 64, DELAY)
     if not routes:
         return
     first, others = routes[0], routes[1:]
-    backup = PathCache().backup_for(graph, first, DELAY)
+    backup = backup_path(graph, first, DELAY)
     if backup is None:
         assert not others
         return
@@ -156,21 +219,21 @@ def test_a_link_used_the_other_way_is_shared() -> None:
         for name, pair in pairs.items()
         for one, other in (pair, pair[::-1])
     ]
-    graph = Graph(frozenset({0, 1, 2, 3, 5}), tuple(links))
-    first = cheapest(graph, 0, 5, 1, DELAY)[0]
+    graph = NetworkGraph(frozenset({0, 1, 2, 3, 5}), tuple(links))
+    first = k_shortest_paths(graph, 0, 5, 1, DELAY)[0]
     assert first.names == ("a", "b", "c")
-    backup = PathCache().backup_for(graph, first, DELAY)
+    backup = backup_path(graph, first, DELAY)
     assert backup is not None
     assert backup.names == ("f", "g")
 
 
 def test_a_partition_has_no_path() -> None:
     graph = two_way([(0, 1), (2, 3)], 4)
-    assert cheapest(graph, 0, 3, 8, DELAY) == ()
-    assert cheapest(graph, 0, 1, 8, DELAY)[0].nodes == (0, 1)
+    assert k_shortest_paths(graph, 0, 3, 8, DELAY) == ()
+    assert k_shortest_paths(graph, 0, 1, 8, DELAY)[0].nodes == (0, 1)
 
 
-def over(*walks: tuple[list[int], int]) -> Graph:
+def over(*walks: tuple[list[int], int]) -> NetworkGraph:
     """Two-way links along these walks, each costing so many microseconds; who lays a link first, wins."""
     costs: dict[tuple[int, int], int] = {}
     for nodes, cost in walks:
@@ -181,7 +244,7 @@ def over(*walks: tuple[list[int], int]) -> Graph:
         for (low, high), cost in costs.items()
         for ends in ((low, high), (high, low))
     ]
-    return Graph(frozenset(node for pair in costs for node in pair), tuple(links))
+    return NetworkGraph(frozenset(node for pair in costs for node in pair), tuple(links))
 
 
 @pytest.mark.parametrize(
@@ -199,9 +262,9 @@ def test_links_count_before_switches_and_switches_before_cost(
     others: list[tuple[list[int], int]], backup: tuple[int, ...]
 ) -> None:
     graph = over(([0, 1, 2, 3, 9], 1), *others)
-    first = cheapest(graph, 0, 9, 1, DELAY)[0]
+    first = k_shortest_paths(graph, 0, 9, 1, DELAY)[0]
     assert first.nodes == (0, 1, 2, 3, 9)
-    found = PathCache().backup_for(graph, first, DELAY)
+    found = backup_path(graph, first, DELAY)
     assert found is not None
     assert found.nodes == backup
 
@@ -211,8 +274,8 @@ def test_a_cheap_detour_over_a_shared_link_is_no_backup() -> None:
     graph = over(
         ([0, 1, 2, 3, 9], 1), ([0, 4, 1], 2), ([2, 5], 2), ([5, 3], 2), ([1, 6, 2], 9), ([3, 8, 9], 9)
     )
-    first = cheapest(graph, 0, 9, 1, DELAY)[0]
-    found = PathCache().backup_for(graph, first, DELAY)
+    first = k_shortest_paths(graph, 0, 9, 1, DELAY)[0]
+    found = backup_path(graph, first, DELAY)
     assert found is not None
     assert not set(found.names) & set(first.names)
     assert found.nodes == (0, 4, 1, 6, 2, 5, 3, 8, 9)
