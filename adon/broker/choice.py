@@ -19,9 +19,9 @@ from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.load import PathLoad
 from adon.config.policy import Policy
-from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict
+from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict, assess
 from adon.flowvisor.selection.performance import Counters, FlowLoad, PerformanceView, estimate_throughput
-from adon.flowvisor.selection.selection import Selection, assess, select
+from adon.flowvisor.selection.selection import Selection, select
 from adon.flowvisor.topology.path import Basis, CandidatePath, Knowledge, Known, PathView, obstacle
 from adon.flowvisor.topology.topology import Candidate, Topology
 from adon.reasons import Reason

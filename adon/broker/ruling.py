@@ -17,7 +17,7 @@ from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, Quality
 from adon.broker.optimisation.placement import Placement
 from adon.broker.preemption import Holder, Rivals, gives_way
-from adon.flowvisor.selection.selection import quality
+from adon.flowvisor.selection.assessment import quality
 from adon.reasons import DecisionCode, Reason
 
 

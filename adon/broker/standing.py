@@ -1,8 +1,8 @@
 """How a path stands for a flow that is on it, as a function of the flow's own throughput.
 
 All flows of one kind on one path share every other metric there.  What is left per flow is one value;
-verdict, Q and quality follow from it as :func:`adon.flowvisor.selection.selection.assess` and
-:func:`~adon.flowvisor.selection.selection.quality` have them, without a record in words.  A test keeps them
+verdict, Q and quality follow from it as :func:`adon.flowvisor.selection.assessment.assess` and
+:func:`~adon.flowvisor.selection.assessment.quality` have them, without a record in words.  A test keeps them
 equal.
 """
 
@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
-from adon.flowvisor.selection.selection import QualityWord, quality
+from adon.flowvisor.selection.assessment import CandidateRecord, QualityWord, Verdict, quality
 from adon.flowvisor.topology.path import CandidatePath
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec
@@ -58,7 +57,7 @@ class OwnPath:
     ) -> Self:
         """From what was found about the path without its throughput.
 
-        :param found: as :func:`adon.flowvisor.selection.selection.assess` gives it.
+        :param found: as :func:`adon.flowvisor.selection.assessment.assess` gives it.
         """
         others = tuple(m for m in found.metrics if m.metric != Metric.THROUGHPUT)
         throughput = next((m for m in found.metrics if m.metric == Metric.THROUGHPUT), None)

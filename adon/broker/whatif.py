@@ -19,7 +19,7 @@ from adon.broker.fleeing import Fled, carries, losses, planned, staying
 from adon.broker.flow import Flow
 from adon.broker.scenario import Failure, Scenario, Supposed, scenarios, supposed
 from adon.broker.world import World
-from adon.flowvisor.selection.selection import quality
+from adon.flowvisor.selection.assessment import quality
 from measurement.model import Metric, PathKey
 
 NO_PATH = "none"

@@ -18,7 +18,6 @@ from adon.flowvisor.topology.network_graph import Link, LinkState, NetworkGraph
 from adon.flowvisor.topology.path import LinkAttributes
 from adon.flowvisor.topology.path_cache import PathCache
 from adon.flowvisor.topology.path_constraints import PathConstraints, Route
-from measurement.model import Metric
 from tests.flowvisor.graphs import directed_edges, fat_tree, graph_of, weighted
 
 DELAY = PathConstraints(Cost.DELAY)
@@ -172,16 +171,6 @@ def test_a_link_that_does_not_serve_is_not_used(odd: dict[str, object], constrai
     )
     assert k_shortest_paths(diamond(), 0, 3, 1, DELAY)[0].nodes == (0, 1, 3)
     assert k_shortest_paths(graph, 0, 3, 1, constraints)[0].nodes == (0, 2, 3)
-
-
-def test_a_path_composes_what_its_links_declare() -> None:
-    route = k_shortest_paths(diamond(jitter=3e-6, loss=0.01, capacity=1e6), 0, 3, 1, DELAY)[0]
-    assert route.metrics == {
-        Metric.THROUGHPUT: 1e6,
-        Metric.ONE_WAY_DELAY: pytest.approx(2e-6),
-        Metric.RTT: pytest.approx(4e-6),
-    }
-    assert route.attributes == LinkAttributes()
 
 
 @given(directed_edges())

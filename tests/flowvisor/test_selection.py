@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
-from adon.flowvisor.selection.selection import assess, hysteresis, quality, select
+from adon.flowvisor.selection.assessment import CandidateRecord, Verdict, assess, quality
+from adon.flowvisor.selection.selection import hysteresis, select
 from adon.flowvisor.topology.path import Basis, Knowledge, Known, PathView, Unknown
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from adon.broker.decision import Decision
 from adon.broker.flipping.nearest import Alternative, Flip, Searched, WhyNot
 from adon.broker.flipping.quantity import Kind, Quantity
-from adon.flowvisor.selection.selection import value_text
+from adon.flowvisor.selection.assessment import value_text
 from adon.templates_catalog.lookup import UNITS
 from adon.units import format_duration, format_size
 from measurement.model import Metric

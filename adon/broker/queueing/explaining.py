@@ -16,7 +16,7 @@ from adon.broker.queueing.turns import Phase, safe_from
 from adon.broker.scheduler import deadline
 from adon.broker.world import World
 from adon.errors import Conflict
-from adon.flowvisor.selection.selection import explain
+from adon.flowvisor.selection.assessment import explain
 
 ADMITTED_SOON = "nothing is in its way any more: it starts with the next event"
 

@@ -137,10 +137,6 @@ class Flaps:
         """How many failures are not forgotten by now."""
         return max(0, self.count - int((now - self.last) / settings.flap_forgiven))
 
-    def over(self, now: float, settings: LinkDiscovery) -> bool:
-        """Whether nothing of this matters any more."""
-        return self.until <= now and self.remembered(now, settings) == 0
-
 
 PortKey = tuple[int, int]
 """Datapath id and port number."""

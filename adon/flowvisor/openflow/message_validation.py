@@ -16,9 +16,8 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from adon.flowvisor.openflow.wire import V13, V14
 from adon.flowvisor.rules.cookie import Kind
-
-V13, V14 = 4, 5
 
 OFPT_MULTIPART_REPLY = 19
 OFPT_PACKET_IN = 10
@@ -45,7 +44,7 @@ _SMALLEST: Mapping[int, int] = {
     25: 24,  # ROLE_REPLY
     30: 24,  # ROLE_STATUS
 }
-"""What a switch may send once versions are agreed on (see hello.py), and its size in bytes at least."""
+"""What a switch may send once versions are agreed on (see wire.py), and its size in bytes at least."""
 
 _FIRST_OF_1_4 = 30
 """Messages from this one on came with OpenFlow 1.4; in 1.3, 30 means nothing."""

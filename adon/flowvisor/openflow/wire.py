@@ -1,4 +1,9 @@
-"""Which version of OpenFlow is spoken on a connection (OpenFlow Switch Specification 1.3.5, 6.3.1, 7.5.1).
+"""What every message of OpenFlow 1.3 and 1.4 has in common: header, versions, padding.
+
+Numbers that do not change from version to version are those of :mod:`os_ken.ofproto.ofproto_v1_3`
+(section 7 and appendix of each OpenFlow Switch Specification).
+
+Version of a connection (OpenFlow Switch Specification 1.3.5, 6.3.1, 7.5.1).
 
 By the specification both sides send a HELLO at once and take the highest version in both bitmaps, or the
 smaller of the two version fields where one side sends no bitmap.  We answer a switch's HELLO instead, with
@@ -7,11 +12,6 @@ version, and 1.3, which everything here was measured with, is chosen whenever th
 it could speak a higher one too.
 
 A version is its number on the wire: 1.3 is 4.
-
-What every message of OpenFlow 1.3 and 1.4 has in common: header, versions, padding.
-
-Numbers that do not change from version to version are those of :mod:`os_ken.ofproto.ofproto_v1_3`
-(section 7 and appendix of each OpenFlow Switch Specification).
 """
 
 from __future__ import annotations
@@ -86,9 +86,6 @@ OFPET_HELLO_FAILED, OFPHFC_INCOMPATIBLE = 0, 0
 VERSION_NUMBERS: Mapping[str, int] = {"1.0": 1, "1.1": 2, "1.2": 3, "1.3": 4, "1.4": 5, "1.5": 6}
 PREFERRED = VERSION_NUMBERS["1.3"]
 
-_HEADER = struct.Struct("!BBHI")
-_ELEMENT = struct.Struct("!HH")
-
 
 def version_text(number: int) -> str:
     """``1.3`` for 4; a number that stands for no version of OpenFlow in hexadecimal."""
@@ -103,21 +100,10 @@ def offered(version: int, body: bytes) -> frozenset[int]:
     :param body: what follows the header: elements, of which unknown ones are skipped.
     :raises ValueError: for an element shorter than its own header, or longer than the message.
     """
-    found: set[int] = set()
-    has_bitmap = False
-    offset = 0
-    while offset < len(body):
-        if offset + _ELEMENT.size > len(body):
-            raise ValueError("half a HELLO element")
-        kind, length = _ELEMENT.unpack_from(body, offset)
-        if length < _ELEMENT.size or offset + length > len(body):
-            raise ValueError(f"a HELLO element of length {length}")
-        if kind == OFPHET_VERSIONBITMAP:
-            has_bitmap = True
-            found |= _bits(body[offset + _ELEMENT.size : offset + length])
-        offset += (length + 7) // 8 * 8
+    elements = [body[start:end] for start, end in entries(body, 0, len(body), at=2, least=4, aligned=True)]
+    bitmaps = [each[4:] for each in elements if int.from_bytes(each[:2]) == OFPHET_VERSIONBITMAP]
     # Without a bitmap a side means every version up to the one in its header.
-    return frozenset(found) if has_bitmap else frozenset(range(1, version + 1))
+    return frozenset().union(*map(_bits, bitmaps)) if bitmaps else frozenset(range(1, version + 1))
 
 
 def _bits(bitmaps: bytes) -> set[int]:
@@ -139,11 +125,11 @@ def choose(theirs: Collection[int], ours: Collection[int]) -> int | None:
 def hello(versions: Collection[int], xid: int) -> bytes:
     """A HELLO that offers these versions."""
     bitmap = sum(1 << number for number in versions)
-    element = _ELEMENT.pack(OFPHET_VERSIONBITMAP, 8) + struct.pack("!I", bitmap)
-    return _HEADER.pack(max(versions), OFPT_HELLO, _HEADER.size + len(element), xid) + element
+    element = struct.pack("!HHI", OFPHET_VERSIONBITMAP, 8, bitmap)
+    return message(max(versions), OFPT_HELLO, element, xid)
 
 
 def hello_failed(version: int, text: str, xid: int) -> bytes:
     """The error that refuses a HELLO (7.4.4), in the version that the other side spoke."""
     body = struct.pack("!HH", OFPET_HELLO_FAILED, OFPHFC_INCOMPATIBLE) + text.encode("ascii", "replace")
-    return _HEADER.pack(version, OFPT_ERROR, _HEADER.size + len(body), xid) + body
+    return message(version, OFPT_ERROR, body, xid)

@@ -5,14 +5,23 @@ Written as ``ovs-ofctl -O OpenFlow13`` writes them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class PushVlan:
-    """Tag the frame with this VLAN id (push_vlan 0x8100 + set_field vlan_vid)."""
-
+class _Tag:
     vlan: int
+
+    @property
+    def vid(self) -> int:
+        """The value of the field vlan_vid: the id with OFPVID_PRESENT (OpenFlow 1.3.5, 7.2.3.7)."""
+        return self.vlan | 0x1000
+
+
+@dataclass(frozen=True, slots=True)
+class PushVlan(_Tag):
+    """Tag the frame with this VLAN id (push_vlan 0x8100 + set_field vlan_vid)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +30,8 @@ class PopVlan:
 
 
 @dataclass(frozen=True, slots=True)
-class SetVlan:
+class SetVlan(_Tag):
     """Change the id of the VLAN tag that is there."""
-
-    vlan: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,35 +114,28 @@ Action = (
 )
 
 
-def action_text(action: Action) -> str:
-    """One action as ``ovs-ofctl -O OpenFlow13`` prints it."""
-    match action:
-        case PushVlan(vlan):
-            return f"push_vlan:0x8100,set_field:{vlan | 0x1000}->vlan_vid"
-        case PopVlan():
-            return "pop_vlan"
-        case SetVlan(vlan):
-            return f"set_field:{vlan | 0x1000}->vlan_vid"
-        case SetEthSrc(mac):
-            return f"set_field:{mac}->eth_src"
-        case SetEthDst(mac):
-            return f"set_field:{mac}->eth_dst"
-        case SetDscp(dscp):
-            return f"set_field:{dscp}->ip_dscp"
-        case SetQueue(queue):
-            return f"set_queue:{queue}"
-        case ToGroup(group):
-            return f"group:{group}"
-        case Output(port):
-            return f"output:{port}"
-        case Normal():
-            return "NORMAL"
-        case ToController(max_len):
-            return f"CONTROLLER:{max_len}"
-        case Unknown(octets):
-            return f"unknown({octets})"
+_TEXTS: Mapping[type[Action], tuple[str, str]] = {
+    PushVlan: ("push_vlan:0x8100,set_field:{0.vid}->vlan_vid", "tag them {0.vlan}"),
+    PopVlan: ("pop_vlan", "take the tag off"),
+    SetVlan: ("set_field:{0.vid}->vlan_vid", "change the tag to {0.vlan}"),
+    SetEthSrc: ("set_field:{0.mac}->eth_src", "write {0.mac} as sender"),
+    SetEthDst: ("set_field:{0.mac}->eth_dst", "address them to {0.mac}"),
+    SetDscp: ("set_field:{0.dscp}->ip_dscp", "mark them DSCP {0.dscp}"),
+    SetQueue: ("set_queue:{0.queue}", "put them into queue {0.queue}"),
+    ToGroup: ("group:{0.group}", "hand them to group {0.group}"),
+    Output: ("output:{0.port}", "send them out of port {0.port}"),
+    Normal: ("NORMAL", "forward them as without OpenFlow"),
+    ToController: ("CONTROLLER:{0.max_len}", "show the first bytes to the controller"),
+    Unknown: ("unknown({0.octets})", "something that our rules never do"),
+}
+"""Per action its text in ``ovs-ofctl`` and in words about the packets."""
+
+
+def describe_action(action: Action) -> str:
+    """Return one action in words: ``send them out of port 3``."""
+    return _TEXTS[type(action)][1].format(action)
 
 
 def actions_text(actions: tuple[Action, ...]) -> str:
-    """A list of actions, ``drop`` if there is none."""
-    return ",".join(action_text(action) for action in actions) or "drop"
+    """A list of actions as ``ovs-ofctl -O OpenFlow13`` prints it, ``drop`` if there is none."""
+    return ",".join(_TEXTS[type(action)][0].format(action) for action in actions) or "drop"

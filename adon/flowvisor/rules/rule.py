@@ -17,22 +17,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from adon.flowvisor.rules.action import (
-    Action,
-    Normal,
-    Output,
-    PopVlan,
-    PushVlan,
-    SetDscp,
-    SetEthDst,
-    SetEthSrc,
-    SetQueue,
-    SetVlan,
-    ToController,
-    ToGroup,
-    Unknown,
-    actions_text,
-)
+from adon.flowvisor.rules.action import Action, actions_text, describe_action
 from adon.flowvisor.rules.cookie import Kind, cookie_owner, cookie_tenant
 from adon.flowvisor.rules.match import Masked, Match, match_text
 from adon.units import format_rate
@@ -261,7 +246,7 @@ def deeds(entry: Entry) -> tuple[str, ...]:
 
 def _of_instructions(rule: Rule) -> tuple[str, ...]:
     steps = [] if rule.meter is None else [f"pass meter {rule.meter}"]
-    steps += [_deed(action) for action in rule.actions]
+    steps += [describe_action(action) for action in rule.actions]
     if rule.metadata is not None:
         steps.append(f"label them {rule.metadata}")
     if rule.goto is not None:
@@ -271,32 +256,4 @@ def _of_instructions(rule: Rule) -> tuple[str, ...]:
 
 def _bucket(bucket: Bucket) -> str:
     condition = "" if bucket.watch_port is None else f"while port {bucket.watch_port} is up: "
-    return condition + ", ".join(_deed(action) for action in bucket.actions)
-
-
-def _deed(action: Action) -> str:
-    match action:
-        case PushVlan(vlan):
-            return f"tag them {vlan}"
-        case PopVlan():
-            return "take the tag off"
-        case SetVlan(vlan):
-            return f"change the tag to {vlan}"
-        case SetEthSrc(mac):
-            return f"write {mac} as sender"
-        case SetEthDst(mac):
-            return f"address them to {mac}"
-        case SetDscp(dscp):
-            return f"mark them DSCP {dscp}"
-        case SetQueue(queue):
-            return f"put them into queue {queue}"
-        case ToGroup(group):
-            return f"hand them to group {group}"
-        case Normal():
-            return "forward them as without OpenFlow"
-        case Output(port):
-            return f"send them out of port {port}"
-        case ToController():
-            return "show the first bytes to the controller"
-        case Unknown():
-            return "something that our rules never do"
+    return condition + ", ".join(describe_action(action) for action in bucket.actions)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from adon.flowvisor.rules.action import Output, SetQueue
+from adon.flowvisor.rules.match import Match
 from adon.flowvisor.rules.pipeline import Pipeline
 from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule
 from adon.frozenmap import FrozenMap
@@ -141,19 +142,8 @@ def needs(entries: Iterable[Entry]) -> Needs:
 
 def matched(rule: Rule) -> frozenset[str]:
     """The fields that a rule matches, by the names of our :class:`~adon.flowvisor.rules.match.Match`."""
-    match = rule.match
-    values = {
-        "in_port": match.in_port,
-        "vlan": match.vlan,
-        "eth_type": match.eth_type,
-        "ip_proto": match.ip_proto,
-        "ip_src": match.ip_src,
-        "ip_dst": match.ip_dst,
-        "tp_src": match.tp_src,
-        "tp_dst": match.tp_dst,
-        "metadata": match.metadata,
-    }
-    return frozenset(name for name, value in values.items() if value is not None)
+    values = ((name, getattr(rule.match, name)) for name in Match.__match_args__ if name != "other")
+    return frozenset(name for name, value in values if value is not None)
 
 
 def _queues(rule: Rule) -> Iterator[tuple[int | None, int]]:

@@ -29,7 +29,7 @@ A circuit knows links by name; rules need the numbers that the switches gave to 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -42,71 +42,7 @@ from adon.flowvisor.topology.network_graph import Link, LinkState, NetworkGraph,
 from adon.flowvisor.topology.path import CandidatePath, Hop, Layer, PathEnd, compose, dpid_text
 from adon.flowvisor.topology.path_cache import PathCache
 from adon.flowvisor.topology.path_constraints import PathConstraints, Route
-from adon.frozenmap import FrozenMap
 from measurement.model import PathKey, from_json, to_json
-
-
-@dataclass(frozen=True, slots=True)
-class Allocation:
-    """Per link, by its name, the VLAN ids in use there."""
-
-    used: Mapping[str, frozenset[int]] = field(default_factory=FrozenMap)
-
-    @classmethod
-    def restored(cls, circuits: Iterable[tuple[int, Iterable[str]]]) -> Allocation:
-        """The allocation that these circuits, a VLAN id and names of links each, come to.
-
-        :raises Conflict: if two of them have the same id on the same link.
-        """
-        found = cls()
-        for vlan, links in circuits:
-            found = found.taken(vlan, links)
-        return found
-
-    def taken(self, vlan: int, links: Iterable[str]) -> Allocation:
-        """The allocation with this id in use on these links too.
-
-        :raises Conflict: if it is in use on one of them.
-        """
-        names = list(links)
-        for link in names:
-            if vlan in self.used.get(link, frozenset()):
-                raise Conflict(f"links.{link}", f"VLAN {vlan} is in use there already")
-        return self._with({link: self.used.get(link, frozenset()) | {vlan} for link in names})
-
-    def allocated(self, overlay: str, vlans: Iterable[int], links: Iterable[str]) -> tuple[int, Allocation]:
-        """The lowest of an overlay's ids that is free on all of these links, and the allocation with it.
-
-        :raises Conflict: if there is none; names overlay, range, and the link with the fewest ids left.
-        """
-        names, known = list(links), frozenset(vlans)
-        free = known.difference(*(self.used.get(link, frozenset()) for link in names))
-        if not free:
-            fullest = max(names, key=lambda link: len(known & self.used.get(link, frozenset())))
-            taken = len(known & self.used.get(fullest, frozenset()))
-            raise Conflict(
-                f"overlays.{overlay}.vlans",
-                f"no VLAN of {vlan_ranges(known)} is free on every link of {' '.join(names)}: "
-                f"link {fullest!r} has {taken} of {len(known)} in use",
-            )
-        vlan = min(free)
-        return vlan, self.taken(vlan, names)
-
-    def released(self, vlan: int, links: Iterable[str]) -> Allocation:
-        """The allocation with this id free again on these links.
-
-        :raises Conflict: if it is not in use on one of them.
-        """
-        names = list(links)
-        for link in names:
-            if vlan not in self.used.get(link, frozenset()):
-                raise Conflict(f"links.{link}", f"VLAN {vlan} is not in use there")
-        return self._with({link: self.used[link] - {vlan} for link in names})
-
-    def _with(self, changed: Mapping[str, frozenset[int]]) -> Allocation:
-        used = {link: ids for link, ids in {**self.used, **changed}.items() if ids}
-        return Allocation(FrozenMap(used))
-
 
 FIRST_INDEX = 1 << 16
 """Numbers of circuits begin here: a configuration file of 1 MB has no room for that many paths."""
@@ -130,6 +66,40 @@ class Circuit:
     vlan: int
 
 
+def used_vlans(circuits: Iterable[Circuit]) -> dict[str, set[int]]:
+    """Return the VLAN ids in use, per name of a link.
+
+    :raises Conflict: if two circuits have the same id on the same link.
+    """
+    used: dict[str, set[int]] = {}
+    for circuit in circuits:
+        for link in circuit.links:
+            ids = used.setdefault(link, set())
+            if circuit.vlan in ids:
+                raise Conflict(f"links.{link}", f"VLAN {circuit.vlan} is in use there already")
+            ids.add(circuit.vlan)
+    return used
+
+
+def _free_vlan(
+    overlay: str, vlans: frozenset[int], links: tuple[str, ...], used: Mapping[str, set[int]]
+) -> int:
+    """Return the lowest of an overlay's ids that is free on all of these links.
+
+    :raises Conflict: if there is none; names overlay, range, and the link with the fewest ids left.
+    """
+    free = vlans.difference(*(used.get(link, ()) for link in links))
+    if free:
+        return min(free)
+    taken = {link: len(vlans & used.get(link, set())) for link in links}
+    fullest = max(links, key=lambda link: taken[link])
+    raise Conflict(
+        f"overlays.{overlay}.vlans",
+        f"no VLAN of {vlan_ranges(vlans)} is free on every link of {' '.join(links)}: "
+        f"link {fullest!r} has {taken[fullest]} of {len(vlans)} in use",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class OverlayPaths:
     """All circuits, in the order in which they were made.
@@ -140,14 +110,6 @@ class OverlayPaths:
     circuits: tuple[Circuit, ...] = ()
     serial: int = 0
 
-    @property
-    def allocation(self) -> Allocation:
-        """The VLAN ids in use.
-
-        :raises Conflict: if two circuits have the same id on the same link.
-        """
-        return Allocation.restored((circuit.vlan, circuit.links) for circuit in self.circuits)
-
     def with_path(
         self, overlay: str, vlans: frozenset[int], source: str, destination: str, links: tuple[str, ...]
     ) -> OverlayPaths:
@@ -155,8 +117,7 @@ class OverlayPaths:
 
         :raises Conflict: if no VLAN id is free on all of its links.
         """
-        near = [(c.vlan, c.links) for c in self.circuits if not set(links).isdisjoint(c.links)]
-        vlan, _ = Allocation.restored(near).allocated(overlay, vlans, links)
+        vlan = _free_vlan(overlay, vlans, links, used_vlans(self.circuits))
         number = self.serial + 1
         made = Circuit(f"{overlay}.{number}", FIRST_INDEX + number, overlay, source, destination, links, vlan)
         return OverlayPaths((*self.circuits, made), number)
@@ -192,7 +153,7 @@ class OverlayPaths:
         if numbers and not FIRST_INDEX < min(numbers) <= max(numbers) <= FIRST_INDEX + self.serial:
             raise InvalidInput.of("overlay paths: serial", f"{self.serial} is not the newest circuit's")
         try:
-            _ = self.allocation
+            used_vlans(self.circuits)
         except Conflict as error:
             raise InvalidInput.of("overlay paths: circuits", error) from error
 

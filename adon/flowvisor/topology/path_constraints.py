@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from adon.config.network import Cost
-from adon.flowvisor.topology.network_graph import Link, NetworkGraph, join_attributes
-from adon.flowvisor.topology.path import LinkAttributes, compose
-from measurement.model import Metric
+from adon.flowvisor.topology.network_graph import Link, NetworkGraph
 
 _REFERENCE_CAPACITY = 10**15
 """A link of 1 Pb/s costs 1 under ``1/capacity``, one of 100 Gb/s 10 000 (OSPF's reference bandwidth)."""
@@ -80,16 +78,6 @@ class Route:
     def names(self) -> tuple[str, ...]:
         """The names of its links, in order."""
         return tuple(link.name for link in self.links)
-
-    @property
-    def metrics(self) -> dict[Metric, float]:
-        """The links' declared metrics composed (spec section 2); one that a link lacks is absent."""
-        return compose([link.metrics for link in self.links])
-
-    @property
-    def attributes(self) -> LinkAttributes:
-        """What happens to packets on it."""
-        return join_attributes(self.links)
 
 
 def route_of(links: tuple[Link, ...], constraints: PathConstraints) -> Route:
