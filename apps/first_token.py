@@ -9,9 +9,9 @@ from pathlib import Path
 
 from adon.access.audit import Entry, Outcome
 from adon.access.identity import create_token
-from adon.access.policy import Role
 from adon.errors import InvalidInput, Unavailable
 from adon.store.access.access import Access
+from adon.values import Role
 
 ADMIN = "admin"
 """The local administrator, who is there from the first start."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adon.access.policy import Role
 from adon.config.access import Access
 from adon.errors import InvalidInput
+from adon.values import Role
 from adon.yamlfile import dump, parse_model
 from tests.support.refusals import refused
 

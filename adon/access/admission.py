@@ -25,10 +25,10 @@ from operator import eq
 from urllib.parse import unquote
 
 from adon.access.assertion import Assertion
-from adon.access.policy import Role
 from adon.access.user_names import Named, own_affiliations, user_name
 from adon.config.access import AccessRule, Condition
 from adon.errors import Forbidden
+from adon.values import Role
 
 _VALUE = re.compile(
     r"(?P<namespace>urn:[a-z0-9][a-z0-9-]{0,31}(?::[^:#?]+)+?):group:(?P<path>[^#?]+?)(?:#(?P<authority>[^#]*))?",

@@ -1,27 +1,31 @@
-"""Who may do what: one table, and the one function that reads it.
+"""Permissions: one table of actions and roles, the grants of measurements, and the decision by both.
 
-Every request is checked by :func:`may`, whoever makes it and wherever it comes in.  A new action, role or
-kind of owner is an entry in :class:`Action`.  What the table does not grant is refused.
+Every request is checked by :meth:`Policy.decide`.  What neither the table nor a grant allows is refused.
+
+[ADON] 2.2.1 (4) asks "Who can initiate measurements within/between iPlant, MU and ISI resources? Who can
+view the measurement data of certain performance metrics?".  ``policy.measurement_access`` of the
+configuration answers: without an entry for *start* (or *read*) the table decides.  With an entry, an actor
+may start (or read) exactly the series that an entry grants, whatever the role.  Administrators may always.
+An alarm, and what is derived from a series, is as readable as the series.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from adon.access.identity import Actor
 from adon.errors import Forbidden, NotAuthenticated
+from adon.values import Role
+from measurement.model import Series
 
+if TYPE_CHECKING:
+    from adon.config.policy import MeasurementGrant
 
-class Role(StrEnum):
-    """The roles of [ADON] 3.1 (researcher, performance engineer) and of running a network."""
-
-    ADMIN = "admin"
-    PERFORMANCE_ENGINEER = "performance_engineer"
-    RESEARCHER = "researcher"
-    OPERATOR = "operator"
-    AUDITOR = "auditor"
+Item = TypeVar("Item")
 
 
 class Scope(StrEnum):
@@ -123,16 +127,17 @@ SECRET_ANSWERS: frozenset[Action] = frozenset({Action.TOKEN_CREATE})
 """What is answered once and must be kept nowhere: not in a cache, nor for a repeated request."""
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
-    """What a request is about.
+class Owned(NamedTuple):
+    """An object of a user.
 
-    :param kind: the sort of thing (``flow``), for the reason's words.
-    :param owner: the name of the actor it belongs to; None for what belongs to nobody.
+    :param owner: the name of the user; None if nobody owns the object, or nobody is known to.
     """
 
-    kind: str
-    owner: str | None = None
+    owner: str | None
+
+
+Subject = Owned | Series | None
+"""What a request is about: an object of a user, a series of measurements, or what belongs to nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,33 +148,78 @@ class Permission:
     reason: str
 
 
-def may(actor: Actor | None, action: Action, obj: Object) -> Permission:
-    """Whether an actor may do this to that; None is somebody without identity."""
-    if action in ANONYMOUS:
-        return Permission(True, f"everybody may do {action}")
-    if actor is None:
-        return Permission(False, f"{action} needs an identity")
-    if actor.scope is not None and action not in actor.scope:
-        return Permission(False, f"the token of {actor.name} is not good for {action}")
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What decides every request.
+
+    :param grants: ``policy.measurement_access`` of the configuration.
+    """
+
+    grants: Sequence[MeasurementGrant] = ()
+
+    def _grants_of(self, action: Action) -> list[MeasurementGrant]:
+        """Return the entries about starting, or reading, measurements; with any, roles do not decide."""
+        kind, _, deed = action.value.partition(".")
+        return [grant for grant in self.grants if kind == "measurement" and grant.may == deed]
+
+    def decide(self, actor: Actor | None, action: Action, subject: Subject = None) -> Permission:
+        """Whether an actor may do this to the subject.
+
+        Where grants decide, and no series is named: whether the actor may ask for one.
+
+        :param actor: None for a request without identity.
+        """
+        if action in ANONYMOUS:
+            return Permission(True, f"everybody may do {action}")
+        if actor is None:
+            return Permission(False, f"{action} needs an identity")
+        if actor.scope is not None and action not in actor.scope:
+            return Permission(False, f"the token of {actor.name} is not good for {action}")
+        grants = self._grants_of(action)
+        if not grants or Role.ADMIN in actor.roles:
+            return _decide_by_role(actor, action, subject.owner if isinstance(subject, Owned) else None)
+        if not isinstance(subject, Series):
+            return Permission(True, f"measurement_access says who may do {action}, for each series")
+        return _decide_by_grants(actor, action, subject, grants)
+
+    def authorise(self, actor: Actor | None, action: Action, subject: Subject = None) -> None:
+        """Do nothing if :meth:`decide` allows it.
+
+        :raises NotAuthenticated: if an identity might help.
+        :raises Forbidden: if the actor is known and may not.
+        """
+        permission = self.decide(actor, action, subject)
+        if not permission.allowed:
+            raise (NotAuthenticated if actor is None else Forbidden)(permission.reason)
+
+    def readable(self, actor: Actor | None, items: Iterable[tuple[Series, Item]]) -> list[Item]:
+        """Return the items whose series the actor may read; each series is judged once."""
+
+        @cache
+        def may_read(series: Series) -> bool:
+            return self.decide(actor, Action.MEASUREMENT_READ, series).allowed
+
+        return [item for series, item in items if may_read(series)]
+
+
+def _decide_by_role(actor: Actor, action: Action, owner: str | None) -> Permission:
+    kind = action.value.partition(".")[0]
     held = {role: action.grant[role] for role in Role if role in actor.roles and role in action.grant}
     for role, scope in held.items():
-        if scope is Scope.ANY or (obj.owner is not None and obj.owner == actor.name):
-            return Permission(True, f"{role} may do {action} on {scope} {obj.kind}")
+        if scope is Scope.ANY or (owner is not None and owner == actor.name):
+            return Permission(True, f"{role} may do {action} on {scope} {kind}")
     if held:
-        return Permission(False, f"{actor.name} may do {action} only on a {obj.kind} of their own")
+        return Permission(False, f"{actor.name} may do {action} only on a {kind} of their own")
     roles = ", ".join(sorted(actor.roles)) or "no role"
     return Permission(False, f"{actor.name} ({roles}) may not do {action}")
 
 
-def authorise(actor: Actor | None, action: Action, obj: Object) -> Actor:
-    """The actor, if :func:`may` allows it.
-
-    Where everybody is allowed and nobody is known, that is an actor without name and roles.
-
-    :raises NotAuthenticated: if an identity might help.
-    :raises Forbidden: if the actor is known and may not.
-    """
-    permission = may(actor, action, obj)
-    if permission.allowed:
-        return Actor("", frozenset(), via="anonymous") if actor is None else actor
-    raise (NotAuthenticated if actor is None else Forbidden)(permission.reason)
+def _decide_by_grants(
+    actor: Actor, action: Action, series: Series, grants: Iterable[MeasurementGrant]
+) -> Permission:
+    what = f"{action.value.partition('.')[2]} {series.metric}"
+    where = f"from {series.source} to {series.destination}" if series.destination else f"of {series.source}"
+    for grant in grants:
+        if grant.includes(actor.name, actor.roles, actor.groups) and grant.covers(series):
+            return Permission(True, f"the configuration lets {actor.name} {what} {where}")
+    return Permission(False, f"no entry of measurement_access lets {actor.name} {what} {where}")

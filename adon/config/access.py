@@ -11,10 +11,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from adon.access.policy import Role
 from adon.config.types import Section, Span, is_loopback
 from adon.frozenmap import Frozen, FrozenMap
-from adon.values import Name
+from adon.values import Name, Role
 
 Attribute = Literal[
     "issuer", "principal", "subject", "persistent", "entitlement", "affiliation", "groups", "name"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Any, Literal
 
@@ -23,7 +24,7 @@ from adon.templates_catalog.lookup import PARSERS, UNITS
 from adon.templates_catalog.model import MetricName, known_metric
 from adon.units import Duration, Size, format_ratio
 from adon.values import Name
-from measurement.model import Metric
+from measurement.model import Metric, Series
 
 _Pattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+\*?$|^\*$", max_length=200)]
 _Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
@@ -66,6 +67,15 @@ class MeasurementGrant(Party):
     metrics: tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*(\.\*)?$")], ...] | None = None
     from_: tuple[str, ...] | None = Field(default=None, alias="from")
     to: tuple[str, ...] | None = None
+
+    def covers(self, series: Series) -> bool:
+        """Whether the grant is about this series."""
+        metrics = ("*",) if self.metrics is None else self.metrics
+        return (
+            any(fnmatchcase(series.metric, pattern) for pattern in metrics)
+            and (self.from_ is None or series.source in self.from_)
+            and (self.to is None or series.destination in self.to)
+        )
 
 
 class QueuePolicy(Section):

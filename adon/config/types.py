@@ -24,9 +24,9 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from adon.access.policy import Role
 from adon.errors import InvalidFields, Problem
 from adon.units import Duration, Rate
+from adon.values import Role
 from measurement.errors import InvalidValue
 
 

@@ -17,7 +17,7 @@ def known(names: Iterable[str]) -> frozenset[str]:
 
     :raises InvalidInput: naming one that is none.
     """
-    from adon.access.policy import Role
+    from adon.values import Role
 
     found = frozenset(names)
     unknown = sorted(found - set(Role))

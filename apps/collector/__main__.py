@@ -17,6 +17,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from adon import config
+from adon.access.policy import Policy as AccessPolicy
 from adon.config import Configuration
 from adon.errors import EXIT_DATABASE, InvalidInput
 from adon.store.access.database import access_url
@@ -127,7 +128,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
         ends.callback(link.close)
         owners = Owners(users)
         ends.callback(owners.close)
-        web, readers = WebSide(), Readers(configuration.policy.measurement_access, owners.now)
+        web, readers = WebSide(), Readers(AccessPolicy(configuration.policy.measurement_access), owners.now)
         told = ends.enter_context(
             telling(configuration.measurements.notify, folder, data, web.notice, readers.may_hear, clock)
         )

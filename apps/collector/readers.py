@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adon.access.identity import Actor
-from adon.access.measurement_grants import may_measure
-from adon.config.policy import MeasurementGrant
+from adon.access.policy import Action, Policy
 from adon.errors import InvalidInput
 from measurement.anomaly.alarm import Alarm
 from measurement.notify.subscription import Subscription, from_json
@@ -28,8 +27,8 @@ class Readers:
     :param now: an owner, as of subscribing, as far as they may come in still; None for who may not.
     """
 
-    def __init__(self, grants: Sequence[MeasurementGrant], now: Callable[[Actor], Actor | None]) -> None:
-        self._grants = grants
+    def __init__(self, policy: Policy, now: Callable[[Actor], Actor | None]) -> None:
+        self._policy = policy
         self._now = now
         self._actors: Mapping[str, Actor] = {}
 
@@ -43,7 +42,9 @@ class Readers:
         """Whether the owner of a subscription may read the series that an alarm is about."""
         then = self._actors.get(subscription.id)
         actor = None if then is None else self._now(then)
-        return actor is not None and may_measure(actor, "read", alarm.series, self._grants).allowed
+        if actor is None:
+            return False
+        return self._policy.decide(actor, Action.MEASUREMENT_READ, alarm.series).allowed
 
 
 def actor_of(document: Mapping[str, Any]) -> Actor:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adon.access.policy import Role
 from adon.client import Client
 from adon.errors import AdonError, Unavailable
 from adon.experiments.document import Experiment
@@ -20,6 +19,7 @@ from adon.experiments.events import Controller
 from adon.experiments.planned import PlannedFlow, Trial
 from adon.experiments.policies import Kind, parse
 from adon.timestamps import format_time, parse_time
+from adon.values import Role
 from apps.experiments import baseline_policies
 from apps.experiments.deciding import Decider, Sight
 from apps.experiments.driving import Driven, unmeasured

@@ -8,11 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adon.access.audit import Line, Outcome
 from adon.access.identity import Token, token_values
-from adon.access.policy import Action, Role, Scope
+from adon.access.policy import Action, Scope
 from adon.access.user_names import PRINCIPALS
 from adon.access.users import User, user_values
 from adon.store.access.sessions import Session
 from adon.timestamps import When
+from adon.values import Role
 from apps.rest.models import ListView, NewestFirstView, View
 from apps.rest.times import Time
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from flask import g
 
-from adon.access.measurement_grants import readable
 from adon.broker.flow import Flow
 from adon.broker.tuning.facts import HostFacts, PathFacts, Reached
 from adon.broker.tuning.reading import observed_host
@@ -105,7 +104,7 @@ def _values(view: PathView, metric: Metric) -> list[Measurement]:
     since = parts.clock() - WINDOW_S
     wanted = MeasurementFilter(view.path, view.source, view.destination, metric, since, None, VALUES)
     found = parts.measurements.query(wanted)
-    return readable(g.actor, ((one.series, one) for one in found), parts.grants)
+    return parts.policy.readable(g.actor, ((one.series, one) for one in found))
 
 
 def _spread(values: Sequence[Measurement]) -> Uncertain | None:
@@ -148,5 +147,5 @@ def _observed(host: str, metric: str) -> Observation | None:
     parts = services()
     key = host_key(host)
     found = parts.measurements.ask(lambda archive: archive.observations(key, metric, limit=1))
-    seen = readable(g.actor, ((Series(*key, metric), one) for one in found), parts.grants)
+    seen = parts.policy.readable(g.actor, ((Series(*key, metric), one) for one in found))
     return seen[0] if seen else None

@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 from flask import Flask, current_app, g, request
 
 from adon.access.identity import Actor
-from adon.access.policy import Action, Object, authorise, may
+from adon.access.policy import Action, Owned
 from adon.broker.use_access import barred_place
 from adon.errors import AdonError, Forbidden, NotAuthenticated
 from adon.flowvisor.rules.slices import Who
@@ -22,7 +22,6 @@ from apps.rest.services import services
 
 _ACTION = "adon_action"
 _ASKS = "adon_asks"
-_DEEDS = {Action.MEASUREMENT_START: "start", Action.MEASUREMENT_READ: "read"}
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -90,17 +89,11 @@ def gate_api() -> None:
 def admit(wanted: Action) -> None:
     """Refuse whoever may not do this even on an object of their own.
 
-    Where the configuration says who may measure, the view asks about each series
-    (:mod:`adon.access.measurement_grants`): a role alone neither opens nor closes the door here.
+    Where the configuration says who may measure, the view asks about each series.
 
     :raises NotAuthenticated, Forbidden: with the policy's reason.
     """
-    actor = g.actor
-    deed = _DEEDS.get(wanted)
-    if actor is not None and any(grant.may == deed for grant in services().grants):
-        return
-    kind = wanted.value.partition(".")[0]
-    authorise(actor, wanted, Object(kind, None if actor is None else actor.name))
+    services().policy.authorise(g.actor, wanted, Owned(None if g.actor is None else g.actor.name))
 
 
 def bearer() -> Actor | None:
@@ -136,12 +129,12 @@ def requester() -> Actor:
     return cast(Actor, g.actor)
 
 
-def check(wanted: Action, kind: str, owner: str | None) -> None:
-    """Refuse if this actor may not do this to that object.
+def check(wanted: Action, owner: str | None) -> None:
+    """Refuse if this actor may not do this to an object of that owner.
 
     :raises Forbidden: with the policy's reason.
     """
-    authorise(g.actor, wanted, Object(kind, owner))
+    services().policy.authorise(g.actor, wanted, Owned(owner))
 
 
 def check_place(path: str | None = None, compute: str | None = None) -> None:
@@ -168,6 +161,6 @@ def wished(request: object) -> dict[str, object]:
     }
 
 
-def only_own(wanted: Action, kind: str) -> str | None:
+def only_own(wanted: Action) -> str | None:
     """The name a list must be limited to; None for an actor who may see everybody's."""
-    return None if may(g.actor, wanted, Object(kind)).allowed else requester().name
+    return None if services().policy.decide(g.actor, wanted).allowed else requester().name

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from adon.access.identity import Actor
-from adon.config.policy import MeasurementGrant
+from adon.access.policy import Policy
 from adon.errors import AdonError
 from apps.rest.bridge import Headers, Message, Receive, Send
 from apps.rest.stream import Happened, Stream
@@ -42,7 +42,7 @@ class Ticket:
 
     who: str
     actor: Actor | None
-    grants: Sequence[MeasurementGrant]
+    policy: Policy
     seen: int
     seconds: float
     kinds: frozenset[str] | None
@@ -157,7 +157,7 @@ class Listeners:
 
     def _after(self, ticket: Ticket, seen: int) -> tuple[bytes, int]:
         """What a listener is to be sent, and the last event it has then seen."""
-        view = (ticket.actor, ticket.kinds, id(ticket.grants), seen)
+        view = (ticket.actor, ticket.kinds, id(ticket.policy), seen)
         if view not in self._shared:
             found = self._stream.after(seen)
             self._shared[view] = _together(found, ticket, seen), found[-1].number if found else seen
@@ -188,6 +188,6 @@ def _together(found: list[Happened], ticket: Ticket, seen: int) -> bytes:
         event.frame
         for event in found
         if (ticket.kinds is None or event.kind in ticket.kinds)
-        and event.audience.admits(ticket.actor, ticket.grants)
+        and event.audience.admits(ticket.actor, ticket.policy)
     ]
     return b"".join(pieces)

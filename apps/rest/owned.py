@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from flask import g
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action, Owned
 from adon.broker.flow import Flow
 from adon.errors import NotFound
 from apps.rest.guard import check
+from apps.rest.services import services
 
 _READING = {
     Action.FLOW_CANCEL: Action.FLOW_READ,
@@ -33,11 +34,11 @@ def check_owned(wanted: Action, kind: str, name: str, owner: str | None) -> None
     :raises NotFound: if this actor may not see it.
     :raises Forbidden: if they may see it only.
     """
-    shown = may(g.actor, _READING.get(wanted, wanted), Object(kind, owner))
+    shown = services().policy.decide(g.actor, _READING.get(wanted, wanted), Owned(owner))
     if not shown.allowed:
         g.hidden = shown.reason  # for whoever notes refusals
         raise NotFound(kind, name)
-    check(wanted, kind, owner)
+    check(wanted, owner)
 
 
 def check_flow(wanted: Action, flow: Flow) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import product
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from adon.access.identity import Actor
-from adon.access.measurement_grants import may_measure, readable
+from adon.access.policy import Action
 from apps.collector.orders import METRICS
 from apps.rest.runs import read_task
 from apps.rest.services import Services
@@ -51,7 +51,7 @@ def alarms(
             for alarm in found
             if path in (None, alarm.series.path) and metric in (None, alarm.series.metric)
         )
-        return readable(actor, wanted, parts.grants)
+        return parts.policy.readable(actor, wanted)
 
     return _documents(parts, "alarm", chosen, since, until, limit, open_only=open_only)
 
@@ -98,14 +98,14 @@ def overlaps(parts: Services, actor: Actor | None, since: float) -> list[tuple[E
 
 def tasks_seen_by(parts: Services, actor: Actor | None) -> Callable[[str], bool]:
     """Whether an actor may see a task, by the task's name; each is judged once."""
-    deeds: tuple[Literal["read", "start"], ...] = ("read", "start")
+    actions = (Action.MEASUREMENT_READ, Action.MEASUREMENT_START)
 
     @cache
     def visible(task: str) -> bool:
         return any(
-            may_measure(actor, deed, series, parts.grants).allowed
+            parts.policy.decide(actor, action, series).allowed
             for series in series_of(task)
-            for deed in deeds
+            for action in actions
         )
 
     return visible
@@ -124,12 +124,14 @@ def could_read(
 
     Grants only compare names, so it is enough to try those that they name, and one that none names.
     """
-    grants = [grant for grant in parts.grants if grant.may == "read"]
+    grants = [grant for grant in parts.policy.grants if grant.may == "read"]
     sources = _tried(source, (grant.from_ for grant in grants))
     destinations = _tried(destination, (grant.to for grant in grants))
     metrics = _tried(metric, (grant.metrics for grant in grants))
     return any(
-        may_measure(actor, "read", Series(path or "", *ends, name.replace(".*", ".x")), grants).allowed
+        parts.policy.decide(
+            actor, Action.MEASUREMENT_READ, Series(path or "", *ends, name.replace(".*", ".x"))
+        ).allowed
         for ends in product(sources, destinations)
         for name in metrics
     )

@@ -12,10 +12,11 @@ from typing import Any, Protocol, TypeVar, cast
 
 from flask import current_app
 
+from adon.access.policy import Policy
 from adon.config import Configuration
 from adon.config.access import Access as AccessSettings
 from adon.config.controller import Credentials
-from adon.config.policy import MeasurementGrant, UseGrant
+from adon.config.policy import UseGrant
 from adon.errors import AdonError, NotFound, Unavailable
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
@@ -161,7 +162,7 @@ class Services:
     :param gantt: a round of the plan that is being carried out, as a page.
     :param hosts: the data transfer nodes of the configuration, each with its site.
     :param journal: the file of what was sent to switches (:mod:`apps.journal`).
-    :param grants: who may start and read which measurements, where the configuration says so.
+    :param policy: decides who may do what.
     :param use_access: who may use which path and compute site, where the configuration says so.
     :param clock: tells seconds since the epoch.
     :param supervisor: ``adon serve``, which knows how reloads went; None in a test of one part.
@@ -187,7 +188,7 @@ class Services:
     journal: Path
     configuration: Configuration
     hosts: Mapping[str, str] = field(default_factory=dict)
-    grants: tuple[MeasurementGrant, ...] = ()
+    policy: Policy = field(default_factory=Policy)
     clock: Callable[[], float] = time.time
     leased: bool = False
     supervisor: Controller | None = None
@@ -282,7 +283,7 @@ def open_services(
             data / JOURNAL,
             configuration,
             {host: name for name, site in configuration.sites.items() for host in site.hosts},
-            configuration.policy.measurement_access,
+            Policy(configuration.policy.measurement_access),
             leased=configuration.controller.ha is not None,
             supervisor=supervisor,
             backtests=backtests,

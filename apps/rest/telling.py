@@ -6,14 +6,12 @@ Pure, but for the owner of a flow, which is asked for where the event does not n
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from adon.access.identity import Actor
-from adon.access.measurement_grants import may_measure
-from adon.access.policy import Action, Object, may
-from adon.config.policy import MeasurementGrant
+from adon.access.policy import Action, Owned, Policy
 from apps.rest.measuring_models import AlarmView
 from measurement.anomaly.alarm import from_json as alarm_from_json
 from measurement.model import Series
@@ -34,14 +32,13 @@ class Audience:
     owner: str | None = None
     only: str | None = None
 
-    def admits(self, actor: Actor | None, grants: Sequence[MeasurementGrant]) -> bool:
+    def admits(self, actor: Actor | None, policy: Policy) -> bool:
         """Whether this actor may hear of it."""
         if self.only is not None:
             return actor is not None and actor.name == self.only
         if self.series is not None:
-            return may_measure(actor, "read", self.series, grants).allowed
-        kind = self.action.value.partition(".")[0]
-        return may(actor, self.action, Object(kind, self.owner)).allowed
+            return policy.decide(actor, Action.MEASUREMENT_READ, self.series).allowed
+        return policy.decide(actor, self.action, Owned(self.owner)).allowed
 
 
 @dataclass(frozen=True, slots=True)

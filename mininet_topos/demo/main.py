@@ -13,8 +13,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from adon.access.policy import Role
 from adon.errors import AdonError
+from adon.values import Role
 from mininet_topos.demo import alarm, play, report
 from mininet_topos.demo.record import Check, Record
 from mininet_topos.demo.scenario import STEERING_PACE, seeded

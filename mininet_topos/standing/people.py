@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from adon.access.policy import Role
 from adon.client import Client
+from adon.values import Role
 
 NAMES: Mapping[Role, str] = {
     Role.RESEARCHER: "researcher",

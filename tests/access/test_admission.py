@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from adon.access.admission import Admitted, admit
 from adon.access.assertion import Assertion
-from adon.access.policy import Role
 from adon.access.user_names import PRINCIPALS, Named
 from adon.config.access import AccessRule
 from adon.errors import Forbidden
+from adon.values import Role
 from adon.yamlfile import check_model
 
 CAMPUS = "https://login.missouri.edu"

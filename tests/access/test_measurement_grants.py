@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adon.access import policy
 from adon.access.identity import Actor
-from adon.access.measurement_grants import authorise_measurement, may_measure, readable
-from adon.access.policy import Role
+from adon.access.policy import Action, Permission
 from adon.config import load
 from adon.config.policy import MeasurementGrant, Policy
 from adon.errors import Forbidden, InvalidInput, NotAuthenticated
+from adon.values import Role
 from measurement.model import Series
 
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
@@ -27,6 +30,12 @@ def actor(name: str = "ann", *roles: str, groups: tuple[str, ...] = ()) -> Actor
 
 def grant(may: str = "read", **fields: Any) -> MeasurementGrant:
     return MeasurementGrant.model_validate({"may": may, **fields})
+
+
+def may_measure(
+    who: Actor | None, deed: str, series: Series, grants: Sequence[MeasurementGrant]
+) -> Permission:
+    return policy.Policy(grants).decide(who, Action(f"measurement.{deed}"), series)
 
 
 @pytest.mark.parametrize("role", Role)
@@ -98,18 +107,26 @@ def test_the_reason_names_who_what_and_where() -> None:
 
 
 def test_authorise_says_whose_fault_it_is() -> None:
-    authorise_measurement(actor(), "read", THROUGHPUT, [])
+    policy.Policy().authorise(actor(), Action.MEASUREMENT_READ, THROUGHPUT)
     with pytest.raises(Forbidden):
-        authorise_measurement(actor(), "start", THROUGHPUT, [grant("start", who=["bob"])])
+        entries = [grant("start", who=["bob"])]
+        policy.Policy(entries).authorise(actor(), Action.MEASUREMENT_START, THROUGHPUT)
     with pytest.raises(NotAuthenticated):
-        authorise_measurement(None, "read", THROUGHPUT, [])
+        policy.Policy().authorise(None, Action.MEASUREMENT_READ, THROUGHPUT)
+
+
+def test_grant_gives_nothing_beyond_the_scope_of_a_token() -> None:
+    limited = replace(actor(), scope=frozenset({"flow.read"}))
+    for subject in (THROUGHPUT, None):
+        found = policy.Policy([grant(who=["ann"])]).decide(limited, Action.MEASUREMENT_READ, subject)
+        assert (found.allowed, "token" in found.reason) == (False, True)
 
 
 def test_a_list_is_narrowed_to_what_may_be_read() -> None:
     items = [(THROUGHPUT, 1), (BACK, 2), (THROUGHPUT, 3), (MEMORY, 4)]
-    assert readable(actor(), items, [grant(**{"from": ["mu"]})]) == [1, 3]
-    assert readable(actor(), items, []) == [1, 2, 3, 4]
-    assert readable(None, items, []) == []
+    assert policy.Policy([grant(**{"from": ["mu"]})]).readable(actor(), items) == [1, 3]
+    assert policy.Policy().readable(actor(), items) == [1, 2, 3, 4]
+    assert policy.Policy().readable(None, items) == []
 
 
 @given(
@@ -144,12 +161,12 @@ def read(tmp_path: Path, section: str) -> Policy:
 
 
 def test_an_example(tmp_path: Path) -> None:
-    policy = read(
+    found = read(
         tmp_path,
         "    - {may: start, roles: [performance_engineer], from: [mu], to: [osu]}\n"
         "    - {may: read, groups: ['urn:x:soykb'], metrics: [throughput, 'pegasus.*']}",
     )
-    first, second = policy.measurement_access
+    first, second = found.measurement_access
     assert (first.roles, first.from_, first.to, first.who) == (
         (Role.PERFORMANCE_ENGINEER,),
         ("mu",),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from adon.access.identity import Actor
+from adon.access.policy import Policy
 from adon.config.measurements import Notify
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
@@ -75,7 +76,7 @@ def test_an_alarm_goes_to_who_may_come_in_and_to_nobody_else(
     """Everything between an alarm and those who have subscribed, as the collector puts it together."""
     kept.users.named("bob", ["researcher"], 0.0)
     kept.users.change("ann", 1.0, disabled=True)
-    receiver, readers = WebhookReceiver(), Readers((), owners.now)
+    receiver, readers = WebhookReceiver(), Readers(Policy(), owners.now)
     target = f"http://127.0.0.1:{receiver.port}/of-"
     subscribed = [
         subscription(f"s-{who}", owner=who, channel=Channel.WEBHOOK, target=target + who)

@@ -14,13 +14,13 @@ import pytest
 
 from adon.access.audit import COLUMNS, Entry, Outcome, Verified, csv_rows, json_lines, verify
 from adon.access.identity import Actor
-from adon.access.policy import Role
 from adon.access.user_names import Named
 from adon.client import Client, access
 from adon.config.controller import Credentials
 from adon.config.policy import UseGrant
 from adon.errors import Unavailable
 from adon.store.access.database import FILE
+from adon.values import Role
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from adon.access.identity import Actor
+from adon.access.policy import Policy
 from apps.rest.stream import KEPT, OWNERS_KNOWN, Stream
 from measurement.anomaly.alarm import to_json
 from tests.support.fake_collector import FELL
@@ -71,7 +72,11 @@ def test_the_owner_of_a_flow_is_looked_up_once_and_not_for_ever():
         announce(stream, flow=f"f-{number + 2}")
     assert len(stream._owners) == OWNERS_KNOWN
     audience = stream.after(0)[-1].audience
-    assert (audience.admits(ANN, ()), audience.admits(BOB, ()), audience.admits(None, ())) == (
+    assert (
+        audience.admits(ANN, Policy()),
+        audience.admits(BOB, Policy()),
+        audience.admits(None, Policy()),
+    ) == (
         True,
         False,
         False,
@@ -81,8 +86,8 @@ def test_the_owner_of_a_flow_is_looked_up_once_and_not_for_ever():
 def test_a_flow_that_nobody_knows_is_for_staff():
     stream = Stream()
     announce(stream, flow="f-1")
-    assert not stream.after(0)[0].audience.admits(ANN, ())
-    assert stream.after(0)[0].audience.admits(Actor("eve", frozenset({"operator"})), ())
+    assert not stream.after(0)[0].audience.admits(ANN, Policy())
+    assert stream.after(0)[0].audience.admits(Actor("eve", frozenset({"operator"})), Policy())
 
 
 def test_what_is_no_message_of_ours_is_refused_and_takes_no_number():

@@ -17,6 +17,7 @@ import pytest
 import requests
 
 from adon.access.identity import Actor
+from adon.access.policy import Policy
 from adon.config.measurements import Notify
 from adon.config.policy import MeasurementGrant
 from adon.errors import InvalidInput
@@ -216,7 +217,7 @@ def test_who_may_not_read_a_series_is_not_told_of_it(tmp_path: Path) -> None:
         return actor
 
     readers = Readers(
-        [MeasurementGrant.model_validate({"may": "read", "who": ["ann"], "metrics": ["rtt"]})], now
+        Policy([MeasurementGrant.model_validate({"may": "read", "who": ["ann"], "metrics": ["rtt"]})]), now
     )
     document = {**to_json(subscription(owner="ann")), "reader": {"roles": ["researcher"], "groups": []}}
     (mine,) = readers.known([document])

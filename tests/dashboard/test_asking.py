@@ -7,8 +7,8 @@ from contextlib import suppress
 import pytest
 
 from adon.access.identity import Actor
-from adon.access.policy import Role
 from adon.errors import AdonError
+from adon.values import Role
 from apps.dashboard.pages import PAGES
 from tests.dashboard.conftest import Visiting
 from tests.support.rest_answers import audit_entries

@@ -19,6 +19,7 @@ from typing import Any, cast
 from flask_openapi3.openapi import OpenAPI
 
 from adon.access.identity import create_token
+from adon.access.policy import Policy
 from adon.broker.events import JobTold, SiteReported
 from adon.broker.flow import Flow
 from adon.config import Configuration
@@ -280,7 +281,7 @@ class World:
     def grant(self, *grants: dict[str, Any]) -> None:
         """Say in the configuration who may measure."""
         read = tuple(MeasurementGrant.model_validate(grant) for grant in grants)
-        self.app.extensions[NAME] = replace(self.app.extensions[NAME], grants=read)
+        self.app.extensions[NAME] = replace(self.app.extensions[NAME], policy=Policy(read))
 
     def append(self, *values: Measurement | Observation) -> None:
         with Archive(self.archive) as archive:

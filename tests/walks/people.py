@@ -11,8 +11,8 @@ from pathlib import Path
 
 from playwright.sync_api import expect, sync_playwright
 
-from adon.access.policy import Role
 from adon.client import Client
+from adon.values import Role
 from mininet_topos.demo import stage
 from mininet_topos.platforms.host import HostBed
 from mininet_topos.standing.people import NAMES

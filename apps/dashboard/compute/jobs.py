@@ -8,7 +8,7 @@ from typing import Any
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -26,7 +26,7 @@ def show(here: Visit) -> Component:
         ui.head("Jobs", "Programs that run at compute sites; only those that a site's configuration names.")
     ]
     offered = [(one["name"], job) for one in here.client.sites() for job in one["jobs"]]
-    if may(here.actor, Action.JOB_SUBMIT, Object("job", here.actor.name)).allowed and offered:
+    if here.may(Action.JOB_SUBMIT, here.actor.name) and offered:
         choices = [(f"{site}/{job}", f"{job} at {site}") for site, job in offered]
         form = html.Div(
             [
@@ -79,7 +79,7 @@ def _waited(job: Mapping[str, Any]) -> Component:
 
 
 def _end(job: Mapping[str, Any], here: Visit) -> Any:
-    if job["final"] or not may(here.actor, Action.JOB_CANCEL, Object("job", job["requester"])).allowed:
+    if job["final"] or not here.may(Action.JOB_CANCEL, job["requester"]):
         return ""
     name = {"type": END, "index": job["id"]}
     return html.Button("End", id=name, className="danger small", disabled=job["cancelling"])

@@ -8,7 +8,7 @@ from typing import Any
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.broker.resources.amounts import Amounts, Place
 from adon.errors import AdonError
 from apps.dashboard import ui
@@ -34,7 +34,7 @@ FIELDS = ("where", *(name for name, _, _ in AT_SITE), "bandwidth", "begins", "en
 def show(here: Visit) -> Component:
     """The heading, and the form for whoever may reserve."""
     parts = [ui.head("Reservations", "What is kept for whom, at compute sites and on paths.")]
-    if may(here.actor, Action.RESERVATION_ADD, Object("reservation", here.actor.name)).allowed:
+    if here.may(Action.RESERVATION_ADD, here.actor.name):
         parts.append(ui.card(None, ui.details("Reserve", _form(here))))
     return html.Div([*parts, html.Div(id="reservation-done")])
 
@@ -99,7 +99,7 @@ def live(here: Visit) -> Component:
 
 
 def _release(one: Mapping[str, Any], here: Visit) -> Any:
-    if not may(here.actor, Action.RESERVATION_RELEASE, Object("reservation", one["owner"])).allowed:
+    if not here.may(Action.RESERVATION_RELEASE, one["owner"]):
         return ""
     return html.Button("Release", id={"type": RELEASE, "index": one["id"]}, className="danger small")
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network.alarms_page import severity
@@ -65,7 +65,7 @@ def _facts(found: Doc, here: Visit) -> Component:
 def _seen(found: Doc, here: Visit) -> Any:
     if found["acknowledged_by"]:
         return html.Span([found["acknowledged_by"], ", ", ui.when(found["acknowledged_at"], here)])
-    allowed = may(here.actor, Action.ALARM_ACKNOWLEDGE, Object("alarm")).allowed
+    allowed = here.may(Action.ALARM_ACKNOWLEDGE)
     if found["cleared_at"] is not None or not allowed:
         return "nobody"
     return html.Button("I have seen it", id=SEEN, className="quiet small")

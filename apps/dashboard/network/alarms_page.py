@@ -8,7 +8,7 @@ from typing import Any
 from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.encoding import changed
@@ -82,7 +82,7 @@ def _paths(here: Visit, query: Mapping[str, str]) -> list[str]:
 def listed(here: Visit, found: Iterable[Doc]) -> Component:
     """Alarms, the worst first among those in force."""
     alarms = sorted(found, key=lambda one: (one["cleared_at"] is not None, one["severity"] != "critical"))
-    acknowledging = may(here.actor, Action.ALARM_ACKNOWLEDGE, Object("alarm")).allowed
+    acknowledging = here.may(Action.ALARM_ACKNOWLEDGE)
 
     def seen(one: Doc) -> Any:
         if one["acknowledged_by"]:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.errors import AdonError, InvalidInput, Problem
 from apps.dashboard import ui
 from apps.dashboard.network.where import Doc
@@ -51,7 +51,7 @@ def windows(here: Visit) -> Component:
 
 
 def _table(here: Visit) -> Component:
-    cancelling = may(here.actor, Action.MAINTENANCE_CANCEL, Object("maintenance")).allowed
+    cancelling = here.may(Action.MAINTENANCE_CANCEL)
 
     def deeds(one: Doc) -> Component:
         rehearse = ui.link("What if?", f"/what-if?failure=maintenance&name={one['id']}")
@@ -82,7 +82,7 @@ def _table(here: Visit) -> Component:
 
 def form(network: Doc, here: Visit) -> Component:
     """For who may announce one: what is closed, from when to when, in the reader's time zone."""
-    if not may(here.actor, Action.MAINTENANCE_ADD, Object("maintenance")).allowed:
+    if not here.may(Action.MAINTENANCE_ADD):
         return html.Div()
     fields = html.Div(
         [

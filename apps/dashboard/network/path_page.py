@@ -8,7 +8,7 @@ from typing import Any
 from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.errors import AdonError, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.encoding import changed
@@ -73,7 +73,7 @@ def _known(here: Visit, name: str, ways: Sequence[Doc]) -> list[tuple[Direction,
 
 def _measure(here: Visit, directions: Sequence[Direction]) -> Component:
     """The form of a test beside the plan."""
-    if not may(here.actor, Action.MEASUREMENT_START, Object("measurement")).allowed or not directions:
+    if not here.may(Action.MEASUREMENT_START) or not directions:
         return html.Div()
     options = [(one.key(), f"{one.source} → {one.destination}") for one in directions]
     fields = html.Div(

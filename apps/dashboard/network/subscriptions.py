@@ -8,7 +8,7 @@ import dash_bootstrap_components as dbc
 from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network.where import Doc
@@ -35,7 +35,7 @@ def section(here: Visit) -> Component:
         html.Div(_listed(here), id=TABLE),
         html.Div(id=SAID, role="status"),
     ]
-    if may(here.actor, Action.SUBSCRIPTION_ADD, Object("subscription", here.actor.name)).allowed:
+    if here.may(Action.SUBSCRIPTION_ADD, here.actor.name):
         parts.append(ui.details("Be told of alarms", _form()))
     return ui.card("Who is told", *parts, id="subscriptions")
 

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.errors import AdonError, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -34,7 +34,7 @@ REPAIR, SURE = "rules-repair", "rules-sure"
 def show(here: Visit) -> Component:
     """The heading, the choice of a switch, and the repair for whoever may."""
     deeds: list[Component] = []
-    if may(here.actor, Action.NETWORK_SYNC, Object("network")).allowed:
+    if here.may(Action.NETWORK_SYNC):
         deeds.append(html.Button("Read every switch and repair it now", id=REPAIR, className="quiet"))
     return html.Div(
         [
@@ -180,7 +180,7 @@ def _switch_column(switches: Sequence[Mapping[str, Any]]) -> Column:
 
 def _switches(here: Visit) -> Sequence[Mapping[str, Any]]:
     """Not asked for whom it would be refused: each refusal is audited, and this is asked again and again."""
-    if not may(here.actor, Action.NETWORK_READ, Object("network")).allowed:
+    if not here.may(Action.NETWORK_READ):
         return []
     try:
         return here.client.topology()["switches"]
@@ -196,7 +196,7 @@ def owner_link(owner: str) -> Any:
 
 
 def _differences(here: Visit) -> list[Component]:
-    if not may(here.actor, Action.NETWORK_READ, Object("network")).allowed:
+    if not here.may(Action.NETWORK_READ):
         return []
     try:
         found: Sequence[Mapping[str, Any]] = here.client.rules_diff()
@@ -226,7 +226,7 @@ def _listed(kind: str, words: str, rules: Sequence[str]) -> list[Component]:
 
 def _sent(here: Visit, where: Column) -> list[Component]:
     """What was sent to this switch or for this owner, or everywhere because of one event."""
-    if not may(here.actor, Action.NETWORK_READ, Object("network")).allowed:
+    if not here.may(Action.NETWORK_READ):
         return []
     owner, cause = here.query.get("owner"), here.query.get("cause")
     flow = owner if owner and owner.startswith("f-") else None

@@ -9,10 +9,11 @@ import dash_bootstrap_components as dbc
 from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, Role, may
+from adon.access.policy import Action
 from adon.access.users import LOCAL
 from adon.client.documents import IdentityBody
 from adon.errors import AdonError
+from adon.values import Role
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column
@@ -24,7 +25,7 @@ SHOWN = 200
 def show_all(here: Visit) -> Component:
     """The heading, and the form to name somebody who has not been here yet."""
     parts = [ui.head("Users", "Who has signed in here, or was named; what each may do.")]
-    if may(here.actor, Action.USER_CHANGE, Object("user")).allowed:
+    if here.may(Action.USER_CHANGE):
         roles = [{"label": f" {_words(role)}", "value": role} for role in Role]
         fields = [
             ui.field(
@@ -95,7 +96,7 @@ def show_one(here: Visit) -> Component:
     )
     parts = [ui.head(user["name"], None), dcc.Store(id="user-name", data=user["name"]), ui.card(None, facts)]
     parts.append(ui.card("Roles", _roles(user)))
-    if may(here.actor, Action.USER_CHANGE, Object("user", user["name"])).allowed:
+    if here.may(Action.USER_CHANGE, user["name"]):
         parts.append(ui.card("Change", *_changes(user)))
     return html.Div([*parts, html.Div(id="user-done")])
 

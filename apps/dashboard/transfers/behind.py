@@ -8,7 +8,7 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.visit import Visit
@@ -87,6 +87,6 @@ def ways(flow: Mapping[str, Any], here: Visit) -> Component:
         ui.link("Its rules in words", f"/rules?owner={flow['id']}"),
         ui.link("Advice for its hosts", f"/advice?flow={flow['id']}"),
     ]
-    if may(here.actor, Action.NETWORK_READ, Object("network")).allowed:
+    if here.may(Action.NETWORK_READ):
         found.append(ui.link("On the map", f"/network?flow={flow['id']}"))
     return html.Nav(found, className="choices", **{"aria-label": "More about this flow"})

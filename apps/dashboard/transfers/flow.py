@@ -8,7 +8,7 @@ from typing import Any
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.errors import AdonError, Conflict, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.operation.rules import rule_state, switch_column
@@ -27,7 +27,7 @@ def show(here: Visit) -> Component:
     """The heading and what may be done; what changes is below."""
     flow = here.client.flow(here.parts["id"])
     deeds: list[Component] = []
-    if may(here.actor, Action.FLOW_SUBMIT, Object("flow", here.actor.name)).allowed:
+    if here.may(Action.FLOW_SUBMIT, here.actor.name):
         deeds.append(dcc.Link("Do it again", href=f"/new?again={flow['id']}", className="button quiet"))
     ends = f"from {flow['source']} to {flow['destination']}"
     lead = f"{ui.size(flow['size_bytes'])} {ends}, for {flow['requester']}"
@@ -92,7 +92,7 @@ def _standing(flow: Mapping[str, Any], here: Visit) -> Component:
 
 def _cancel(flow: Mapping[str, Any], here: Visit) -> Component | None:
     """Beside the state, since it is gone when the flow has ended."""
-    if flow["final"] or not may(here.actor, Action.FLOW_CANCEL, Object("flow", flow["requester"])).allowed:
+    if flow["final"] or not here.may(Action.FLOW_CANCEL, flow["requester"]):
         return None
     return html.Div(html.Button("Cancel", id=CANCEL, className="danger"), className="deeds")
 

@@ -8,7 +8,6 @@ from http import HTTPStatus
 from flask import Response, g
 from pydantic import Field
 
-from adon.access.measurement_grants import may_measure
 from adon.access.policy import Action
 from adon.errors import Conflict, Forbidden, NotFound
 from apps.rest import seen
@@ -85,7 +84,7 @@ def _alarm(name: str) -> Alarm:
     if document is None:
         raise NotFound("alarm", name)
     alarm = alarm_from_json(document)
-    if not may_measure(g.actor, "read", alarm.series, parts.grants).allowed:
+    if not parts.policy.decide(g.actor, Action.MEASUREMENT_READ, alarm.series).allowed:
         raise NotFound("alarm", name)  # as if it had never been raised
     return alarm
 
@@ -112,7 +111,7 @@ def acknowledge_alarm(name: str) -> Alarm:
 @action(Action.SUBSCRIPTION_READ)
 def list_subscriptions(query: NewestFirst) -> Response:
     """Who is told of which alarms; everybody sees their own, an administrator all."""
-    own = only_own(Action.SUBSCRIPTION_READ, "subscription")
+    own = only_own(Action.SUBSCRIPTION_READ)
     found = [one for one in _subscriptions() if own is None or one.owner == own]
     return cut(SubscriptionList(items=found), query, lambda one: str(one.id))
 

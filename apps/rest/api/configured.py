@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response, g
 
-from adon.access.policy import Action, Object, may
+from adon.access.policy import Action
 from adon.config.slices import Slice
 from apps.rest.api.common import answers, blueprint
 from apps.rest.configured_models import PolicyList, SliceList, SliceView, policy_items
@@ -29,7 +29,7 @@ def list_policy(query: InOrder) -> Response:
 def list_slices(query: InOrder) -> Response:
     """Slices, with their rules and what their flows reserve; a researcher sees those they belong to."""
     snapshot = services().snapshots.get()
-    staff = may(g.actor, Action.NETWORK_READ, Object("slice")).allowed
+    staff = services().policy.decide(g.actor, Action.NETWORK_READ).allowed
     used = {one["name"]: one for one in snapshot["slices"]}
     configured = services().configuration.slices
     names = sorted(name for name in configured if name in used and (staff or _member(configured[name])))

@@ -44,7 +44,7 @@ def list_decisions(query: DecisionQuery) -> Response:
     """Decisions about all flows, the newest first; a researcher sees those about their own."""
     wanted = DecisionFilter(
         flow=None if query.flow is None else flow_number(query.flow),
-        requester=only_own(Action.DECISION_READ, "flow"),
+        requester=only_own(Action.DECISION_READ),
         **query.model_dump(include={"template", "outcome", "path", "site"}),
         since=query.since,
         until=query.until,

@@ -58,7 +58,7 @@ def events(query: EventQuery) -> Response:
     parts = services()
     kinds = None if query.kinds is None else frozenset(query.kinds.split(","))
     who = "" if g.actor is None else g.actor.name
-    ticket = Ticket(who, g.actor, parts.grants, _last_seen(parts), query.seconds, kinds)
+    ticket = Ticket(who, g.actor, parts.policy, _last_seen(parts), query.seconds, kinds)
     handover = request.environ.get(HANDOVER)
     response = Response(mimetype="text/event-stream")
     response.headers["Cache-Control"] = "no-store"
@@ -78,7 +78,7 @@ def _missed(parts: Services, ticket: Ticket) -> bytes:
         event.frame
         for event in parts.stream.after(ticket.seen)
         if (ticket.kinds is None or event.kind in ticket.kinds)
-        and event.audience.admits(ticket.actor, ticket.grants)
+        and event.audience.admits(ticket.actor, ticket.policy)
     ]
     return b": listening\n\n" + b"".join(frames)
 

@@ -67,7 +67,7 @@ class FlowQuery(NewestFirst):
 @action(Action.FLOW_READ)
 def list_flows(query: FlowQuery) -> Response:
     """Flows, the newest first; a researcher sees their own."""
-    own = only_own(Action.FLOW_READ, "flow")
+    own = only_own(Action.FLOW_READ)
     if own is not None and query.requester not in (None, own):
         return listed(FlowList(items=[]))
     wanted = FlowFilter(

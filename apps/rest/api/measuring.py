@@ -7,7 +7,6 @@ from http import HTTPStatus
 from flask import Response, g
 from pydantic import Field
 
-from adon.access.measurement_grants import authorise_measurement, readable
 from adon.access.policy import Action
 from adon.errors import Unavailable
 from adon.values import Name
@@ -59,7 +58,7 @@ def list_measurements(query: MeasurementQuery) -> Response:
     )
     found = parts.measurements.query(asked)
     shown, following = by_time(found, query.limit, moment, lambda one: one.observed_at)
-    seen = readable(g.actor, ((measurement.series, measurement) for measurement in shown), parts.grants)
+    seen = parts.policy.readable(g.actor, ((measurement.series, measurement) for measurement in shown))
     items = [MeasurementView.of(measurement) for measurement in seen]
     return listed(MeasurementList(items=items, next=following))
 
@@ -70,7 +69,7 @@ def run_now(body: RunBody) -> Response:
     """Do a configured test beside the plan, where its slack admits it; 409 says when it could be."""
     for metric in METRICS[body.test]:
         series = Series(body.path, body.source, body.destination, metric.value)
-        authorise_measurement(g.actor, "start", series, services().grants)
+        services().policy.authorise(g.actor, Action.MEASUREMENT_START, series)
     key = {"path": body.path, "source": body.source, "destination": body.destination}
     asked = {"key": key, "test": body.test, "who": requester().name}
     answer = ask_collector("measure", asked, timeout=15.0)
@@ -95,7 +94,7 @@ def plot(query: PlotQuery) -> Response:
     """One series for a picture: per stretch of time minimum, mean, maximum and quantiles."""
     parts = services()
     series = Series(query.path, query.source, query.destination, query.metric)
-    authorise_measurement(g.actor, "read", series, parts.grants)
+    parts.policy.authorise(g.actor, Action.MEASUREMENT_READ, series)
     found = parts.measurements.ask(
         lambda archive: archive.plot(series, query.since, query.until, query.points)
     )

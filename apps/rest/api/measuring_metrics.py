@@ -9,7 +9,6 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from adon.access.identity import Actor
-from adon.access.measurement_grants import readable
 from adon.errors import Unavailable
 from apps.rest import seen
 from apps.rest.runs import LOST, Fate, classify_loss, fate_of
@@ -75,6 +74,6 @@ class Measuring(Collector):
         latest = self._parts.measurements.ask(lambda archive: archive.latest())
         text = "Seconds since the latest value of a metric of a path was observed."
         family = GaugeMetricFamily("adon_measurement_age_seconds", text, labels=KEY)
-        for value in readable(self._actor, ((one.series, one) for one in latest), self._parts.grants):
+        for value in self._parts.policy.readable(self._actor, ((one.series, one) for one in latest)):
             family.add_metric(list(value.series), value.age(now))
         return family

@@ -9,7 +9,6 @@ from typing import Literal
 from flask import Response, g
 from pydantic import Field
 
-from adon.access.measurement_grants import may_measure, readable
 from adon.access.policy import Action
 from adon.errors import InvalidInput
 from apps.rest import mesh
@@ -70,7 +69,7 @@ def get_mesh(query: MeshQuery) -> Response:
 
 
 def _readable(key: PathKey, metric: Metric) -> bool:
-    return may_measure(g.actor, "read", Series(*key, metric.value), services().grants).allowed
+    return services().policy.decide(g.actor, Action.MEASUREMENT_READ, Series(*key, metric.value)).allowed
 
 
 class SeriesQuery(InOrder):
@@ -100,7 +99,7 @@ def _series(query: SeriesQuery) -> list[Series]:
         for series in parts.measurements.ask(Archive.series)
         if all(asked in (None, held) for asked, held in zip(wanted, series, strict=True))
     ]
-    return readable(g.actor, ((series, series) for series in found), parts.grants)
+    return parts.policy.readable(g.actor, ((series, series) for series in found))
 
 
 def _name(series: Series) -> str:

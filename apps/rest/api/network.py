@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from flask import Response, g
 
-from adon.access.measurement_grants import readable
 from adon.access.policy import Action
 from adon.broker.estimates import METRIC as ESTIMATE
 from adon.broker.flow import Flow
@@ -79,7 +78,7 @@ def _readable(path: PathView) -> PathView:
 def _seen(items: Iterable[tuple[PathView | EstimateView, str, T]]) -> list[T]:
     """Of things about a metric of a path, those that this actor may read."""
     series = ((Series(of.path, of.source, of.destination, metric), thing) for of, metric, thing in items)
-    return readable(g.actor, series, services().grants)
+    return services().policy.readable(g.actor, series)
 
 
 @api.get("/queue", responses=answers(200, QueueView))
@@ -99,6 +98,6 @@ def waiting() -> tuple[float, list[Flow]]:
     """
     parts = services()
     snapshot = parts.snapshots.get()
-    own = only_own(Action.FLOW_READ, "flow")
+    own = only_own(Action.FLOW_READ)
     flows = [parts.store.flow(flow_number(name)) for name in snapshot["queue"]]
     return float(snapshot["at"]), [flow for flow in flows if own is None or flow.requester == own]

@@ -30,7 +30,7 @@ class OutcomeQuery(NewestFirst):
 @action(Action.FLOW_READ)
 def list_outcomes(query: OutcomeQuery) -> Response:
     """What flows left behind, those that ended last first; a researcher sees their own."""
-    own = only_own(Action.FLOW_READ, "flow")
+    own = only_own(Action.FLOW_READ)
     before = read_cursor(query.before, int)
     found = services().store.outcomes(query.template, query.since, query.limit + 1, own, before)
     shown, following = page(found, query.limit, lambda one: cursor(one.ended_at, one.flow))

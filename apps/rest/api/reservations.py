@@ -62,7 +62,7 @@ def list_reservations(query: ReservationQuery) -> Response:
 
 def reservations(*, all_: bool = False) -> list[ReservationView]:
     """The reservations that this actor may see; with ``all_`` also those that are over or released."""
-    parts, own = services(), only_own(Action.RESERVATION_READ, "reservation")
+    parts, own = services(), only_own(Action.RESERVATION_READ)
     now = parts.clock()
     found = parts.store.reservations(None if all_ else now, own)
     views = [ReservationView.of(one, now) for one in found]

@@ -59,7 +59,7 @@ def list_rules(query: RuleQuery) -> Response:
     """The rules that should be in the switches, and how far each has come; a researcher asks by flow."""
     store = services().store
     if query.flow is None:
-        if only_own(Action.RULE_READ, "rule") is not None:
+        if only_own(Action.RULE_READ) is not None:
             raise InvalidInput.of("flow", "name a flow of yours, as in ?flow=f-17")
     else:
         check_flow(Action.RULE_READ, store.flow(flow_number(query.flow)))
@@ -149,7 +149,7 @@ def explain_rules(query: ExplainQuery) -> Response:
         flow = store.flow(flow_number(owner))
         check_flow(Action.RULE_READ, flow)
         decision, because, requester = flow.decision, flow.reason, flow.requester
-    elif only_own(Action.RULE_READ, "rule") is not None:
+    elif only_own(Action.RULE_READ) is not None:
         raise InvalidInput.of("of", "name a flow of yours, as in ?of=f-17")
     found = [one for one in store.rules(owner=owner) if wanted is None or _cookie(one.rule) == wanted]
     if not found:

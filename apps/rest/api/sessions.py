@@ -45,7 +45,7 @@ class SessionAddress(Address):
 @action(Action.SESSION_READ)
 def list_sessions(query: SessionQuery) -> Response:
     """Sessions that are good now, the newest first; one's own, or everybody's."""
-    own = only_own(Action.SESSION_READ, "session")
+    own = only_own(Action.SESSION_READ)
     if own is not None and query.owner not in (None, own):
         return json_answer(SessionList(items=[], next=None))
     return json_answer(_listed(query.owner if own is None else own, query))
@@ -91,7 +91,7 @@ def end_session(path: SessionAddress) -> Response:
 def end_sessions(query: OwnerQuery) -> Response:
     """Sign somebody out at every browser but the one that asks; oneself, if nobody is named."""
     owner = query.owner if query.owner is not None else requester().name
-    check(Action.SESSION_END, "session", owner)
+    check(Action.SESSION_END, owner)
     services().access.users.get(owner)
     check_if_match(_listed(owner, SessionQuery()))
     ended = services().access.sessions.end_of(owner, but=_asking())

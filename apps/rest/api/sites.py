@@ -73,7 +73,7 @@ class JobQuery(NewestFirst):
 @action(Action.JOB_READ)
 def list_jobs(query: JobQuery) -> Response:
     """Jobs at compute sites, the newest first; a researcher sees their own."""
-    own = only_own(Action.JOB_READ, "job")
+    own = only_own(Action.JOB_READ)
     if own is not None and query.requester not in (None, own):
         return listed(JobList(items=[]))
     whose = query.requester if own is None else own

@@ -43,7 +43,7 @@ class TokenAddress(Address):
 @action(Action.TOKEN_READ)
 def list_tokens(query: TokenQuery) -> Response:
     """Tokens, the newest first, revoked and expired ones too; one's own, or everybody's."""
-    own = only_own(Action.TOKEN_READ, "token")
+    own = only_own(Action.TOKEN_READ)
     tokens = services().access.tokens
     if own is not None and query.owner not in (None, own):
         return json_answer(TokenList(items=[], next=None))
@@ -60,7 +60,7 @@ def add_token(body: TokenBody) -> Response:
     """Make a token; the answer's ``secret`` is the only place where it can be seen."""
     actor = requester()
     owner = body.owner if body.owner is not None else actor.name
-    check(Action.TOKEN_CREATE, "token", owner)
+    check(Action.TOKEN_CREATE, owner)
     user = services().access.users.get(owner)
     _room(owner)
     scope = checked_scope(body.scope)

@@ -8,11 +8,12 @@ from urllib.parse import quote
 from flask import Response
 from pydantic import Field
 
-from adon.access.policy import Action, Role
+from adon.access.policy import Action
 from adon.access.scopes import READY_MADE
 from adon.access.user_names import expected
 from adon.access.users import User
 from adon.errors import Conflict
+from adon.values import Role
 from apps.rest import auditing
 from apps.rest.access_models import RoleGrant, RoleList, RoleView, UserBody, UserChange, UserList, UserView
 from apps.rest.answers import check_if_match, done, json_answer
@@ -41,7 +42,7 @@ class UserAddress(Address):
 @action(Action.USER_READ)
 def list_users(query: UserQuery) -> Response:
     """Everybody who has been here, by name; who may not see others sees themselves."""
-    own = only_own(Action.USER_READ, "user")
+    own = only_own(Action.USER_READ)
     known = services().access.users
     found = known.list(query.after, query.limit + 1) if own is None else (known.get(own),)
     page = found[: query.limit]

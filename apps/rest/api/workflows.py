@@ -9,7 +9,6 @@ from typing import Literal
 from flask import Response, g
 from pydantic import Field
 
-from adon.access.measurement_grants import readable
 from adon.access.policy import Action
 from apps.rest.api.common import answers, blueprint
 from apps.rest.guard import action
@@ -39,7 +38,7 @@ def list_workflows(query: WorkflowQuery) -> Response:
     """Workflows (Pegasus) by host and name, and the batch systems (Slurm, HTCondor), as last told."""
     parts = services()
     now = parts.clock()
-    known = readable(g.actor, ((one, one) for one in parts.measurements.ask(Archive.series)), parts.grants)
+    known = parts.policy.readable(g.actor, ((one, one) for one in parts.measurements.ask(Archive.series)))
     workflows, users, batches = subjects(
         one for one in known if not one.path and query.host in (None, one.source)
     )
