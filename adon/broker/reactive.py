@@ -23,7 +23,7 @@ from adon.broker.tenancy import slice_for
 from adon.config import Configuration
 from adon.config.policy import ReactiveEntry
 from adon.errors import AdonError
-from adon.flowvisor.rules.flowspace import Connection
+from adon.flowspace import Connection
 from adon.flowvisor.topology.path import Attachment, FiveTuple
 from adon.flowvisor.topology.topology import Topology
 from adon.templates_catalog.catalog import Catalog

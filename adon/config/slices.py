@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from adon.config.types import Party, Section, raise_all
-from adon.flowvisor.rules.flowspace import Box, boxes, overlap
+from adon.flowspace import Box, boxes, overlap
 from adon.frozenmap import Frozen
 from adon.marking import Dscp, dscp_text
 from adon.templates_catalog.model import port_range

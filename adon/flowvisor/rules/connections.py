@@ -28,9 +28,9 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
+from adon.flowspace import ANY_PORT, PROTOCOL_NAMES, Box, Connection, Ranges
 from adon.flowvisor.rules.action import ToController, Unknown
 from adon.flowvisor.rules.cookie import Kind, cookie
-from adon.flowvisor.rules.flowspace import ANY_PORT, PROTOCOL_NAMES, Box, Connection, Ranges
 from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Match
 from adon.flowvisor.rules.pipeline import (
     CONNECTION_PRIORITY,

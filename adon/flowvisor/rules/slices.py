@@ -17,7 +17,7 @@ from enum import StrEnum
 from ipaddress import ip_network
 
 from adon.config.slices import Slice
-from adon.flowvisor.rules.flowspace import Box, boxes, outside
+from adon.flowspace import Box, boxes, outside
 from adon.flowvisor.topology.path import FiveTuple, dpid_text
 from adon.marking import dscp_text
 from adon.units import format_rate, format_ratio

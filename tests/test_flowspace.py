@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.rules.flowspace import (
+from adon.flowspace import (
     ANY_PORT,
     ANY_PROTOCOL,
     Box,
