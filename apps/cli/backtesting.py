@@ -38,7 +38,7 @@ def moment(text: str, now: float, option: str) -> float:
 
     :raises InvalidInput: for another text.
     """
-    from apps.rest.times import from_text
+    from adon.api.times import from_text
 
     try:
         return now - parse_duration(text)

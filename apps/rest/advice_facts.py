@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from flask import g
 
+from adon.api.network import PathView
 from adon.broker.flow import Flow
 from adon.broker.tuning.facts import HostFacts, PathFacts, Reached
 from adon.broker.tuning.reading import observed_host
 from adon.broker.uncertain import Uncertain
 from adon.errors import Conflict, NotFound
 from apps.rest.api.network import path_list
-from apps.rest.models import PathView
 from apps.rest.services import MeasurementFilter, services
 from measurement.model import Measurement, Metric, Observation, Series, host_key
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from flask import Response, current_app, request
 
+from adon.api.base import View
 from adon.errors import Conflict
-from apps.rest.models import View
 
 
 class PreconditionFailed(Conflict):

@@ -7,6 +7,7 @@ from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 
 import adon
+from adon.api.base import MAX_BODY, ProblemDocument
 from apps.rest import auditing, describing, failures, guard, throttling
 from apps.rest.api import (
     advice,
@@ -42,8 +43,7 @@ from apps.rest.api import (
     workflows,
 )
 from apps.rest.identity import views as identity
-from apps.rest.json_body import BODILESS, MAX_BODY, StrictJson
-from apps.rest.models import ProblemDocument
+from apps.rest.json_body import BODILESS, StrictJson
 from apps.rest.services import DESCRIPTION, NAME, Services
 
 PARTS = (

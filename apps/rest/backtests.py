@@ -20,11 +20,11 @@ import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from adon import problems, yamlfile
+from adon.api.templates import State
 from adon.errors import Conflict, InvalidInput, NotFound
 from adon.templates_catalog.model import Template
 from adon.timestamps import format_time
@@ -42,15 +42,6 @@ MEMORY_BYTES = 4 << 30
 GIVEN_UP_AFTER_S = 3_600.0
 NICENESS = 10
 OUTPUT_BYTES = 50_000_000
-
-
-class State(StrEnum):
-    """How far a backtest is."""
-
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from flask.json.provider import JSONProvider
 
 from adon import yamlfile
+from adon.api.templates import Form
 from adon.errors import InvalidInput, Problem
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.rspec_xml import LinkDraft, draft_links
-
-Form = Literal["yaml", "json", "rspec"]
 
 
 @dataclass(frozen=True, slots=True)

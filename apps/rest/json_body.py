@@ -13,10 +13,9 @@ from flask import Request, current_app, request
 from flask.json.provider import JSONProvider
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from adon.api.base import MAX_BODY
 from adon.errors import InvalidInput
 
-MAX_BODY = 1_000_000
-"""Bytes in one request's body."""
 BODILESS = "adon_bodiless"
 """Of an application: the endpoints that take no body, so that none need be sent."""
 

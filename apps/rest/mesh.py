@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
+from adon.api.measurements import Verdict
 from adon.config import Configuration
 from adon.config.policy import Threshold
 from adon.templates_catalog.model import Template
@@ -21,17 +21,6 @@ MISSED = 3.0
 """So many periods without a value, and the last one is stale."""
 UNPLANNED = 3600.0
 """Seconds for which a value is fresh that no test of ours yields."""
-
-
-class Verdict(StrEnum):
-    """How a value is; from the best to the worst."""
-
-    GOOD = "good"
-    UNJUDGED = "unjudged"
-    WARNING = "warning"
-    CRITICAL = "critical"
-    STALE = "stale"
-    NO_DATA = "no_data"
 
 
 _ORDER = {verdict: rank for rank, verdict in enumerate(Verdict)}

@@ -19,9 +19,9 @@ from urllib.parse import urlencode
 from flask import Response, request
 from pydantic import Field
 
+from adon.api.base import ListView
 from adon.errors import InvalidInput
 from apps.rest.answers import json_answer
-from apps.rest.models import ListView
 from apps.rest.query import Query
 
 MOST = 500

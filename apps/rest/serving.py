@@ -24,6 +24,7 @@ from typing import Any
 import uvicorn
 
 from adon import problems
+from adon.api.base import MAX_BODY
 from adon.errors import AdonError, TooManyRequests
 from apps.rest import connections
 from apps.rest.api.events import HANDOVER
@@ -42,7 +43,6 @@ from apps.rest.bridge import (
     read_body,
     send_answer,
 )
-from apps.rest.json_body import MAX_BODY
 from apps.rest.listeners import Handover, Listeners, Standing
 from apps.rest.places import Places
 from apps.rest.proxies import PEER, PROXIED, behind, trusted

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from adon.api.status import PartStanding, PartState, StandingView
 from adon.errors import AdonError, Unavailable
 from adon.store.lease import CONTROLLER
 from apps.rest.services import Services
-from apps.rest.standing_models import PartStanding, PartState, StandingView
 from measurement.archive import Archive
 
 ASKED_S = 3.0

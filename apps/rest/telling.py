@@ -12,7 +12,7 @@ from typing import Any
 
 from adon.access.identity import Actor
 from adon.access.policy import Action, Owned, Policy
-from apps.rest.measuring_models import AlarmView
+from apps.rest.measurement_views import to_alarm_view
 from measurement.anomaly.alarm import from_json as alarm_from_json
 from measurement.model import Series
 
@@ -62,9 +62,9 @@ def tell(kind: str, payload: Mapping[str, Any], owner_of: Callable[[str], str | 
     match kind:
         case "alarm":
             alarm = alarm_from_json(payload)
-            return Told(kind, json.dumps(AlarmView.of(alarm).body()), Audience(series=alarm.series))
+            return Told(kind, json.dumps(to_alarm_view(alarm).body()), Audience(series=alarm.series))
         case "notice":
-            alarms = [AlarmView.of(alarm_from_json(alarm)).body() for alarm in payload["alarms"]]
+            alarms = [to_alarm_view(alarm_from_json(alarm)).body() for alarm in payload["alarms"]]
             body = {"subscription": payload["subscription"], "alarms": alarms}
             return Told(kind, json.dumps(body), Audience(only=str(payload["owner"])))
         case "path":

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from adon.access.identity import Actor, create_token, digest_of
+from adon.api.templates import State
 from adon.broker.events import JobAsked
 from adon.broker.sites.jobs import JobRequest
-from apps.rest.backtests import Backtest, Backtests, State
+from apps.rest.backtests import Backtest, Backtests
 from apps.rest.examples import EXAMPLES
 from apps.rest.services import NAME
 from measurement.archive import Archive

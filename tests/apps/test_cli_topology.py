@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from adon.broker.events import SnapshotAsked
-from apps.rest.network_models import NetworkView
+from apps.rest.network_views import to_network_view
 from tests.support.network_factories import make_slice, make_sliced_configuration
 from tests.support.stage import OSU_EDGE, make_stage
 from tests.support.web_world import NOW
@@ -30,7 +30,7 @@ def seen(**parts):
     """The network as a page sees it, of a controller's read-out some parts of which are replaced."""
     stage = make_stage()
     stage.submit()
-    return NetworkView.of({**json.loads(json.dumps(stage.snapshot())), **parts})
+    return to_network_view({**json.loads(json.dumps(stage.snapshot())), **parts})
 
 
 def test_the_network_joins_what_is_configured_and_what_is_seen():
@@ -64,7 +64,7 @@ def test_what_a_controller_reads_out_is_understood():
     stage = WiredStage()
     stage.connect()
     stage.pass_time(10)
-    found = NetworkView.of(json.loads(json.dumps(stage.command(SnapshotAsked))))
+    found = to_network_view(json.loads(json.dumps(stage.command(SnapshotAsked))))
     (seen,) = found.links
     assert (seen.name, seen.state) == (None, "live")
     assert {(end.switch, end.port) for end in seen.ends} == {
@@ -77,7 +77,7 @@ def test_what_a_controller_reads_out_is_understood():
     ]
     assert [(one.control, one.drift, one.down) for one in found.switches] == [("exclusive", "heal", [])] * 2
     stage.disconnect(OSU_EDGE)
-    after = NetworkView.of(json.loads(json.dumps(stage.command(SnapshotAsked))))
+    after = to_network_view(json.loads(json.dumps(stage.command(SnapshotAsked))))
     assert [one.connected for one in after.switches] == [True, False]
 
 

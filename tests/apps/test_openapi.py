@@ -13,12 +13,12 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import BaseModel
 
 from adon.access.policy import ANONYMOUS
+from adon.api.base import ListView
 from apps.rest import describing
 from apps.rest.api.common import CAUSES, PREFIX
 from apps.rest.app import create_app
 from apps.rest.examples import EXAMPLES
 from apps.rest.guard import action_of
-from apps.rest.models import ListView
 from apps.rest.services import DESCRIPTION
 
 DOCS = Path(__file__).parents[2] / "docs" / "rest-api.md"
@@ -125,7 +125,7 @@ def test_every_body_has_an_example_that_is_accepted(app, operations, document):
 
 def _model(name: str, path: str) -> type[BaseModel]:
     named = [one for one in _subclasses(BaseModel) if one.__name__ == name]
-    ours = [one for one in named if one.__module__.startswith("apps.rest")]
+    ours = [one for one in named if one.__module__.startswith(("adon.api", "apps.rest"))]
     assert len(ours) == 1, (name, path)
     return ours[0]
 
@@ -139,7 +139,7 @@ def test_no_two_models_have_one_name(document):
     schemas = document["components"]["schemas"]
     wrong = set()
     for model in _subclasses(BaseModel):
-        if not model.__module__.startswith("apps.rest"):
+        if not model.__module__.startswith(("adon.api", "apps.rest")):
             continue
         schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
         for name, found in {**schema.pop("$defs", {}), model.__name__: schema}.items():

@@ -8,7 +8,7 @@ from adon.broker.decision import SiteCost
 from adon.broker.events import MeasurementArrived, TemplateSaved
 from adon.broker.flow import Flow, FlowState
 from adon.flowvisor.topology.path import Basis
-from apps.rest.models import DecisionView
+from apps.rest.decision_views import to_decision_view
 from measurement.model import Metric
 from tests.support.factories import make_measurement, make_template
 from tests.support.stage import Stage
@@ -74,7 +74,7 @@ def test_each_site_has_the_rate_of_what_would_travel_and_says_from_what() -> Non
     assert found[False].available == pytest.approx(400e6 / 24)
     for cost in found.values():
         assert cost.basis == Basis.BUCKET
-    told = DecisionView.of(stage.decision(flow)).model_dump(mode="json")["compute"]
+    told = to_decision_view(stage.decision(flow)).model_dump(mode="json")["compute"]
     assert {one["available_basis"] for one in told if one["path"] == "al2s"} == {Basis.BUCKET.value}
 
 

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from adon.api.times import to_text
 from apps.dashboard.network.series_data import Direction, harmless, runs
-from apps.rest.times import to_text
 
 UTC = ZoneInfo("UTC")
 T = 1_760_000_000.0

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from adon.broker.decision import Outcome
 from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
-from apps.rest.measuring_models import ExecutionView
-from apps.rest.models import DecisionView, MeasurementView
+from apps.rest.decision_views import to_decision_view
+from apps.rest.measurement_views import to_execution_view, to_measurement_view
 from measurement.model import PathKey
 from measurement.scheduling import Execution
 from mininet_topos.demo.record import Check, Moment, Plan, Record, Transfer
@@ -21,7 +21,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 def measured(path: str, value: float, after: float) -> dict:
     one = make_measurement(key=PathKey(path, "mu", "osu"), value=value, observed_at=NOW + after)
-    return MeasurementView.of(one).body()
+    return to_measurement_view(one).body()
 
 
 def decision(number: int, **changes) -> dict:
@@ -30,7 +30,7 @@ def decision(number: int, **changes) -> dict:
     know(stage, al2s=58.0, internet=6.5)
     made = stage.decision(stage.submit())
     about = {"id": f"d-{number}", "flow": f"f-{number}", **changes}
-    return DecisionView.of(replace(made, **about)).body()
+    return to_decision_view(replace(made, **about)).body()
 
 
 def execution(
@@ -38,7 +38,7 @@ def execution(
 ):
     """A run as the API answers; times after NOW."""
     times = [None if at is None else NOW + at for at in (started, ended)]
-    return ExecutionView.of(Execution(task, 0, NOW + planned, *times, outcome)).body()
+    return to_execution_view(Execution(task, 0, NOW + planned, *times, outcome)).body()
 
 
 def small_plan(*runs: dict, overlaps: tuple[str, ...] = ()) -> Plan:

@@ -9,19 +9,14 @@ from flask import Response
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.advice import AdviceBody, AdviceView, HostBody
 from adon.broker.tuning.advice import Advice, advise
 from adon.broker.tuning.checking import check
 from adon.broker.tuning.facts import HostFacts, Interface, PathFacts
 from adon.broker.tuning.reading import read_host
 from adon.errors import InvalidInput, problems_of
 from apps.rest.advice_facts import Subject, subject_of
-from apps.rest.advice_models import (
-    AdviceBody,
-    AdviceView,
-    HostAdviceView,
-    HostBody,
-    overridden,
-)
+from apps.rest.advice_views import overridden, to_advice_view, to_host_advice_view
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import FlowAddress, Query, answers, blueprint, flow_number
 from apps.rest.guard import action
@@ -58,8 +53,8 @@ def advice_view(subject: Subject) -> AdviceView:
 
 
 def _view(advice: Advice, hosts: tuple[HostFacts, HostFacts]) -> AdviceView:
-    ends = [HostAdviceView.of(end, check(end, host)) for end, host in zip(advice.hosts, hosts, strict=True)]
-    return AdviceView.of(advice, ends)
+    ends = [to_host_advice_view(end, check(end, host)) for end, host in zip(advice.hosts, hosts, strict=True)]
+    return to_advice_view(advice, ends)
 
 
 @api.post("/advice", responses=answers(200, AdviceView, 400, 409, 413, 415))

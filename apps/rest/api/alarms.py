@@ -9,23 +9,18 @@ from flask import Response, g
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.alarms import AlarmList, AlarmView, SubscriptionBody, SubscriptionList, SubscriptionView
+from adon.api.base import Deleted
+from adon.api.times import Time
 from adon.errors import Conflict, Forbidden, NotFound
 from apps.rest import seen
 from apps.rest.answers import check_if_match, done, json_answer
 from apps.rest.api.common import Address, answers, blueprint
 from apps.rest.guard import action, only_own, requester
-from apps.rest.measuring_models import (
-    AlarmList,
-    AlarmView,
-    Deleted,
-    SubscriptionBody,
-    SubscriptionList,
-    SubscriptionView,
-)
+from apps.rest.measurement_views import to_alarm_view
 from apps.rest.owned import check_owned
 from apps.rest.paging import Moment, NewestFirst, by_time, cut, listed, until, wanted
 from apps.rest.services import ask_collector, services
-from apps.rest.times import Time
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.alarm import from_json as alarm_from_json
 
@@ -62,7 +57,7 @@ def list_alarms(query: AlarmQuery) -> Response:
         limit=wanted(moment, query.limit),
     )
     shown, following = by_time(found, query.limit, moment, lambda alarm: alarm.raised_at)
-    return listed(AlarmList(items=[AlarmView.of(alarm) for alarm in shown], next=following))
+    return listed(AlarmList(items=[to_alarm_view(alarm) for alarm in shown], next=following))
 
 
 class AlarmAddress(Address):
@@ -75,7 +70,7 @@ class AlarmAddress(Address):
 @action(Action.ALARM_READ)
 def get_alarm(path: AlarmAddress) -> Response:
     """One alarm with its evidence."""
-    return json_answer(AlarmView.of(_alarm(path.id)))
+    return json_answer(to_alarm_view(_alarm(path.id)))
 
 
 def _alarm(name: str) -> Alarm:
@@ -93,7 +88,7 @@ def _alarm(name: str) -> Alarm:
 @action(Action.ALARM_ACKNOWLEDGE)
 def acknowledge(path: AlarmAddress) -> Response:
     """Say that somebody has seen an alarm that is in force; the first name stays."""
-    return done(AlarmView.of(acknowledge_alarm(path.id)), HTTPStatus.OK)
+    return done(to_alarm_view(acknowledge_alarm(path.id)), HTTPStatus.OK)
 
 
 def acknowledge_alarm(name: str) -> Alarm:

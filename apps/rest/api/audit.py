@@ -7,14 +7,15 @@ from pydantic import Field
 
 from adon.access.audit import Outcome
 from adon.access.policy import Action
+from adon.api.access import AuditInOrder, AuditList
+from adon.api.times import Time
 from adon.errors import InvalidInput, Unavailable
 from adon.store.access.audit import Wanted
-from apps.rest.access_models import AuditInOrder, AuditLine, AuditList
+from apps.rest.access_views import to_audit_line
 from apps.rest.api.common import Query, answers, blueprint
 from apps.rest.guard import action
 from apps.rest.paging import listed
 from apps.rest.services import services
-from apps.rest.times import Time
 
 api = blueprint("audit", "Who changed what, and who was refused")
 
@@ -46,7 +47,7 @@ def list_audit(query: AuditQuery) -> Response:
     )
     head = audit.head()
     try:
-        found = [AuditLine.of(one) for one in audit.lines(wanted, query.limit + 1)]
+        found = [to_audit_line(one) for one in audit.lines(wanted, query.limit + 1)]
     except ValueError as error:
         raise Unavailable(
             "a line of the audit log was changed; adon audit verify --data DIR names it"

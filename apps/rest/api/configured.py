@@ -5,10 +5,11 @@ from __future__ import annotations
 from flask import Response, g
 
 from adon.access.policy import Action
+from adon.api.network import PolicyList, SliceList
 from adon.config.slices import Slice
 from apps.rest.api.common import answers, blueprint
-from apps.rest.configured_models import PolicyList, SliceList, SliceView, policy_items
 from apps.rest.guard import action, requester
+from apps.rest.network_views import policy_items, to_slice_view
 from apps.rest.paging import InOrder, listed, sliced
 from apps.rest.services import services
 
@@ -35,7 +36,7 @@ def list_slices(query: InOrder) -> Response:
     names = sorted(name for name in configured if name in used and (staff or _member(configured[name])))
     shown, following = sliced(names, query, str)
     items = [
-        SliceView.of(name, configured[name], used[name], snapshot["paths"], staff=staff) for name in shown
+        to_slice_view(name, configured[name], used[name], snapshot["paths"], staff=staff) for name in shown
     ]
     return listed(SliceList(at=snapshot["at"], items=items, next=following))
 

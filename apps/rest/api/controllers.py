@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from flask import Response
-from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.status import ControllerList, ControllerView
 from adon.store.lease import CONTROLLER
 from apps.rest.api.common import answers, blueprint
 from apps.rest.guard import action
-from apps.rest.models import ListView, View
 from apps.rest.paging import InOrder, cut
 from apps.rest.services import services
 
 api = blueprint("controllers", "The controllers of this network")
-
-
-class ControllerView(View):
-    """A controller that is active, or was the last to be."""
-
-    name: str
-    active: bool
-    generation: int = Field(description="grows at every change of the active controller")
-    lease_s: float | None = Field(description="how long its lease still runs; null without high availability")
-
-
-class ControllerList(ListView):
-    """The active controller; none where none has run."""
-
-    items: list[ControllerView]
 
 
 @api.get("/controllers", responses=answers(200, ControllerList))

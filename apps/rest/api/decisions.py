@@ -8,20 +8,20 @@ from flask import Response
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.base import listed_values
+from adon.api.decisions import DecisionPage, DecisionView, WhyNotView
+from adon.api.times import Time
 from adon.broker.decision import Outcome
 from adon.errors import Unavailable
 from adon.store.decision_rows import DecisionFilter
 from adon.values import Name
 from apps.rest.answers import json_answer
 from apps.rest.api.common import Address, answers, blueprint, flow_number
-from apps.rest.decision_models import DecisionPage, DecisionSummary
+from apps.rest.decision_views import to_decision_summary, to_decision_view
 from apps.rest.guard import action, only_own
-from apps.rest.models import DecisionView, listed_values
 from apps.rest.owned import check_owned
 from apps.rest.paging import NewestFirst, cursor, listed, page, read_cursor
 from apps.rest.services import services
-from apps.rest.times import Time
-from apps.rest.why_not_models import WhyNotView
 
 api = blueprint("decisions", "What was chosen, among what, and why")
 
@@ -52,7 +52,7 @@ def list_decisions(query: DecisionQuery) -> Response:
     before = read_cursor(query.before, str)
     found = services().store.decisions_in_short(wanted, query.limit + 1, before)
     shown, following = page(found, query.limit, lambda one: cursor(one.at, one.id))
-    return listed(DecisionPage(items=[DecisionSummary.of(one) for one in shown], next=following))
+    return listed(DecisionPage(items=[to_decision_summary(one) for one in shown], next=following))
 
 
 class DecisionAddress(Address):
@@ -69,7 +69,7 @@ def get_decision(path: DecisionAddress) -> Response:
     decision = store.decision(path.id)
     owner = store.flow(flow_number(decision.flow)).requester
     check_owned(Action.DECISION_READ, "decision", decision.id, owner)
-    return json_answer(DecisionView.of(decision))
+    return json_answer(to_decision_view(decision))
 
 
 @api.get("/decisions/<id>/why-not", responses=answers(200, WhyNotView))

@@ -8,6 +8,10 @@ from flask import Response, request
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.decisions import DecisionList
+from adon.api.flows import FlowBody, FlowHistory, FlowList, FlowView, HistoryEntry, ReportBody
+from adon.api.queue import WaitingView
+from adon.api.times import Time
 from adon.broker.flow import Flow, FlowState
 from adon.errors import InvalidInput
 from adon.store.flow_rows import FlowFilter
@@ -20,23 +24,13 @@ from apps.rest.api.common import (
     blueprint,
     flow_number,
 )
+from apps.rest.decision_views import to_decision_view
+from apps.rest.flow_views import to_flow_view, to_waiting_view
 from apps.rest.guard import action, only_own, requester, wished
-from apps.rest.models import (
-    DecisionList,
-    DecisionView,
-    FlowBody,
-    FlowHistory,
-    FlowList,
-    FlowView,
-    HistoryEntry,
-    ReportBody,
-)
 from apps.rest.owned import check_flow
 from apps.rest.paging import MOST, InOrder, NewestFirst, listed, numbered, page, sliced
-from apps.rest.queue_models import WaitingView
 from apps.rest.repeating import idempotency_key
 from apps.rest.services import services
-from apps.rest.times import Time
 from measurement.model import from_json
 
 api = blueprint("flows", "Transfers: from the request to the outcome")
@@ -80,7 +74,7 @@ def list_flows(query: FlowQuery) -> Response:
     # One more than asked for tells whether there is a next page.
     found = services().store.flows(wanted, query.limit + 1, before)
     shown, following = page(found, query.limit, lambda flow: flow.id)
-    return listed(FlowList(items=[FlowView.of(flow) for flow in shown], next=following))
+    return listed(FlowList(items=[to_flow_view(flow) for flow in shown], next=following))
 
 
 @api.post("/flows", responses=answers(202, FlowView, 400, 409, 413, 415))
@@ -88,7 +82,7 @@ def list_flows(query: FlowQuery) -> Response:
 def submit_flow(body: FlowBody) -> Response:  # noqa: ARG001 - checks and documents; sent as it came
     """Ask for a transfer; answers at once, the flow's state tells what becomes of it."""
     flow = submit(request.get_json(), request.headers.get("Idempotency-Key"))
-    return done(FlowView.of(flow), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
+    return done(to_flow_view(flow), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
 
 
 def submit(wish: object, key: str | None = None) -> Flow:
@@ -106,7 +100,7 @@ def submit(wish: object, key: str | None = None) -> Flow:
 @action(Action.FLOW_READ)
 def get_flow(path: FlowAddress) -> Response:
     """One flow."""
-    return json_answer(FlowView.of(_flow(path, Action.FLOW_READ)))
+    return json_answer(to_flow_view(_flow(path, Action.FLOW_READ)))
 
 
 def _flow(path: FlowAddress, wanted: Action) -> Flow:
@@ -120,8 +114,8 @@ def _flow(path: FlowAddress, wanted: Action) -> Flow:
 def cancel_flow(path: FlowAddress) -> Response:
     """Cancel a flow that has not ended; with ``If-Match``, only in the state it was seen in."""
     flow = _flow(path, Action.FLOW_CANCEL)
-    check_if_match(FlowView.of(flow))
-    return done(FlowView.of(cancel(flow)), HTTPStatus.OK)
+    check_if_match(to_flow_view(flow))
+    return done(to_flow_view(cancel(flow)), HTTPStatus.OK)
 
 
 def cancel(flow: Flow) -> Flow:
@@ -140,7 +134,7 @@ def report_transfer(path: FlowAddress, body: ReportBody) -> Response:
     flow = _flow(path, Action.FLOW_REPORT)
     command = {"flow": flow.number, **body.model_dump(mode="json")}
     after = from_json(Flow, services().controller.call("flow.report", command))
-    return done(FlowView.of(after), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
+    return done(to_flow_view(after), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
 
 
 class HistoryQuery(InOrder):
@@ -175,7 +169,7 @@ def waiting(flow: Flow) -> WaitingView:
     :raises Conflict: if it does not wait.
     :raises Unavailable: if the controller does not answer.
     """
-    return WaitingView.answered(services().controller.call("flow.waiting", {"flow": flow.number}))
+    return to_waiting_view(services().controller.call("flow.waiting", {"flow": flow.number}))
 
 
 @api.get("/flows/<id>/decisions", responses=answers(200, DecisionList))
@@ -185,4 +179,4 @@ def list_flow_decisions(path: FlowAddress, query: InOrder) -> Response:
     flow = _flow(path, Action.DECISION_READ)
     found = services().store.decisions(flow.number)
     shown, following = sliced(found, query, lambda one: one.id)
-    return listed(DecisionList(items=[DecisionView.of(one) for one in shown], next=following))
+    return listed(DecisionList(items=[to_decision_view(one) for one in shown], next=following))

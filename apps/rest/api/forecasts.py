@@ -6,11 +6,12 @@ from flask import Response
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.forecasts import CalibrationList
 from adon.broker.forecasting.calibration import Calibration, by_wait
 from apps.rest.answers import json_answer
 from apps.rest.api.common import Query, answers, blueprint
+from apps.rest.forecast_views import to_calibration_view
 from apps.rest.guard import action
-from apps.rest.reservation_models import CalibrationList, CalibrationView
 from apps.rest.services import services
 
 api = blueprint("forecasts", "How well forecasts of completion held")
@@ -28,7 +29,7 @@ class ForecastQuery(Query):
 def get_calibration(query: ForecastQuery) -> Response:
     """Coverage, calibration curve and errors of the forecasts of finished flows."""
     found = judged(query.template, query.limit)
-    items = [CalibrationView.of(name, one) for name, one in found.items()]
+    items = [to_calibration_view(name, one) for name, one in found.items()]
     return json_answer(CalibrationList(items=items))
 
 

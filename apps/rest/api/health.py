@@ -18,6 +18,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from adon.access.policy import Action
+from adon.api.status import Health
 from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
 from adon.errors import Unavailable
@@ -26,7 +27,6 @@ from apps.rest.api import network_metrics, sites_metrics
 from apps.rest.api.common import answers, blueprint
 from apps.rest.api.measuring_metrics import Measuring
 from apps.rest.guard import action
-from apps.rest.models import Health
 from apps.rest.services import DESCRIPTION, WRITTEN, Services, services
 
 log = logging.getLogger(__name__)

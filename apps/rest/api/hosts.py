@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from flask import Response
-from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.network import HostList, HostView
 from apps.rest.api.common import answers, blueprint
 from apps.rest.guard import action
-from apps.rest.models import ListView, View
 from apps.rest.paging import InOrder, cut
 from apps.rest.services import services
 
 api = blueprint("hosts", "Data transfer nodes")
-
-
-class HostView(View):
-    """A data transfer node."""
-
-    name: str
-    site: str = Field(description="the campus that it is at")
-
-
-class HostList(ListView):
-    """The nodes of the configuration, by name."""
-
-    items: list[HostView]
 
 
 @api.get("/hosts", responses=answers(200, HostList))

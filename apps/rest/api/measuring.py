@@ -8,14 +8,8 @@ from flask import Response, g
 from pydantic import Field
 
 from adon.access.policy import Action
-from adon.errors import Unavailable
-from adon.values import Name
-from apps.collector.orders import METRICS
-from apps.rest.answers import done, json_answer
-from apps.rest.api.common import Query, answers, blueprint
-from apps.rest.guard import action, requester
-from apps.rest.measuring_models import (
-    BucketView,
+from adon.api.measurements import (
+    MeasurementList,
     Plot,
     PointList,
     PointView,
@@ -23,10 +17,16 @@ from apps.rest.measuring_models import (
     RunBody,
     SeriesView,
 )
-from apps.rest.models import MeasurementList, MeasurementView
+from adon.api.times import Time
+from adon.errors import Unavailable
+from adon.values import Name
+from apps.collector.orders import METRICS
+from apps.rest.answers import done, json_answer
+from apps.rest.api.common import Query, answers, blueprint
+from apps.rest.guard import action, requester
+from apps.rest.measurement_views import to_bucket_view, to_measurement_view
 from apps.rest.paging import InOrder, Moment, NewestFirst, by_time, cut, listed, until, wanted
 from apps.rest.services import MeasurementFilter, ask_collector, services
-from apps.rest.times import Time
 from measurement.model import Metric, Series
 
 api = blueprint("measuring", "Measurements, and measuring now")
@@ -59,7 +59,7 @@ def list_measurements(query: MeasurementQuery) -> Response:
     found = parts.measurements.query(asked)
     shown, following = by_time(found, query.limit, moment, lambda one: one.observed_at)
     seen = parts.policy.readable(g.actor, ((measurement.series, measurement) for measurement in shown))
-    items = [MeasurementView.of(measurement) for measurement in seen]
+    items = [to_measurement_view(measurement) for measurement in seen]
     return listed(MeasurementList(items=items, next=following))
 
 
@@ -98,7 +98,7 @@ def plot(query: PlotQuery) -> Response:
     found = parts.measurements.ask(
         lambda archive: archive.plot(series, query.since, query.until, query.points)
     )
-    items = [BucketView.of(bucket) for bucket in found]
+    items = [to_bucket_view(bucket) for bucket in found]
     return json_answer(Plot(series=SeriesView(**series._asdict()), items=items))
 
 

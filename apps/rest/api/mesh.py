@@ -10,18 +10,18 @@ from flask import Response, g
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.base import UNITS
+from adon.api.measurements import BoxList, MeshView, SeriesBoxes, SeriesList, SeriesView
+from adon.api.times import Time
 from adon.errors import InvalidInput
 from apps.rest import mesh
 from apps.rest.answers import json_answer
 from apps.rest.api.common import Query, answers, blueprint
 from apps.rest.api.templates import latest
 from apps.rest.guard import action
-from apps.rest.measuring_models import BucketView, SeriesView
-from apps.rest.mesh_models import BoxList, MeshView, SeriesBoxes, SeriesList
-from apps.rest.models import UNITS
+from apps.rest.measurement_views import to_bucket_view, to_mesh_view
 from apps.rest.paging import InOrder, listed, sliced
 from apps.rest.services import services
-from apps.rest.times import Time
 from measurement.archive import Archive, Bucket, by_day
 from measurement.model import Metric, PathKey, Series
 
@@ -65,7 +65,7 @@ def get_mesh(query: MeshQuery) -> Response:
         for key in keys
     ]
     sites = list(parts.configuration.sites)
-    return json_answer(MeshView.of(query.metric, limits, sites, mesh.by_pair(cells), now))
+    return json_answer(to_mesh_view(query.metric, limits, sites, mesh.by_pair(cells), now))
 
 
 def _readable(key: PathKey, metric: Metric) -> bool:
@@ -134,5 +134,5 @@ def _boxes(series: Series, group: Literal["hour", "day"], hours: Sequence[Bucket
     found = by_day(hours) if group == "day" else hours
     view = SeriesView(**series._asdict())
     return SeriesBoxes(
-        series=view, unit=UNITS.get(series.metric, ""), boxes=[BucketView.of(one) for one in found]
+        series=view, unit=UNITS.get(series.metric, ""), boxes=[to_bucket_view(one) for one in found]
     )

@@ -8,20 +8,15 @@ from typing import TypeVar
 from flask import Response, g
 
 from adon.access.policy import Action
+from adon.api.network import EstimateView, NetworkView, PathList, PathView, SwitchView
+from adon.api.queue import QueueView
 from adon.broker.estimates import METRIC as ESTIMATE
 from adon.broker.flow import Flow
 from apps.rest.answers import json_answer
 from apps.rest.api.common import answers, blueprint, flow_number
+from apps.rest.flow_views import to_flow_view
 from apps.rest.guard import action, only_own
-from apps.rest.models import (
-    EstimateView,
-    FlowView,
-    PathList,
-    PathView,
-    QueueView,
-    SwitchView,
-)
-from apps.rest.network_models import NetworkView
+from apps.rest.network_views import to_network_view, to_path_view
 from apps.rest.paging import InOrder, cut
 from apps.rest.services import services
 from measurement.model import Series
@@ -45,7 +40,7 @@ def path_list() -> PathList:
     estimates = [EstimateView.model_validate(entry) for entry in snapshot["estimates"]]
     return PathList(
         at=snapshot["at"],
-        items=[_readable(PathView.of(entry)) for entry in snapshot["paths"]],
+        items=[_readable(to_path_view(entry)) for entry in snapshot["paths"]],
         switches=[SwitchView.model_validate(entry) for entry in snapshot["switches"]],
         estimates=_seen((one, ESTIMATE, one) for one in estimates),
     )
@@ -63,7 +58,7 @@ def network_view() -> NetworkView:
 
     :raises Unavailable: if the controller does not answer.
     """
-    return NetworkView.of(services().snapshots.get())
+    return to_network_view(services().snapshots.get())
 
 
 T = TypeVar("T")
@@ -87,7 +82,7 @@ def get_queue(query: InOrder) -> Response:
     """The waiting flows, first to be served first; a researcher sees their own."""
     at, flows = waiting()
     number = int(services().snapshots.get().get("queued", len(flows)))
-    items = [FlowView.of(flow) for flow in flows]
+    items = [to_flow_view(flow) for flow in flows]
     return cut(QueueView(at=at, waiting=number, items=items), query, lambda one: str(one.id))
 
 

@@ -11,13 +11,14 @@ from flask import Response
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.maintenance import RehearsalList, WindowBody, WindowList, WindowView
 from adon.broker.maintenance import Stage
 from adon.broker.scenario import Failure
 from adon.errors import InvalidInput, NotFound
 from apps.rest.answers import check_if_match, done, json_answer
 from apps.rest.api.common import PREFIX, Address, Query, answers, blueprint
 from apps.rest.guard import action, requester
-from apps.rest.operations_models import RehearsalList, RehearsalView, WindowBody, WindowList, WindowView
+from apps.rest.maintenance_views import to_rehearsal_view, to_window_view, window_view_from_answer
 from apps.rest.paging import InOrder, cut
 from apps.rest.rehearsing import every_single_failure
 from apps.rest.services import services
@@ -45,7 +46,7 @@ def windows(*, all_: bool = False) -> list[WindowView]:
     """The windows that are announced or under way; with ``all_`` also those that are not any more."""
     parts = services()
     now = parts.clock()
-    found = [WindowView.of(one, now) for one in parts.store.windows(None if all_ else now)]
+    found = [to_window_view(one, now) for one in parts.store.windows(None if all_ else now)]
     return found if all_ else [one for one in found if one.stage is not Stage.CANCELLED]
 
 
@@ -63,7 +64,7 @@ def announce(body: WindowBody) -> WindowView:
     :raises AdonError: what the controller says against it.
     """
     asked = {"request": body.request(), "requester": requester().name}
-    return WindowView.answered(services().controller.call("maintenance.add", asked))
+    return window_view_from_answer(services().controller.call("maintenance.add", asked))
 
 
 class WindowAddress(Address):
@@ -104,7 +105,7 @@ def cancelled(id_: str) -> WindowView:
     if found is None:
         raise NotFound("maintenance", id_)
     asked = {"number": int(found[1]), "requester": requester().name}
-    return WindowView.answered(services().controller.call("maintenance.cancel", asked))
+    return window_view_from_answer(services().controller.call("maintenance.cancel", asked))
 
 
 class WhatIfQuery(Query):
@@ -138,7 +139,7 @@ def rehearsed(failure: Failure | None, name: str | None) -> RehearsalList:
         answer = shared.get()
     else:
         answer = every_single_failure(_ask)
-    return RehearsalList(at=answer["at"], items=[RehearsalView.answered(one) for one in answer["items"]])
+    return RehearsalList(at=answer["at"], items=[to_rehearsal_view(one) for one in answer["items"]])
 
 
 def _ask(scenario: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,14 +6,15 @@ from flask import Response
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.flows import OutcomeList, OutcomeView
+from adon.api.times import Time
 from apps.rest.answers import json_answer
 from apps.rest.api.common import FlowAddress, answers, blueprint
+from apps.rest.flow_views import to_outcome_view
 from apps.rest.guard import action, only_own
-from apps.rest.outcome_models import OutcomeList, OutcomeView
 from apps.rest.owned import check_flow
 from apps.rest.paging import NewestFirst, cursor, listed, page, read_cursor
 from apps.rest.services import services
-from apps.rest.times import Time
 
 api = blueprint("outcomes", "What transfers that have ended were promised, got, and met on their way")
 
@@ -34,7 +35,7 @@ def list_outcomes(query: OutcomeQuery) -> Response:
     before = read_cursor(query.before, int)
     found = services().store.outcomes(query.template, query.since, query.limit + 1, own, before)
     shown, following = page(found, query.limit, lambda one: cursor(one.ended_at, one.flow))
-    return listed(OutcomeList(items=[OutcomeView.of(one) for one in shown], next=following))
+    return listed(OutcomeList(items=[to_outcome_view(one) for one in shown], next=following))
 
 
 @api.get("/flows/<id>/outcome", responses=answers(200, OutcomeView))
@@ -43,4 +44,4 @@ def get_outcome(path: FlowAddress) -> Response:
     """What a flow left behind; 404 as long as it has not ended."""
     store = services().store
     check_flow(Action.FLOW_READ, store.flow(path.number))
-    return json_answer(OutcomeView.of(store.outcome(path.number)))
+    return json_answer(to_outcome_view(store.outcome(path.number)))

@@ -6,14 +6,14 @@ from flask import Response, g
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.measurements import OverlapList, OverlapView
+from adon.api.times import Time
 from apps.rest import seen
 from apps.rest.answers import json_answer
 from apps.rest.api.common import Query, answers, blueprint
 from apps.rest.guard import action
-from apps.rest.measuring_models import ExecutionView
-from apps.rest.overlap_models import OverlapList, OverlapView
+from apps.rest.measurement_views import to_execution_view
 from apps.rest.services import services
-from apps.rest.times import Time
 
 api = blueprint("overlaps", "Runs of the plan that met")
 
@@ -34,7 +34,7 @@ def get_overlaps(query: OverlapQuery) -> Response:
     parts = services()
     since = parts.clock() - LAST_S if query.since is None else query.since
     items = [
-        OverlapView(first=ExecutionView.of(one), second=ExecutionView.of(other))
+        OverlapView(first=to_execution_view(one), second=to_execution_view(other))
         for one, other in seen.overlaps(parts, g.actor, since)[:MOST]
     ]
     return json_answer(OverlapList(items=items))

@@ -7,11 +7,11 @@ from http import HTTPStatus
 from flask import Response, request
 
 from adon.access.policy import Action
+from adon.api.flows import FlowBody, PreviewView
 from apps.rest.answers import done
 from apps.rest.api.common import answers, blueprint
+from apps.rest.flow_views import to_preview_view
 from apps.rest.guard import action, wished
-from apps.rest.models import FlowBody
-from apps.rest.preview_models import PreviewView
 from apps.rest.services import services
 
 api = blueprint("previews", "What would become of a transfer if it were asked for now")
@@ -29,4 +29,4 @@ def previewed(wish: object) -> PreviewView:
 
     :raises AdonError: as the controller would refuse it.
     """
-    return PreviewView.answered(services().controller.call("flow.preview", wished(wish)))
+    return to_preview_view(services().controller.call("flow.preview", wished(wish)))

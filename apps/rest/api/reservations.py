@@ -9,6 +9,8 @@ from flask import Response, request
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.queue import ReservationBody, ReservationList, ReservationView
+from adon.api.sites import SiteResourcesList
 from adon.broker.resources.reservation import Reservation, Stage
 from adon.errors import NotFound
 from apps.rest.answers import check_if_match, done, json_answer
@@ -17,14 +19,13 @@ from apps.rest.guard import action, check_place, only_own, requester
 from apps.rest.owned import check_owned
 from apps.rest.paging import InOrder, cut
 from apps.rest.repeating import idempotency_key
-from apps.rest.reservation_models import (
-    ReservationBody,
-    ReservationList,
-    ReservationView,
-    SiteResourcesList,
-    SiteResourcesView,
-)
 from apps.rest.services import services
+from apps.rest.site_views import (
+    reservation_view_from_answer,
+    to_reservation_request,
+    to_reservation_view,
+    to_site_resources_view,
+)
 
 api = blueprint("resources", "Compute sites, and reservations of sites and paths")
 
@@ -43,7 +44,7 @@ def compute_sites() -> SiteResourcesList:
     """
     snapshot = services().snapshots.get()
     return SiteResourcesList(
-        at=snapshot["at"], items=[SiteResourcesView.of(one) for one in snapshot["resources"]]
+        at=snapshot["at"], items=[to_site_resources_view(one) for one in snapshot["resources"]]
     )
 
 
@@ -65,7 +66,7 @@ def reservations(*, all_: bool = False) -> list[ReservationView]:
     parts, own = services(), only_own(Action.RESERVATION_READ)
     now = parts.clock()
     found = parts.store.reservations(None if all_ else now, own)
-    views = [ReservationView.of(one, now) for one in found]
+    views = [to_reservation_view(one, now) for one in found]
     return views if all_ else [one for one in views if one.stage is not Stage.RELEASED]
 
 
@@ -83,10 +84,13 @@ def reserve(body: ReservationBody, key: str | None = None) -> ReservationView:
     :raises AdonError: what the controller says against it.
     """
     check_place(body.path, body.compute)
-    asked: dict[str, object] = {"request": body.request(services().clock()), "requester": requester().name}
+    asked: dict[str, object] = {
+        "request": to_reservation_request(body, services().clock()),
+        "requester": requester().name,
+    }
     if key is not None:
         asked["idempotency_key"] = idempotency_key(key)
-    return ReservationView.answered(services().controller.call("reservation.add", asked))
+    return reservation_view_from_answer(services().controller.call("reservation.add", asked))
 
 
 class ReservationAddress(Address):
@@ -100,7 +104,7 @@ class ReservationAddress(Address):
 def get_reservation(path: ReservationAddress) -> Response:
     """One reservation."""
     found = _reservation(path.id, Action.RESERVATION_READ)
-    return json_answer(ReservationView.of(found, services().clock()))
+    return json_answer(to_reservation_view(found, services().clock()))
 
 
 @api.delete("/reservations/<id>", responses=answers(200, ReservationView, 409, 412))
@@ -108,7 +112,7 @@ def get_reservation(path: ReservationAddress) -> Response:
 def release_reservation(path: ReservationAddress) -> Response:
     """Release a reservation, also in the middle of it; with ``If-Match``, only as it was seen."""
     present = _reservation(path.id, Action.RESERVATION_RELEASE)
-    check_if_match(ReservationView.of(present, services().clock()))
+    check_if_match(to_reservation_view(present, services().clock()))
     return done(released(path.id), HTTPStatus.OK)
 
 
@@ -120,7 +124,7 @@ def released(id_: str) -> ReservationView:
     """
     found = _reservation(id_, Action.RESERVATION_RELEASE)
     asked = {"number": found.number, "requester": requester().name}
-    return ReservationView.answered(services().controller.call("reservation.release", asked))
+    return reservation_view_from_answer(services().controller.call("reservation.release", asked))
 
 
 def _reservation(id_: str, wanted: Action) -> Reservation:

@@ -8,6 +8,16 @@ from flask import Response
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.rules import (
+    DifferenceList,
+    ExplainedRule,
+    Explanation,
+    RuleList,
+    RuleView,
+    SentList,
+    SentView,
+    Synchronised,
+)
 from adon.errors import InvalidInput, NotFound
 from adon.flowvisor.rules.cookie import cookie_owner, is_ours, owner_name
 from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule, deeds, packets, purpose, rule_text
@@ -30,16 +40,6 @@ from apps.rest.paging import (
     page,
     until,
     wanted,
-)
-from apps.rest.rule_models import (
-    DifferenceList,
-    ExplainedRule,
-    Explanation,
-    RuleList,
-    RuleView,
-    SentList,
-    SentView,
-    Synchronised,
 )
 from apps.rest.services import services
 

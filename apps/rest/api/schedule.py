@@ -6,15 +6,16 @@ from flask import Response, g
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.measurements import ExecutionList, PsconfigTemplate, ScheduleView
+from adon.api.times import Time
 from adon.errors import Forbidden, NotFound
 from apps.rest import seen
 from apps.rest.answers import answer, json_answer
 from apps.rest.api.common import Address, answers, blueprint
 from apps.rest.guard import action
-from apps.rest.measuring_models import ExecutionList, ExecutionView, PsconfigTemplate, ScheduleView
+from apps.rest.measurement_views import to_execution_view
 from apps.rest.paging import Moment, NewestFirst, by_time, listed, until, wanted
 from apps.rest.services import ask_collector, services
-from apps.rest.times import Time
 
 api = blueprint("schedule", "When is measured, and what became of it")
 open_api = blueprint("psconfig", "The plan of tests for perfSONAR testpoints", anonymous=True)
@@ -107,4 +108,4 @@ def list_executions(query: ExecutionQuery) -> Response:
         limit=wanted(moment, query.limit),
     )
     shown, following = by_time(found, query.limit, moment, lambda one: one.planned_start)
-    return listed(ExecutionList(items=[ExecutionView.of(one) for one in shown], next=following))
+    return listed(ExecutionList(items=[to_execution_view(one) for one in shown], next=following))

@@ -8,9 +8,10 @@ from flask import Response
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.access import EndedView, SessionList, SessionView
 from adon.store.access.sessions import Session
 from apps.rest import auditing
-from apps.rest.access_models import EndedView, SessionList, SessionView
+from apps.rest.access_views import to_session_view
 from apps.rest.answers import check_if_match, done, json_answer
 from apps.rest.api.common import Address, Query, answers, blueprint
 from apps.rest.guard import action, check, only_own, requester
@@ -61,7 +62,7 @@ def _listed(owner: str | None, query: SessionQuery) -> SessionList:
 
 
 def _shown(session: Session) -> SessionView:
-    return SessionView.shown(session, services().access.sessions.lifetime, _asking())
+    return to_session_view(session, services().access.sessions.lifetime, _asking())
 
 
 @api.get("/sessions/<id>", responses=answers(200, SessionView))

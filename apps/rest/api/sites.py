@@ -9,6 +9,7 @@ from flask import Response, request
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.sites import ComputeSiteList, ComputeSiteView, JobBody, JobList, JobView
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import NotFound
 from adon.values import Name
@@ -19,7 +20,7 @@ from apps.rest.owned import check_owned
 from apps.rest.paging import InOrder, NewestFirst, cut, listed, page
 from apps.rest.repeating import idempotency_key
 from apps.rest.services import services
-from apps.rest.sites_models import ComputeSiteList, ComputeSiteView, JobBody, JobList, JobView
+from apps.rest.site_views import to_compute_site_view, to_job_view
 
 api = blueprint("sites", "Compute sites, and jobs there")
 
@@ -38,7 +39,7 @@ def site_list() -> ComputeSiteList:
     """
     snapshot = services().snapshots.get()
     return ComputeSiteList(
-        at=snapshot["at"], items=[ComputeSiteView.of(entry) for entry in snapshot["compute"]]
+        at=snapshot["at"], items=[to_compute_site_view(entry) for entry in snapshot["compute"]]
     )
 
 
@@ -81,7 +82,7 @@ def list_jobs(query: JobQuery) -> Response:
     # One more than asked for tells whether there is a next page.
     found = services().store.jobs(query.site, whose, query.limit + 1, before)
     shown, following = page(found, query.limit, lambda job: job.id)
-    return listed(JobList(items=[JobView.of(job) for job in shown], next=following))
+    return listed(JobList(items=[to_job_view(job) for job in shown], next=following))
 
 
 @api.post("/jobs", responses=answers(202, JobView, 400, 409, 413, 415))
@@ -89,7 +90,7 @@ def list_jobs(query: JobQuery) -> Response:
 def submit_job(body: JobBody) -> Response:  # noqa: ARG001 - checks and documents; sent as it came
     """Have a configured program run at a compute site; answers at once, the job's state tells the rest."""
     job = submit(request.get_json(), request.headers.get("Idempotency-Key"))
-    return done(JobView.of(job), HTTPStatus.ACCEPTED, f"{PREFIX}/jobs/{job.id}")
+    return done(to_job_view(job), HTTPStatus.ACCEPTED, f"{PREFIX}/jobs/{job.id}")
 
 
 def submit(wish: object, key: str | None = None) -> SiteJob:
@@ -116,15 +117,15 @@ class JobAddress(Address):
 @action(Action.JOB_READ)
 def get_job(path: JobAddress) -> Response:
     """One job."""
-    return json_answer(JobView.of(job_of(path.id, Action.JOB_READ)))
+    return json_answer(to_job_view(job_of(path.id, Action.JOB_READ)))
 
 
 @api.delete("/jobs/<id>", responses=answers(202, JobView, 409, 412))
 @action(Action.JOB_CANCEL)
 def cancel_job(path: JobAddress) -> Response:
     """Have a job ended, over when its site says so; with ``If-Match``, only in the state it was seen in."""
-    check_if_match(JobView.of(job_of(path.id, Action.JOB_CANCEL)))
-    return done(JobView.of(cancelled(path.id)), HTTPStatus.ACCEPTED)
+    check_if_match(to_job_view(job_of(path.id, Action.JOB_CANCEL)))
+    return done(to_job_view(cancelled(path.id)), HTTPStatus.ACCEPTED)
 
 
 def cancelled(id_: str) -> SiteJob:

@@ -8,6 +8,7 @@ from flask import Response
 
 import adon
 from adon.access.policy import Action
+from adon.api.status import StandingView, VersionOfAdon
 from adon.code_version import code_version
 from adon.store.tables import SCHEMA_REVISION
 from apps.rest.answers import json_answer
@@ -15,7 +16,6 @@ from apps.rest.api.common import answers, blueprint
 from apps.rest.guard import action
 from apps.rest.services import services
 from apps.rest.standing import standing
-from apps.rest.standing_models import StandingView, VersionOfAdon
 
 api = blueprint("standing", "How ADON itself is")
 

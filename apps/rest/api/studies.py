@@ -9,6 +9,9 @@ from flask import Response
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.base import Deleted
+from adon.api.studies import Kind, StudyBody, StudyDetail, StudyList, StudyView
+from adon.api.times import Time
 from adon.errors import InvalidInput, NotFound
 from adon.studies import packing
 from adon.studies.model import DOCUMENT, PACKED, Study, StudyKind, from_json, is_id, short_of, to_json
@@ -16,11 +19,9 @@ from adon.studies.reading import study_of
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import PREFIX, Address, answers, blueprint
 from apps.rest.guard import action, requester
-from apps.rest.measuring_models import Deleted
 from apps.rest.paging import Moment, NewestFirst, by_time, listed, until, wanted
 from apps.rest.services import ask_collector, services
-from apps.rest.study_models import Kind, StudyBody, StudyDetail, StudyList, StudyView
-from apps.rest.times import Time
+from apps.rest.study_views import to_study_detail, to_study_view
 
 api = blueprint("studies", "Studies of instances: health, snapshots, placements, evaluations")
 
@@ -55,14 +56,14 @@ def list_studies(query: StudyQuery) -> Response:
     # Of one moment in the order of their ids, as the archive has them, so that pages meet.
     found.sort(key=lambda one: (-one.at, one.id))
     shown, following = by_time(found, query.limit, moment, lambda one: one.at)
-    return listed(StudyList(items=[StudyView.of(one) for one in shown], next=following))
+    return listed(StudyList(items=[to_study_view(one) for one in shown], next=following))
 
 
 @api.get("/studies/<id>", responses=answers(200, StudyDetail))
 @action(Action.STUDY_READ)
 def get_study(path: StudyAddress) -> Response:
     """One study with its document."""
-    return json_answer(StudyDetail.whole(*study(path.id)))
+    return json_answer(to_study_detail(*study(path.id)))
 
 
 def study(name: str) -> tuple[Study, dict[str, Any]]:
@@ -87,7 +88,7 @@ def add_study(body: StudyBody) -> Response:
     document = _document(body)
     made = study_of(body.kind, document, body.title, requester().name, services().clock())
     answer = ask_collector("study.put", {"study": to_json(made), PACKED: packing.packed(document)})
-    view = StudyView.of(from_json(answer))
+    view = to_study_view(from_json(answer))
     return done(view, HTTPStatus.CREATED, f"{PREFIX}/studies/{view.id}")
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from werkzeug.exceptions import NotAcceptable
 
 from adon.access.policy import Action
+from adon.api.templates import TemplateBody, TemplateList
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.rspec_xml import export_rspec
@@ -16,9 +17,9 @@ from adon.templates_catalog.template_text import write_template
 from apps.rest.answers import answer, content_of, done
 from apps.rest.api.common import PREFIX, Address, answers, blueprint
 from apps.rest.guard import action, requester
-from apps.rest.models import TemplateBody, TemplateList, TemplateSummary
 from apps.rest.paging import InOrder, listed, sliced
 from apps.rest.services import services
+from apps.rest.template_views import to_template_summary
 from measurement.model import from_json, to_json
 
 api = blueprint("templates", "What applications need: the template catalog")
@@ -55,7 +56,7 @@ def list_templates(query: InOrder) -> Response:
     for saved in services().store.templates():
         known.setdefault(saved.template.name, []).append(saved)
     shown, following = sliced(list(known), query, str)
-    return listed(TemplateList(items=[TemplateSummary.of(known[name]) for name in shown], next=following))
+    return listed(TemplateList(items=[to_template_summary(known[name]) for name in shown], next=following))
 
 
 def latest() -> list[Template]:

@@ -11,9 +11,10 @@ from adon.access.identity import Actor, Token, create_token
 from adon.access.policy import Action
 from adon.access.scopes import beyond, checked_scope
 from adon.access.users import User
+from adon.api.access import NewTokenView, TokenBody, TokenList, TokenView
 from adon.errors import Conflict, Forbidden, InvalidInput
 from apps.rest import auditing
-from apps.rest.access_models import NewTokenView, TokenBody, TokenList, TokenView
+from apps.rest.access_views import to_new_token_view, to_token_view
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import PREFIX, Address, Query, answers, blueprint
 from apps.rest.guard import action, check, only_own, requester
@@ -51,7 +52,7 @@ def list_tokens(query: TokenQuery) -> Response:
     found = tokens.list(query.owner if own is None else own, before, query.limit + 1)
     page = found[: query.limit]
     following = page[-1].id if len(found) > query.limit else None
-    return json_answer(TokenList(items=[TokenView.of(one) for one in page], next=following))
+    return json_answer(TokenList(items=[to_token_view(one) for one in page], next=following))
 
 
 @api.post("/tokens", responses=answers(201, NewTokenView, 400, 409, 413, 415))
@@ -76,7 +77,7 @@ def add_token(body: TokenBody) -> Response:
     )
     auditing.explain(f"token {token.id} for {owner}, scope {' '.join(scope)}")
     services().access.tokens.save(token)
-    view = NewTokenView.made(token, text)
+    view = to_new_token_view(token, text)
     return done(view, HTTPStatus.CREATED, f"{PREFIX}/tokens/{token.id}")
 
 
@@ -140,7 +141,7 @@ def get_token(path: TokenAddress) -> Response:
     """One token, without what proves something."""
     token = services().access.tokens.get(path.id)
     check_owned(Action.TOKEN_READ, "token", token.id, token.owner)
-    return json_answer(TokenView.of(token))
+    return json_answer(to_token_view(token))
 
 
 @api.delete("/tokens/<id>", responses=answers(200, TokenView))
@@ -151,4 +152,4 @@ def revoke_token(path: TokenAddress) -> Response:
     token: Token = tokens.get(path.id)
     check_owned(Action.TOKEN_REVOKE, "token", token.id, token.owner)
     auditing.explain(f"token {token.id} of {token.owner}")
-    return done(TokenView.of(tokens.revoke(token.id, services().clock())), HTTPStatus.OK)
+    return done(to_token_view(tokens.revoke(token.id, services().clock())), HTTPStatus.OK)

@@ -12,10 +12,11 @@ from adon.access.policy import Action
 from adon.access.scopes import READY_MADE
 from adon.access.user_names import expected
 from adon.access.users import User
+from adon.api.access import RoleGrant, RoleList, RoleView, UserBody, UserChange, UserList, UserView
 from adon.errors import Conflict
 from adon.values import Role
 from apps.rest import auditing
-from apps.rest.access_models import RoleGrant, RoleList, RoleView, UserBody, UserChange, UserList, UserView
+from apps.rest.access_views import to_user_view
 from apps.rest.answers import check_if_match, done, json_answer
 from apps.rest.api.common import PREFIX, Address, Query, answers, blueprint
 from apps.rest.guard import action, only_own, requester
@@ -47,7 +48,7 @@ def list_users(query: UserQuery) -> Response:
     found = known.list(query.after, query.limit + 1) if own is None else (known.get(own),)
     page = found[: query.limit]
     following = page[-1].name if len(found) > query.limit else None
-    return json_answer(UserList(items=[UserView.of(one) for one in page], next=following))
+    return json_answer(UserList(items=[to_user_view(one) for one in page], next=following))
 
 
 @api.post("/users", responses=answers(201, UserView, 400, 409, 413, 415))
@@ -58,14 +59,14 @@ def add_user(body: UserBody) -> Response:
     elsewhere = "" if identity is None else f"; signs in as {identity.subject} of {identity.issuer}"
     auditing.explain(f"{body.name}: granted: {', '.join(body.granted) or 'none'}{elsewhere}")
     made = services().access.users.add(body.name, body.granted, services().clock(), identity)
-    return done(UserView.of(made), HTTPStatus.CREATED, f"{PREFIX}/users/{quote(made.name)}")
+    return done(to_user_view(made), HTTPStatus.CREATED, f"{PREFIX}/users/{quote(made.name)}")
 
 
 @api.get("/users/me", responses=answers(200, UserView))
 @action(Action.USER_READ)
 def get_myself() -> Response:
     """Who asks."""
-    return json_answer(UserView.of(services().access.users.get(requester().name)))
+    return json_answer(to_user_view(services().access.users.get(requester().name)))
 
 
 @api.get("/users/<name>", responses=answers(200, UserView))
@@ -73,7 +74,7 @@ def get_myself() -> Response:
 def get_user(path: UserAddress) -> Response:
     """One user."""
     check_owned(Action.USER_READ, "user", path.name, path.name)
-    return json_answer(UserView.of(services().access.users.get(path.name)))
+    return json_answer(to_user_view(services().access.users.get(path.name)))
 
 
 @api.patch("/users/<name>", responses=answers(200, UserView, 400, 409, 412, 413, 415))
@@ -82,7 +83,7 @@ def change_user(path: UserAddress, body: UserChange) -> Response:
     """Give or take roles, disable or enable; it holds from the next request on."""
     users = services().access.users
     user = users.get(path.name)
-    check_if_match(UserView.of(user))
+    check_if_match(to_user_view(user))
     _keep_a_way_in(user, body)
     auditing.explain(_words(body))
     after = users.change(
@@ -92,7 +93,7 @@ def change_user(path: UserAddress, body: UserChange) -> Response:
         removed=body.removed,
         disabled=body.disabled,
     )
-    return done(UserView.of(after), HTTPStatus.OK)
+    return done(to_user_view(after), HTTPStatus.OK)
 
 
 def _keep_a_way_in(user: User, change: UserChange) -> None:

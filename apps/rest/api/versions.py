@@ -8,6 +8,7 @@ from flask import Response, current_app
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.templates import CheckBody, TemplateCheck, TemplateDiff, VersionList
 from adon.errors import NotFound
 from adon.templates_catalog.model import Template
 from apps.rest.answers import done, json_answer
@@ -17,15 +18,12 @@ from apps.rest.checking import checked
 from apps.rest.guard import action
 from apps.rest.paging import InOrder, listed, sliced
 from apps.rest.services import services
-from apps.rest.template_models import (
-    CheckBody,
-    LinkDraftView,
-    TemplateCheck,
-    TemplateDiff,
-    VersionList,
-    VersionView,
+from apps.rest.template_views import (
     curves,
     problem_items,
+    to_link_draft_view,
+    to_template_diff,
+    to_version_view,
 )
 from measurement.model import to_json
 
@@ -40,7 +38,7 @@ def list_versions(path: NameAddress, query: InOrder) -> Response:
     if not found:
         raise NotFound("template", path.name)
     shown, following = sliced(found, query, lambda saved: str(saved.template.version))
-    return listed(VersionList(items=[VersionView.of(saved) for saved in shown], next=following))
+    return listed(VersionList(items=[to_version_view(saved) for saved in shown], next=following))
 
 
 class DiffQuery(Query):
@@ -62,7 +60,7 @@ def compare_versions(path: NameAddress, query: DiffQuery) -> Response:
         before = max(
             (one for one in older if one.version < after.version), key=_version, default=after
         )  # of the first version there is nothing before: it is like itself
-    return json_answer(TemplateDiff.of(before, after))
+    return json_answer(to_template_diff(before, after))
 
 
 def _version(template: Template) -> int:
@@ -89,6 +87,6 @@ def check_template(body: CheckBody) -> Response:
         template=None if template is None else to_json(template),
         next_version=None if template is None else _next_version(template.name),
         curves=[] if template is None else curves(template),
-        links=[LinkDraftView.of(draft) for draft in found.drafts],
+        links=[to_link_draft_view(draft) for draft in found.drafts],
     )
     return done(view, HTTPStatus.OK)

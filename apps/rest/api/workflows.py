@@ -10,11 +10,12 @@ from flask import Response, g
 from pydantic import Field
 
 from adon.access.policy import Action
+from adon.api.sites import WorkflowList
 from apps.rest.api.common import answers, blueprint
 from apps.rest.guard import action
 from apps.rest.paging import InOrder, listed, sliced
 from apps.rest.services import services
-from apps.rest.workflow_models import BatchView, WorkflowList, WorkflowUserView, WorkflowView
+from apps.rest.workflow_views import to_batch_view, to_workflow_user_view, to_workflow_view
 from apps.rest.workflows import BATCH, PEGASUS, Subject, Told, subjects, told
 from measurement.archive import Archive
 from measurement.model import Observation, PathKey
@@ -45,9 +46,9 @@ def list_workflows(query: WorkflowQuery) -> Response:
     found = [one for one in _told(workflows, PEGASUS) if query.state in (None, one.state)]
     shown, following = sliced(found, query, lambda one: f"{one.host} {one.name}")
     view = WorkflowList(
-        items=[WorkflowView.of(one, now) for one in shown],
-        users=[WorkflowUserView.of(one, now) for one in _told(users, PEGASUS)],
-        batch_systems=[BatchView.of(one, now) for one in _told(batches, BATCH)],
+        items=[to_workflow_view(one, now) for one in shown],
+        users=[to_workflow_user_view(one, now) for one in _told(users, PEGASUS)],
+        batch_systems=[to_batch_view(one, now) for one in _told(batches, BATCH)],
         next=following,
     )
     return listed(view)

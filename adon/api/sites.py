@@ -1,15 +1,14 @@
-"""What the API answers about compute sites and the jobs there."""
+"""Compute sites: resources, jobs, workflows and batch systems."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from pydantic import Field
 
-from adon.broker.sites.jobs import JobRequest, JobState, SiteJob
-from apps.rest.models import ListView, NewestFirstView, View
-from apps.rest.times import Time
+from adon.api.base import ListView, NewestFirstView, View
+from adon.api.times import Time
+from adon.broker.sites.jobs import JobRequest, JobState
 
 
 class CapacityView(View):
@@ -76,50 +75,6 @@ class ComputeSiteView(View):
     honesty: HonestyView
     rates: list[NodeRateView]
 
-    @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> Self:
-        """The site as the controller's read-out has it."""
-        same = ("name", "site", "adapter", "jobs", "state", "silent_since", "why", "heard_at", "worker_nodes")
-        known, there = entry["honesty"], entry["capacity"]
-        return cls(
-            **{name: entry[name] for name in same},
-            queue_wait_seconds=entry["queue_wait"],
-            capacity=None if there is None else CapacityView(**_sized(there)),
-            waits=[_wait(one) for one in entry["waits"]],
-            honesty=HonestyView(
-                jobs=known["jobs"],
-                factor=known["factor"],
-                spread=known["spread"],
-                said_seconds=known["said"],
-                waited_seconds=known["waited"],
-            ),
-            rates=[
-                NodeRateView(template=template, mean_bps=rate["mean"], deviation_bps=rate["deviation"])
-                for template, rate in entry["rates"].items()
-            ],
-        )
-
-
-def _sized(there: Mapping[str, Any]) -> dict[str, Any]:
-    sizes = {f"{name}_bytes": there[name] for name in ("memory", "memory_free")}
-    return {
-        **{name: value for name, value in there.items() if name not in ("memory", "memory_free")},
-        **sizes,
-    }
-
-
-def _wait(one: Mapping[str, Any]) -> WaitView:
-    return WaitView(
-        nodes=one["nodes"],
-        cores=one["cores"],
-        memory_bytes=one["memory"],
-        time_limit_seconds=one["time_limit"],
-        said_seconds=one["said"],
-        counted_seconds=one["counted"],
-        deviation_seconds=one["deviation"],
-        why=one["why"],
-    )
-
 
 class ComputeSiteList(ListView):
     """All compute sites, in the order of the configuration."""
@@ -164,39 +119,84 @@ class JobView(View):
     ran_seconds: float | None
     node_rate_bps: float | None = Field(description="what one worker node processed (Γ_c)")
 
-    @classmethod
-    def of(cls, job: SiteJob) -> Self:
-        """The job as it was saved last."""
-        same = (
-            "id",
-            "site",
-            "state",
-            "reason",
-            "requester",
-            "template",
-            "nodes",
-            "cores",
-            "asked_at",
-            "site_job",
-        )
-        times = ("cancelling", "queued_at", "started_at", "ended_at", "exit_status")
-        return cls(
-            **{name: getattr(job, name) for name in (*same, *times)},
-            job=job.program,
-            arguments=list(job.arguments),
-            final=job.state.final,
-            flow=None if job.flow is None else f"f-{job.flow}",
-            size_bytes=job.size,
-            memory_bytes=job.memory,
-            time_limit_seconds=job.time_limit,
-            predicted_seconds=job.predicted,
-            waited_seconds=job.waited,
-            ran_seconds=job.ran,
-            node_rate_bps=job.node_rate,
-        )
-
 
 class JobList(NewestFirstView):
     """Jobs, the newest first."""
 
     items: list[JobView]
+
+
+class SiteResourcesView(View):
+    """A compute site: what it has, what flows hold of it, what is free for anybody now.
+
+    Resources by name; one that is not limited, or of which nothing is known, is not named.
+    """
+
+    name: str
+    campus: str
+    limits: dict[str, int]
+    held: dict[str, int]
+    free: dict[str, int]
+    flows: list[str] = Field(description="who holds something of it")
+    overdrawn: list[str] = Field(description="what is promised now and not there")
+    node_rate_bps: float
+    queue_wait_seconds: float | None = Field(description="none: no resource there is ours to use")
+    queue_wait_deviation_seconds: float | None
+    price_per_node_hour: float
+    origin: str
+    why: str
+
+
+class SiteResourcesList(ListView):
+    """All compute sites at one moment."""
+
+    at: Time
+    items: list[SiteResourcesView]
+
+
+class WorkflowView(View):
+    """A workflow as its host told it last."""
+
+    host: str
+    name: str
+    state: Literal["running", "success", "failure", "unknown"]
+    percent_done: float | None
+    jobs: dict[str, int] = Field(description="by state: ready, queued, done, failed, ..., total")
+    retries: int | None = Field(description="of jobs; of a workflow that has ended")
+    times_seconds: dict[str, float] = Field(description="of a workflow that has ended")
+    parts: list[dict[str, Any]] = Field(description="its DAGs, each with name, state and percent_done")
+    failures: list[dict[str, Any]] = Field(description="jobs that failed, as pegasus-analyzer names them")
+    observed_at: Time
+    age_seconds: float
+    stale: bool = Field(description="it runs, by what was told, but nothing has been told for a while")
+
+
+class WorkflowUserView(View):
+    """How many workflows one user's list holds, by state."""
+
+    host: str
+    name: str
+    workflows: dict[str, int]
+    observed_at: Time
+    age_seconds: float
+
+
+class BatchView(View):
+    """A batch system as a host told it last."""
+
+    host: str
+    name: str
+    system: str = Field(description="slurm or htcondor")
+    values: dict[str, float] = Field(description="cores_total, cores_free, jobs_running, jobs_pending, ...")
+    queue_wait_seconds: float | None = Field(description="null: never, or not known")
+    observed_at: Time
+    age_seconds: float
+    stale: bool
+
+
+class WorkflowList(ListView):
+    """Workflows by host and name, with the batch systems they run on; none if no host tells of any."""
+
+    items: list[WorkflowView]
+    users: list[WorkflowUserView]
+    batch_systems: list[BatchView]

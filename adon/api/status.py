@@ -1,14 +1,21 @@
-"""What the API answers about how ADON itself is, part by part, and which version it is."""
+"""The state of ADON's own parts, its version and its controllers."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
-from apps.rest.models import View
-from apps.rest.times import Time
+from adon.api.base import ListView, View
+from adon.api.times import Time
+
+
+class Health(View):
+    """Whether this process, or what it needs, works."""
+
+    status: Literal["ok"]
+    checks: dict[str, str] = Field(default={})
 
 
 class PartState(StrEnum):
@@ -47,3 +54,18 @@ class VersionOfAdon(View):
     api: str
     schema_revision: str = Field(description="of the state's database")
     python: str
+
+
+class ControllerView(View):
+    """A controller that is active, or was the last to be."""
+
+    name: str
+    active: bool
+    generation: int = Field(description="grows at every change of the active controller")
+    lease_s: float | None = Field(description="how long its lease still runs; null without high availability")
+
+
+class ControllerList(ListView):
+    """The active controller; none where none has run."""
+
+    items: list[ControllerView]

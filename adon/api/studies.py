@@ -1,14 +1,14 @@
-"""What the API takes and answers about studies."""
+"""Studies: stored placements, health rounds and evaluations."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.studies.model import MOST_TITLE, Study, StudyKind
-from apps.rest.models import NewestFirstView, View, listed_values
-from apps.rest.times import Time
+from adon.api.base import NewestFirstView, View, listed_values
+from adon.api.times import Time
+from adon.studies.model import MOST_TITLE, StudyKind
 
 Kind = Annotated[StudyKind, listed_values(StudyKind)]
 
@@ -38,34 +38,11 @@ class StudyView(View):
     submitted_at: Time
     document_bytes: int
 
-    @classmethod
-    def of(cls, study: Study) -> Self:
-        """As it is answered."""
-        return cls(**_fields(study))
-
 
 class StudyDetail(StudyView):
     """A study with its document."""
 
     document: dict[str, Any]
-
-    @classmethod
-    def whole(cls, study: Study, document: dict[str, Any]) -> Self:
-        """As it is answered."""
-        return cls(**_fields(study), document=document)
-
-
-def _fields(study: Study) -> dict[str, Any]:
-    return {
-        "id": study.id,
-        "kind": study.kind,
-        "at": study.at,
-        "title": study.title,
-        "summary": study.summary,
-        "submitted_by": study.submitted_by,
-        "submitted_at": study.submitted_at,
-        "document_bytes": study.size,
-    }
 
 
 class StudyList(NewestFirstView):

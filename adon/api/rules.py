@@ -1,11 +1,11 @@
-"""Views of rules: listed, compared and explained."""
+"""Flow rules: listed, explained, compared with what switches report, and sent."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from apps.rest.models import ListView, NewestFirstView, View
-from apps.rest.times import Time
+from adon.api.base import ListView, NewestFirstView, View
+from adon.api.times import Time
 
 
 class RuleView(View):

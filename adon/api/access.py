@@ -1,21 +1,18 @@
-"""What the API answers about users, roles, tokens and the audit log."""
+"""Users, roles, tokens, sessions and the audit log."""
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.access.audit import Line, Outcome
-from adon.access.identity import Token, token_values
+from adon.access.audit import Outcome
 from adon.access.policy import Action, Scope
 from adon.access.user_names import PRINCIPALS
-from adon.access.users import User, user_values
-from adon.store.access.sessions import Session
+from adon.api.base import ListView, NewestFirstView, View
+from adon.api.times import Time
 from adon.timestamps import When
 from adon.values import Role
-from apps.rest.models import ListView, NewestFirstView, View
-from apps.rest.times import Time
 
 _Roles = Annotated[list[Role], Field(max_length=len(Role))]
 
@@ -36,11 +33,6 @@ class UserView(View):
     disabled_since: Time | None
     first_seen: Time
     last_seen: Time | None = Field(description="by a browser or with a token, to the minute; null for never")
-
-    @classmethod
-    def of(cls, user: User) -> Self:
-        """A user as it travels."""
-        return cls(**user_values(user))
 
 
 class UserList(ListView):
@@ -141,21 +133,11 @@ class TokenView(View):
     revoked: Time | None
     last_used: Time | None
 
-    @classmethod
-    def of(cls, token: Token) -> Self:
-        """A token as it travels."""
-        return cls(**token_values(token))
-
 
 class NewTokenView(TokenView):
     """A token that was just made, with what proves it: shown now and never again."""
 
     secret: str
-
-    @classmethod
-    def made(cls, token: Token, secret: str) -> Self:
-        """A token as it travels once."""
-        return cls(**token_values(token), secret=secret)
 
 
 class TokenList(NewestFirstView):
@@ -176,25 +158,6 @@ class SessionView(View):
     address: str = Field(description="from where it began; empty if that was not written down")
     browser: str = Field(description="as what it named itself")
     asking: bool = Field(description="whether this request came by it")
-
-    @classmethod
-    def shown(cls, session: Session, lifetime: float, asking: str | None) -> Self:
-        """A session as it travels.
-
-        :param lifetime: seconds after which each is over.
-        :param asking: the id of the session that asks.
-        """
-        return cls(
-            id=session.id,
-            owner=session.actor.name,
-            how=session.how,
-            began=session.began,
-            last_seen=session.seen,
-            ends=session.began + lifetime,
-            address=session.extra.get("address", ""),
-            browser=session.extra.get("browser", ""),
-            asking=session.id == asking,
-        )
 
 
 class SessionList(NewestFirstView):
@@ -225,26 +188,6 @@ class AuditLine(View):
     detail: str
     times: int
     digest: str
-
-    @classmethod
-    def of(cls, line: Line) -> Self:
-        """A line as it travels."""
-        entry = line.entry
-        return cls(
-            number=line.number,
-            at=entry.at,
-            actor=entry.actor,
-            via=entry.via,
-            address=entry.address,
-            action=entry.action,
-            method=entry.method,
-            object=entry.object,
-            outcome=entry.outcome,
-            status=entry.status,
-            detail=entry.detail,
-            times=entry.times,
-            digest=line.digest,
-        )
 
 
 class AuditList(NewestFirstView):

@@ -1,17 +1,17 @@
-"""What the API answers about operating the network: maintenance windows and rehearsed failures."""
+"""Maintenance windows and rehearsed failures."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.broker.maintenance import Scope, Stage, Window
+from adon.api.base import ListView, View, listed_values
+from adon.api.times import Time
+from adon.broker.maintenance import Scope, Stage
 from adon.broker.scenario import Failure
 from adon.units import Duration
 from adon.values import Name
-from apps.rest.models import ListView, View, listed_values
-from apps.rest.times import Time
 
 
 class WindowBody(BaseModel):
@@ -44,18 +44,6 @@ class WindowView(View):
     note: str
     requester: str
     stage: Annotated[Stage, listed_values(Stage)]
-
-    @classmethod
-    def of(cls, window: Window, now: float) -> Self:
-        """The window as it is at this time."""
-        same = ("id", "scope", "name", "begins", "ends", "note", "requester")
-        values = {name: getattr(window, name) for name in same}
-        return cls(**values, lead_seconds=window.lead, stage=window.stage(now))
-
-    @classmethod
-    def answered(cls, body: dict[str, Any]) -> Self:
-        """The window as the controller answered it."""
-        return cls.model_validate({**body, "lead_seconds": body["lead"]})
 
 
 class WindowList(ListView):
@@ -105,17 +93,6 @@ class RehearsalView(View):
     paths: list[str] = Field(description="the paths that would be down")
     flows: list[AffectedView]
     loads: list[LoadView]
-
-    @classmethod
-    def answered(cls, body: dict[str, Any]) -> Self:
-        """The report as the controller answered it."""
-        flows = [
-            AffectedView(**flow, bound_bps=flow["bound"], estimate_bps=flow["estimate"])
-            for flow in body["flows"]
-        ]
-        rates = ("capacity", "carries", "before", "after")
-        loads = [LoadView(**load, **{f"{name}_bps": load[name] for name in rates}) for load in body["loads"]]
-        return cls.model_validate({**body, "flows": flows, "loads": loads})
 
 
 class RehearsalList(View):

@@ -1,0 +1,88 @@
+"""Alarms with their evidence, and subscriptions to them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from adon.api.base import NewestFirstView, View
+from adon.api.measurements import SeriesView
+from adon.api.times import Time
+
+
+class EvidenceView(View):
+    """What a series was like in a stretch of time, in the unit of its metric."""
+
+    mean: float
+    deviation: float
+    samples: list[tuple[Time, float]]
+
+
+class AlarmView(View):
+    """What happened to a series, since when, on what evidence, and whether it is over."""
+
+    id: str
+    series: SeriesView
+    kind: str
+    direction: str | None
+    bad: bool = Field(description="false for a change for the better")
+    severity: str
+    text: str
+    raised_at: Time
+    cleared_at: Time | None
+    acknowledged_by: str | None
+    acknowledged_at: Time | None
+    before: EvidenceView
+    after: EvidenceView | None
+
+
+class AlarmList(NewestFirstView):
+    """Alarms, the newest first."""
+
+    items: list[AlarmView]
+
+
+class FilterBody(BaseModel):
+    """Which alarms; what is left out is not narrowed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str | None = Field(default=None, max_length=100)
+    source: str | None = Field(default=None, max_length=100)
+    destination: str | None = Field(default=None, max_length=100)
+    metric: str | None = Field(default=None, max_length=100)
+    kinds: list[Literal["plateau", "absence", "threshold"]] | None = None
+    least: Literal["warning", "critical"] = Field(default="warning", description="the lowest severity")
+    changes_for_the_better: bool = False
+    ends: bool = Field(default=True, description="tell also when an alarm is over")
+
+
+class SubscriptionBody(BaseModel):
+    """Which alarms are to be told, how, and to whom."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    channel: Literal["mail", "webhook", "stream"]
+    target: str = Field(
+        default="",
+        max_length=500,
+        description="a mail address, or the URL to call; none for the event stream",
+    )
+    filter: FilterBody = FilterBody()
+
+
+class SubscriptionView(View):
+    """A subscription as it is kept."""
+
+    id: str
+    owner: str
+    channel: str
+    target: str
+    filter: FilterBody
+
+
+class SubscriptionList(NewestFirstView):
+    """Subscriptions, the newest first."""
+
+    items: list[SubscriptionView]

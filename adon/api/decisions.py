@@ -1,0 +1,182 @@
+"""Decisions: what was decided, on what it rests, and why not otherwise."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from adon.api.base import ListView, NewestFirstView, Seconds, View, listed_values
+from adon.api.forecasts import ForecastView
+from adon.api.times import Time
+from adon.broker.decision import Outcome
+
+
+class MetricView(View):
+    """One metric of one candidate: value, origin, bound and score, or why there is no value."""
+
+    metric: str
+    unit: str
+    value: float | None
+    observed_at: Time | None
+    age_seconds: float | None
+    source: str
+    basis: str
+    unknown: str
+    bound: float | None
+    bound_met: bool | None
+    score: float | None
+    weight: float
+
+
+class CandidateView(View):
+    """One candidate path as the decision saw it; ``q`` is the weighted score, equation 3."""
+
+    path: str
+    layer: str
+    verdict: str
+    code: str = Field(description="the reason of the verdict")
+    why: str
+    q: float | None
+    metrics: list[MetricView]
+
+
+class SiteCostView(View):
+    """Algorithm 4 for one compute site, every term by its name in the paper's table 3."""
+
+    site: str
+    local: bool
+    cost: Seconds
+    total_seconds: Seconds
+    queue_seconds: Seconds
+    compute_seconds: Seconds
+    network_seconds: Seconds
+    duplication_seconds: Seconds
+    compute_size_bytes: int
+    transfer_size_bytes: int
+    nodes: int
+    node_rate_bps: Seconds
+    theoretical_bps: Seconds
+    available_bps: Seconds
+    path: str | None
+    why: str
+    campus: str = ""
+    available_basis: str = Field(default="", description="what the available rate rests on; empty: unknown")
+    deviations: dict[str, float] = Field(
+        default_factory=dict, description="standard deviations of terms, in their units; none: not observed"
+    )
+    origins: dict[str, str] = Field(default_factory=dict, description="who says what a term is")
+
+
+class DecisionView(View):
+    """The recorded outcome for one flow at one time, with everything it was based on."""
+
+    id: str
+    flow: str
+    at: Time
+    cause: str
+    outcome: str
+    path: str | None
+    previous_path: str | None
+    code: str = Field(description="the rule that led to the outcome")
+    reason: str
+    template: str
+    weights: dict[str, float]
+    candidates: list[CandidateView]
+    tables: dict[str, Any] | None
+    compute: list[SiteCostView]
+    compute_site: str | None
+    alarm: str | None = Field(description="the alarm that led to it, if one did")
+    slice: str | None
+    granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
+    trigger: str | None = Field(default=None, description="the template's trigger that led to it, if one did")
+    forecast: ForecastView | None = None
+
+
+class DecisionList(ListView):
+    """Decisions about one flow, the oldest first."""
+
+    items: list[DecisionView]
+
+
+class DecisionSummary(View):
+    """What was decided about one flow at one time."""
+
+    id: str
+    flow: str
+    at: Time
+    cause: str
+    outcome: Annotated[Outcome, listed_values(Outcome)]
+    path: str | None
+    previous_path: str | None
+    code: str = Field(description="the rule that led to the outcome")
+    reason: str
+    template: str
+    compute_site: str | None
+    candidates: int = Field(description="paths that it chose among")
+    alarm: str | None = Field(description="the alarm that led to it, if one did")
+    trigger: str | None = Field(description="the template's trigger that led to it, if one did")
+    slice: str | None
+
+
+class DecisionPage(NewestFirstView):
+    """Decisions about all flows, the newest first."""
+
+    items: list[DecisionSummary]
+
+
+class QuantityView(View):
+    """A quantity that was looked at, and how far it was changed."""
+
+    kind: str = Field(
+        description="metric, weight, bound, priority, size, wait, switch_margin, patience, dwell or closed"
+    )
+    name: str = Field(description="the metric's; of what was closed, why")
+    path: str | None
+    unit: str
+    value: float | None = Field(description="none if it was not known")
+    low: float
+    high: float
+
+
+class FlipView(View):
+    """A change of one quantity by which the alternative would have been taken; decided on, not estimated."""
+
+    kind: str
+    name: str
+    path: str | None
+    unit: str
+    value: float | None
+    needed: float = Field(description="the nearest value with which it would have been taken")
+    short_of: float | None = Field(description="the value beside that, with which it would not")
+    told: float = Field(description="about the needed one, with few digits; it would have been taken too")
+    size: float | None = Field(description="the logarithm of the ratio of needed and value; none: no ratio")
+    text: str
+
+
+class AlternativeView(View):
+    """A path, or a compute site by a path, that was not taken."""
+
+    path: str
+    site: str | None = Field(description="none: whatever site goes with the path")
+    verdict: str | None
+    q: float | None
+    why: str = Field(description="what was said of it then")
+    text: str = Field(description="the smallest change in words, or that there is none")
+    flips: list[FlipView] = Field(description="the smallest change first")
+
+
+class WhyNotView(View):
+    """Per alternative the nearest changes that would have had it taken."""
+
+    decision: str
+    outcome: str
+    path: str | None
+    compute_site: str | None
+    alternatives: list[AlternativeView]
+    searched: list[QuantityView]
+    left_out: list[QuantityView] = Field(description="not looked at: that would have taken too long")
+    decisions_made: int = Field(description="how often the decision was made again")
+    code: str = Field(description="the version of the code that made the decision")
+    this_code: str
+    as_recorded: bool = Field(description="whether this code makes the same decision of what it saw")

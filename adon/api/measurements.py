@@ -1,0 +1,248 @@
+"""Measurements: values, series, meshes, boxes, schedules, runs and points."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from adon.api.base import ListView, NewestFirstView, View
+from adon.api.times import Time
+from measurement.model import Metric
+
+
+class MeasurementView(View):
+    """One value of one metric on one directed path."""
+
+    path: str
+    source: str
+    destination: str
+    metric: Metric
+    value: float
+    unit: str
+    started_at: Time
+    observed_at: Time
+    origin: str
+    tool: str
+    parameters: dict[str, Any]
+
+
+class MeasurementList(NewestFirstView):
+    """Measurements, the newest first."""
+
+    items: list[MeasurementView]
+
+
+class Verdict(StrEnum):
+    """How a value is; from the best to the worst."""
+
+    GOOD = "good"
+    UNJUDGED = "unjudged"
+    WARNING = "warning"
+    CRITICAL = "critical"
+    STALE = "stale"
+    NO_DATA = "no_data"
+
+
+class SeriesView(View):
+    """One metric of one directed path, or of a host (then ``path`` and ``destination`` are empty)."""
+
+    path: str
+    source: str
+    destination: str
+    metric: str
+
+
+class BucketView(View):
+    """The values of a stretch of time; quantiles within the archive's stated error."""
+
+    start: Time
+    seconds: float
+    count: int
+    minimum: float
+    mean: float
+    maximum: float
+    quantiles: dict[str, float]
+
+
+class Plot(View):
+    """A series for a picture, the oldest first."""
+
+    series: SeriesView
+    items: list[BucketView]
+
+
+class TaskView(View):
+    """A periodic test of the plan."""
+
+    task: str
+    source: str
+    destination: str
+    tool: str
+    period_seconds: float
+    slot_seconds: float
+
+
+class StartView(View):
+    """A run to come."""
+
+    task: str
+    start: Time
+
+
+class SpendView(View):
+    """What the plan offers to a path or link, of what the measurement level agreement allows (bits/s)."""
+
+    allowed_bps: float
+    peak_bps: float
+    mean_bps: float
+
+
+class ScheduleView(View):
+    """The conflict-free schedule (EDF-CE) as it is being carried out."""
+
+    measures: bool = Field(description="false while another collector measures")
+    round_seconds: float
+    tasks: list[TaskView]
+    upcoming: list[StartView]
+    spend: dict[str, SpendView]
+
+
+class PsconfigTemplate(View):
+    """A pSConfig template; what its sections hold is said in perfSONAR's documentation."""
+
+    addresses: dict[str, Any]
+    hosts: dict[str, Any]
+    groups: dict[str, Any]
+    tests: dict[str, Any]
+    schedules: dict[str, Any]
+    archives: dict[str, Any]
+    tasks: dict[str, Any]
+
+
+class ExecutionView(View):
+    """What the plan wanted of one run, and what happened."""
+
+    task: str
+    planned_start: Time
+    started: Time | None
+    ended: Time | None
+    outcome: str
+
+
+class ExecutionList(NewestFirstView):
+    """Executed runs, the newest first."""
+
+    items: list[ExecutionView]
+
+
+class PointView(View):
+    """A measurement point."""
+
+    name: str
+    url: str
+    ignored: dict[str, int] | None = Field(
+        description="details of its results left out as wrong; null: no collector answers"
+    )
+
+
+class PointList(ListView):
+    """Measurement points."""
+
+    items: list[PointView]
+
+
+class RunBody(BaseModel):
+    """Which configured test to do now, beside the plan."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str = Field(max_length=100)
+    source: str = Field(max_length=100)
+    destination: str = Field(max_length=100)
+    test: Literal["throughput", "rtt", "latency"]
+
+
+class RunAccepted(View):
+    """When the test will be done."""
+
+    task: str
+    start: Time
+
+
+class MeshValue(View):
+    """One directed path with its latest value; without one it was never measured."""
+
+    path: str
+    verdict: Verdict
+    why: str
+    value: float | None
+    observed_at: Time | None
+    age_seconds: float | None
+    fresh_seconds: float = Field(description="after so long without another value it is stale")
+
+
+class MeshCell(View):
+    """All paths from one site to another; the verdict is that of the best one."""
+
+    source: str
+    destination: str
+    verdict: Verdict
+    paths: list[MeshValue]
+
+
+class LimitsView(View):
+    """What values are held against, in the metric's unit; the configuration goes first."""
+
+    warning: float | None
+    critical: float | None
+    templates: dict[str, float] = Field(description="hard bounds of the catalog's latest versions")
+
+
+class MeshView(View):
+    """Every site to every other: what was measured last, and whether that is good."""
+
+    at: Time
+    metric: Metric
+    unit: str
+    higher_is_better: bool
+    limits: LimitsView
+    sites: list[str]
+    items: list[MeshCell] = Field(description="pairs with at least one path, by source and destination")
+
+
+class SeriesBoxes(View):
+    """One series in boxes, the oldest first; a stretch without values has none."""
+
+    series: SeriesView
+    unit: str
+    boxes: list[BucketView]
+
+
+class BoxList(ListView):
+    """Series in boxes, by path, source, destination and metric."""
+
+    group: str
+    since: Time
+    until: Time
+    items: list[SeriesBoxes]
+
+
+class SeriesList(ListView):
+    """Series of which something is kept, in order."""
+
+    items: list[SeriesView]
+
+
+class OverlapView(View):
+    """Two conflicting runs that ran at the same time."""
+
+    first: ExecutionView
+    second: ExecutionView
+
+
+class OverlapList(View):
+    """Overlaps, the newest first; at most 500."""
+
+    items: list[OverlapView]
