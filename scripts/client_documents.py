@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -74,9 +75,34 @@ def described() -> dict[str, Any]:
 
 def schemas(document: dict[str, Any]) -> dict[str, Any]:
     """A description with the schemas of another only, without what types cannot say."""
-    kept = {name: plain(schema) for name, schema in document["components"]["schemas"].items()}
+    written = document["components"]["schemas"]
+    needed = reachable(written, imported_names())
+    kept = {name: plain(schema) for name, schema in written.items() if name in needed}
     info = {"title": "ADON", "version": "1"}
     return {"openapi": document["openapi"], "info": info, "paths": {}, "components": {"schemas": kept}}
+
+
+def imported_names() -> set[str]:
+    """The types that the client and its callers still import; the others are documents of adon/api."""
+    found: set[str] = set()
+    for folder in ("adon/client", "apps/cli", "apps/dashboard"):
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.ImportFrom) and node.module == "adon.client.documents":
+                    found.update(alias.name for alias in node.names)
+    return found
+
+
+def reachable(written: dict[str, Any], names: set[str]) -> set[str]:
+    """Names of schemas, and of all that they refer to."""
+    found: set[str] = set()
+    left = list(names)
+    while left:
+        name = left.pop()
+        if name in written and name not in found:
+            found.add(name)
+            left += re.findall(r'"#/components/schemas/(\w+)"', json.dumps(written[name]))
+    return found
 
 
 def plain(schema: Any) -> Any:

@@ -34,7 +34,7 @@ class View(BaseModel):
     Written with their fields in the order of the class, so that equal answers have equal bytes and ETags.
     """
 
-    model_config = ConfigDict(frozen=True, serialize_by_alias=True)
+    model_config = ConfigDict(frozen=True, serialize_by_alias=True, defer_build=True)
 
     def body(self) -> dict[str, Any]:
         """Plain JSON values."""

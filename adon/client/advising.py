@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from adon.api.advice import AdviceView
+from adon.api.forecasts import CalibrationView
 from adon.client.calling import Caller, part
-from adon.client.documents import AdviceBody, AdviceView, CalibrationView
 
 
 class AdviceCalls(Caller):
@@ -16,7 +17,7 @@ class AdviceCalls(Caller):
         """TCP and transfer advice for a flow."""
         return self._get(AdviceView, f"/flows/{part(flow)}/advice", {"path": path})
 
-    def advise(self, question: AdviceBody | Mapping[str, Any]) -> AdviceView:
+    def advise(self, question: Mapping[str, Any]) -> AdviceView:
         """Advice for supposed numbers and pasted settings."""
         return self._post(AdviceView, "/advice", question)
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
 from adon import problems
+from adon.api.base import View
 from adon.client.transport import Answer, Transport
 from adon.errors import NotAuthenticated, Unavailable
 
@@ -38,27 +39,27 @@ class Caller:
 
     def _call(
         self,
-        kind: type[T],  # noqa: ARG002 - for whoever checks types; the answer stays as it came
+        kind: type[T],
         method: str,
         path: str,
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> T:
-        """One request.
+        """Send one request; return its answer as the document ``kind``, or as it came if that is no model.
 
         :raises AdonError: what the API answered with, or :class:`Unavailable` if nothing of it answers.
         """
         answer = self._transport.send(method, path, body, query, headers)
-        return cast(T, body_of(answer, self._transport.base))
+        return _read(kind, body_of(answer, self._transport.base))
 
-    def _items(self, kind: type[T], path: str, query: Mapping[str, Any] | None = None) -> list[T]:  # noqa: ARG002
+    def _items(self, kind: type[T], path: str, query: Mapping[str, Any] | None = None) -> list[T]:
         """A list that comes whole."""
-        return cast(list[T], self._call(dict, "GET", path, query=query)["items"])
+        return [_read(kind, one) for one in self._call(dict, "GET", path, query=query)["items"]]
 
     def _pages(
         self,
-        kind: type[T],  # noqa: ARG002
+        kind: type[T],
         path: str,
         query: Mapping[str, Any],
         limit: int | None,
@@ -75,7 +76,7 @@ class Caller:
         while left is None or left > 0:
             size = page if left is None else min(page, left)
             found = self._call(dict, "GET", path, query={**asked, "limit": size})
-            yield from cast(list[T], found["items"])
+            yield from (_read(kind, one) for one in found["items"])
             if left is not None:
                 left -= len(found["items"])
             if found["next"] is None or not found["items"]:
@@ -108,6 +109,11 @@ class Caller:
         if answer.status != 200:
             body_of(answer, self._transport.base)
         return answer.text
+
+
+def _read(kind: type[T], body: Any) -> T:
+    # Fields that this version does not know are left out: a server may be newer than its client.
+    return cast(T, kind.model_validate(body)) if issubclass(kind, View) else cast(T, body)
 
 
 def part(text: str) -> str:

@@ -345,15 +345,6 @@ class ProblemItem(TypedDict):
     column: NotRequired[int | None]
 
 
-class CheckBody(TypedDict):
-    """
-    A template as it is being written.
-    """
-
-    text: str
-    form: NotRequired[Literal["yaml", "json", "rspec"]]
-
-
 State: TypeAlias = Literal["running", "done", "failed", "cancelled"]
 """
 How far a backtest is.
@@ -617,15 +608,6 @@ class PushedView(TypedDict):
     the path that it would move to; none if it would wait
     """
     why: str
-
-
-class CurvePoint(TypedDict):
-    """
-    Of the intervals that should hold so many truths, so many did.
-    """
-
-    nominal: float
-    observed: float
 
 
 class DecisionSummary(TypedDict):
@@ -1092,17 +1074,6 @@ class RunAccepted(TypedDict):
     start: str
 
 
-class RunBody(TypedDict):
-    """
-    Which configured test to do now, beside the plan.
-    """
-
-    path: str
-    source: str
-    destination: str
-    test: Literal["throughput", "rtt", "latency"]
-
-
 class BucketView(TypedDict):
     """
     The values of a stretch of time; quantiles within the archive's stated error.
@@ -1158,18 +1129,6 @@ Verdict: TypeAlias = Literal["good", "unjudged", "warning", "critical", "stale",
 """
 How a value is; from the best to the worst.
 """
-
-
-class SeriesList(TypedDict):
-    """
-    Series of which something is kept, in order.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[SeriesView]
 
 
 class SeriesBoxes(TypedDict):
@@ -1285,18 +1244,6 @@ class TaskView(TypedDict):
     tool: str
     period_seconds: float
     slot_seconds: float
-
-
-class ExecutionList(TypedDict):
-    """
-    Executed runs, the newest first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[ExecutionView]
 
 
 class PsconfigTemplate(TypedDict):
@@ -1618,205 +1565,6 @@ class RehearsalView(TypedDict):
     loads: list[LoadView]
 
 
-class GapView(TypedDict):
-    """
-    Something that is not known, what is left open by it, how to find out.
-    """
-
-    what: str
-    without: str
-    measure: str
-
-
-class ItemView(TypedDict):
-    """
-    One piece of advice.
-    """
-
-    name: str
-    value: str
-    reason: str
-    formula: str
-    confidence: Literal["high", "medium", "low"]
-
-
-class PathFactsView(TypedDict):
-    """
-    What the advice was computed from; null is what is not known.
-    """
-
-    path: str
-    rate_bps: float | None
-    rtt_seconds: float | None
-    rtt_deviation_seconds: float | None
-    loss_ratio: float | None
-    mtu: int | None
-    reached_bps: float | None
-    reached_streams: int | None
-
-
-class RangeView(TypedDict):
-    """
-    A low end, what is expected, a high end; null where it is not a finite number.
-    """
-
-    low: float | None
-    expected: float | None
-    high: float | None
-
-
-class SettingView(TypedDict):
-    """
-    One value a host should have, and has.
-    """
-
-    kind: Literal["sysctl", "interface"]
-    key: str
-    value: str
-    compare: Literal["at least", "equal"]
-    reason: str
-    present: str | None
-    verdict: Literal["applied", "differs", "unknown"]
-
-
-class HostBody(TypedDict):
-    """
-    One end host, and what its own commands printed.
-    """
-
-    name: NotRequired[str | None]
-    text: NotRequired[str]
-    """
-    of sysctl -a, ip -d link, tc qdisc, ethtool, ss -tin, /proc/meminfo; in any order
-    """
-    interface: NotRequired[str | None]
-    memory: NotRequired[str | None]
-    rate: NotRequired[str | None]
-    """
-    of its interface
-    """
-    mtu: NotRequired[int | None]
-
-
-class PathBody(TypedDict):
-    """
-    What is known, or supposed, about a path; what is left out is taken from the flow, or not known.
-    """
-
-    rate: NotRequired[str | None]
-    """
-    what it carries, as in 10 Gbps
-    """
-    rtt: NotRequired[str | None]
-    rtt_deviation: NotRequired[str]
-    loss: NotRequired[str | None]
-    mtu: NotRequired[int | None]
-    reached: NotRequired[str | None]
-    """
-    what a throughput test got
-    """
-    reached_streams: NotRequired[int]
-    shallow_queues: NotRequired[bool | None]
-    """
-    a queue holds less than one BDP
-    """
-
-
-class SiteResourcesView(TypedDict):
-    """
-    A compute site: what it has, what flows hold of it, what is free for anybody now.
-
-    Resources by name; one that is not limited, or of which nothing is known, is not named.
-    """
-
-    name: str
-    campus: str
-    limits: dict[str, int]
-    held: dict[str, int]
-    free: dict[str, int]
-    flows: list[str]
-    """
-    who holds something of it
-    """
-    overdrawn: list[str]
-    """
-    what is promised now and not there
-    """
-    node_rate_bps: float
-    queue_wait_seconds: float | None
-    """
-    none: no resource there is ours to use
-    """
-    queue_wait_deviation_seconds: float | None
-    price_per_node_hour: float
-    origin: str
-    why: str
-
-
-class ReservationView(TypedDict):
-    """
-    A reservation.
-    """
-
-    id: str
-    stage: Literal["ahead", "active", "over", "released"]
-    compute: str | None
-    path: str | None
-    source: str | None
-    destination: str | None
-    worker_nodes: int
-    cores: int
-    gpus: int
-    memory_bytes: int
-    storage_bytes: int
-    bandwidth_bps: int
-    begins: str
-    ends: str
-    owner: str
-    flow: str | None
-    note: str
-    words: str
-    """
-    all of it in one line
-    """
-
-
-class ReservationBody(TypedDict):
-    """
-    Resources of one place that are to be kept for whoever asks.
-    """
-
-    compute: NotRequired[str | None]
-    """
-    a compute site, or else a path
-    """
-    path: NotRequired[str | None]
-    source: NotRequired[str | None]
-    """
-    the site that the path leads from
-    """
-    destination: NotRequired[str | None]
-    """
-    the site that the path leads to
-    """
-    begins: NotRequired[str | None]
-    """
-    at once, if it is left out
-    """
-    ends: str
-    worker_nodes: NotRequired[int]
-    cores: NotRequired[int]
-    gpus: NotRequired[int]
-    memory: NotRequired[str]
-    storage: NotRequired[str]
-    bandwidth: NotRequired[str]
-    flow: NotRequired[str | None]
-    """
-    for this flow of one's own alone
-    """
-    note: NotRequired[str]
-
-
 class UserView(TypedDict):
     """
     Somebody known here; ``roles`` are those in force.
@@ -2056,23 +1804,6 @@ How a request ended.
 """
 
 
-class PolicyItem(TypedDict):
-    """
-    One setting of ``policy``, as it is in force.
-    """
-
-    name: str
-    value: Any
-    """
-    as it would be written in the configuration
-    """
-    configured: bool
-    """
-    false: it is the default
-    """
-    meaning: str
-
-
 class SlicePath(TypedDict):
     """
     What a slice may use, and uses, of one direction of a path.
@@ -2128,129 +1859,6 @@ class SliceView(TypedDict):
     paths: list[SlicePath]
 
 
-PartState: TypeAlias = Literal["ok", "degraded", "away"]
-"""
-How a part is; from the best to the worst.
-"""
-
-
-class VersionOfAdon(TypedDict):
-    """
-    Which version of ADON answers.
-    """
-
-    version: str
-    code: str
-    """
-    a digest of the source that decides
-    """
-    api: str
-    schema_revision: str
-    """
-    of the state's database
-    """
-    python: str
-
-
-class StudyView(TypedDict):
-    """
-    A study in short.
-    """
-
-    id: str
-    kind: Literal["health-round", "snapshot", "placement", "evaluation"]
-    at: str
-    """
-    when its network was looked at
-    """
-    title: str
-    summary: str
-    submitted_by: str
-    submitted_at: str
-    document_bytes: int
-
-
-class StudyDetail(TypedDict):
-    """
-    A study with its document.
-    """
-
-    id: str
-    kind: Literal["health-round", "snapshot", "placement", "evaluation"]
-    at: str
-    """
-    when its network was looked at
-    """
-    title: str
-    summary: str
-    submitted_by: str
-    submitted_at: str
-    document_bytes: int
-    document: dict[str, Any]
-
-
-class StudyBody(TypedDict):
-    """
-    A study to be kept: its document as it is, or packed where it is large.
-    """
-
-    kind: Literal["health-round", "snapshot", "placement", "evaluation"]
-    title: NotRequired[str]
-    """
-    what the document says if left out
-    """
-    document: NotRequired[dict[str, Any] | None]
-    packed: NotRequired[str | None]
-    """
-    instead of `document`: its JSON, by gzip, in base64; see docs/instances.md
-    """
-
-
-class Health(TypedDict):
-    """
-    Whether this process, or what it needs, works.
-    """
-
-    status: Literal["ok"]
-    checks: NotRequired[dict[str, str]]
-
-
-class ProblemDocument(TypedDict):
-    """
-    RFC 9457: why a request was not carried out.
-    """
-
-    type: str
-    title: str
-    status: int
-    code: str
-    """
-    stable name of the error
-    """
-    detail: str
-    problems: NotRequired[list[ProblemItem]]
-    kind: NotRequired[str | None]
-    """
-    of what is not there
-    """
-    name: NotRequired[str | None]
-    """
-    the name by which it was asked for
-    """
-
-
-class TemplateList(TypedDict):
-    """
-    The latest version of every template, by name.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[TemplateSummary]
-
-
 class Marking(TypedDict):
     """
     What a template or a request wants its packets and flows to say; what is None says nothing.
@@ -2283,18 +1891,6 @@ Trigger = TypedDict(
         "hold": NotRequired[str],
     },
 )
-
-
-class VersionList(TypedDict):
-    """
-    The versions of a template, the first first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[VersionView]
 
 
 class TemplateDiff(TypedDict):
@@ -2481,18 +2077,6 @@ class FlowBody(TypedDict):
     pausable: NotRequired[bool | None]
 
 
-class FlowHistory(TypedDict):
-    """
-    The steps of a flow's life, the first first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[HistoryEntry]
-
-
 class CandidateView(TypedDict):
     """
     One candidate path as the decision saw it; ``q`` is the weighted score, equation 3.
@@ -2605,29 +2189,6 @@ class PreviewView(TypedDict):
     """
 
 
-class CalibrationView(TypedDict):
-    """
-    How well the forecasts of some finished flows held.
-
-    ``least`` and ``most`` bound the coverage with 95 % confidence; ``bias`` and ``error`` are the median of
-    (expected - took) / took and of its size; ``score`` is the median interval score over what was taken.
-    """
-
-    flows: str
-    """
-    all, at once, after a wait
-    """
-    count: int
-    nominal: float
-    covered: float
-    least: float
-    most: float
-    bias: float
-    error: float
-    score: float | None
-    curve: list[CurvePoint]
-
-
 class DecisionPage(TypedDict):
     """
     Decisions about all flows, the newest first.
@@ -2720,14 +2281,6 @@ class OutcomeView(TypedDict):
     """
 
 
-class OverlapList(TypedDict):
-    """
-    Overlaps, the newest first; at most 500.
-    """
-
-    items: list[OverlapView]
-
-
 class PathView(TypedDict):
     """
     One direction of one transit path, with what is known about it now.
@@ -2780,43 +2333,6 @@ class QueueView(TypedDict):
     items: list[FlowView]
 
 
-class HostList(TypedDict):
-    """
-    The nodes of the configuration, by name.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[HostView]
-
-
-class RuleList(TypedDict):
-    """
-    Rules by switch and priority.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[RuleView]
-
-
-class DifferenceList(TypedDict):
-    """
-    Desired against reported rules, per switch; nothing is changed by asking.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    at: str
-    items: list[SwitchDifference]
-
-
 class Explanation(TypedDict):
     """
     Why some rules are there.
@@ -2829,63 +2345,6 @@ class Explanation(TypedDict):
     decision: str | None
     requester: str | None
     items: list[ExplainedRule]
-
-
-class SentList(TypedDict):
-    """
-    What was sent, the newest first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[SentView]
-
-
-class ControllerList(TypedDict):
-    """
-    The active controller; none where none has run.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[ControllerView]
-
-
-class MeasurementList(TypedDict):
-    """
-    Measurements, the newest first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[MeasurementView]
-
-
-class Plot(TypedDict):
-    """
-    A series for a picture, the oldest first.
-    """
-
-    series: SeriesView
-    items: list[BucketView]
-
-
-class PointList(TypedDict):
-    """
-    Measurement points.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[PointView]
 
 
 class MeshValue(TypedDict):
@@ -2972,18 +2431,6 @@ class AlarmView(TypedDict):
     after: EvidenceView | None
 
 
-class SubscriptionList(TypedDict):
-    """
-    Subscriptions, the newest first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[SubscriptionView]
-
-
 class ComputeSiteView(TypedDict):
     """
     A compute site as it is known now.
@@ -3020,139 +2467,6 @@ class ComputeSiteView(TypedDict):
     rates: list[NodeRateView]
 
 
-class JobList(TypedDict):
-    """
-    Jobs, the newest first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[JobView]
-
-
-class WindowList(TypedDict):
-    """
-    Maintenance windows, in the order in which they were asked for.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[WindowView]
-
-
-class RehearsalList(TypedDict):
-    """
-    Rehearsed failures, the most damage first.
-    """
-
-    at: str
-    items: list[RehearsalView]
-
-
-class HostAdviceView(TypedDict):
-    """
-    One end: what it should have, and whether it has it.
-    """
-
-    host: str
-    role: Literal["sender", "receiver"]
-    verdict: Literal["applied", "differs", "unknown"]
-    settings: list[SettingView]
-    remarks: list[str]
-    source: str
-    """
-    who told the present values; empty if nobody did
-    """
-    observed_at: str | None
-
-
-class PredictionView(TypedDict):
-    """
-    Throughput in bits/s before and after, and the factor between them.
-    """
-
-    before_bps: RangeView | None
-    after_bps: RangeView | None
-    gain: RangeView | None
-    formula: str
-    basis: str
-
-
-class AdviceBody(TypedDict):
-    """
-    A question: about a flow with other numbers, or about numbers alone.
-    """
-
-    flow: NotRequired[str | None]
-    """
-    as in f-17; then it says the rest
-    """
-    path: NotRequired[PathBody]
-    sender: NotRequired[HostBody]
-    receiver: NotRequired[HostBody]
-    streams: NotRequired[int | None]
-    """
-    that are open now
-    """
-
-
-class SiteResourcesList(TypedDict):
-    """
-    All compute sites at one moment.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    at: str
-    items: list[SiteResourcesView]
-
-
-class ReservationList(TypedDict):
-    """
-    Reservations, in the order in which they were made.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[ReservationView]
-
-
-class UserList(TypedDict):
-    """
-    Users by name; ``next`` is the ``after`` of the following page.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[UserView]
-
-
-class UserBody(TypedDict):
-    """
-    A user whom an administrator names; people who sign in elsewhere need none.
-    """
-
-    name: str
-    granted: NotRequired[list[Role]]
-    """
-    the roles given
-    """
-    identity: NotRequired[IdentityBody | None]
-    """
-    whoever signs in as this is this user; without it they come with tokens
-    """
-
-
 class RoleGrant(TypedDict):
     """
     One thing that a role may do.
@@ -3169,30 +2483,6 @@ class RoleView(TypedDict):
 
     name: Role
     may: list[RoleGrant]
-
-
-class TokenList(TypedDict):
-    """
-    Tokens, the newest first; ``next`` is the ``before`` of the following page.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[TokenView]
-
-
-class SessionList(TypedDict):
-    """
-    Sessions, the newest first; ``next`` is the ``before`` of the following page.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[SessionView]
 
 
 class AuditLine(TypedDict):
@@ -3213,70 +2503,6 @@ class AuditLine(TypedDict):
     detail: str
     times: int
     digest: str
-
-
-class PolicyList(TypedDict):
-    """
-    The policy in force, by the order of its description; it is changed in the configuration file only.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    network: str
-    items: list[PolicyItem]
-
-
-class SliceList(TypedDict):
-    """
-    Slices by name; none where the network is not divided.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    at: str
-    items: list[SliceView]
-
-
-class PartStanding(TypedDict):
-    """
-    A process, a database, or what is connected to them.
-    """
-
-    name: str
-    state: PartState
-    since: str | None
-    """
-    in this state, as far as the web process knows
-    """
-    text: str
-    """
-    what is the matter, in words; empty if all is well
-    """
-    data_at: NotRequired[str | None]
-    """
-    of when its latest data are
-    """
-    data_age_seconds: NotRequired[float | None]
-    figures: NotRequired[dict[str, Any]]
-    """
-    numbers by name, with the unit in it
-    """
-
-
-class StudyList(TypedDict):
-    """
-    Studies, those of the latest looks at a network first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[StudyView]
 
 
 class TemplateBody(TypedDict):
@@ -3313,18 +2539,6 @@ class TemplateBody(TypedDict):
     marking: NotRequired[Marking | None]
     triggers: NotRequired[list[Trigger]]
     monitoring: NotRequired[list[Monitor]]
-
-
-class BacktestList(TypedDict):
-    """
-    Backtests, the newest first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[BacktestSummary]
 
 
 class BacktestView(TypedDict):
@@ -3372,26 +2586,6 @@ class FlowList(TypedDict):
     items: list[FlowView]
 
 
-class DecisionList(TypedDict):
-    """
-    Decisions about one flow, the oldest first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[DecisionView]
-
-
-class CalibrationList(TypedDict):
-    """
-    Forecasts of all finished flows, and apart of those that ran at once and that had waited.
-    """
-
-    items: list[CalibrationView]
-
-
 class WhyNotView(TypedDict):
     """
     Per alternative the nearest changes that would have had it taken.
@@ -3422,18 +2616,6 @@ class WhyNotView(TypedDict):
     """
 
 
-class OutcomeList(TypedDict):
-    """
-    Outcomes, those of the flows that ended last first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[OutcomeView]
-
-
 class PathList(TypedDict):
     """
     All directed paths and the edge switches at one moment.
@@ -3460,50 +2642,6 @@ class MeshCell(TypedDict):
     paths: list[MeshValue]
 
 
-class AlarmList(TypedDict):
-    """
-    Alarms, the newest first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[AlarmView]
-
-
-class ComputeSiteList(TypedDict):
-    """
-    All compute sites, in the order of the configuration.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    at: str
-    items: list[ComputeSiteView]
-
-
-class AdviceView(TypedDict):
-    """
-    Everything there is to say about one path between two hosts.
-    """
-
-    path: PathFactsView
-    target_bps: float | None
-    streams: int | None
-    buffer_bytes: int | None
-    window_bytes: float | None
-    mtu: int | None
-    congestion_control: str | None
-    items: list[ItemView]
-    unknown: list[GapView]
-    hosts: list[HostAdviceView]
-    both_applied: bool
-    prediction: PredictionView | None
-
-
 class RoleList(TypedDict):
     """
     All roles, and the ready-made scopes of tokens with the actions they hold.
@@ -3527,16 +2665,6 @@ class AuditList(TypedDict):
     """
     number and digest (17:9f86d0…) of the log's last line, kept apart from the lines; null if they are gone
     """
-
-
-class StandingView(TypedDict):
-    """
-    ADON part by part; the state is that of the worst part that flows need.
-    """
-
-    at: str
-    state: PartState
-    parts: list[PartStanding]
 
 
 class MeshView(TypedDict):

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from adon.api.network import PolicyItem
+from adon.api.status import StandingView, VersionOfAdon
 from adon.client.calling import Caller, part
 from adon.client.documents import (
     BoxList,
     DecisionPage,
     DecisionSummary,
     MeshView,
-    PolicyItem,
     SeriesView,
     SliceView,
-    StandingView,
     SubscriptionView,
     TemplateCheck,
     TemplateDiff,
-    VersionOfAdon,
     VersionView,
     WindowView,
     WorkflowList,

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from adon.api.status import Health
 from adon.client.calling import Caller, Json, body_of
-from adon.client.documents import Health
 from adon.client.transport import Refused
 from adon.errors import Unavailable
 

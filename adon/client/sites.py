@@ -6,14 +6,13 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from adon.api.queue import ReservationView
+from adon.api.sites import SiteResourcesView
 from adon.client.calling import Caller, flag, part
 from adon.client.documents import (
     ComputeSiteView,
     JobBody,
     JobView,
-    ReservationBody,
-    ReservationView,
-    SiteResourcesView,
 )
 
 
@@ -51,9 +50,7 @@ class SiteCalls(Caller):
         """Have a job ended; the job as it is then."""
         return self._delete(JobView, f"/jobs/{part(job)}")
 
-    def reserve(
-        self, reservation: ReservationBody | Mapping[str, Any], key: str | None = None
-    ) -> ReservationView:
+    def reserve(self, reservation: Mapping[str, Any], key: str | None = None) -> ReservationView:
         """Have resources of one place kept for oneself.
 
         :param key: a name of this wish of your own: asked for twice with the same, it is one reservation.

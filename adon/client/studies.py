@@ -8,8 +8,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from adon.api.base import Deleted
+from adon.api.studies import StudyDetail, StudyView
 from adon.client.calling import Caller, part
-from adon.client.documents import Deleted, StudyDetail, StudyView
 
 UNPACKED = 250_000
 """Bytes of a document's JSON above which it is packed on its way."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,14 +21,7 @@ from apps.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from adon.client.documents import (
-        AdviceBody,
-        AdviceView,
-        HostAdviceView,
-        PredictionView,
-        RangeView,
-        SettingView,
-    )
+    from adon.api.advice import AdviceView, HostAdviceView, PredictionView, RangeView, SettingView
 
 app = typer.Typer(help="TCP and transfer advice: buffers, streams, MTU, queues.", no_args_is_help=True)
 
@@ -70,10 +63,7 @@ def show(
     body = _question(flow, rate, rtt, loss, mtu)
     api = client(ctx)
     with naming(OPTIONS):
-        if flow is not None and not body["path"]:
-            found = api.advice(flow)
-        else:
-            found = api.advise(cast("AdviceBody", body))
+        found = api.advise(body) if flow is None or body["path"] else api.advice(flow)
     if json_:
         print_json(found)
     else:
@@ -120,13 +110,13 @@ def check(
     pasted = {"name": host, "text": _told(file), "interface": interface}
     question[role] = {name: value for name, value in pasted.items() if value is not None}
     with naming(OPTIONS):
-        advised = api.advise(cast("AdviceBody", question))
-    found = next(end for end in advised["hosts"] if end["role"] == role)
+        advised = api.advise(question)
+    found = next(end for end in advised.hosts if end.role == role)
     if json_:
         print_json(found)
     else:
         _print_host(found, everything=True)
-    if found["verdict"] != "applied":
+    if found.verdict != "applied":
         raise typer.Exit(EXIT_DIFFERS)
 
 
@@ -146,35 +136,34 @@ def _told(file: str) -> str:
 
 
 def _role(advice: AdviceView, host: str) -> str:
-    for end in advice["hosts"]:
-        if end["host"] == host:
-            return str(end["role"])
-    names = " and ".join(end["host"] for end in advice["hosts"])
+    for end in advice.hosts:
+        if end.host == host:
+            return str(end.role)
+    names = " and ".join(end.host for end in advice.hosts)
     raise InvalidInput.of("--host", f"{host[:60]!r} is no end of this flow; they are {names}")
 
 
 def _print_advice(advice: AdviceView) -> None:
     rows = (
-        (item["name"], item["value"], item["confidence"], item["reason"], item["formula"] or "-")
-        for item in advice["items"]
+        (item.name, item.value, item.confidence, item.reason, item.formula or "-") for item in advice.items
     )
     print_table(("What", "Advised", "Sure", "Why", "Formula"), rows, "nothing can be advised yet")
-    if advice["prediction"] is not None:
-        typer.echo(_predicted(advice["prediction"]))
-    for host in advice["hosts"]:
+    if advice.prediction is not None:
+        typer.echo(_predicted(advice.prediction))
+    for host in advice.hosts:
         _print_host(host, everything=False)
-    for gap in advice["unknown"]:
-        typer.echo(f"not known: {gap['what']}; left open: {gap['without']}; to find out: {gap['measure']}")
+    for gap in advice.unknown:
+        typer.echo(f"not known: {gap.what}; left open: {gap.without}; to find out: {gap.measure}")
 
 
 def _predicted(found: PredictionView) -> str:
-    before, after, gain = found["before_bps"], found["after_bps"], found["gain"]
+    before, after, gain = found.before_bps, found.after_bps, found.gain
     told = f"predicted {_span(after)}"
     if before is not None:
         told += f", now {_span(before)}"
-    if gain is not None and gain["expected"] is not None:
-        told += f": {gain['expected']:.3g} times as fast"
-    return f"{told}\n  {found['formula']}\n  {found['basis']}"
+    if gain is not None and gain.expected is not None:
+        told += f": {gain.expected:.3g} times as fast"
+    return f"{told}\n  {found.formula}\n  {found.basis}"
 
 
 def _span(found: RangeView | None) -> str:
@@ -182,19 +171,19 @@ def _span(found: RangeView | None) -> str:
 
     if found is None:
         return "nothing: too little is known"
-    rates = (found["expected"], found["low"], found["high"])
+    rates = (found.expected, found.low, found.high)
     expected, low, high = ("?" if rate is None else format_rate(rate) for rate in rates)
     return f"{expected} ({low} to {high})"
 
 
 def _print_host(host: HostAdviceView, *, everything: bool) -> None:
-    typer.echo(f"\n{host['host']} ({host['role']}): {host['verdict']}")
-    shown = [one for one in host["settings"] if everything or one["verdict"] != "applied"]
-    rows = ((one["key"], one["verdict"], one["present"] or "-", _wanted(one), one["reason"]) for one in shown)
+    typer.echo(f"\n{host.host} ({host.role}): {host.verdict}")
+    shown = [one for one in host.settings if everything or one.verdict != "applied"]
+    rows = ((one.key, one.verdict, one.present or "-", _wanted(one), one.reason) for one in shown)
     print_table(("Setting", "Verdict", "Present", "Wanted", "Why"), rows, "nothing is to be changed")
-    for remark in host["remarks"]:
+    for remark in host.remarks:
         typer.echo(remark)
 
 
 def _wanted(setting: SettingView) -> str:
-    return f"at least {setting['value']}" if setting["compare"] == "at least" else str(setting["value"])
+    return f"at least {setting.value}" if setting.compare == "at least" else str(setting.value)

@@ -166,8 +166,20 @@ def address(ctx: typer.Context) -> str:
 
 
 def print_json(value: object) -> None:
-    """A value as JSON on standard output, all that stands there."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """A value as JSON on standard output, all that stands there; documents with the API's field names."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_document_body))
+
+
+def _document_body(value: Any) -> Any:
+    """Plain JSON values of a document.
+
+    :raises TypeError: for what is none.
+    """
+    from adon.api.base import View
+
+    if isinstance(value, View):
+        return value.body()
+    raise TypeError(f"{type(value).__name__} is not JSON; expected a document of adon.api")
 
 
 def print_json_line(value: object) -> None:

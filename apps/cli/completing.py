@@ -82,7 +82,7 @@ def _jobs(api: Client) -> Iterable[Offer]:
 
 
 def _reservations(api: Client) -> Iterable[Offer]:
-    return ((one["id"], one["words"]) for one in api.reservations(all_=False))
+    return ((one.id, one.words) for one in api.reservations(all_=False))
 
 
 def _windows(api: Client) -> Iterable[Offer]:
@@ -98,7 +98,7 @@ def _backtests(api: Client) -> Iterable[Offer]:
 
 
 def _studies(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['kind']}: {one['title']}") for one in api.studies(limit=OFFERED))
+    return ((one.id, f"{one.kind.value}: {one.title}") for one in api.studies(limit=OFFERED))
 
 
 def _switches(api: Client) -> Iterable[Offer]:

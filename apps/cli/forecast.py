@@ -31,12 +31,12 @@ def calibration(
         return
     rows = (
         (
-            one["flows"],
-            str(one["count"]),
-            f"{100 * one['nominal']:.0f} %",
-            f"{100 * one['covered']:.0f} % ({100 * one['least']:.0f} to {100 * one['most']:.0f} %)",
-            f"{100 * one['bias']:+.0f} %",
-            f"{100 * one['error']:.0f} %",
+            one.flows,
+            str(one.count),
+            f"{100 * one.nominal:.0f} %",
+            f"{100 * one.covered:.0f} % ({100 * one.least:.0f} to {100 * one.most:.0f} %)",
+            f"{100 * one.bias:+.0f} %",
+            f"{100 * one.error:.0f} %",
         )
         for one in found
     )

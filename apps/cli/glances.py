@@ -25,9 +25,9 @@ def version(ctx: typer.Context, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    typer.echo(f"ADON {found['version']}, API {found['api']}, Python {found['python']}")
-    typer.echo(f"code {found['code']}")
-    typer.echo(f"database schema {found['schema_revision']}")
+    typer.echo(f"ADON {found.version}, API {found.api}, Python {found.python}")
+    typer.echo(f"code {found.code}")
+    typer.echo(f"database schema {found.schema_revision}")
 
 
 @policies.command("show")
@@ -37,13 +37,12 @@ def show_policy(
     json_: JsonFlag = False,
 ) -> None:
     """Every setting of the policy, whether it was set, and what it means."""
-    found = [one for one in client(ctx).policy() if one["configured"] or not set_]
+    found = [one for one in client(ctx).policy() if one.configured or not set_]
     if json_:
         print_json(found)
         return
     rows = (
-        (one["name"], _written(one["value"]), "set" if one["configured"] else "default", one["meaning"])
-        for one in found
+        (one.name, _written(one.value), "set" if one.configured else "default", one.meaning) for one in found
     )
     print_table(("Setting", "Value", "From", "Meaning"), rows, "the configuration sets nothing of it")
 

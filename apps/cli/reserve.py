@@ -112,17 +112,15 @@ def _reserve(
     quiet: bool,
     json_: bool,
 ) -> None:
-    from adon.client.documents import ReservationBody
-
     asked = {**what, "begins": begins, "ends": ends, "flow": flow, "note": note}
     with naming(OPTIONS):
-        made = client(ctx).reserve(given(ReservationBody, asked))
+        made = client(ctx).reserve(given(dict, asked))
     if json_:
         print_json(made)
     elif quiet:
-        typer.echo(made["id"])
+        typer.echo(made.id)
     else:
-        typer.echo(f"{made['id']} {made['stage']}: {made['words']}")
+        typer.echo(f"{made.id} {made.stage}: {made.words}")
 
 
 @app.command("list")
@@ -136,7 +134,7 @@ def list_(
     if json_:
         print_json(found)
         return
-    rows = ((one["id"], one["stage"], one["owner"], one["words"], one["note"] or "-") for one in found)
+    rows = ((one.id, one.stage, one.owner, one.words, one.note or "-") for one in found)
     print_table(("Reservation", "Stage", "Owner", "What", "Note"), rows, "nothing is reserved")
 
 
@@ -149,10 +147,10 @@ def show(ctx: typer.Context, reservation: ReservationId, json_: JsonFlag = False
     if json_:
         print_json(found)
         return
-    typer.echo(f"{found['id']} {found['stage']}, of {found['owner']}: {found['words']}")
-    typer.echo(span(found["begins"], found["ends"]))
-    if found["note"]:
-        typer.echo(found["note"])
+    typer.echo(f"{found.id} {found.stage}, of {found.owner}: {found.words}")
+    typer.echo(span(found.begins, found.ends))
+    if found.note:
+        typer.echo(found.note)
 
 
 @app.command()
@@ -162,7 +160,7 @@ def release(ctx: typer.Context, reservation: ReservationId, json_: JsonFlag = Fa
     if json_:
         print_json(gone)
     else:
-        typer.echo(f"{gone['id']} is released")
+        typer.echo(f"{gone.id} is released")
 
 
 @app.command()
@@ -181,13 +179,13 @@ def free(ctx: typer.Context, json_: JsonFlag = False) -> None:
 
     rows = (
         (
-            one["name"],
-            one["campus"],
-            words(one["limits"], "not limited"),
-            words(one["held"], "-"),
-            words(one["free"], "not limited"),
-            " ".join(one["flows"]) or "-",
-            "; ".join([one["why"], *one["overdrawn"]]).strip("; ") or "-",
+            one.name,
+            one.campus,
+            words(one.limits, "not limited"),
+            words(one.held, "-"),
+            words(one.free, "not limited"),
+            " ".join(one.flows) or "-",
+            "; ".join([one.why, *one.overdrawn]).strip("; ") or "-",
         )
         for one in found
     )

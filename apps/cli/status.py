@@ -21,10 +21,9 @@ from apps.cli.common import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from adon.api.status import StandingView
     from adon.client import Client
     from adon.client.calling import Json
-    from adon.client.documents import StandingView
-
 LONGEST_S = 300.0
 """The event stream ends after so long, and is opened again."""
 AGAIN_S = 1.0
@@ -48,7 +47,7 @@ def status(
     if parts:
         standing = client(ctx).health()
         print_json(standing) if json_ else _print_parts(standing)
-        if standing["state"] == "away":
+        if standing.state == "away":
             raise typer.Exit(EXIT_OTHER)
         return
     api = Client.at(address(ctx), None)
@@ -56,7 +55,7 @@ def status(
     if json_:
         print_json({"alive": alive, "ready": ready})
         return
-    for name, state in ready.get("checks", {}).items():
+    for name, state in ready.checks.items():
         typer.echo(f"{name}: {state}")
 
 
@@ -64,16 +63,16 @@ def _print_parts(standing: StandingView) -> None:
     from apps.cli.times import day_and_clock
     from apps.cli.words import age
 
-    typer.echo(f"ADON is {standing['state']}")
+    typer.echo(f"ADON is {standing.state}")
     rows = (
         (
-            part["name"],
-            part["state"],
-            "-" if part["since"] is None else day_and_clock(part["since"]),
-            "-" if (old := part.get("data_age_seconds")) is None else age(old),
-            part["text"] or "-",
+            part.name,
+            part.state,
+            "-" if part.since is None else day_and_clock(part.since),
+            "-" if (old := part.data_age_seconds) is None else age(old),
+            part.text or "-",
         )
-        for part in standing["parts"]
+        for part in standing.parts
     )
     print_table(("Part", "State", "Since", "Its data", "What is the matter"), rows, "no part is known")
 

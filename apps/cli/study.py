@@ -36,7 +36,7 @@ KindOption = Annotated[
 
 def hand_in(ctx: typer.Context, kind: str, document: dict[str, Any]) -> None:
     """Have what a command has just made kept as a study; its id goes to standard error."""
-    typer.echo(f"handed in: study {client(ctx).add_study(kind, document)['id']}", err=True)
+    typer.echo(f"handed in: study {client(ctx).add_study(kind, document).id}", err=True)
 
 
 def hand_in_round(ctx: typer.Context, record: RoundRecord) -> None:
@@ -61,7 +61,7 @@ def list_studies(
         return
     from apps.cli.times import at
 
-    rows = ((one["id"], at(one["at"]), one["kind"], one["title"], one["summary"]) for one in found)
+    rows = ((one.id, at(one.at), one.kind.value, one.title, one.summary) for one in found)
     print_table(
         ("Id", "Of", "Kind", "Title", "Found"), rows, "no study is kept; hand one in with: adon study submit"
     )
@@ -82,15 +82,15 @@ def show(
     found = client(ctx).study(study)
     if output is not None:
         try:
-            output.write_text(json.dumps(found["document"], indent=1) + "\n")
+            output.write_text(json.dumps(found.document, indent=1) + "\n")
         except OSError as error:
             raise InvalidInput.of("--output", f"{output}: {error.strerror}") from None
     if json_:
         print_json(found)
         return
-    typer.echo(f"{found['id']} {found['kind']} of {at(found['at'])}: {found['title']}")
-    typer.echo(f"  {found['summary']}")
-    typer.echo(f"  handed in by {found['submitted_by']} at {at(found['submitted_at'])}")
+    typer.echo(f"{found.id} {found.kind.value} of {at(found.at)}: {found.title}")
+    typer.echo(f"  {found.summary}")
+    typer.echo(f"  handed in by {found.submitted_by} at {at(found.submitted_at)}")
     if output is None:
         typer.echo("  its document: --output FILE, or --json")
 
@@ -109,9 +109,7 @@ def submit(
     if json_:
         print_json(made)
     else:
-        typer.echo(
-            made["id"] if quiet else f"{made['id']} {made['kind']}: {made['title']}, {made['summary']}"
-        )
+        typer.echo(made.id if quiet else f"{made.id} {made.kind.value}: {made.title}, {made.summary}")
 
 
 def _document(kind: str, file: Path) -> dict[str, Any]:
@@ -143,4 +141,4 @@ def delete(ctx: typer.Context, study: StudyId, json_: JsonFlag = False) -> None:
     if json_:
         print_json(gone)
     else:
-        typer.echo(f"{gone['id']} is forgotten")
+        typer.echo(f"{gone.id} is forgotten")

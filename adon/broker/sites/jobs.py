@@ -17,16 +17,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from adon.broker.flow import MAX_SIZE
-from adon.config.compute import ConfiguredJob
 from adon.errors import Conflict, NotFound
 from adon.units import Size
 from adon.values import Name, Value
 from measurement.sites.model import JobOrder
+
+if TYPE_CHECKING:  # clients import the request; they need no configuration
+    from adon.config.compute import ConfiguredJob
 
 
 class JobState(StrEnum):

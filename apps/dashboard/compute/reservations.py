@@ -9,6 +9,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.queue import ReservationView
 from adon.broker.resources.amounts import Amounts, Place
 from adon.errors import AdonError
 from apps.dashboard import ui
@@ -67,41 +68,39 @@ def _form(here: Visit) -> Component:
     )
 
 
-def _what(one: Mapping[str, Any]) -> str:
+def _what(one: ReservationView) -> str:
     """``4 worker nodes, 16 GB of memory of osu-hpc``; whose it is and when stands in columns of its own."""
     held = Amounts(
-        one["worker_nodes"],
-        one["cores"],
-        one["memory_bytes"],
-        one["gpus"],
-        one["storage_bytes"],
-        one["bandwidth_bps"],
+        one.worker_nodes,
+        one.cores,
+        one.memory_bytes,
+        one.gpus,
+        one.storage_bytes,
+        one.bandwidth_bps,
     )
-    place = Place(*(one[name] or "" for name in ("compute", "path", "source", "destination")))
+    place = Place(one.compute or "", one.path or "", one.source or "", one.destination or "")
     return f"{held.words} of {place.words}"
 
 
 def live(here: Visit) -> Component:
     """Those that are not over."""
     columns = [
-        Column("Reservation", lambda one: html.Strong(one["id"])),
-        Column("Stage", lambda one: ui.badge(one["stage"], TONES.get(one["stage"], "plain"))),
-        Column("What", lambda one: html.Span([_what(one), html.Small(one["note"])])),
-        Column("From", lambda one: ui.when(one["begins"], here)),
-        Column("Until", lambda one: ui.when(one["ends"], here)),
-        Column(
-            "For", lambda one: (one["flow"] and ui.link(one["flow"], f"/flows/{one['flow']}")) or one["owner"]
-        ),
+        Column("Reservation", lambda one: html.Strong(one.id)),
+        Column("Stage", lambda one: ui.badge(one.stage, TONES.get(one.stage, "plain"))),
+        Column("What", lambda one: html.Span([_what(one), html.Small(one.note)])),
+        Column("From", lambda one: ui.when(one.begins, here)),
+        Column("Until", lambda one: ui.when(one.ends, here)),
+        Column("For", lambda one: (one.flow and ui.link(one.flow, f"/flows/{one.flow}")) or one.owner),
         Column("", lambda one: _release(one, here)),
     ]
     nothing = ui.empty("Nothing is reserved.")
     return ui.card(None, ui.table(columns, here.client.reservations(all_=False), nothing, "Reservations"))
 
 
-def _release(one: Mapping[str, Any], here: Visit) -> Any:
-    if not here.may(Action.RESERVATION_RELEASE, one["owner"]):
+def _release(one: ReservationView, here: Visit) -> Any:
+    if not here.may(Action.RESERVATION_RELEASE, one.owner):
         return ""
-    return html.Button("Release", id={"type": RELEASE, "index": one["id"]}, className="danger small")
+    return html.Button("Release", id={"type": RELEASE, "index": one.id}, className="danger small")
 
 
 def _id(name: str) -> str:
@@ -145,7 +144,7 @@ def callbacks(app: Dash) -> None:
             found = ui.problems_of(error)
             box = "" if set(found) <= set(FIELDS) else ui.failure(error)
             return [box, *(found.get(name, "") for name in FIELDS)]
-        return [ui.notice(f"{made['id']}: {made['words']}.", "good"), *("" for _ in FIELDS)]
+        return [ui.notice(f"{made.id}: {made.words}.", "good"), *("" for _ in FIELDS)]
 
     @app.callback(
         Output("reservation-done", "children", allow_duplicate=True),
@@ -159,7 +158,7 @@ def callbacks(app: Dash) -> None:
             gone = visit().client.release(str(ctx.triggered_id["index"]))
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(f"{gone['id']} is released.", "good")
+        return ui.notice(f"{gone.id} is released.", "good")
 
 
 PAGE = Page(

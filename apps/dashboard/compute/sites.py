@@ -9,6 +9,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.sites import SiteResourcesView
 from adon.broker.resources.amounts import amount_text
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -33,8 +34,8 @@ def live(here: Visit) -> Component:
     sites = here.client.sites()
     if not sites:
         return ui.empty("No compute site is configured. Add one under compute: in the configuration.")
-    free = {one["name"]: one for one in here.client.resources()}
-    return ui.columns(*(_site(site, free.get(site["name"], {}), here) for site in sites))
+    free = {one.name: one for one in here.client.resources()}
+    return ui.columns(*(_site(site, free.get(site["name"]), here) for site in sites))
 
 
 def show_one(here: Visit) -> Component:
@@ -48,11 +49,11 @@ def live_one(here: Visit) -> Component:
     :raises NotFound: if there is none of this name.
     """
     site = here.client.site(here.parts["name"])
-    free = {one["name"]: one for one in here.client.resources()}
-    return _site(site, free.get(site["name"], {}), here)
+    free = {one.name: one for one in here.client.resources()}
+    return _site(site, free.get(site["name"]), here)
 
 
-def _site(site: Mapping[str, Any], free: Mapping[str, Any], here: Visit) -> Component:
+def _site(site: Mapping[str, Any], free: SiteResourcesView | None, here: Visit) -> Component:
     words, tone = STATES.get(site["state"], (site["state"], "plain"))
     since = (
         "" if site["silent_since"] is None else html.Small([" since ", ui.when(site["silent_since"], here)])
@@ -78,9 +79,9 @@ def _site(site: Mapping[str, Any], free: Mapping[str, Any], here: Visit) -> Comp
             ("Campus", site["site"]),
             ("Asked by", site["adapter"] or "nobody: its configured numbers stand"),
             ("Programs", ", ".join(site["jobs"])),
-            ("Held by flows", _amounts(free.get("held", {}))),
-            ("Flows there", _flows(free.get("flows", ()))),
-            ("Per node", ui.rate(free.get("node_rate_bps"))),
+            ("Held by flows", _amounts({} if free is None else free.held)),
+            ("Flows there", _flows(() if free is None else free.flows)),
+            ("Per node", ui.rate(None if free is None else free.node_rate_bps)),
             ("Wait (Tq) as configured", ui.span(site["queue_wait_seconds"])),
             ("Its word", _word(site["honesty"])),
         ),

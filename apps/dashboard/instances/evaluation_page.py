@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from dash import Dash, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.studies import StudyView
 from adon.evaluations import builtins
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
@@ -82,13 +80,13 @@ def _summary(found: Opened[Run], here: Visit) -> Component:
         *marks,
         ui.facts(
             ("Metric", run.metric),
-            ("Run", ui.when(found.study["at"], here) if run.began is not None else "nobody says when"),
+            ("Run", ui.when(found.study.at, here) if run.began is not None else "nobody says when"),
             ("Took", None if run.began is None or run.ended is None else ui.span(run.ended - run.began)),
             ("Tests", f"{len(run.samples)} of {run.planned}" if run.planned else "only what a report states"),
             ("Failed", str(failed) if failed else None),
             ("Order drawn by seed", None if run.seed is None else str(run.seed)),
             *((one, value) for one, value in run.conditions.items()),
-            ("Study", found.study["id"]),
+            ("Study", found.study.id),
         ),
     )
 
@@ -169,17 +167,17 @@ def _answer(one: Answer) -> Component:
 
 
 def _listed(found: Opened[Run], here: Visit) -> Component:
-    def way(one: Mapping[str, Any]) -> Component:
-        return ui.link(one["title"], filters.address(PATH, {}, study=one["id"]))
+    def way(one: StudyView) -> Component:
+        return ui.link(one.title, filters.address(PATH, {}, study=one.id))
 
     columns = [
         Column("Run", way),
-        Column("Found", lambda one: one["summary"]),
-        Column("When", lambda one: ui.when(one["at"], here)),
-        Column("By", lambda one: one["submitted_by"]),
+        Column("Found", lambda one: one.summary),
+        Column("When", lambda one: ui.when(one.at, here)),
+        Column("By", lambda one: one.submitted_by),
     ]
-    mine = found.study["id"]
-    return ui.table(columns, found.listed, "", "Runs", marked=lambda one: one["id"] == mine)
+    mine = found.study.id
+    return ui.table(columns, found.listed, "", "Runs", marked=lambda one: one.id == mine)
 
 
 def callbacks(app: Dash) -> None:

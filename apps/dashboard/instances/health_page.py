@@ -131,17 +131,17 @@ def _summary(found: Opened[RoundRecord], here: Visit) -> Component:
     known = [one.total for one in record.scores.values() if one.total is not None]
     median = statistics.median(known) if known else None
     return ui.card(
-        found.study["title"],
+        found.study.title,
         *([ui.notice(f"Interrupted: {record.interrupted}", "wait")] if record.interrupted else []),
         ui.facts(
-            ("Round of", ui.when(found.study["at"], here)),
+            ("Round of", ui.when(found.study.at, here)),
             ("Took", ui.span(record.ended - record.began)),
             ("Pairs", f"{len(record.found)} of {len(record.planned)}"),
             ("Median health", None if median is None else f"{median:.2f}"),
             ("Timed out", str(sum(one.timed_out for one in record.scores.values()))),
             ("Probes that failed", str(len(record.failures))),
             ("Verified by a transfer", str(len(record.verified))),
-            ("Study", found.study["id"]),
+            ("Study", found.study.id),
         ),
     )
 
@@ -204,13 +204,13 @@ def _history(
 ) -> tuple[str, list[tuple[datetime, float | None]]]:
     """The health of a pair in this round and those before it, as far as they are not too large to read."""
     points, read = [], 0
-    earlier = [one for one in found.listed if one["at"] <= found.study["at"]]
+    earlier = [one for one in found.listed if one.at <= found.study.at]
     for one in earlier[:ROUNDS]:
-        read += one["document_bytes"]
+        read += one.document_bytes
         if read > HISTORY_BYTES:
             break
-        same = one["id"] == found.study["id"]
-        record = found.value if same else READ.value(here.client.study(one["id"]), from_json)
+        same = one.id == found.study.id
+        record = found.value if same else READ.value(here.client.study(one.id), from_json)
         score = record.scores.get(pair)
         at = datetime.fromtimestamp(record.began, here.zone)
         points.append((at, None if score is None else score.total))

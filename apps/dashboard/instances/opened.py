@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
-from adon.client.documents import StudyView
+from adon.api.studies import StudyDetail, StudyView
 from adon.errors import NotFound
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
@@ -28,7 +28,7 @@ class Opened(Generic[T]):
     """
 
     listed: Sequence[StudyView]
-    study: Mapping[str, Any]
+    study: StudyDetail
     value: T
 
 
@@ -43,17 +43,17 @@ class Read:
         self._values: OrderedDict[str, Any] = OrderedDict()
         self._lock = threading.Lock()
 
-    def value(self, study: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+    def value(self, study: StudyDetail, read: Callable[[Any], T]) -> T:
         """A study's document as a value.
 
         :param study: as the API has just answered it: whoever asks has been let in there.
         """
-        name = f"{study['kind']}/{study['id']}"
+        name = f"{study.kind.value}/{study.id}"
         with self._lock:
             if name in self._values:
                 self._values.move_to_end(name)
                 return cast(T, self._values[name])
-        found = read(study["document"])
+        found = read(study.document)
         with self._lock:
             self._values[name] = found
             while len(self._values) > self._most:
@@ -72,11 +72,11 @@ def opened(here: Visit, kind: StudyKind, read: Callable[[Any], T]) -> Opened[T] 
     :raises NotFound: if the address names one that is not there, or is of another kind.
     """
     listed = here.client.studies(kind.value, LISTED)
-    asked = here.query.get(STUDY) or (listed[0]["id"] if listed else "")
+    asked = here.query.get(STUDY) or (listed[0].id if listed else "")
     if not asked:
         return None
     found = here.client.study(asked)
-    if found["kind"] != kind.value:
+    if found.kind != kind:
         raise NotFound(kind.value, asked)
     return Opened(listed, found, READ.value(found, read))
 
@@ -84,9 +84,9 @@ def opened(here: Visit, kind: StudyKind, read: Callable[[Any], T]) -> Opened[T] 
 def options(here: Visit, kind: StudyKind, latest: str) -> list[tuple[str, str]]:
     """The studies of a kind to choose from, by id and words; the first stands for whatever is the latest."""
     listed = here.client.studies(kind.value, LISTED)
-    return [("", latest), *((one["id"], f"{_day(one['at'], here)}: {one['title']}") for one in listed)]
+    return [("", latest), *((one.id, f"{_day(one.at, here)}: {one.title}") for one in listed)]
 
 
-def _day(at: str, here: Visit) -> str:
+def _day(at: float, here: Visit) -> str:
     found = ui.moment(at)
     return "" if found is None else f"{found.astimezone(here.zone):%-d %b, %H:%M}"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from dash import Dash, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.studies import StudyView
 from adon.placement.model import DecidingLink, LinkKind, Method, Placement, placement_from_json
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
@@ -79,9 +77,9 @@ def _summary(found: Opened[Placement], here: Visit) -> Component:
             ("None is faster than", ui.span(placed.lower_bound_s) if placed.lower_bound_s else None),
             ("Gap", None if gap is None else ui.share(gap)),
             ("Limited by", _limit(placed.limit)),
-            ("Network measured", ui.when(found.study["at"], here)),
-            ("Handed in by", found.study["submitted_by"]),
-            ("Study", found.study["id"]),
+            ("Network measured", ui.when(found.study.at, here)),
+            ("Handed in by", found.study.submitted_by),
+            ("Study", found.study.id),
         ),
     )
 
@@ -112,9 +110,9 @@ def _methods(found: Opened[Placement], here: Visit) -> list[Component]:
     """Placements of the same application over the same network, the latest of each method."""
     mine = found.value
     best: dict[Method, Placement] = {mine.method: mine}
-    same = [one for one in found.listed if one["at"] == found.study["at"] and one["id"] != found.study["id"]]
+    same = [one for one in found.listed if one.at == found.study.at and one.id != found.study.id]
     for one in same[:READ]:
-        other = placement_from_json(here.client.study(one["id"])["document"])
+        other = placement_from_json(here.client.study(one.id).document)
         if other.application == mine.application:
             best.setdefault(other.method, other)
     if len(best) == 1:
@@ -128,9 +126,9 @@ def _methods(found: Opened[Placement], here: Visit) -> list[Component]:
 def _snapshot(placed: Placement, here: Visit) -> Snapshot | None:
     """The snapshot that it was placed over, if that is kept."""
     for one in here.client.studies(StudyKind.SNAPSHOT.value, READ):
-        at = ui.moment(one["at"])
+        at = ui.moment(one.at)
         if at is not None and abs(at.timestamp() - placed.snapshot_at) < 1e-3:
-            return snapshot_from_json(here.client.study(one["id"])["document"])
+            return snapshot_from_json(here.client.study(one.id).document)
     return None
 
 
@@ -156,17 +154,17 @@ def _rates(placed: Placement, snapshot: Snapshot | None) -> Component:
 
 
 def _listed(found: Opened[Placement], here: Visit) -> Component:
-    def way(one: Mapping[str, Any]) -> Component:
-        return ui.link(one["title"], filters.address(PATH, {}, study=one["id"]))
+    def way(one: StudyView) -> Component:
+        return ui.link(one.title, filters.address(PATH, {}, study=one.id))
 
     columns = [
         Column("Application", way),
-        Column("Found", lambda one: one["summary"]),
-        Column("Network measured", lambda one: ui.when(one["at"], here)),
-        Column("By", lambda one: one["submitted_by"]),
+        Column("Found", lambda one: one.summary),
+        Column("Network measured", lambda one: ui.when(one.at, here)),
+        Column("By", lambda one: one.submitted_by),
     ]
-    mine = found.study["id"]
-    return ui.table(columns, found.listed, "", "Placements", marked=lambda one: one["id"] == mine)
+    mine = found.study.id
+    return ui.table(columns, found.listed, "", "Placements", marked=lambda one: one.id == mine)
 
 
 def callbacks(app: Dash) -> None:

@@ -76,7 +76,7 @@ def _of_flow(here: Visit, flow: str) -> Component:
         return ui.failure(error)
     except AdonError as error:
         return ui.failure(error)
-    head = html.H2(["For ", ui.link(flow, f"/flows/{flow}"), f" on {found['path']['path']}"])
+    head = html.H2(["For ", ui.link(flow, f"/flows/{flow}"), f" on {found.path.path}"])
     return html.Div([head, advised.advice(found, here)])
 
 

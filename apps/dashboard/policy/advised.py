@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.advice import AdviceView, GapView, HostAdviceView, ItemView, PathFactsView
 from apps.dashboard import ui
-from apps.dashboard.policy.words import Document
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit
 
@@ -22,112 +22,110 @@ APPLIED: Mapping[str, tuple[str, Tone]] = {
 NAMES = {"mtu": "MTU", "control": "Congestion control"}
 
 
-def advice(found: Document, here: Visit) -> Component:
+def advice(found: AdviceView, here: Visit) -> Component:
     """Everything that there is to say about one path between two hosts."""
     return html.Div(
         [
             _prediction(found),
-            ui.card("What is advised", _items(found), _facts(found["path"])),
-            ui.columns(*(_host(one, here) for one in found["hosts"])),
-            _gaps(found["unknown"]),
+            ui.card("What is advised", _items(found), _facts(found.path)),
+            ui.columns(*(_host(one, here) for one in found.hosts)),
+            _gaps(found.unknown),
         ]
     )
 
 
-def prediction(found: Document) -> str:
+def prediction(found: AdviceView) -> str:
     """What is to be expected, in a sentence; empty if nobody can say."""
-    told = found["prediction"]
+    told = found.prediction
     if told is None:
         return ""
-    after, before, gain = told["after_bps"], told["before_bps"], told["gain"]
-    words = "In force at both ends. Expected" if found["both_applied"] else "Predicted"
-    text = f"{words}: {_rate(after, 'expected')} ({_rate(after, 'low')} to {_rate(after, 'high')})"
-    if found["both_applied"]:
+    after, before, gain = told.after_bps, told.before_bps, told.gain
+    words = "In force at both ends. Expected" if found.both_applied else "Predicted"
+    expected, low, high = (None,) * 3 if after is None else (after.expected, after.low, after.high)
+    text = f"{words}: {_rate(expected)} ({_rate(low)} to {_rate(high)})"
+    if found.both_applied:
         return f"{text}."
     if before is not None:
-        text += f", now {_rate(before, 'expected')}"
-    if gain is not None and gain["expected"] is not None:
-        text += f": {gain['expected']:.3g} times as fast"
+        text += f", now {_rate(before.expected)}"
+    if gain is not None and gain.expected is not None:
+        text += f": {gain.expected:.3g} times as fast"
     return f"{text}."
 
 
-def _rate(found: Any, name: str) -> str:
-    return "?" if found is None or found[name] is None else ui.rate(found[name])
+def _rate(bits_per_second: float | None) -> str:
+    return "?" if bits_per_second is None else ui.rate(bits_per_second)
 
 
-def _prediction(found: Document) -> Component:
-    told = prediction(found)
-    if not told:
+def _prediction(found: AdviceView) -> Component:
+    told, basis = prediction(found), found.prediction
+    if basis is None:
         return ui.notice("Too little is known to predict what would be reached.", "wait")
-    basis = found["prediction"]
-    rests = html.Small(f"{basis['formula']}; it rests on {basis['basis']}.")
-    return ui.notice([html.Strong(told), html.P(rests)], "good" if found["both_applied"] else "plain")
+    rests = html.Small(f"{basis.formula}; it rests on {basis.basis}.")
+    return ui.notice([html.Strong(told), html.P(rests)], "good" if found.both_applied else "plain")
 
 
-def _items(found: Document) -> Component:
+def _items(found: AdviceView) -> Component:
     columns = [
-        Column("What", lambda one: NAMES.get(one["name"], one["name"].capitalize())),
-        Column("Advised", lambda one: html.Strong(one["value"])),
+        Column("What", lambda one: NAMES.get(one.name, one.name.capitalize())),
+        Column("Advised", lambda one: html.Strong(one.value)),
         Column("Why", _why),
-        Column("Sure", lambda one: ui.badge(one["confidence"], SURE.get(one["confidence"], "plain"))),
+        Column("Sure", lambda one: ui.badge(one.confidence, SURE.get(one.confidence, "plain"))),
     ]
     nothing = ui.empty("Nothing can be advised yet: see below what is not known, and how to find out.")
-    return ui.table(columns, found["items"], nothing, "What is advised")
+    return ui.table(columns, found.items, nothing, "What is advised")
 
 
-def _why(one: Document) -> Any:
-    formula = [html.Br(), html.Small(one["formula"], className="muted")] if one["formula"] else []
-    return html.Span([one["reason"], *formula])
+def _why(one: ItemView) -> Any:
+    formula = [html.Br(), html.Small(one.formula, className="muted")] if one.formula else []
+    return html.Span([one.reason, *formula])
 
 
-def _facts(path: Document) -> Component:
-    reached = path["reached_bps"]
-    streams = f" with {path['reached_streams']} streams" if path["reached_streams"] else ""
+def _facts(path: PathFactsView) -> Component:
+    reached = path.reached_bps
+    streams = f" with {path.reached_streams} streams" if path.reached_streams else ""
     return ui.details(
         "Computed from",
         ui.facts(
-            ("Path", path["path"]),
-            ("Carries", ui.rate(path["rate_bps"])),
-            ("Round trip", ui.span(path["rtt_seconds"])),
-            ("Loss", ui.share(path["loss_ratio"])),
-            ("MTU", path["mtu"]),
+            ("Path", path.path),
+            ("Carries", ui.rate(path.rate_bps)),
+            ("Round trip", ui.span(path.rtt_seconds)),
+            ("Loss", ui.share(path.loss_ratio)),
+            ("MTU", path.mtu),
             ("A test reached", None if reached is None else ui.rate(reached) + streams),
         ),
     )
 
 
-def _host(one: Document, here: Visit) -> Component:
-    words, tone = APPLIED[one["verdict"]]
-    wrong = [setting for setting in one["settings"] if setting["verdict"] != "applied"]
+def _host(one: HostAdviceView, here: Visit) -> Component:
+    words, tone = APPLIED[one.verdict]
+    wrong = [setting for setting in one.settings if setting.verdict != "applied"]
     columns = [
         Column(
             "Setting",
             lambda each: html.Span(
-                [html.Code(each["key"]), html.Br(), html.Small(each["reason"], className="muted")]
+                [html.Code(each.key), html.Br(), html.Small(each.reason, className="muted")]
             ),
         ),
-        Column("Wanted", lambda each: ("≥ " if each["compare"] == "at least" else "") + each["value"]),
-        Column("Now", lambda each: each["present"] if each["present"] is not None else "not known"),
+        Column("Wanted", lambda each: ("≥ " if each.compare == "at least" else "") + each.value),
+        Column("Now", lambda each: each.present if each.present is not None else "not known"),
     ]
     told: list[Any] = []
-    if one["settings"]:
-        count = len(one["settings"]) - len(wrong)
-        source = f", says {one['source']}" if one["source"] else ""
-        at: list[Any] = [" at ", ui.when(one["observed_at"], here)] if one["observed_at"] else []
-        told.append(
-            html.P([f"{count} of {len(one['settings'])} in force{source}", *at, "."], className="muted")
-        )
-    told += [html.P(remark) for remark in one["remarks"]]
-    heading = html.Span([f"{one['host']} ({one['role']}) ", ui.badge(words, tone)])
-    nothing = "Everything that is advised is in force." if one["settings"] else "Nothing can be advised yet."
-    return ui.card(heading, ui.table(columns, wrong, nothing, f"Settings of {one['host']}"), *told)
+    if one.settings:
+        count = len(one.settings) - len(wrong)
+        source = f", says {one.source}" if one.source else ""
+        at: list[Any] = [" at ", ui.when(one.observed_at, here)] if one.observed_at else []
+        told.append(html.P([f"{count} of {len(one.settings)} in force{source}", *at, "."], className="muted"))
+    told += [html.P(remark) for remark in one.remarks]
+    heading = html.Span([f"{one.host} ({one.role}) ", ui.badge(words, tone)])
+    nothing = "Everything that is advised is in force." if one.settings else "Nothing can be advised yet."
+    return ui.card(heading, ui.table(columns, wrong, nothing, f"Settings of {one.host}"), *told)
 
 
-def _gaps(gaps: list[Any]) -> Component | None:
+def _gaps(gaps: Sequence[GapView]) -> Component | None:
     if not gaps:
         return None
     lines = [
-        html.Li([html.Strong(one["what"]), f"; left open: {one['without']}. To find out: {one['measure']}."])
+        html.Li([html.Strong(one.what), f"; left open: {one.without}. To find out: {one.measure}."])
         for one in gaps
     ]
     return ui.card("Not known", html.Ul(lines, className="plain-list"))

@@ -9,10 +9,11 @@ from dash import Dash, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.forecasts import CalibrationView
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
-from apps.dashboard.policy.words import Document, error
+from apps.dashboard.policy.words import error
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 from apps.figures.looks import SERIES
@@ -36,10 +37,10 @@ def show(here: Visit) -> Component:
 def live(here: Visit) -> Component:
     """Coverage and errors, in figures and as a curve."""
     limit = here.query.get("limit", "")
-    found: Sequence[Document] = here.client.forecast_calibration(
+    found: Sequence[CalibrationView] = here.client.forecast_calibration(
         here.query.get("template") or None, int(limit) if limit in dict(MOST) else 500
     )
-    known = [one for one in found if one["count"]]
+    known = [one for one in found if one.count]
     if not known:
         return ui.card(
             None,
@@ -49,14 +50,14 @@ def live(here: Visit) -> Component:
             ),
         )
     columns = [
-        Column("Flows", lambda one: one["flows"]),
-        Column("Count", lambda one: str(one["count"]), numeric=True),
-        Column("Should hold", lambda one: ui.share(one["nominal"]), numeric=True),
+        Column("Flows", lambda one: one.flows),
+        Column("Count", lambda one: str(one.count), numeric=True),
+        Column("Should hold", lambda one: ui.share(one.nominal), numeric=True),
         Column("Held", _held),
-        Column("95 % sure between", lambda one: f"{ui.share(one['least'])} and {ui.share(one['most'])}"),
-        Column("Too long by (median)", lambda one: error(one["bias"]), numeric=True),
-        Column("Off by (median)", lambda one: ui.share(one["error"]), numeric=True),
-        Column("Interval score", lambda one: ui.number(one["score"]), numeric=True),
+        Column("95 % sure between", lambda one: f"{ui.share(one.least)} and {ui.share(one.most)}"),
+        Column("Too long by (median)", lambda one: error(one.bias), numeric=True),
+        Column("Off by (median)", lambda one: ui.share(one.error), numeric=True),
+        Column("Interval score", lambda one: ui.number(one.score), numeric=True),
     ]
     return html.Div(
         [
@@ -66,14 +67,14 @@ def live(here: Visit) -> Component:
     )
 
 
-def _held(one: Document) -> Component:
-    low, high = one["least"], one["most"]
+def _held(one: CalibrationView) -> Component:
+    low, high = one.least, one.most
     # As long as what was promised lies within what the count can tell, it may be right.
-    tone = "good" if low <= one["nominal"] <= high else "wait"
-    return ui.bar(one["covered"], ui.share(one["covered"]), "good" if tone == "good" else "wait")
+    tone = "good" if low <= one.nominal <= high else "wait"
+    return ui.bar(one.covered, ui.share(one.covered), "good" if tone == "good" else "wait")
 
 
-def figure(found: Sequence[Document]) -> go.Figure:
+def figure(found: Sequence[CalibrationView]) -> go.Figure:
     """Truths within the interval over what it claims to hold; on the diagonal a forecast is right."""
     traces = [
         go.Scatter(
@@ -86,10 +87,10 @@ def figure(found: Sequence[Document]) -> go.Figure:
     ]
     traces += [
         go.Scatter(
-            x=[100 * point["nominal"] for point in one["curve"]],
-            y=[100 * point["observed"] for point in one["curve"]],
+            x=[100 * point.nominal for point in one.curve],
+            y=[100 * point.observed for point in one.curve],
             mode="lines+markers",
-            name=f"{one['flows']} ({one['count']})",
+            name=f"{one.flows} ({one.count})",
             line={"color": SERIES[row % len(SERIES)]},
         )
         for row, one in enumerate(found)
@@ -100,11 +101,10 @@ def figure(found: Sequence[Document]) -> go.Figure:
     return drawn
 
 
-def says(found: Sequence[Document]) -> str:
+def says(found: Sequence[CalibrationView]) -> str:
     """The curve in a sentence."""
     parts = [
-        f"{one['flows']}: {ui.share(one['nominal'])} held {ui.share(one['covered'])} of {one['count']}"
-        for one in found
+        f"{one.flows}: {ui.share(one.nominal)} held {ui.share(one.covered)} of {one.count}" for one in found
     ]
     return f"Of intervals that claim some share: {'; '.join(parts)}. Below the diagonal they are too narrow."
 

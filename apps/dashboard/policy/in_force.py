@@ -9,10 +9,10 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.network import PolicyItem
 from adon.templates_catalog.template_text import readable
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
-from apps.dashboard.policy.words import Document
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 
@@ -85,7 +85,7 @@ WORDS: Mapping[str, str] = {
 def show(here: Visit) -> Component:
     """Every setting, grouped; nothing of it moves, for it is changed in a file."""
     found = here.client.policy()
-    by_name = {one["name"]: one for one in found}
+    by_name = {one.name: one for one in found}
     known = {name for _, names in GROUPS for name in names}
     groups = [*GROUPS, (REST, tuple(name for name in by_name if name not in known))]
     cards = [
@@ -117,14 +117,12 @@ def _where() -> Component:
     )
 
 
-def _setting(one: Document) -> Component:
-    name, value = one["name"], readable(one["value"])
-    mark = ui.badge("configured", "good") if one["configured"] else ui.badge("default")
+def _setting(one: PolicyItem) -> Component:
+    name, value = one.name, readable(one.value)
+    mark = ui.badge("configured", "good") if one.configured else ui.badge("default")
     head = html.H3([NAMES.get(name, name.replace("_", " ").capitalize()), " ", mark], id=name)
     meaning = (
-        [html.Small(f"{one['meaning'][:1].upper()}{one['meaning'][1:]}.", className="muted")]
-        if one["meaning"]
-        else []
+        [html.Small(f"{one.meaning[:1].upper()}{one.meaning[1:]}.", className="muted")] if one.meaning else []
     )
     return html.Div(
         [head, _value(name, value), *meaning, html.Small([" ", html.Code(f"policy.{name}")])],

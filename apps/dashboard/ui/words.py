@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from dash import html
@@ -115,8 +115,10 @@ def state_words(state: str) -> str:
 
 
 def moment(at: Any) -> datetime | None:
-    """The time of an API's time (RFC 3339); None for None."""
-    return None if not isinstance(at, str) else datetime.fromisoformat(at)
+    """The time of a time of the API: RFC 3339, or seconds since the epoch; None for None."""
+    if isinstance(at, float):
+        return datetime.fromtimestamp(at, UTC)
+    return datetime.fromisoformat(at) if isinstance(at, str) else None
 
 
 def ago(at: Any, here: Visit) -> str:
