@@ -19,8 +19,7 @@ import yaml
 
 from adon.store.upgrade import upgrade
 from apps.link import LinkClient
-from measurement.codec import to_json
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Measurement, Metric, PathKey, to_json
 from mininet_topos.openvswitch import OpenVSwitch, open_vswitch
 from mininet_topos.waiting import wait_until
 

@@ -33,8 +33,7 @@ from benchmarks import moves_analysis, packets
 from benchmarks.edges import TEMPLATE, Controller, eventually
 from benchmarks.lab import EDGES, NETWORK, Lab, configuration, lab
 from benchmarks.reaction import Observed, observed
-from measurement.codec import to_json
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Measurement, Metric, PathKey, to_json
 
 FLOWS = 100
 RATE = 20

@@ -28,8 +28,7 @@ from benchmarks.filled import campus
 from benchmarks.filled.filling import Filled
 from benchmarks.filled.lives import KINDS, REQUESTERS
 from benchmarks.reaction import Observed, observed
-from measurement.codec import to_json
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Measurement, Metric, PathKey, to_json
 from mininet_topos.openvswitch import open_vswitch
 
 RUNNING, WAITING = 200, 20

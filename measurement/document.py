@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
+from measurement.model import list_problems
+
 LARGEST = 64 * 2**20
 """Bytes of a document: more than two thousand instances' pairs, and nothing that fills a machine."""
-TOLD = 5
-"""So many problems are named at once."""
 
 
 class Part(BaseModel):
@@ -58,7 +58,7 @@ def checked(data: object, model: type[D], kind: str, version: int) -> D:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise ValueError("; ".join(problems(error))) from None
+        raise ValueError("; ".join(list_problems(error, "document"))) from None
 
 
 def written(data: Mapping[str, object]) -> str:
@@ -71,13 +71,3 @@ def _value(value: object) -> str:
     if isinstance(value, list) and any(isinstance(each, list | dict) for each in value):
         return "[\n" + ",\n".join(f"    {json.dumps(each)}" for each in value) + "\n  ]"
     return json.dumps(value)
-
-
-def problems(error: ValidationError, whole: str = "document") -> Sequence[str]:
-    """One line per problem: the field, and the cause; of many the first, and how many more there are.
-
-    :param whole: what is named where no field is.
-    """
-    found = error.errors(include_url=False, include_input=False, include_context=False)
-    told = [f"{'.'.join(map(str, each['loc'])) or whole}: {each['msg']}" for each in found[:TOLD]]
-    return [*told, f"and {len(found) - TOLD} more"] if len(found) > TOLD else told

@@ -13,11 +13,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    from pydantic import TypeAdapter, ValidationError
+    from pydantic_core import CoreSchema
 
 T = TypeVar("T")
 
@@ -50,12 +50,28 @@ _RUN = re.compile(
 )
 
 
+def _object_schema(kind: Any) -> CoreSchema:
+    """Return how a named tuple of strings is written: as an object with its field names, not as a list."""
+    from pydantic_core import core_schema
+
+    fields = {name: core_schema.typed_dict_field(core_schema.str_schema()) for name in kind._fields}
+    return core_schema.no_info_wrap_validator_function(
+        lambda data, read: data if isinstance(data, kind) else kind(**read(data)),
+        core_schema.typed_dict_schema(fields),
+        serialization=core_schema.plain_serializer_function_ser_schema(kind._asdict),
+    )
+
+
 class PathKey(NamedTuple):
     """One direction of one transit path: its configured name, and the sites it leads from and to."""
 
     path: str
     source: str
     destination: str
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> CoreSchema:
+        return _object_schema(cls)
 
     def __str__(self) -> str:
         return f"{self.path}:{self.source}>{self.destination}"
@@ -69,6 +85,10 @@ class Series(NamedTuple):
     destination: str
     metric: str
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> CoreSchema:
+        return _object_schema(cls)
+
     @property
     def key(self) -> PathKey:
         """What it is measured on."""
@@ -76,9 +96,6 @@ class Series(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.key}/{self.metric}"
-
-
-NO_PARAMETERS: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +121,7 @@ class Measurement:
     observed_at: float
     source: str
     tool: str = ""
-    parameters: Mapping[str, object] = field(default_factory=lambda: NO_PARAMETERS)
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.value) or self.value < 0:
@@ -148,7 +165,7 @@ class Observation:
     observed_at: float
     source: str
     tool: str = ""
-    parameters: Mapping[str, object] = field(default_factory=lambda: NO_PARAMETERS)
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not _CUSTOM.fullmatch(self.metric) or self.metric in set(Metric):
@@ -207,10 +224,37 @@ def to_json(value: object, kind: Any = None) -> Any:
 def from_json(kind: type[T], data: object) -> T:
     """Return the value that :func:`to_json` wrote.
 
-    :raises ValueError: for data that are no value of this type.
+    :raises ValueError: for data that are no value of this type; one line that names each wrong field.
     """
-    value: T = type_adapter(kind).validate_python(data)
+    from pydantic import ValidationError
+
+    try:
+        value: T = type_adapter(kind).validate_python(data)
+    except ValidationError as error:
+        raise ValueError("; ".join(list_problems(error))) from None
     return value
+
+
+LISTED = 5
+"""Problems that an error names at most."""
+
+
+def list_problems(error: ValidationError, whole: str = "value") -> list[str]:
+    """Return a line per problem: the field and the cause; of many the first, and how many more there are.
+
+    :param whole: what is named where no field is.
+    """
+    found = error.errors(include_url=False, include_input=False)
+    lines = [_problem_line(each, whole) for each in found[:LISTED]]
+    return [*lines, f"and {len(found) - LISTED} more"] if len(found) > LISTED else lines
+
+
+def _problem_line(problem: Any, whole: str) -> str:
+    field = ".".join(map(str, problem["loc"]))
+    if problem["type"] != "value_error":
+        return f"{field or whole}: {problem['msg']}"
+    cause = str(problem["ctx"]["error"])  # raised by the value itself, whose text names the field
+    return f"{field}: {cause}" if field else cause
 
 
 def finite(value: Any) -> Any:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 from adon.broker.effects import Answer
@@ -55,8 +53,7 @@ from adon.templates_catalog.model import Template
 from adon.yamlfile import check_model
 from apps.campus_edge.turns import Turns
 from apps.link import Peer
-from measurement import codec as measurement_codec
-from measurement.anomaly import alarm as alarms
+from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, Observation, from_json, to_json
 from measurement.sites.model import JobNews, SiteReport
 
@@ -152,15 +149,15 @@ class Commands:
         :raises InvalidInput: for one whose form is wrong; the link answers with it.
         """
         if kind == "measurement":
-            self._put(MeasurementArrived(*self._stamps(), _measurement(payload)))
+            self._put(MeasurementArrived(*self._stamps(), _read(Measurement, payload, kind)))
         elif kind == "observation":
-            self._put(ObservationArrived(*self._stamps(), _observation(payload)))
+            self._put(ObservationArrived(*self._stamps(), _read(Observation, payload, kind)))
         elif kind == "alarm":
-            self._put(self._news_of(_alarm(payload)))
+            self._put(self._news_of(_read(Alarm, payload, kind)))
         elif kind == "site":
-            self._put(SiteReported(*self._stamps(), _read(partial(from_json, SiteReport), payload, kind)))
+            self._put(SiteReported(*self._stamps(), _read(SiteReport, payload, kind)))
         elif kind == "job":
-            self._put(JobTold(*self._stamps(), _read(partial(from_json, JobNews), payload, kind)))
+            self._put(JobTold(*self._stamps(), _read(JobNews, payload, kind)))
         elif kind == "measurement_failed":
             log.info("event=measurement.failed key=%s cause=%r", payload.get("key"), payload.get("cause"))
         elif kind in self._kinds:
@@ -238,7 +235,7 @@ class Commands:
 
     # -- events --------------------------------------------------------------------------------------
 
-    def _news_of(self, alarm: alarms.Alarm) -> Event:
+    def _news_of(self, alarm: Alarm) -> Event:
         kind = AlarmRaised if alarm.open else AlarmCleared
         return kind(*self._stamps(), alarm)
 
@@ -328,35 +325,11 @@ def _plain(effect: Answer) -> dict[str, Any]:
             raise TypeError(f"cannot answer with {type(effect.value).__name__}")
 
 
-def _read(read: Callable[[Mapping[str, Any]], T], payload: Mapping[str, Any], kind: str) -> T:
+def _read(value_type: type[T], payload: Mapping[str, Any], field: str) -> T:
     try:
-        return read(payload)
-    except (ValueError, OverflowError) as error:
-        raise InvalidInput.of(kind, f"is not understood: {error}"[:500]) from error
-
-
-def _measurement(payload: Mapping[str, Any]) -> Measurement:
-    try:
-        return measurement_codec.from_json(payload)
-    except (ValueError, OverflowError) as error:  # an integer too large for a float overflows
-        raise InvalidInput.of("measurement", error) from error
-
-
-def _observation(payload: Mapping[str, Any]) -> Observation:
-    try:
-        return measurement_codec.observation_from_json(payload)
-    except (ValueError, OverflowError) as error:
-        raise InvalidInput.of("observation", error) from error
-
-
-def _alarm(payload: Mapping[str, Any]) -> alarms.Alarm:
-    try:
-        alarm = alarms.from_json(payload)
-    except (ValueError, OverflowError) as error:
-        raise InvalidInput.of("alarm", error) from error
-    if not math.isfinite(alarm.raised_at):  # the read-out shows it, and JSON has no such number
-        raise InvalidInput.of("alarm", "raised_at: not a time")
-    return alarm
+        return from_json(value_type, payload)
+    except ValueError as error:
+        raise InvalidInput.of(field, f"is not understood: {error}"[:500]) from error
 
 
 def _scenario(payload: Mapping[str, Any]) -> Scenario | None:

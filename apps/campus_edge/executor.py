@@ -58,7 +58,6 @@ from adon.store.store import Store
 from apps.campus_edge import changes, fireflies
 from apps.campus_edge.commands import Commands
 from apps.journal import Noted
-from measurement import codec
 from measurement.model import to_json
 from measurement.psconfig.needs import to_json as needs_to_json
 from measurement.sites import codec as sites_codec
@@ -177,7 +176,7 @@ class Executor:
             case OrderJob():
                 self.tell("job", to_json(effect.order), "collector")
             case EstimateScored():
-                self.tell("observation", codec.observation_to_json(effect.observation), "collector")
+                self.tell("observation", to_json(effect.observation), "collector")
             case SendFirefly():
                 self.firefly(effect.payload)
             case WakeAt():
@@ -187,7 +186,7 @@ class Executor:
 
     def _request(self, effect: RequestMeasurement) -> None:
         body: dict[str, object] = {
-            "key": codec.key_to_json(effect.key),
+            "key": to_json(effect.key),
             "metric": effect.metric.value,
             "reason": effect.reason,
             "cause": effect.cause,

@@ -82,10 +82,11 @@ def _measurements(archive: Archive, since: float, until: float, most: int) -> li
 
 
 def _alarms(archive: Archive, since: float, until: float) -> Any:
-    from measurement.anomaly.alarm import from_json
+    from measurement.anomaly.alarm import Alarm
+    from measurement.model import from_json
 
     documents = archive.documents("alarm", since=since, until=until, limit=MOST_RESULTS)
-    return alarms_between((from_json(document) for document in documents), since, until)
+    return alarms_between((from_json(Alarm, document) for document in documents), since, until)
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from adon.units import format_duration
 from apps.collector.orders import Plan
 from apps.collector.timeline import LeftOut, Standing, Timeline, left_out
 from apps.collector.workers import Finished
-from measurement import codec
 from measurement.archive import Archive
 from measurement.errors import shorten
 from measurement.model import Measurement, PathKey, to_json
@@ -336,7 +335,7 @@ class Conductor:
         LOG.warning(
             'event=measurement_failed key=%s metric=%s cause="%s"', failure.key, failure.metric, failure.cause
         )
-        payload = {"key": codec.key_to_json(failure.key), "metric": failure.metric.value}
+        payload = {"key": to_json(failure.key), "metric": failure.metric.value}
         self._tell.send("measurement_failed", {**payload, "cause": failure.cause, "at": failure.at})
 
 

@@ -17,12 +17,11 @@ from apps.collector.keeper import Keeper
 from apps.collector.readers import READER, Readers, actor_of
 from apps.collector.studies import Studies
 from apps.link import Peer
-from measurement import codec
-from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
+from measurement.model import PathKey, from_json, to_json
 from measurement.notify.notifier import Notifier
-from measurement.notify.subscription import Subscription, from_json, to_json
+from measurement.notify.subscription import Subscription
 
 SUBSCRIPTION = "subscription"
 """The kind of document under which the archive keeps subscriptions."""
@@ -91,7 +90,7 @@ class Control:
             return InvalidInput([Problem(kind, f"is not understood: {error}")])
 
     def _measure(self, payload: Mapping[str, Any]) -> Answer:
-        key = codec.key_from_json(payload["key"])
+        key = from_json(PathKey, payload["key"])
         test = self._conductor.test_of(key, str(payload["test"]))
         start = self._conductor.demand(test, f"asked for by {payload['who']}")
         return {"task": start.task, "start": start.at}
@@ -99,13 +98,15 @@ class Control:
     def _acknowledge(self, payload: Mapping[str, Any]) -> Answer:
         name = str(payload["id"])
         try:
-            return alarm_to_json(self._keeper.acknowledge(name, str(payload["who"])))
+            alarm = self._keeper.acknowledge(name, str(payload["who"]))
         except KeyError:
             raise NotFound("alarm", name) from None
+        answer: Answer = to_json(alarm)
+        return answer
 
     def _subscribe(self, payload: Mapping[str, Any]) -> Answer:
         try:
-            subscription = from_json(payload["subscription"])
+            subscription = from_json(Subscription, payload["subscription"])
         except ValueError as error:
             field, _, cause = str(error).partition(": ")
             raise InvalidInput.of(field, cause) from None

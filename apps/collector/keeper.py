@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from measurement import codec
-from measurement.anomaly.alarm import Alarm, to_json
+from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.watch import Watch, Watched, WatchState
 from measurement.archive import Appended, Archive
 from measurement.errors import shorten
-from measurement.model import Measurement, Metric, Observation, Series
+from measurement.model import Measurement, Metric, Observation, Series, to_json
 
 LOG = logging.getLogger(__name__)
 STATE = "watch/"
@@ -108,7 +107,7 @@ class Keeper:
                 self._told(value)
                 self._count_ignored(value)
             elif (value.key.source, value.metric) in self._awaited:
-                self._tell.send("observation", codec.observation_to_json(value))
+                self._tell.send("observation", to_json(value))
         self._watched(held)
 
     def _count_ignored(self, value: Measurement) -> None:
@@ -137,7 +136,7 @@ class Keeper:
         Of alarms also the ends that it may have missed.
         """
         for measurement in self._archive.latest():
-            self._tell.send("measurement", codec.to_json(measurement))
+            self._tell.send("measurement", to_json(measurement))
         for document in reversed(self._archive.documents(ALARM, since=self._clock() - MISSED_S)):
             if document["cleared_at"] is not None:
                 self._tell.send("alarm", document)
@@ -162,7 +161,7 @@ class Keeper:
 
     def _told(self, value: Measurement) -> None:
         LOG.info("event=measured key=%s metric=%s value=%g", value.key, value.metric, value.value)
-        self._tell.send("measurement", codec.to_json(value))
+        self._tell.send("measurement", to_json(value))
         self._show(value)
 
     def _watched(self, values: Sequence[Measurement | Observation]) -> None:
@@ -193,7 +192,7 @@ class Keeper:
             return
         self._saved_at = self._clock()
         changed = {
-            _name(series): json.dumps(self._watch.dump_series(series, self._state.series[series])).encode()
+            _name(series): json.dumps(self._watch.series_to_json(series, self._state.series[series])).encode()
             for series in self._unsaved
             if series in self._state.series
         }
@@ -205,7 +204,7 @@ class Keeper:
         known: dict[Series, Watched] = {}
         for name, data in self._archive.states(STATE).items():
             try:
-                series, watched = self._watch.load_series(json.loads(data))
+                series, watched = self._watch.series_from_json(json.loads(data))
             except ValueError as error:
                 LOG.warning("event=state_forgotten name=%s cause=%s", name, error)
             else:

@@ -14,11 +14,9 @@ from apps.collector.keeper import Keeper
 from apps.collector.orders import Plan
 from apps.collector.planner import Planner
 from apps.link import LinkClient, LinkServer
-from measurement import codec
 from measurement.anomaly.alarm import Alarm
-from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.errors import shorten
-from measurement.model import Measurement, Metric
+from measurement.model import Measurement, Metric, Observation, PathKey, from_json, to_json
 from measurement.notify.outbox import Delivery
 from measurement.psconfig.needs import from_json as needs_from_json
 
@@ -44,11 +42,11 @@ class WebSide:
 
     def alarm(self, alarm: Alarm) -> None:
         """An alarm has news."""
-        self._tell("alarm", alarm_to_json(alarm))
+        self._tell("alarm", to_json(alarm))
 
     def notice(self, delivery: Delivery) -> None:
         """What somebody has subscribed to on the event stream."""
-        found = [alarm_to_json(alarm) for alarm in delivery.alarms]
+        found = [to_json(alarm) for alarm in delivery.alarms]
         owner = delivery.subscription.owner
         self._tell("notice", {"owner": owner, "subscription": delivery.subscription.id, "alarms": found})
 
@@ -89,7 +87,7 @@ def listen(
 
     def on_observation(payload: dict[str, Any]) -> None:
         try:
-            observation = codec.observation_from_json(payload)
+            observation = from_json(Observation, payload)
         except ValueError:
             _bad("observation", payload)
             return
@@ -142,7 +140,7 @@ def _kept(keeper: Keeper, observation: Any) -> None:
 
 def _measure(conductor: Conductor, payload: Mapping[str, Any]) -> None:
     try:
-        key, metric = codec.key_from_json(payload["key"]), Metric(payload["metric"])
+        key, metric = from_json(PathKey, payload["key"]), Metric(payload["metric"])
     except (KeyError, TypeError, ValueError):
         _bad("measure", payload)
         return

@@ -15,7 +15,8 @@ from adon.access.identity import Actor
 from adon.access.policy import Action, Policy
 from adon.errors import InvalidInput
 from measurement.anomaly.alarm import Alarm
-from measurement.notify.subscription import Subscription, from_json
+from measurement.model import from_json
+from measurement.notify.subscription import Subscription
 
 READER = "reader"
 """The key under which a subscription's document holds its owner's roles and groups."""
@@ -34,7 +35,7 @@ class Readers:
 
     def known(self, documents: Sequence[Mapping[str, Any]]) -> list[Subscription]:
         """From now on these subscriptions are known; they themselves."""
-        found = [from_json(document) for document in documents]
+        found = [from_json(Subscription, document) for document in documents]
         self._actors = {one.id: actor_of(document) for one, document in zip(found, documents, strict=True)}
         return found
 

@@ -17,9 +17,9 @@ from adon.config.measurements import Notify
 from apps.collector import contacts, files
 from measurement.anomaly.alarm import Alarm
 from measurement.errors import shorten
-from measurement.notify import notifier, outbox, webhook
+from measurement.notify import notifier, webhook
 from measurement.notify.notifier import Notifier
-from measurement.notify.outbox import Delivery, Outbox
+from measurement.notify.outbox import Delivery, Outbox, outbox_from_json, outbox_to_json
 from measurement.notify.subscription import Subscription
 
 LOG = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ def telling(
     running = Notifier(
         notifier.senders(server, policy, publish, clock),
         _left_over(file),
-        lambda box: files.write(file, json.dumps(outbox.to_json(box)).encode()),
+        lambda box: files.write(file, json.dumps(outbox_to_json(box)).encode()),
         may_hear=may_hear,
         clock=clock,
     )
@@ -70,7 +70,7 @@ def _left_over(file: Path) -> Outbox:
     if data is None:
         return Outbox()
     try:
-        return outbox.from_json(json.loads(data))
+        return outbox_from_json(json.loads(data))
     except ValueError as error:
         # What was on its way is lost, and said; the alarms themselves are in the archive.
         LOG.warning('event=outbox_forgotten cause="%s"', shorten(str(error)))

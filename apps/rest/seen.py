@@ -17,7 +17,6 @@ from apps.collector.orders import METRICS
 from apps.rest.runs import read_task
 from apps.rest.services import Services
 from measurement.anomaly.alarm import Alarm
-from measurement.anomaly.alarm import from_json as alarm_from_json
 from measurement.model import Series, from_json
 from measurement.scheduling import Execution
 
@@ -45,7 +44,7 @@ def alarms(
     """
 
     def chosen(documents: Iterable[dict[str, Any]]) -> list[Alarm]:
-        found = (alarm_from_json(document) for document in documents)
+        found = (from_json(Alarm, document) for document in documents)
         wanted = (
             (alarm.series, alarm)
             for alarm in found

@@ -13,8 +13,8 @@ from typing import Any
 from adon.access.identity import Actor
 from adon.access.policy import Action, Owned, Policy
 from apps.rest.measurement_views import to_alarm_view
-from measurement.anomaly.alarm import from_json as alarm_from_json
-from measurement.model import Series
+from measurement.anomaly.alarm import Alarm
+from measurement.model import Series, from_json
 
 KINDS = ("alarm", "notice", "announce", "flow", "decision", "path")
 """``alarm``, ``notice`` and ``path`` come from the collector, the others from the controller."""
@@ -61,14 +61,14 @@ def tell(kind: str, payload: Mapping[str, Any], owner_of: Callable[[str], str | 
     """
     match kind:
         case "alarm":
-            alarm = alarm_from_json(payload)
+            alarm = from_json(Alarm, payload)
             return Told(kind, json.dumps(to_alarm_view(alarm).body()), Audience(series=alarm.series))
         case "notice":
-            alarms = [to_alarm_view(alarm_from_json(alarm)).body() for alarm in payload["alarms"]]
+            alarms = [to_alarm_view(from_json(Alarm, alarm)).body() for alarm in payload["alarms"]]
             body = {"subscription": payload["subscription"], "alarms": alarms}
             return Told(kind, json.dumps(body), Audience(only=str(payload["owner"])))
         case "path":
-            series = Series(*(str(payload[part]) for part in Series._fields))
+            series = from_json(Series, payload)
             return Told(kind, json.dumps(dict(payload)), Audience(series=series))
         case "announce" | "flow" | "decision":
             flow = payload.get("flow")

@@ -20,7 +20,6 @@ from sqlalchemy import Connection, create_engine, func, insert, select, update
 
 from benchmarks.filled import campus
 from measurement.anomaly.alarm import Alarm, Kind, alarm_id
-from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.anomaly.model import Direction, Evidence, Sample, Severity
 from measurement.archive import Archive, rolling, tables
 from measurement.archive.values import HOUR, MINUTE
@@ -164,7 +163,7 @@ def _alarms(began: float, ended: float, chance: random.Random) -> Iterator[dict[
             text=f"{metric.value} on {key.path} from {key.source} to {key.destination} changed for the worse",
             cleared_at=None if is_open else min(ended, at + chance.uniform(600, 7200)),
         )
-        yield _document("alarm", alarm.id, at, json.dumps(list(series)), is_open, alarm_to_json(alarm))
+        yield _document("alarm", alarm.id, at, json.dumps(list(series)), is_open, to_json(alarm))
 
 
 def _document(

@@ -14,8 +14,8 @@ from apps.collector.readers import READER
 from benchmarks.filled import campus
 from benchmarks.filled.lives import KINDS, REQUESTERS
 from measurement.archive import Archive
+from measurement.model import to_json
 from measurement.notify.subscription import Channel, Subscription
-from measurement.notify.subscription import to_json as subscription_to_json
 
 JOBS, RESERVATIONS, WINDOWS, SUBSCRIPTIONS = 400, 200, 40, 20
 DAY_S = 86_400.0
@@ -46,7 +46,7 @@ def subscribe(file: Path, at: float) -> None:
     with Archive(file) as archive:
         for number in range(SUBSCRIPTIONS):
             one = Subscription(f"s-{number}", REQUESTERS[number], Channel.STREAM)
-            document = {**subscription_to_json(one), READER: {"roles": ["researcher"], "groups": []}}
+            document = {**to_json(one), READER: {"roles": ["researcher"], "groups": []}}
             archive.put_document("subscription", one.id, at, None, document, is_open=True)
 
 

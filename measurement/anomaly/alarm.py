@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
-from measurement.anomaly.model import (
-    Direction,
-    Evidence,
-    Severity,
-    samples_from_json,
-    samples_to_json,
-)
+from measurement.anomaly.model import Direction, Evidence, Severity
 from measurement.model import Series
 
 _NAMES = uuid.UUID("0f1f0b4e-6c0e-5b0a-9a53-3f2f6a1d7c11")
@@ -43,6 +36,7 @@ class Alarm:
     :param after: what speaks against it; None for an absence.
     :param text: one line for people.
     :param cleared_at: None while it is in force.
+    :raises ValueError: for a time of raising that is not finite.
     """
 
     id: str
@@ -58,6 +52,10 @@ class Alarm:
     cleared_at: float | None = None
     acknowledged_by: str | None = None
     acknowledged_at: float | None = None
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.raised_at):
+            raise ValueError(f"raised_at: {self.raised_at} is not a time")
 
     @property
     def open(self) -> bool:
@@ -80,73 +78,3 @@ def acknowledge(alarm: Alarm, by: str, at: float) -> Alarm:
     return (
         alarm if alarm.acknowledged_by is not None else replace(alarm, acknowledged_by=by, acknowledged_at=at)
     )
-
-
-def to_json(alarm: Alarm) -> dict[str, Any]:
-    """An alarm as an object; units as in :mod:`measurement.model`."""
-    return {
-        "id": alarm.id,
-        "series": alarm.series._asdict(),
-        "kind": alarm.kind.value,
-        "direction": None if alarm.direction is None else alarm.direction.value,
-        "bad": alarm.bad,
-        "severity": alarm.severity.value,
-        "raised_at": alarm.raised_at,
-        "before": _evidence_to_json(alarm.before),
-        "after": None if alarm.after is None else _evidence_to_json(alarm.after),
-        "text": alarm.text,
-        "cleared_at": alarm.cleared_at,
-        "acknowledged_by": alarm.acknowledged_by,
-        "acknowledged_at": alarm.acknowledged_at,
-    }
-
-
-def from_json(data: Mapping[str, Any]) -> Alarm:
-    """The inverse of :func:`to_json`.
-
-    :raises ValueError: naming what is missing or wrong.
-    """
-    try:
-        return Alarm(
-            id=str(data["id"]),
-            series=series_from_json(data["series"]),
-            kind=Kind(data["kind"]),
-            direction=None if data["direction"] is None else Direction(data["direction"]),
-            bad=bool(data["bad"]),
-            severity=Severity(data["severity"]),
-            raised_at=float(data["raised_at"]),
-            before=_evidence_from_json(data["before"]),
-            after=None if data["after"] is None else _evidence_from_json(data["after"]),
-            text=str(data["text"]),
-            cleared_at=_number(data["cleared_at"]),
-            acknowledged_by=None if data["acknowledged_by"] is None else str(data["acknowledged_by"]),
-            acknowledged_at=_number(data["acknowledged_at"]),
-        )
-    except KeyError as error:
-        raise ValueError(f"alarm: {error.args[0]} is missing") from None
-    except TypeError as error:
-        raise ValueError(f"not an alarm: {error}") from None
-
-
-def series_from_json(data: Mapping[str, Any]) -> Series:
-    """The inverse of ``series._asdict()``.
-
-    :raises KeyError: for what is missing.
-    """
-    return Series(*(str(data[name]) for name in Series._fields))
-
-
-def _evidence_to_json(evidence: Evidence) -> dict[str, Any]:
-    return {
-        "mean": evidence.mean,
-        "deviation": evidence.deviation,
-        "samples": samples_to_json(evidence.samples),
-    }
-
-
-def _evidence_from_json(data: Mapping[str, Any]) -> Evidence:
-    return Evidence(float(data["mean"]), float(data["deviation"]), samples_from_json(data["samples"]))
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)

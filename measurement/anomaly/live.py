@@ -19,9 +19,8 @@ the former baseline is in force again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from measurement.anomaly.model import (
     Direction,
@@ -31,8 +30,6 @@ from measurement.anomaly.model import (
     Severity,
     Stage,
     evidence,
-    samples_from_json,
-    samples_to_json,
 )
 from measurement.anomaly.shift import (
     SPIKE_PRICE,
@@ -125,22 +122,6 @@ class LevelShift:
     def learning(self, state: State) -> bool:
         """Until the shortest baseline and the shortest plateau fit in; after a shift for as long again."""
         return len(state.history) < self.settings.learn + self.settings.fewest
-
-    def dump(self, state: State) -> dict[str, Any]:
-        """As :meth:`Detector.dump`."""
-        return {
-            "history": samples_to_json(state.history),
-            "former": samples_to_json(state.former),
-            "shifted": state.shifted,
-        }
-
-    def load(self, data: Mapping[str, Any]) -> State:
-        """As :meth:`Detector.load`."""
-        try:
-            history, former = samples_from_json(data["history"]), samples_from_json(data["former"])
-            return State(history, former, float(data["shifted"]))
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not a state of the live detector: {error}") from None
 
     def _shift(self, history: tuple[Sample, ...]) -> Finding | None:
         split = max(self.settings.learn, len(history) - self.settings.recent)

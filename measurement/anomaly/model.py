@@ -1,6 +1,7 @@
 """What a detector finds, and what every detector offers.
 
-A detector holds settings only; what it remembers of a series is a frozen state that the caller keeps.
+A detector holds settings only; what it remembers of a series is a frozen state that the caller keeps, a
+dataclass that :func:`measurement.model.to_json` writes.
 ``step`` takes the state and one sample and gives the next state, so a series can be replayed, resumed after
 a restart, or tried with another detector.  Detectors expect samples in order of time:
 :mod:`measurement.anomaly.watch` sees to that.
@@ -9,10 +10,10 @@ a restart, or tried with another detector.  Detectors expect samples in order of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 
 class Sample(NamedTuple):
@@ -102,15 +103,6 @@ class Detector(Protocol[State]):
     def learning(self, state: State) -> bool:
         """Whether it has seen too little to find anything."""
 
-    def dump(self, state: State) -> dict[str, Any]:
-        """The state as JSON, exactly."""
-
-    def load(self, data: Mapping[str, Any]) -> State:
-        """The inverse of :meth:`dump`.
-
-        :raises ValueError: for anything :meth:`dump` does not write.
-        """
-
 
 def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
     """Mean and sample deviation (n - 1 in the denominator; 0 for a single value)."""
@@ -123,22 +115,3 @@ def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
 def evidence(samples: Sequence[Sample]) -> Evidence:
     """Of a stretch that is not empty."""
     return Evidence(*mean_and_deviation([sample.value for sample in samples]), tuple(samples))
-
-
-def samples_to_json(samples: Sequence[Sample]) -> list[list[float]]:
-    """Samples as pairs; JSON keeps a float exactly."""
-    return [[sample.at, sample.value] for sample in samples]
-
-
-def samples_from_json(data: Any) -> tuple[Sample, ...]:
-    """The inverse of :func:`samples_to_json`.
-
-    :raises ValueError: for anything but finite pairs.
-    """
-    try:
-        samples = tuple(Sample(float(at), float(value)) for at, value in data)
-    except (TypeError, ValueError):
-        raise ValueError("samples: not a list of pairs") from None
-    if not all(math.isfinite(number) for sample in samples for number in sample):
-        raise ValueError("samples: not finite")
-    return samples

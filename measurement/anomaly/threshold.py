@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from measurement.anomaly.model import (
     Direction,
@@ -15,8 +13,6 @@ from measurement.anomaly.model import (
     Severity,
     Stage,
     evidence,
-    samples_from_json,
-    samples_to_json,
 )
 
 
@@ -60,17 +56,6 @@ class Threshold:
     def learning(self, state: State) -> bool:  # noqa: ARG002 - a limit needs none
         """Never."""
         return False
-
-    def dump(self, state: State) -> dict[str, Any]:
-        """As :meth:`Detector.dump`."""
-        return {"run": samples_to_json(state.run), "beyond": state.beyond}
-
-    def load(self, data: Mapping[str, Any]) -> State:
-        """As :meth:`Detector.load`."""
-        try:
-            return State(samples_from_json(data["run"]), bool(data["beyond"]))
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not a state of a threshold: {error}") from None
 
     def _finding(self, run: tuple[Sample, ...], beyond: bool) -> Finding:
         # There is no level before: the limit itself stands for it.

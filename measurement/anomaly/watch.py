@@ -22,9 +22,7 @@ from typing import Any
 
 from measurement.anomaly import raising
 from measurement.anomaly.absence import INTERVALS, absent, learnt_period
-from measurement.anomaly.alarm import Alarm, Kind, acknowledge, series_from_json
-from measurement.anomaly.alarm import from_json as alarm_from_json
-from measurement.anomaly.alarm import to_json as alarm_to_json
+from measurement.anomaly.alarm import Alarm, Kind, acknowledge
 from measurement.anomaly.model import (
     Detector,
     Evidence,
@@ -32,12 +30,10 @@ from measurement.anomaly.model import (
     Sample,
     Stage,
     evidence,
-    samples_from_json,
-    samples_to_json,
 )
 from measurement.anomaly.policy import Policy
 from measurement.anomaly.wording import moment
-from measurement.model import Measurement, Observation, Series
+from measurement.model import Measurement, Observation, Series, from_json, to_json
 
 LARGEST = 1e100
 BACK = 0.75
@@ -61,6 +57,25 @@ class Watched:
     def alarm(self, kind: Kind) -> Alarm | None:
         """The open alarm of this kind."""
         return next((alarm for alarm in self.open if alarm.kind is kind), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _DetectorState:
+    """The state of a detector, with the name of the detector's class."""
+
+    detector: str
+    state: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """One watched series as it is stored."""
+
+    series: Series
+    last: tuple[Sample, ...]
+    plateau: _DetectorState | None
+    threshold: _DetectorState | None
+    open: tuple[Alarm, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,51 +235,32 @@ class Watch:
             return self.policy.periods[series]
         return learnt_period([later.at - earlier.at for earlier, later in pairwise(watched.last)])
 
-    def dump(self, state: WatchState) -> dict[str, Any]:
-        """The state as JSON, exactly."""
-        return {
-            "ticked_at": state.ticked_at,
-            "waiting_since": state.waiting_since,
-            "series": [self.dump_series(series, watched) for series, watched in state.series.items()],
-        }
-
-    def dump_series(self, series: Series, watched: Watched) -> dict[str, Any]:
-        """One series of a state as JSON: where only what changed is to be written."""
+    def series_to_json(self, series: Series, watched: Watched) -> dict[str, Any]:
+        """Return what is remembered of one series as JSON."""
         detector, limit = self.policy.detectors.get(series.metric), self.policy.limits.get(series)
-        return {
-            "series": series._asdict(),
-            "last": samples_to_json(watched.last),
-            "plateau": _dump(detector, watched.plateau),
-            "threshold": _dump(limit, watched.threshold),
-            "open": [alarm_to_json(alarm) for alarm in watched.open],
-        }
-
-    def load(self, data: Mapping[str, Any]) -> WatchState:
-        """The inverse of :meth:`dump`; a detector that the policy has exchanged meanwhile learns anew.
-
-        :raises ValueError: for anything :meth:`dump` does not write.
-        """
-        try:
-            every = dict(self.load_series(each) for each in data["series"])
-            return WatchState(every, data["ticked_at"], data["waiting_since"])
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not a state of the watch: {error}") from None
-
-    def load_series(self, data: Mapping[str, Any]) -> tuple[Series, Watched]:
-        """The inverse of :meth:`dump_series`.
-
-        :raises ValueError: for anything :meth:`dump_series` does not write.
-        """
-        try:
-            series = series_from_json(data["series"])
-            return series, Watched(
-                samples_from_json(data["last"]),
-                _load(self.policy.detectors.get(series.metric), data["plateau"]),
-                _load(self.policy.limits.get(series), data["threshold"]),
-                tuple(alarm_from_json(alarm) for alarm in data["open"]),
+        document: dict[str, Any] = to_json(
+            _Stored(
+                series,
+                watched.last,
+                _stored_state(detector, watched.plateau),
+                _stored_state(limit, watched.threshold),
+                watched.open,
             )
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not a state of the watch: {error}") from None
+        )
+        return document
+
+    def series_from_json(self, data: object) -> tuple[Series, Watched]:
+        """Return what :meth:`series_to_json` wrote; a detector that the policy has exchanged learns again.
+
+        :raises ValueError: for other data.
+        """
+        stored = from_json(_Stored, data)
+        return stored.series, Watched(
+            stored.last,
+            _restored_state(self.policy.detectors.get(stored.series.metric), stored.plateau),
+            _restored_state(self.policy.limits.get(stored.series), stored.threshold),
+            stored.open,
+        )
 
 
 def _ask(detector: Detector[Any] | None, state: Any, sample: Sample) -> tuple[Any, Finding | None]:
@@ -292,13 +288,13 @@ def _put(watched: Watched, alarm: Alarm) -> Watched:
     return replace(watched, open=(*others, alarm) if alarm.open else others)
 
 
-def _dump(detector: Detector[Any] | None, state: Any) -> dict[str, Any] | None:
+def _stored_state(detector: Detector[Any] | None, state: Any) -> _DetectorState | None:
     if detector is None or state is None:
         return None
-    return {"detector": type(detector).__name__, "state": detector.dump(state)}
+    return _DetectorState(type(detector).__name__, state)
 
 
-def _load(detector: Detector[Any] | None, data: Mapping[str, Any] | None) -> Any:
-    if detector is None or data is None or data["detector"] != type(detector).__name__:
+def _restored_state(detector: Detector[Any] | None, stored: _DetectorState | None) -> Any:
+    if detector is None or stored is None or stored.detector != type(detector).__name__:
         return None
-    return detector.load(data["state"])
+    return from_json(type(detector.begin()), stored.state)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from measurement.model import NO_PARAMETERS, Observation, PathKey, host_key
+from measurement.model import Observation, PathKey, host_key
 
 PERIOD = 5.0
 """Seconds between two samples, [ADON] 4.2."""
@@ -60,7 +60,7 @@ class Origin:
         unit: str = "",
         *,
         of: str = "",
-        extra: Mapping[str, object] = NO_PARAMETERS,
+        extra: Mapping[str, object] | None = None,
     ) -> Observation:
         """One value of this sample.
 
@@ -69,7 +69,7 @@ class Origin:
         :param extra: what else belongs to it, as JSON.
         :raises ValueError: for a value that is no finite number, or a name that is none.
         """
-        parameters = {**({"unit": unit} if unit else {}), **extra}
+        parameters = {**({"unit": unit} if unit else {}), **(extra or {})}
         source = f"custom:{self.host}/{self.metric}"
         return Observation(on_host(self.host, of), name, float(value), self.at, source, self.tool, parameters)
 

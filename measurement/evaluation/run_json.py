@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from measurement.document import problems
 from measurement.evaluation.results import Measured, Path
 from measurement.evaluation.run import Note, Reference, Run, Sample
+from measurement.model import list_problems
 
 FORMAT: Literal["ceem-run/1"] = "ceem-run/1"
 T = TypeVar("T", bound=BaseModel)
@@ -179,7 +179,7 @@ def _checked(kind: type[T], data: object) -> T:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        raise ValueError("; ".join(problems(error, "run"))) from None
+        raise ValueError("; ".join(list_problems(error, "run"))) from None
 
 
 def _path(path: Path, measured: Measured | None, failed: int) -> PathBody:

@@ -20,12 +20,12 @@ from pydantic import (
     ValidationError,
 )
 
-from measurement.document import problems
 from measurement.health.markers import Fired, Marker
 from measurement.health.model import Found, Indicator, Pair
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.health.scoring import Part, Score
 from measurement.instances import Instance
+from measurement.model import list_problems
 
 FORMAT = "adon-health-round"
 VERSION = 1
@@ -136,7 +136,7 @@ def from_json(body: Any) -> RoundRecord:
     try:
         return _record(RoundDocument.model_validate(body))
     except ValidationError as error:
-        raise ValueError("; ".join(problems(error))) from None
+        raise ValueError("; ".join(list_problems(error, "document"))) from None
 
 
 def from_text(text: str | bytes) -> RoundRecord:

@@ -4,16 +4,17 @@ The document of a webhook and of the event stream::
 
     {"id": "…", "subscription": "s-1", "omitted": 0, "alarms": [{alarm}, …]}
 
-with each alarm as :func:`measurement.anomaly.alarm.to_json` writes it.
+with each alarm as :func:`measurement.model.to_json` writes it.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from measurement.anomaly.alarm import Alarm, to_json
+from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.wording import moment
 from measurement.errors import shorten
+from measurement.model import to_json
 from measurement.notify.outbox import Delivery
 
 SUBJECT = 120

@@ -21,9 +21,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from measurement.anomaly import alarm as alarms
 from measurement.anomaly.alarm import Alarm
-from measurement.notify import subscription as subscriptions
+from measurement.model import from_json, to_json
 from measurement.notify.subscription import Subscription, matches
 
 MayHear = Callable[[Subscription, Alarm], bool]
@@ -195,43 +194,42 @@ def _id(name: str, box: _Box) -> str:
 # -- kept over a restart ------------------------------------------------------------------------------------
 
 
-def to_json(outbox: Outbox) -> dict[str, Any]:
-    """What waits and what was told, as an object.
+@dataclass(frozen=True, slots=True)
+class _StoredBox:
+    """What is stored of a subscription; not the pauses: what waits is due at once when it is read."""
 
-    Pauses are not kept: what waits is due at once when it is read.
-    """
-    return {
-        name: {
-            "waiting": [alarms.to_json(alarm) for alarm in box.waiting],
-            "omitted": box.omitted,
-            "attempts": box.attempts,
-            "told": dict(box.told),
-            "subscription": subscriptions.to_json(outbox.subscriptions[name]),
-        }
-        for name, box in outbox.boxes.items()
-        if name in outbox.subscriptions
+    waiting: tuple[Alarm, ...]
+    omitted: int
+    attempts: int
+    told: Mapping[str, str]
+    subscription: Subscription
+
+
+_Stored = dict[str, _StoredBox]
+
+
+def outbox_to_json(outbox: Outbox) -> dict[str, Any]:
+    """Return what waits and what was told as JSON."""
+    known = {name: box for name, box in outbox.boxes.items() if name in outbox.subscriptions}
+    stored = {
+        name: _StoredBox(box.waiting, box.omitted, box.attempts, box.told, outbox.subscriptions[name])
+        for name, box in known.items()
     }
+    document: dict[str, Any] = to_json(stored, _Stored)
+    return document
 
 
-def from_json(data: Mapping[str, Any], pace: Pace = Pace()) -> Outbox:
-    """The inverse of :func:`to_json`.
+def outbox_from_json(data: object, pace: Pace = Pace()) -> Outbox:
+    """Return what :func:`outbox_to_json` wrote.
 
-    :raises ValueError: for anything that it does not write.
+    :raises ValueError: for other data.
     """
-    try:
-        return Outbox(
-            pace,
-            {name: subscriptions.from_json(box["subscription"]) for name, box in data.items()},
-            {name: _box(box) for name, box in data.items()},
-        )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not an outbox: {error}") from None
-
-
-def _box(data: Mapping[str, Any]) -> _Box:
-    return _Box(
-        waiting=tuple(alarms.from_json(alarm) for alarm in data["waiting"]),
-        omitted=int(data["omitted"]),
-        attempts=int(data["attempts"]),
-        told={str(name): str(news) for name, news in data["told"].items()},
+    stored = from_json(_Stored, data)
+    return Outbox(
+        pace,
+        {name: one.subscription for name, one in stored.items()},
+        {
+            name: _Box(waiting=one.waiting, omitted=one.omitted, attempts=one.attempts, told=one.told)
+            for name, one in stored.items()
+        },
     )

@@ -10,8 +10,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, ClassVar
 from urllib.parse import urlsplit
+
+from pydantic import ConfigDict, PlainSerializer, StrictBool, StringConstraints
 
 from measurement.anomaly.alarm import Alarm, Kind
 from measurement.anomaly.model import Severity
@@ -21,6 +23,8 @@ _ADDRESS = re.compile(
 )
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,199}")
 _LONGEST = 2000
+Text = Annotated[str, StringConstraints(max_length=_LONGEST)]
+Kinds = Annotated[frozenset[Kind], PlainSerializer(sorted)]
 
 
 class Channel(StrEnum):
@@ -40,14 +44,16 @@ class Filter:
     :param ends: whether to hear when an alarm is over.
     """
 
-    path: str | None = None
-    source: str | None = None
-    destination: str | None = None
-    metric: str | None = None
-    kinds: frozenset[Kind] | None = None
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    path: Text | None = None
+    source: Text | None = None
+    destination: Text | None = None
+    metric: Text | None = None
+    kinds: Kinds | None = None
     least: Severity = Severity.WARNING
-    changes_for_the_better: bool = False
-    ends: bool = True
+    changes_for_the_better: StrictBool = False
+    ends: StrictBool = True
 
 
 EVERYTHING = Filter()
@@ -62,10 +68,10 @@ class Subscription:
     :raises ValueError: naming the field that cannot be used.
     """
 
-    id: str
-    owner: str
+    id: Text
+    owner: Text
     channel: Channel
-    target: str = ""
+    target: Text = ""
     filter: Filter = EVERYTHING
 
     def __post_init__(self) -> None:
@@ -120,72 +126,3 @@ def matches(subscription: Subscription, alarm: Alarm) -> bool:
 
 
 _RANK: Mapping[Severity, int] = {Severity.WARNING: 0, Severity.CRITICAL: 1}
-
-
-def to_json(subscription: Subscription) -> dict[str, Any]:
-    """A subscription as an object."""
-    wanted = subscription.filter
-    return {
-        "id": subscription.id,
-        "owner": subscription.owner,
-        "channel": subscription.channel.value,
-        "target": subscription.target,
-        "filter": {
-            "path": wanted.path,
-            "source": wanted.source,
-            "destination": wanted.destination,
-            "metric": wanted.metric,
-            "kinds": None if wanted.kinds is None else sorted(kind.value for kind in wanted.kinds),
-            "least": wanted.least.value,
-            "changes_for_the_better": wanted.changes_for_the_better,
-            "ends": wanted.ends,
-        },
-    }
-
-
-def from_json(data: Mapping[str, Any]) -> Subscription:
-    """The inverse of :func:`to_json`; parts of the filter may be left out.
-
-    :raises ValueError: naming what is missing or wrong.
-    """
-    try:
-        return Subscription(
-            id=_text(data["id"], "id"),
-            owner=_text(data["owner"], "owner"),
-            channel=Channel(data["channel"]),
-            target=_text(data.get("target", ""), "target"),
-            filter=_filter(data.get("filter", {})),
-        )
-    except KeyError as error:
-        raise ValueError(f"{error.args[0]}: is missing") from None
-    except (TypeError, AttributeError) as error:
-        raise ValueError(f"not a subscription: {error}") from None
-
-
-def _filter(data: Mapping[str, Any]) -> Filter:
-    unknown = set(data) - set(Filter.__dataclass_fields__)
-    if unknown:
-        raise ValueError(f"filter.{min(unknown)}: there is no such part")
-    kinds = data.get("kinds")
-    parts = ("path", "source", "destination", "metric")
-    texts = {part: None if data.get(part) is None else _text(data[part], f"filter.{part}") for part in parts}
-    return Filter(
-        **texts,
-        kinds=None if kinds is None else frozenset(Kind(kind) for kind in kinds),
-        least=Severity(data.get("least", Severity.WARNING)),
-        changes_for_the_better=_flag(data, "changes_for_the_better", EVERYTHING.changes_for_the_better),
-        ends=_flag(data, "ends", EVERYTHING.ends),
-    )
-
-
-def _text(value: object, field: str) -> str:
-    if not isinstance(value, str) or len(value) > _LONGEST:
-        raise ValueError(f"{field}: must be a text")
-    return value
-
-
-def _flag(data: Mapping[str, Any], field: str, default: bool) -> bool:
-    value = data.get(field, default)
-    if not isinstance(value, bool):
-        raise ValueError(f"filter.{field}: must be true or false")
-    return value

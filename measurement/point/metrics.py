@@ -14,10 +14,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from measurement.codec import observation_to_json
 from measurement.custom.model import CustomMetric
 from measurement.errors import MeasurementError
-from measurement.model import Observation
+from measurement.model import Observation, to_json
 from measurement.point.children import ToolFailed
 from measurement.point.specs import MetricSpec
 
@@ -36,7 +35,7 @@ def result(observations: Sequence[Observation]) -> dict[str, Any]:
     return {
         "schema": 1,
         "succeeded": True,
-        "observations": [observation_to_json(observation) for observation in observations],
+        "observations": [to_json(observation) for observation in observations],
     }
 
 

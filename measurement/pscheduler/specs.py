@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 HOST_METRIC = "adon-metric"
 """A test of this project's own points: a metric of the host, again and again (:mod:`measurement.custom`);
-its results are ``observations`` of :mod:`measurement.codec`."""
+its results are ``observations`` as :func:`measurement.model.to_json` writes them."""
 WITHOUT_END = frozenset({Kind.LATENCYBG.value, HOST_METRIC})
 """Tests of class background-multi: their first run has no result, each result is a run of its own."""
 

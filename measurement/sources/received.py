@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from measurement import codec
 from measurement.errors import BadAnswer, shorten
-from measurement.model import Measurement, Observation, PathKey
+from measurement.model import Measurement, Observation, PathKey, from_json
 from measurement.pscheduler import results
 from measurement.pscheduler.document import Document
 from measurement.pscheduler.specs import HOST_METRIC
@@ -182,7 +181,7 @@ def _observations(report: Report, now: float) -> Received:
 
 def _observation(report: Report, item: Document, now: float) -> Observation:
     """What a point observed on its own host: which host that is, is not its to say."""
-    found = codec.observation_from_json(item.fields)
+    found = from_json(Observation, item.fields)
     if not BEGAN <= found.observed_at <= now + AHEAD:
         raise ValueError("observed in the future, or before 2017")
     key = PathKey("", report.host, found.key.destination)

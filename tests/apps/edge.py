@@ -22,8 +22,7 @@ from requests.adapters import HTTPAdapter
 
 from adon.store.upgrade import upgrade
 from apps.link import LinkClient
-from measurement.codec import to_json
-from measurement.model import PathKey
+from measurement.model import PathKey, to_json
 from tests.ports import free_port
 from tests.support.factories import make_measurement
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from apps.cli import measure
-from measurement.anomaly.alarm import to_json
+from measurement.model import to_json
 from tests.support.fake_collector import FELL, OVER
 
 RUN = ("measure", "run", "al2s", "mu", "osu")

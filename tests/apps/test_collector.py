@@ -20,10 +20,9 @@ from apps.collector import contacts, orders
 from apps.collector.collector import LEASE, LEASE_S, RENEW_EVERY
 from apps.collector.identity import Identity, next_start
 from apps.link import LinkClient, LinkServer
-from measurement import codec
 from measurement.archive import Appended, Archive
 from measurement.errors import ArchiveError, ArchiveUnavailable, LeaseLost, Stopped
-from measurement.model import Measurement, Metric
+from measurement.model import Measurement, Metric, from_json
 from measurement.point import certificate
 from measurement.poller import PathTest, PolledRun
 from measurement.pscheduler.client import Schedule
@@ -286,9 +285,9 @@ def test_the_process_measures_reports_answers_and_stops_cleanly(tmp_path: Path) 
         web = LinkClient(tmp_path / "collector.sock", "web")
         try:
             payload = _next_measurement(messages)
-            assert codec.from_json(payload).metric is Metric.RTT
+            assert from_json(Measurement, payload).metric is Metric.RTT
             with Archive(tmp_path / "measurements.db", readonly=True) as archive:
-                assert codec.from_json(payload) in archive.query()
+                assert from_json(Measurement, payload) in archive.query()
             schedule = web.call("schedule", {})
             assert schedule["measures"]
             assert len(schedule["tasks"]) == 12

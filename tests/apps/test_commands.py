@@ -38,8 +38,6 @@ from adon.store.store import Store
 from apps.campus_edge import commands
 from apps.campus_edge.commands import MOST_ASKED, Commands
 from apps.campus_edge.loop import Stamps
-from measurement import codec as measurement_codec
-from measurement.anomaly import alarm as alarms
 from measurement.custom.batch.model import JobState as Word
 from measurement.model import Observation, host_key, to_json
 from tests.apps.edge import TEMPLATE, measured
@@ -140,7 +138,7 @@ def test_a_measurement_becomes_an_event_and_no_command(world: World) -> None:
 
 def test_a_value_of_a_host_becomes_an_event(world: World) -> None:
     seen = Observation(host_key("mu"), "host.load_1m", 3.5, 900.0, "custom:mu/host")
-    event = world.receive("observation", **measurement_codec.observation_to_json(seen))
+    event = world.receive("observation", **to_json(seen))
     assert isinstance(event, ObservationArrived)
     assert event.observation == seen
     with pytest.raises(InvalidInput, match="observation"):
@@ -149,10 +147,10 @@ def test_a_value_of_a_host_becomes_an_event(world: World) -> None:
 
 def test_an_alarm_becomes_an_event_of_its_beginning_or_of_its_end(world: World) -> None:
     raised = make_alarm(900.0, since=870.0)
-    event = world.receive("alarm", **alarms.to_json(raised))
+    event = world.receive("alarm", **to_json(raised))
     assert isinstance(event, AlarmRaised)
     assert event.alarm == raised
-    event = world.receive("alarm", **alarms.to_json(clear_alarm(raised, 990.0)))
+    event = world.receive("alarm", **to_json(clear_alarm(raised, 990.0)))
     assert isinstance(event, AlarmCleared)
     assert event.alarm.cleared_at == 990.0
 
@@ -172,7 +170,7 @@ def test_messages_that_are_no_events(world: World, kind: str) -> None:
     assert world.receive(kind, role="web") is None
 
 
-ALARM = alarms.to_json(make_alarm(900.0))
+ALARM = to_json(make_alarm(900.0))
 BELOW_ZERO = to_json(report("osu-hpc", wait(5.0)))
 BELOW_ZERO["state"]["waits"][0]["seconds"] = -5.0
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {

@@ -14,7 +14,7 @@ import pytest
 
 from apps.collector.identity import FILE, Identity
 from apps.link import LinkServer
-from measurement import codec
+from measurement.model import Observation, from_json
 from measurement.pscheduler import specs
 from tests.apps.edge import eventually
 from tests.measurement.point.running import RunningPoint
@@ -57,7 +57,7 @@ def test_the_points_observe_while_a_flow_runs_and_the_controller_hears_of_it(
         kind, payload = "", {}
         while kind != "observation":
             kind, payload = told.get(timeout=60)
-        seen = codec.observation_from_json(payload)
+        seen = from_json(Observation, payload)
         assert (seen.key.source, seen.metric) == ("mu", "host.load_1m")
         assert standing() == 1
         link.broadcast("monitor", {"watches": [], "series": []}, "collector")

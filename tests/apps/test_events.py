@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from apps.rest import listeners
-from measurement.anomaly.alarm import to_json
+from measurement.model import to_json
 from tests.apps.edge import eventually
 from tests.support.fake_collector import FELL, ROSE
 

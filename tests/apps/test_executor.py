@@ -38,7 +38,6 @@ from adon.broker.flow import FlowState
 from adon.broker.recompute.seen import Seen, Snapshot
 from adon.errors import Unavailable
 from apps.campus_edge.executor import Executor
-from measurement import codec
 from measurement.model import Metric, Observation, PathKey, from_json
 from measurement.sites import codec as sites_codec
 from measurement.sites.model import JobOrder, Shape
@@ -265,7 +264,7 @@ def test_what_the_collector_is_asked_and_told() -> None:
         "reason": "alarm a-1",
         "cause": "e-1",
     }
-    assert codec.observation_from_json(told) == scored
+    assert from_json(Observation, told) == scored
 
 
 def test_a_name_cannot_forge_a_log_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from apps.collector.keeper import ALARM, Keeper
-from measurement import codec
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.policy import Policy
 from measurement.anomaly.watch import Watch
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
-from measurement.model import Measurement, Metric, Observation, host_key
+from measurement.model import Measurement, Metric, Observation, from_json, host_key
 from tests.apps.collecting import EPOCH, Clock, Told
 from tests.support.factories import make_measurement
 
@@ -60,7 +59,7 @@ def test_a_value_is_archived_before_it_is_told(bench: Bench) -> None:
 
 def _archived(bench: Bench, kind: str, payload: object) -> None:
     assert kind == "measurement"
-    assert codec.from_json(payload) in bench.archive.query()  # type: ignore[arg-type]
+    assert from_json(Measurement, payload) in bench.archive.query()  # type: ignore[arg-type]
 
 
 def test_ignored_details_are_counted_per_point(bench: Bench) -> None:
@@ -144,7 +143,7 @@ def test_a_controller_that_comes_back_is_told_the_latest_with_true_times(bench: 
     bench.keeper.greet()
     ((kind, payload),) = bench.told.sent
     assert kind == "measurement"
-    assert codec.from_json(payload).observed_at == EPOCH + 20
+    assert from_json(Measurement, payload).observed_at == EPOCH + 20
 
 
 def test_silence_is_an_alarm_unless_it_is_expected(bench: Bench) -> None:
@@ -184,7 +183,7 @@ def test_the_controller_is_told_of_values_of_hosts_that_triggers_wait_for(bench:
     bench.keeper.tell_of(frozenset({("mu", "host.load_1m")}))
     later = Observation(host_key("mu"), "host.load_1m", 4.5, EPOCH + 5, "custom:mu/host")
     bench.keeper.keep([later, other])
-    told = [codec.observation_from_json(body) for kind, body in bench.told.sent if kind == "observation"]
+    told = [from_json(Observation, body) for kind, body in bench.told.sent if kind == "observation"]
     assert told == [later]
     bench.keeper.tell_of(frozenset())
     bench.keeper.keep([Observation(host_key("mu"), "host.load_1m", 5.5, EPOCH + 9, "custom:mu/host")])

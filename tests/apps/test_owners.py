@@ -17,7 +17,8 @@ from adon.store.access.upgrade import upgrade
 from apps.collector.owners import KNOWN_S, Owners
 from apps.collector.readers import Readers
 from apps.collector.telling import OUTBOX, telling
-from measurement.notify.subscription import Channel, to_json
+from measurement.model import to_json
+from measurement.notify.subscription import Channel
 from tests.apps.edge import eventually
 from tests.measurement.notify.alarming import alarm, subscription
 from tests.measurement.notify.standin_smtp import running

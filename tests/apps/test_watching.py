@@ -20,10 +20,9 @@ from apps.collector.standing import Wanted
 from apps.collector.watcher import Watcher
 from apps.collector.watching import in_background, of_hosts
 from measurement.archive import Appended, Archive
-from measurement.codec import observation_to_json
 from measurement.errors import ArchiveError
 from measurement.fleet import Fleet, Host, Watched
-from measurement.model import Measurement, Metric, Observation, PathKey, host_key
+from measurement.model import Measurement, Metric, Observation, PathKey, host_key, to_json
 from measurement.poller import PathTest
 from measurement.pscheduler import specs, validation
 from measurement.pscheduler.specs import PostedTask
@@ -97,7 +96,7 @@ class Keeping:
 
 
 def sample(host: str, at: float, **changes: Any) -> dict[str, Any]:
-    item = observation_to_json(Observation(host_key(host), "host.load_1m", 0.5, at, "here"))
+    item = to_json(Observation(host_key(host), "host.load_1m", 0.5, at, "here"))
     return {"succeeded": True, "observations": [{**item, **changes}]}
 
 

@@ -25,8 +25,8 @@ from apps.collector.readers import Readers, actor_of
 from apps.collector.telling import OUTBOX, telling
 from apps.collector.ways_in import reporters, resolver, ways_in
 from measurement.archive import Archive
-from measurement.model import Measurement, Metric, PathKey
-from measurement.notify.subscription import Channel, to_json
+from measurement.model import Measurement, Metric, PathKey, to_json
+from measurement.notify.subscription import Channel
 from tests.apps.collecting import KEY, CollectorThread, run_collector, succeed, write_and_load
 from tests.apps.edge import eventually
 from tests.measurement.notify.alarming import alarm, subscription

@@ -28,7 +28,7 @@ from adon.config import load
 from apps.cli.main import app
 from apps.deploy.web_servers import Place, written
 from apps.rest.serving import WebServer
-from measurement.anomaly.alarm import to_json as alarm_to_json
+from measurement.model import to_json
 from tests.apps.edge import NETWORK, eventually
 from tests.apps.identity.apache import MODULES, NEEDED, load_modules
 from tests.apps.identity.processes import listens, running
@@ -200,11 +200,11 @@ def test_an_event_stream_is_passed_on_while_it_goes_on(front: Front) -> None:
             words = listening.iter_lines(chunk_size=1)
             assert next(words) == b": listening"
             for _ in range(2):
-                put(alarm_to_json(alarms()[0]))
+                put(to_json(alarms()[0]))
                 (said,) = [next(line for line in words if line.startswith(b"data:"))]
                 assert json.loads(said.removeprefix(b"data:"))
     # A web server learns that the browser is gone when it writes; then it lets ADON know.
-    eventually(lambda: put(alarm_to_json(alarms()[0])) or front.world.stream.listening == 0)
+    eventually(lambda: put(to_json(alarms()[0])) or front.world.stream.listening == 0)
 
 
 @pytest.mark.slow

@@ -24,8 +24,7 @@ import yaml
 from apps.link import LinkClient
 from benchmarks.filled import campus, filling, people
 from benchmarks.filled.lives import KINDS
-from measurement.codec import to_json
-from measurement.model import Metric, PathKey
+from measurement.model import Metric, PathKey, to_json
 from tests.apps.edge import DIES_WITH_US, PATIENCE_S, ROOT, Switches, end, eventually
 from tests.ports import free_port
 from tests.support.factories import make_measurement

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from measurement import codec
 from measurement.errors import Stopped
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Measurement, Metric, PathKey, from_json, to_json
 from measurement.poller import MeasurementFailed, PathTest, Point, Poller
 from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient
@@ -45,7 +44,7 @@ def test_a_good_run_becomes_measurements_of_the_path(server: StandIn) -> None:
     assert (rtt.key, rtt.value, rtt.tool) == (KEY, pytest.approx(0.0026), "ping")
     assert rtt.source.startswith(server.url)
     assert rtt.observed_at >= rtt.started_at
-    assert codec.from_json(codec.to_json(rtt)) == rtt
+    assert from_json(Measurement, to_json(rtt)) == rtt
     assert server.cancelled == []
 
 
@@ -321,15 +320,20 @@ def test_a_test_without_an_end_of_its_own_is_not_for_the_poller(server: StandIn)
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [({"metric": "mood"}, ""), ({"value": -1}, "rtt"), ({"key": {}}, "key"), ({"value": None}, "")],
+    [
+        ({"metric": "mood"}, "metric"),
+        ({"value": -1}, "rtt"),
+        ({"key": {}}, "key.path"),
+        ({"value": None}, "value"),
+    ],
 )
 def test_a_message_that_is_no_measurement_is_refused(change: dict[str, Any], field: str) -> None:
-    good = codec.to_json(make_measurement(metric=Metric.RTT, value=0.1))
+    good = to_json(make_measurement(metric=Metric.RTT, value=0.1))
     with refused(ValueError, field):
-        codec.from_json({**good, **change})
+        from_json(Measurement, {**good, **change})
     del good["source"]
     with refused(ValueError, "source"):
-        codec.from_json(good)
+        from_json(Measurement, good)
 
 
 def test_throughput_test_of_three_seconds_fails_at_a_server(server: StandIn) -> None:

@@ -16,14 +16,10 @@ from apps.collector.studies import Studies
 from apps.collector.timeline import LeftOut
 from apps.link import LinkServer, Peer
 from measurement.anomaly.alarm import Alarm, Kind, acknowledge, alarm_id
-from measurement.anomaly.alarm import from_json as alarm_from_json
-from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.anomaly.model import Direction, Evidence, Sample, Severity
 from measurement.archive import Archive
-from measurement.codec import key_from_json
-from measurement.model import Metric, PathKey, Series, to_json
-from measurement.notify.subscription import from_json as subscription_from_json
-from measurement.notify.subscription import to_json as subscription_to_json
+from measurement.model import Metric, PathKey, Series, from_json, to_json
+from measurement.notify.subscription import Subscription
 from measurement.scheduling import Execution
 from measurement.scheduling.ticks import seconds
 from tests.support.factories import make_measurement
@@ -63,7 +59,7 @@ def schedule_answer() -> dict[str, Any]:
 
 
 def put_alarm(archive: Archive, alarm: Alarm) -> None:
-    document = alarm_to_json(alarm)
+    document = to_json(alarm)
     archive.put_document("alarm", alarm.id, alarm.raised_at, alarm.series, document, is_open=alarm.open)
 
 
@@ -160,15 +156,15 @@ class Collector:
     def answer(self, archive: Archive, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
         match kind:
             case "measure":
-                return self.measure(archive, key_from_json(payload["key"]), payload["test"])
+                return self.measure(archive, from_json(PathKey, payload["key"]), payload["test"])
             case "alarm.acknowledge":
-                alarm = alarm_from_json(archive.document("alarm", payload["id"]) or {})
+                alarm = from_json(Alarm, archive.document("alarm", payload["id"]) or {})
                 known = acknowledge(alarm, payload["who"], NOW)
                 put_alarm(archive, known)
-                return alarm_to_json(known)
+                return to_json(known)
             case "subscription.put":
                 try:
-                    wanted = subscription_to_json(subscription_from_json(payload["subscription"]))
+                    wanted = to_json(from_json(Subscription, payload["subscription"]))
                 except ValueError as error:
                     field, _, cause = str(error).partition(": ")
                     raise InvalidInput.of(field, cause) from None

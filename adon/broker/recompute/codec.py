@@ -47,8 +47,7 @@ from adon.flowvisor.topology.topology import Topology
 from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
 from adon.templates_catalog.model import Template
-from measurement import codec as measured
-from measurement.model import Metric, finite, from_json, to_json, type_adapter
+from measurement.model import Measurement, Metric, PathKey, finite, from_json, to_json, type_adapter
 
 KEPT = 4096
 """Parts that an encoder remembers."""
@@ -229,10 +228,10 @@ def _known_to_json(known: Known) -> object:
     changes = [
         [metric.value, [changed.since, changed.why, changed.less]] for metric, changed in known.changes
     ]
-    results = [measured.to_json(result) for result in known.results]
+    results = [to_json(result) for result in known.results]
     carried = known.carried
     return {
-        "key": measured.key_to_json(known.key),
+        "key": to_json(known.key),
         "results": results,
         "changes": changes,
         "carried": None if carried is None else [carried.bits, carried.streams, carried.observed_at],
@@ -243,10 +242,10 @@ def _known_to_json(known: Known) -> object:
 
 def _known_from_json(body: Any) -> Known:
     changes = tuple((Metric(metric), _changed(*changed)) for metric, changed in body["changes"])
-    results = tuple(measured.from_json(result) for result in body["results"])
+    results = tuple(from_json(Measurement, result) for result in body["results"])
     carried = None if body["carried"] is None else Carried(*map(float, body["carried"]))
     best, beside = (None if body[name] is None else float(body[name]) for name in ("best", "beside"))
-    return Known(measured.key_from_json(body["key"]), results, changes, carried, best, beside)
+    return Known(from_json(PathKey, body["key"]), results, changes, carried, best, beside)
 
 
 def _changed(since: float | str, why: str, less: bool) -> Changed:

@@ -22,7 +22,7 @@ from apps.rest.owned import check_owned
 from apps.rest.paging import Moment, NewestFirst, by_time, cut, listed, until, wanted
 from apps.rest.services import ask_collector, services
 from measurement.anomaly.alarm import Alarm
-from measurement.anomaly.alarm import from_json as alarm_from_json
+from measurement.model import from_json
 
 api = blueprint("alarms", "Alarms, and who is told of them")
 
@@ -78,7 +78,7 @@ def _alarm(name: str) -> Alarm:
     document = parts.measurements.document("alarm", name)
     if document is None:
         raise NotFound("alarm", name)
-    alarm = alarm_from_json(document)
+    alarm = from_json(Alarm, document)
     if not parts.policy.decide(g.actor, Action.MEASUREMENT_READ, alarm.series).allowed:
         raise NotFound("alarm", name)  # as if it had never been raised
     return alarm
@@ -99,7 +99,7 @@ def acknowledge_alarm(name: str) -> Alarm:
     alarm = _alarm(name)
     if not alarm.open:
         raise Conflict("alarm", "is over already")
-    return alarm_from_json(ask_collector("alarm.acknowledge", {"id": name, "who": requester().name}))
+    return from_json(Alarm, ask_collector("alarm.acknowledge", {"id": name, "who": requester().name}))
 
 
 @api.get("/subscriptions", responses=answers(200, SubscriptionList))

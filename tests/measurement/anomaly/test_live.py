@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.anomaly.live import LevelShift, Settings
+from measurement.anomaly.live import LevelShift, Settings, State
 from measurement.anomaly.model import Direction, Sample, Severity, Stage
+from measurement.model import from_json, to_json
 from tests.reference import series as generate
 from tests.reference.detectors import SPD, Cusum, HoltWinters, Steps, replay
 from tests.reference.series import Diurnal, Drift, Plateau, Shape, Spread, Step
@@ -199,7 +200,7 @@ def test_the_state_survives_json_exactly() -> None:
     straight = replay(LIVE, series)
     state, interrupted = LIVE.begin(), []
     for index, sample in enumerate(series):
-        state, finding = LIVE.step(LIVE.load(json.loads(json.dumps(LIVE.dump(state)))), *sample)
+        state, finding = LIVE.step(from_json(State, json.loads(json.dumps(to_json(state)))), *sample)
         interrupted += [] if finding is None else [(index, finding)]
     assert interrupted == straight
     assert len(straight) == 2
@@ -220,11 +221,11 @@ def test_no_series_breaks_it(values: list[float]) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [{}, {"history": 3, "former": []}, {"history": [], "former": [], "shifted": "x"}]
+    "data", [{"history": 3, "former": []}, {"history": [], "former": [], "shifted": "x"}]
 )
 def test_a_spoilt_state_is_refused(data: dict[str, object]) -> None:
     with refused(ValueError):
-        LIVE.load(data)
+        from_json(State, data)
 
 
 DROPS = [generate.series(seed, 92, [Step(80, -4)]) for seed in range(1_000_000, 1_000_040)]

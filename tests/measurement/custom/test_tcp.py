@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from measurement.codec import observation_from_json, observation_to_json
 from measurement.custom.tcp import TcpMetric
-from measurement.model import host_key
+from measurement.model import Observation, from_json, host_key, to_json
 from tests.support.refusals import refused
 
 
@@ -58,8 +57,8 @@ def test_what_is_told(root: Path) -> None:
 
 def test_it_travels_as_it_is(root: Path) -> None:
     (value,) = TcpMetric("mu-dtn", root=root).sample(100.0)
-    sent = json.loads(json.dumps(observation_to_json(value)))
-    assert observation_from_json(sent) == value
+    sent = json.loads(json.dumps(to_json(value)))
+    assert from_json(Observation, sent) == value
 
 
 def test_named_interfaces_only(root: Path) -> None:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from measurement.anomaly.alarm import acknowledge, from_json
+from measurement.anomaly.alarm import Alarm, acknowledge
+from measurement.model import from_json
 from measurement.notify.message import SUBJECT, document, subject, text
 from tests.measurement.notify.alarming import alarm, delivery, over, warning
 
@@ -47,4 +48,4 @@ def test_the_document_holds_the_alarms_as_they_are() -> None:
     both = (alarm("a"), replace(over(alarm("b")), after=None))
     found = json.loads(json.dumps(document(delivery(*both, omitted=1)), allow_nan=False))
     assert (found["id"], found["subscription"], found["omitted"]) == ("d-1", "s-1", 1)
-    assert tuple(from_json(one) for one in found["alarms"]) == both
+    assert tuple(from_json(Alarm, one) for one in found["alarms"]) == both

@@ -74,7 +74,7 @@ def test_what_could_not_be_sent_is_there_after_a_restart(caplog: pytest.LogCaptu
     assert tried.wait(PATIENCE_S)
     while "will be tried again" not in caplog.text:
         world.kept.get(timeout=PATIENCE_S)
-    left = outboxes.from_json(outboxes.to_json(world.stop()), AT_ONCE)
+    left = outboxes.outbox_from_json(outboxes.outbox_to_json(world.stop()), AT_ONCE)
     (delivery,) = left.due(1e12)
     assert [one.id for one in delivery.alarms] == ["a-1"]
     assert "greylisted" in caplog.text

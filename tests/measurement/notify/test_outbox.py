@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from measurement.anomaly.alarm import acknowledge
 from measurement.anomaly.model import Severity
-from measurement.notify.outbox import ATTEMPTS, MOST, REMEMBERED, Outbox, Pace, from_json, to_json
+from measurement.notify.outbox import (
+    ATTEMPTS,
+    MOST,
+    REMEMBERED,
+    Outbox,
+    Pace,
+    outbox_from_json,
+    outbox_to_json,
+)
 from measurement.notify.subscription import Channel, Filter
 from tests.measurement.notify.alarming import alarm, over, subscription, warning
 from tests.support.refusals import refused
@@ -142,7 +150,7 @@ def test_memory_of_what_was_told_is_bounded() -> None:
     box = outbox()
     for number in range(REMEMBERED + 50):
         box = sent(box.offer(alarm(f"a-{number}"), 100.0 * number), 100.0 * number + 99)
-    (kept,) = to_json(box).values()
+    (kept,) = outbox_to_json(box).values()
     assert len(kept["told"]) == REMEMBERED
 
 
@@ -150,8 +158,8 @@ def test_it_goes_on_after_a_restart() -> None:
     box = sent(outbox().offer(alarm("told"), 100.0), 102.0).offer(alarm("waits"), 110.0)
     (delivery,) = box.due(200.0)
     box = box.failed(delivery, 200.0)
-    again = from_json(json.loads(json.dumps(to_json(box))), PACE)
-    assert to_json(again) == to_json(box)
+    again = outbox_from_json(json.loads(json.dumps(outbox_to_json(box))), PACE)
+    assert outbox_to_json(again) == outbox_to_json(box)
     again = again.subscribed([subscription("s-1")])
     assert names(again, 0.0) == [["waits"]], "also when the clock is behind"
     assert names(sent(again, 215.0).offer(alarm("told"), 300.0), 900.0) == []
@@ -160,7 +168,7 @@ def test_it_goes_on_after_a_restart() -> None:
 @pytest.mark.parametrize("data", [{"s": {}}, {"s": None}, {"s": {"subscription": {"id": "s"}}}, 7])
 def test_what_is_no_outbox_is_refused(data: object) -> None:
     with refused(ValueError):
-        from_json(data)  # type: ignore[arg-type]
+        outbox_from_json(data)
 
 
 EVENTS = st.lists(

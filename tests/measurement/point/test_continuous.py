@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from measurement.codec import observation_from_json
-from measurement.model import Metric
+from measurement.model import Metric, Observation, from_json
 from measurement.point import certificate
 from measurement.pscheduler import specs
 from measurement.pscheduler.client import Schedule
@@ -129,7 +128,7 @@ def test_a_metric_of_the_host_is_sampled(points: tuple[RunningPoint, RunningPoin
     task = posted(points[0], {"type": "adon-metric", "spec": spec})
     found = results(points[0], task, 2)
     for run in found:
-        observations = [observation_from_json(item) for item in run["result-merged"]["observations"]]
+        observations = [from_json(Observation, item) for item in run["result-merged"]["observations"]]
         assert all(one.observed_at > time.time() - 60 for one in observations)
     assert len({run["href"] for run in found}) == len(found)
     points[0].delete(task)

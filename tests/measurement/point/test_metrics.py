@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from measurement.codec import observation_from_json
 from measurement.custom.errors import MetricFailed
-from measurement.model import Observation, host_key
+from measurement.model import Observation, from_json, host_key
 from measurement.point.children import RunCanceled, ToolFailed
 from measurement.point.metrics import Metrics, next_time
 from measurement.point.specs import MetricSpec, parse_spec
@@ -64,7 +63,7 @@ def observed(queue: Queue, spec_: MetricSpec, pauses: int) -> list[list[float]]:
 
     def report(result: dict[str, Any]) -> None:
         assert result["succeeded"] is True
-        reported.append([observation_from_json(item).value for item in result["observations"]])
+        reported.append([from_json(Observation, item).value for item in result["observations"]])
 
     Metrics({"queue": queue}).observe(spec_, pause, report)
     return reported

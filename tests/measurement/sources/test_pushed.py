@@ -198,7 +198,7 @@ def test_a_point_tells_of_its_own_host_only() -> None:
         (observed("Host CPU"), "metric"),
         (observed(at=NOW + 3600), "future"),
         (observed(at=0), "2017"),
-        (observed(value="much"), "convert"),
+        (observed(value="much"), "value"),
         (observed(value=None), "observation"),
         ({"key": {"path": "", "source": "", "destination": ""}}, "metric:"),
         ("x", "object"),
