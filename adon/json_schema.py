@@ -12,9 +12,18 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import PydanticJsonSchemaWarning
 
+from adon.units import HELD_IN, UNITS
+
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-TEXTS = ("soykb", "dtn1.example.edu")
-"""Examples of texts: a name, and the name of a host."""
+TEXTS = ("soykb", "dtn1.example.edu", "adon@example.edu")
+"""Examples of texts: a name, the name of a host, and an address of mail."""
+FORMATS = {
+    "ipv4": "10.1.0.10",
+    "ipv4network": "10.1.0.0/16",
+    "ipv6": "2001:db8::10",
+    "ipv6network": "2001:db8::/32",
+}
+"""Examples of texts by the ``format`` of their schema."""
 
 Schema = Mapping[str, Any]
 
@@ -33,14 +42,24 @@ def json_schema(model: type[BaseModel], title: str) -> dict[str, Any]:
 
 
 def find_example(model: type[BaseModel], place: Sequence[str | int]) -> str:
-    """Return a valid value of a field as YAML on one line; empty if the schema has none.
+    """Return a valid value of a field as YAML on one line: its default, or an example; empty if it has none.
 
     :param place: where the field stands, from the outermost on.
     """
     schema = _schema_of(model)
-    values = (value for one in _schemas_at(schema, place) if (value := _example(one, schema)) is not None)
-    value = next(values, "")
+    fields = _schemas_at(schema, place)
+    defaults = (_default(one) for one in fields)
+    examples = (_example(kind, schema) for one in fields for kind in _kinds(one, schema))
+    value = next((one for one in (*defaults, *examples) if one not in (None, {}, [])), "")
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _default(schema: Schema) -> Any:
+    default = schema.get("default")
+    if schema.get("format") in HELD_IN and isinstance(default, int | float):
+        _, write = UNITS[HELD_IN[schema["format"]]]
+        return write(default)
+    return default if isinstance(default, str | int | float) else None
 
 
 def find_keys(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
@@ -48,15 +67,16 @@ def find_keys(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
 
     :param place: where the mapping stands, from the outermost on.
     """
-    found = _schemas_at(_schema_of(model), place)
+    schema = _schema_of(model)
+    found = (kind for one in _schemas_at(schema, place) for kind in _kinds(one, schema))
     return sorted({key for one in found for key in one.get("properties", ())})
 
 
 def _schemas_at(schema: Schema, place: Sequence[str | int]) -> list[Schema]:
-    found = list(_kinds(schema, schema))
+    found = [schema]
     for step in place:
-        inside = (child for one in found if (child := _child(one, step)) is not None)
-        found = [kind for child in inside for kind in _kinds(child, schema)]
+        kinds = (kind for one in found for kind in _kinds(one, schema))
+        found = [child for kind in kinds if (child := _child(kind, step)) is not None]
     return found
 
 
@@ -82,8 +102,14 @@ def _child(schema: Schema, step: str | int) -> Schema | None:
     if isinstance(step, int):
         places = schema.get("prefixItems", ())
         return places[step] if step < len(places) else schema.get("items")
-    found = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
-    return found if isinstance(found, Mapping) else None
+    found: Schema | None = schema.get("properties", {}).get(step)
+    return _values(schema) if found is None else found
+
+
+def _values(schema: Schema) -> Schema | None:
+    """Return what a mapping with any keys has as values."""
+    found = (schema.get("additionalProperties"), *schema.get("patternProperties", {}).values())
+    return next((one for one in found if isinstance(one, Mapping)), None)
 
 
 def _example(schema: Schema, whole: Schema) -> Any:
@@ -103,6 +129,8 @@ def _example(schema: Schema, whole: Schema) -> Any:
         case "object":
             return _object(schema, whole)
         case "string":
+            if schema.get("format") in FORMATS:
+                return FORMATS[schema["format"]]
             pattern = schema.get("pattern", "")
             return next((text for text in TEXTS if re.search(pattern, text)), None)
     return None
@@ -115,7 +143,7 @@ def _number(schema: Schema) -> float:
 
 
 def _object(schema: Schema, whole: Schema) -> Any:
-    if isinstance(values := schema.get("additionalProperties"), Mapping):
+    if (values := _values(schema)) is not None:
         key = next(_kinds(schema.get("propertyNames", {"examples": ["name"]}), whole))
         return {_example(key, whole): _example(next(_kinds(values, whole)), whole)}
     properties = schema.get("properties", {})

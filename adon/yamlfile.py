@@ -30,13 +30,12 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from adon.errors import INVALID, InvalidInput, Problem, problems_of
-from adon.json_schema import find_example, find_keys
-from adon.nearest_key import nearest_key, suggest
+from adon.json_schema import find_example
+from adon.nearest_key import known_keys, nearest_key, suggest
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
-SHOWN = 20
-"""Known keys that the message of an unknown key lists at most."""
+_HAS_EXAMPLE = re.compile(r"for example|such as|; expected|known are|did you mean|[Ww]rite ")
 
 T = TypeVar("T", bound=BaseModel)
 Place = tuple[str | int, ...]
@@ -128,7 +127,7 @@ def check_model(data: Any, model: type[T], file: str | None = None, lines: Lines
     :raises InvalidInput: with every problem found.
     """
     if data is None:
-        raise InvalidInput(Problem("", "is empty", file, code="missing"))
+        raise InvalidInput(Problem("", f"is empty{known_keys(model, ())}", file, code="missing"))
     try:
         # JSON is the only input for which pydantic's strict mode still takes a list for a tuple and
         # text for an address or an enumeration.
@@ -148,25 +147,40 @@ def problems(
 
     :param model: that model, if known: it gives the key that was meant, and a valid example.
     """
-    told: set[tuple[Place, str]] = set()
-    for detail in error.errors(include_url=False):
-        place = _place(detail, data)
-        hint = "" if model is None else _hint(model, detail, place)
+    details = error.errors(include_url=False)
+    places = [_place(detail, data) for detail in details]
+    told = _meant(model, details, places)
+    for detail, place in zip(details, places, strict=True):
+        if place in told or _has_wrong_member(detail, place, places):
+            continue  # of a value that may be of several kinds, the first complaint is enough
+        told.add(place)
         for found in causes(detail):
             whole = (*place, *place_of(found.field))
-            if (whole, found.cause) in told:
-                continue  # of a value that may be of several kinds, each says the same
-            told.add((whole, found.cause))
+            hint = "" if model is None or found.field else _hint(model, detail, place, found.cause)
             line, column = (None if lines is None else lines.of(whole)) or (None, None)
             yield Problem(".".join(map(str, whole)), found.cause + hint, file, line, column, found.code)
 
 
-def _hint(model: type[BaseModel], detail: ErrorDetails, place: Place) -> str:
-    """Return the key that was meant, or a valid example, where pydantic's own message has none."""
-    if detail["type"] == "value_error" or not place:
+def _meant(
+    model: type[BaseModel] | None, details: Sequence[ErrorDetails], places: Sequence[Place]
+) -> set[Place]:
+    """Return the keys that unknown keys were meant to be: that those are missing needs no line of its own."""
+    unknown = (place for detail, place in zip(details, places, strict=True) if _is_unknown(detail))
+    return set() if model is None else {(*place[:-1], nearest_key(model, place)) for place in unknown}
+
+
+def _has_wrong_member(detail: ErrorDetails, place: Place, places: Sequence[Place]) -> bool:
+    # Pydantic does not count members that are wrong, and so finds that there are too few.
+    inside = (other for other in places if len(other) > len(place))
+    return detail["type"] == "too_short" and any(other[: len(place)] == place for other in inside)
+
+
+def _hint(model: type[BaseModel], detail: ErrorDetails, place: Place, cause: str) -> str:
+    """Return the key that was meant, or a valid example, if the cause has none."""
+    if _HAS_EXAMPLE.search(cause) or (not place and detail["type"] == "value_error"):
         return ""
-    if _is_unknown(detail):
-        return nearest_key(model, place) or f"; known are {', '.join(find_keys(model, place[:-1])[:SHOWN])}"
+    if _is_unknown(detail) or not place:
+        return known_keys(model, place)
     example = find_example(model, place)
     return f"; for example {example}" if example else ""
 

@@ -120,13 +120,13 @@ def test_text_nested_without_end_is_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", ["f.yaml: is empty"]),
-        ("[1]", ["f.yaml:1: Input should be an object"]),
+        ("", ["f.yaml: is empty; known are count, parts, ports"]),
+        ("[1]", ["f.yaml:1: Input should be an object; known are count, parts, ports"]),
         ("parts:\n  a: {}", ["f.yaml:2: parts.a.rate: is required; for example 700 Mbps"]),
         (
             "parts:\n  a:\n    rate: 7\n    form: x\ncount: '3'",
             [
-                "f.yaml:5: count: Input should be a valid integer; for example 1",
+                "f.yaml:5: count: Input should be a valid integer; for example 0",
                 "f.yaml:3: parts.a.rate: '7' has no unit; write for example '700 Mbps'",
                 "f.yaml:4: parts.a.form: is not a known key here; did you mean from?",
             ],
@@ -134,8 +134,8 @@ def test_text_nested_without_end_is_refused() -> None:
         (
             "parts:\n  a:\n    rate: 1 bps\n    from: [1]\ncount: true",
             [
-                "f.yaml:5: count: Input should be a valid integer; for example 1",
-                "f.yaml:4: parts.a.from: Input should be a valid string; for example soykb",
+                "f.yaml:5: count: Input should be a valid integer; for example 0",
+                "f.yaml:4: parts.a.from: Input should be a valid string; for example here",
             ],
         ),
         (

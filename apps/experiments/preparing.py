@@ -83,7 +83,7 @@ def _meant(trials: Sequence[Trial], only: str) -> tuple[Trial, ...]:
     policy, _, rest = only.partition("/")
     policies = list(dict.fromkeys(trial.policy for trial in trials))
     if policy and policy not in policies:
-        raise _wrong_only(f"{absent('policy', policy, policies)}; there are {', '.join(policies)}")
+        raise _wrong_only(absent("policy", policy, policies))
     wanted: dict[str, str] = {}
     for pair in (pair for pair in rest.split(",") if pair):
         key, equals, value = (part.strip() for part in pair.partition("="))
@@ -108,8 +108,7 @@ def _require_value(trials: Sequence[Trial], key: str, value: str) -> None:
     values = list(dict.fromkeys(str(trial.point[key]) for trial in trials if key in trial.point))
     if not values:
         keys = list(dict.fromkeys(key for trial in trials for key in trial.point))
-        there = f"there are {', '.join(keys)}" if keys else "nothing is swept"
-        raise _wrong_only(f"{absent('swept key', key, keys)}; {there}")
+        raise _wrong_only(absent("swept key", key, keys))
     if value not in values:
         raise _wrong_only(f"{value!r} is not among the values of {key}: {', '.join(values)}")
 
