@@ -57,6 +57,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from adon.flowspace import PROTOCOL_NAMES
 from adon.flowvisor.rules.action import (
     Action,
     Output,
@@ -118,9 +119,6 @@ class Treatment:
 PLAIN = Treatment()
 """Forwarded as it comes."""
 
-
-PROTOCOLS_WITH_PORTS = frozenset({6, 17, 132})
-"""TCP, UDP, SCTP: the IP protocols whose ports OpenFlow 1.3 matches."""
 
 NO_PIPELINES: Mapping[int, Pipeline] = MappingProxyType({})
 
@@ -239,7 +237,7 @@ def _traffic(source: Attachment, destination: Attachment, what: FiveTuple | int 
         hosts = Match(eth_type=eth_type, ip_src=src, ip_dst=dst)
         if what is None or isinstance(what, int):
             yield replace(hosts, ip_proto=what)
-        elif what.protocol not in PROTOCOLS_WITH_PORTS:
+        elif what.protocol not in PROTOCOL_NAMES:
             yield replace(hosts, ip_proto=what.protocol)
         else:
             yield replace(

@@ -19,7 +19,7 @@ from adon.api.rules import (
     Synchronised,
 )
 from adon.errors import InvalidInput, NotFound
-from adon.flowvisor.rules.cookie import cookie_owner, is_ours, owner_name
+from adon.flowvisor.rules.cookie import cookie_owner, is_our_cookie, owner_name
 from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule, deeds, packets, purpose, rule_text
 from adon.flowvisor.topology.path import dpid_text
 from adon.store.entry_codec import slot_text
@@ -168,7 +168,7 @@ def _asked_about(of: str) -> tuple[str, int | None]:
     if not of.startswith("0x"):
         return of, None
     cookie = int(of, 16)
-    if not is_ours(cookie):
+    if not is_our_cookie(cookie):
         raise InvalidInput.of("of", f"{of} is not a cookie of ours: they begin with 0xad")
     return owner_name(cookie), cookie
 
