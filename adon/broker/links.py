@@ -77,10 +77,6 @@ class Links:
         """Datapath id and port number of both ends of each link that may be used, smaller end first."""
         return frozenset() if self._discovery is None else self._discovery.live_links()
 
-    def penalties(self, now: float) -> dict[tuple[PortKey, PortKey], float]:
-        """Until when each link that flaps is not used, by its ends, whether it is up now or not."""
-        return {link.ends: link.flaps.until for link in self.all() if link.flaps.until > now}
-
     def all(self) -> tuple[Link, ...]:
         """Every link that is known, in use or not."""
         return () if self._discovery is None else self._discovery.links()

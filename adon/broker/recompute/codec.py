@@ -262,7 +262,6 @@ def _topology_to_json(topology: Topology) -> object:
         "connected": [_hex(dpid) for dpid in sorted(topology.connected)],
         "circuits": topology.overlay_paths.to_json(),
         "seen": [[_hex(a), one, _hex(b), other] for a, one, b, other in sorted(topology.seen)],
-        "penalties": dict(topology.penalties),
         "groupless": [_hex(dpid) for dpid in sorted(topology.groupless)],
     }
 
@@ -278,7 +277,6 @@ def _topology_from_json(body: Any, configuration: Configuration) -> Topology:
         connected=frozenset(int(dpid, 16) for dpid in body["connected"]),
         overlay_paths=OverlayPaths.from_json(body["circuits"]),
         seen=frozenset((int(a, 16), one, int(b, 16), other) for a, one, b, other in body["seen"]),
-        penalties=FrozenMap(body["penalties"]),
         groupless=frozenset(int(dpid, 16) for dpid in body["groupless"]),
     )
 

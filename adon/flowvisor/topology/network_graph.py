@@ -74,7 +74,6 @@ class Link:
     :param delay, jitter: seconds one way, as declared; None if nobody did.
     :param loss: as declared, a ratio.
     :param state: see the module; ``reason`` says why it is not live.
-    :param penalty: how much dearer than its cost a link is that flaps (R15): 0.5 is half as much again.
     """
 
     name: str
@@ -89,7 +88,6 @@ class Link:
     attributes: LinkAttributes = field(default_factory=LinkAttributes)
     state: LinkState = LinkState.LIVE
     reason: str = ""
-    penalty: float = 0.0
 
     @property
     def live(self) -> bool:
@@ -163,19 +161,17 @@ def build_network_graph(
     ports: Mapping[int, Mapping[str, PortState]],
     connected: frozenset[int],
     seen: frozenset[SeenLink] = frozenset(),
-    penalties: Mapping[str, float] | None = None,
 ) -> NetworkGraph:
     """The graph of the configured links, as switches and discovery report them.
 
     :param ports: per datapath id the ports by name, as reported last.
     :param seen: what discovery saw; nothing, where there is none.
-    :param penalties: per link name, see :class:`Link`.
     """
     report = _Report(configuration, ports, connected, {link[:2]: link[2:] for link in seen})
     links = [
         link
         for name, configured in configuration.links.items()
-        for link in _directions(name, configured, report, (penalties or {}).get(name, 0.0))
+        for link in _directions(name, configured, report)
     ]
     nodes = frozenset(switch.dpid for switch in configuration.switches.values())
     return NetworkGraph(nodes, tuple(links))
@@ -206,7 +202,7 @@ class _Report:
         return LinkState.LIVE, ""
 
 
-def _directions(name: str, link: NetworkLink, report: _Report, penalty: float) -> Iterator[Link]:
+def _directions(name: str, link: NetworkLink, report: _Report) -> Iterator[Link]:
     (one, one_name), (other, other_name) = link.ends.items()
     ends = report.port(one, one_name), report.port(other, other_name)
     state, reason = _state(link, report, ends)
@@ -225,7 +221,6 @@ def _directions(name: str, link: NetworkLink, report: _Report, penalty: float) -
             attributes=attributes,
             state=state,
             reason=reason,
-            penalty=penalty,
         )
 
 

@@ -34,7 +34,6 @@ from adon.flowvisor.topology.network_graph import (
 )
 from adon.flowvisor.topology.overlay import Circuit, OverlayPaths, circuit_path, route_of, state_of
 from adon.flowvisor.topology.path import Attachment, CandidatePath, Layer, PathEnd, dpid_text
-from adon.frozenmap import FrozenMap
 from adon.reasons import DecisionCode, Reason, reason_of
 from measurement.model import PathKey
 
@@ -103,7 +102,6 @@ class Topology:
     :param connected: the datapath ids that are connected now.
     :param overlay_paths: the circuits computed over the configured links.
     :param seen: what discovery (LLDP) saw; empty where there is none.
-    :param penalties: per name of a link that flaps, how much dearer it is (R15).
     :param groupless: the datapath ids that said that they have no fast-failover groups.
     """
 
@@ -112,7 +110,6 @@ class Topology:
     connected: frozenset[int] = frozenset()
     overlay_paths: OverlayPaths = field(default_factory=OverlayPaths)
     seen: frozenset[SeenLink] = frozenset()
-    penalties: Mapping[str, float] = field(default_factory=FrozenMap)
     groupless: frozenset[int] = frozenset()
 
     @cached_property
@@ -123,7 +120,7 @@ class Topology:
     @cached_property
     def graph(self) -> NetworkGraph:
         """The configured links as they are now."""
-        return build_network_graph(self.configuration, self.ports, self.connected, self.seen, self.penalties)
+        return build_network_graph(self.configuration, self.ports, self.connected, self.seen)
 
     def switch_up(self, dpid: int, ports: Mapping[str, PortState]) -> Topology:
         """The topology after a configured switch connected with these ports.
