@@ -39,8 +39,8 @@ def _end(names: Mapping[int, str], key: PortKey, port: Port | None) -> dict[str,
         "dpid": dpid_text(dpid),
         "number": number,
         "port": None if port is None else port.name,
-        "admin": None if port is None else port.admin,
-        "oper": None if port is None else port.oper,
+        "admin": None if port is None else port.state.admin,
+        "oper": None if port is None else port.state.oper,
     }
 
 

@@ -260,7 +260,7 @@ def _topology_to_json(topology: Topology) -> object:
     return {
         "ports": ports,
         "connected": [_hex(dpid) for dpid in sorted(topology.connected)],
-        "circuits": topology.overlay_paths.to_json(),
+        "circuits": to_json(topology.overlay_paths),
         "seen": [[_hex(a), one, _hex(b), other] for a, one, b, other in sorted(topology.seen)],
         "groupless": [_hex(dpid) for dpid in sorted(topology.groupless)],
     }
@@ -275,7 +275,7 @@ def _topology_from_json(body: Any, configuration: Configuration) -> Topology:
         configuration,
         ports=FrozenMap(ports),
         connected=frozenset(int(dpid, 16) for dpid in body["connected"]),
-        overlay_paths=OverlayPaths.from_json(body["circuits"]),
+        overlay_paths=from_json(OverlayPaths, body["circuits"]),
         seen=frozenset((int(a, 16), one, int(b, 16), other) for a, one, b, other in body["seen"]),
         groupless=frozenset(int(dpid, 16) for dpid in body["groupless"]),
     )

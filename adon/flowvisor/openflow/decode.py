@@ -26,7 +26,6 @@ from adon.flowvisor.openflow.instructions import read_actions, read_instructions
 from adon.flowvisor.openflow.oxm import read_match
 from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, entries
 from adon.flowvisor.rules.cookie import is_our_cookie
-from adon.flowvisor.rules.match import Match
 from adon.flowvisor.rules.pipeline import is_ours
 from adon.flowvisor.rules.rule import Bucket, GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 
@@ -130,25 +129,11 @@ def _flow(dpid: int, data: bytes, start: int, end: int) -> ReportedRule:
         data, start
     )
     match, after = read_match(data, start + _FLOW.size, end)
-    rule = _rule(dpid, table, priority, match, cookie, idle, hard, data[after:end])
+    # Of a foreign rule only the slot counts, not what it does.
+    does = read_instructions(data[after:end] if is_our_cookie(cookie) else b"")
+    metered = (does.meter, does.metadata, does.goto)
+    rule = Rule(dpid, priority, match, does.actions, cookie, idle, table, *metered, hard)
     return ReportedRule(rule, packets, octets, seconds + nanoseconds / 1e9)
-
-
-def _rule(
-    dpid: int,
-    table: int,
-    priority: int,
-    match: Match,
-    cookie: int,
-    idle: int,
-    hard: int,
-    instructions: bytes,
-) -> Rule:
-    # Of a foreign rule only the slot counts: whatever it does is nobody's business.
-    does = read_instructions(instructions if is_our_cookie(cookie) else b"")
-    return Rule(
-        dpid, priority, match, does.actions, cookie, idle, table, does.meter, does.metadata, does.goto, hard
-    )
 
 
 @dataclass(frozen=True, slots=True)

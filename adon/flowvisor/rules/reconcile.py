@@ -114,7 +114,6 @@ _ROLE: Mapping[Kind, Role] = {
     Kind.PIPELINE: Role.DELIVERY,
     Kind.DISCOVERY: Role.PINNED,
     Kind.MEASUREMENT: Role.PINNED,
-    Kind.DISCOVERY: Role.PINNED,
 }
 
 

@@ -178,10 +178,7 @@ def flow_rules(
     rules: list[Entry] = [*flow.treatment.meters, *_policies(flow)]
     for connection in tuples:
         for there in _traffic(flow.source, flow.destination, connection):
-            ways = ((flow, there), (flow.back(), _way_back(there)))
-            rules.extend(_ingress(*way, Kind.FLOW_INGRESS, band, idle_timeout) for way in ways)
-            for way in ways:
-                rules.extend(_deliveries(*way, Kind.FLOW_DELIVERY, band))
+            rules += _both_ways(flow, there, Kind.FLOW_INGRESS, band, idle_timeout)
     return _once(rules)
 
 
@@ -198,12 +195,9 @@ def learn_rules(flow: Steered, protocol: int, *, curious: bool = True) -> tuple[
     """
     rules: list[Entry] = [*flow.treatment.meters, *_policies(flow)]
     for there in _traffic(flow.source, flow.destination, protocol):
-        first = _ingress(flow, there, Kind.FLOW_LEARN, LEARN_PRIORITY)
+        first, *others = _both_ways(flow, there, Kind.FLOW_LEARN, LEARN_PRIORITY)
         rules.append(replace(first, actions=(ToController(), *first.actions)) if curious else first)
-        back = _way_back(there)
-        rules.append(_ingress(flow.back(), back, Kind.FLOW_LEARN, LEARN_PRIORITY))
-        rules.extend(_deliveries(flow, there, Kind.FLOW_DELIVERY, LEARN_PRIORITY))
-        rules.extend(_deliveries(flow.back(), back, Kind.FLOW_DELIVERY, LEARN_PRIORITY))
+        rules += others
     return _once(rules)
 
 
@@ -224,10 +218,7 @@ def measurement_rules(
     test = Steered(path.index, source, destination, path, (), pipelines=pipelines)
     rules: list[Entry] = []
     for there in _traffic(source, destination, None):
-        ways = ((test, there), (test.back(), _way_back(there)))
-        rules.extend(_ingress(*way, Kind.MEASUREMENT, MEASUREMENT_PRIORITY) for way in ways)
-        for way in ways:
-            rules.extend(_deliveries(*way, Kind.MEASUREMENT, MEASUREMENT_PRIORITY))
+        rules += _both_ways(test, there, Kind.MEASUREMENT, MEASUREMENT_PRIORITY)
     return _once(rules)
 
 
@@ -253,14 +244,16 @@ def _addresses(source: Attachment, destination: Attachment) -> Iterator[tuple[in
             yield eth_type, src, dst
 
 
-def _way_back(there: Match) -> Match:
-    return replace(
-        there,
-        ip_src=there.ip_dst,
-        ip_dst=there.ip_src,
-        tp_src=there.tp_dst,
-        tp_dst=there.tp_src,
-    )
+def _both_ways(flow: Steered, there: Match, kind: Kind, band: int, idle_timeout: int = 0) -> list[Rule]:
+    """The rules of some traffic and of what comes back: ingress there and back, delivery there and back.
+
+    :param kind: of the ingress rules; measurement rules are all of one kind.
+    """
+    back = replace(there, ip_src=there.ip_dst, ip_dst=there.ip_src, tp_src=there.tp_dst, tp_dst=there.tp_src)
+    ways = ((flow, there), (flow.back(), back))
+    delivery = kind if kind is Kind.MEASUREMENT else Kind.FLOW_DELIVERY
+    ingress = [_ingress(*way, kind, band, idle_timeout) for way in ways]
+    return [*ingress, *(rule for way in ways for rule in _deliveries(*way, delivery, band))]
 
 
 def _ingress(flow: Steered, traffic: Match, kind: Kind, band: int, idle_timeout: int = 0) -> Rule:

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 
 from adon.errors import InvalidInput
 from adon.flowvisor.topology.path import LinkAttributes, dpid_text
+from adon.reasons import Reason
 from measurement.model import Metric
 
 if TYPE_CHECKING:
@@ -167,46 +168,60 @@ def build_network_graph(
     :param ports: per datapath id the ports by name, as reported last.
     :param seen: what discovery saw; nothing, where there is none.
     """
-    report = _Report(configuration, ports, connected, {link[:2]: link[2:] for link in seen})
+    reported = ReportedPorts(configuration, ports, connected)
+    neighbours = {link[:2]: link[2:] for link in seen}
     links = [
         link
         for name, configured in configuration.links.items()
-        for link in _directions(name, configured, report)
+        for link in _directions(name, configured, reported, neighbours)
     ]
     nodes = frozenset(switch.dpid for switch in configuration.switches.values())
     return NetworkGraph(nodes, tuple(links))
 
 
 @dataclass(frozen=True, slots=True)
-class _Report:
+class ReportedPorts:
+    """The ports of the configured switches, as they were reported last.
+
+    :param ports: per datapath id the ports by name.
+    :param connected: the datapath ids that are connected now.
+    """
+
     configuration: Configuration
     ports: Mapping[int, Mapping[str, PortState]]
     connected: frozenset[int]
-    neighbours: Mapping[tuple[int, int], tuple[int, int]]
 
-    def port(self, switch: str, name: str) -> tuple[int, int | None]:
-        dpid = self.configuration.switches[switch].dpid
-        state = self.ports.get(dpid, {}).get(name)
-        return dpid, None if state is None else state.number
+    def number(self, switch: str, port: str) -> int | None:
+        """The number of a port; None if it was not reported."""
+        state = self.ports.get(self.configuration.switches[switch].dpid, {}).get(port)
+        return None if state is None else state.number
 
-    def closed(self, switch: str, name: str) -> tuple[LinkState, str]:
-        # What this end says of the link.
+    def obstacle(self, switch: str, port: str) -> Reason | None:
+        """Why nothing can be steered through a port now; None if something can."""
         dpid = self.configuration.switches[switch].dpid
-        state = self.ports.get(dpid, {}).get(name)
         if dpid not in self.connected:
-            return LinkState.UNHEARD, f"switch {switch} ({dpid_text(dpid)}) is not connected"
+            return Reason("switch-disconnected", f"switch {switch} ({dpid_text(dpid)}) is not connected")
+        state = self.ports.get(dpid, {}).get(port)
         if state is None:
-            return LinkState.DOWN, f"switch {switch} ({dpid_text(dpid)}) has reported no port {name!r}"
-        if not state.live:
-            return LinkState.DOWN, f"port {name} ({state.number}) of switch {switch} is down"
-        return LinkState.LIVE, ""
+            return self.missing(switch, port)
+        down = Reason("port-down", f"port {port} ({state.number}) of switch {switch} is down")
+        return None if state.live else down
+
+    def missing(self, switch: str, port: str) -> Reason:
+        """That a switch has not reported a port."""
+        named = f"switch {switch} ({dpid_text(self.configuration.switches[switch].dpid)})"
+        return Reason("port-unknown", f"{named} has reported no port {port!r}")
 
 
-def _directions(name: str, link: NetworkLink, report: _Report) -> Iterator[Link]:
-    (one, one_name), (other, other_name) = link.ends.items()
-    ends = report.port(one, one_name), report.port(other, other_name)
-    state, reason = _state(link, report, ends)
-    attributes = LinkAttributes(link.mtu, link.firewall, link.nat, frozenset(link.families))
+_Neighbours = Mapping[tuple[int, int], tuple[int, int]]
+
+
+def _directions(
+    name: str, link: NetworkLink, reported: ReportedPorts, neighbours: _Neighbours
+) -> Iterator[Link]:
+    dpids = reported.configuration.switches
+    ends = [(dpids[switch].dpid, reported.number(switch, port)) for switch, port in link.ends.items()]
+    state, reason = _state(link, reported, ends, neighbours)
     for (source, source_port), (target, target_port) in (ends, ends[::-1]):
         yield Link(
             name=name,
@@ -218,23 +233,25 @@ def _directions(name: str, link: NetworkLink, report: _Report) -> Iterator[Link]
             delay=link.delay,
             jitter=link.jitter,
             loss=link.loss,
-            attributes=attributes,
+            attributes=LinkAttributes.of(link),
             state=state,
             reason=reason,
         )
 
 
 def _state(
-    link: NetworkLink, report: _Report, ends: tuple[tuple[int, int | None], tuple[int, int | None]]
+    link: NetworkLink,
+    reported: ReportedPorts,
+    ends: Sequence[tuple[int, int | None]],
+    neighbours: _Neighbours,
 ) -> tuple[LinkState, str]:
-    # The worst that either end says: down before unheard, since a port that is down carries nothing.
-    told = [report.closed(switch, port) for switch, port in link.ends.items()]
-    for state in (LinkState.DOWN, LinkState.UNHEARD):
-        for found, reason in told:
-            if found is state:
-                return state, reason
+    told = [reported.obstacle(switch, port) for switch, port in link.ends.items()]
+    obstacles = [why for why in told if why is not None]
+    # Down before unheard: a port that is down carries nothing.
+    for why in sorted(obstacles, key=lambda why: why.code == "switch-disconnected"):
+        return (LinkState.UNHEARD if why.code == "switch-disconnected" else LinkState.DOWN), why.text
     for (dpid, number), (far, far_number) in (ends, ends[::-1]):
-        seen = report.neighbours.get((dpid, -1 if number is None else number))
+        seen = neighbours.get((dpid, -1 if number is None else number))
         if seen is not None and seen != (far, far_number):
             port = f"port {number} of switch {dpid_text(dpid)}"
             return LinkState.DOWN, f"{port} was seen to lead to port {seen[1]} of switch {dpid_text(seen[0])}"

@@ -31,9 +31,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import Any
-
-from pydantic import ValidationError
 
 from adon.config import Configuration
 from adon.config.network import Overlay, vlan_ranges
@@ -42,7 +39,7 @@ from adon.flowvisor.topology.network_graph import Link, LinkState, NetworkGraph,
 from adon.flowvisor.topology.path import CandidatePath, Hop, Layer, PathEnd, compose, dpid_text
 from adon.flowvisor.topology.path_cache import PathCache
 from adon.flowvisor.topology.path_constraints import PathConstraints, Route
-from measurement.model import PathKey, from_json, to_json
+from measurement.model import PathKey
 
 FIRST_INDEX = 1 << 16
 """Numbers of circuits begin here: a configuration file of 1 MB has no room for that many paths."""
@@ -125,37 +122,6 @@ class OverlayPaths:
     def without(self, name: str) -> OverlayPaths:
         """These without one circuit; its name and number are not given again."""
         return replace(self, circuits=tuple(c for c in self.circuits if c.name != name))
-
-    def to_json(self) -> dict[str, Any]:
-        """For the store."""
-        body: dict[str, Any] = to_json(self)
-        return body
-
-    @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> OverlayPaths:
-        """What :meth:`to_json` wrote.
-
-        :raises InvalidInput: for anything else, also for what contradicts itself.
-        """
-        try:
-            found = from_json(OverlayPaths, body)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(str(step) for step in first["loc"])
-            raise InvalidInput.of(f"overlay paths: {place}", first["msg"]) from error
-        found._check()
-        return found
-
-    def _check(self) -> None:
-        names, numbers = {c.name for c in self.circuits}, {c.index for c in self.circuits}
-        if len(names) < len(self.circuits) or len(numbers) < len(self.circuits):
-            raise InvalidInput.of("overlay paths: circuits", "two have the same name or number")
-        if numbers and not FIRST_INDEX < min(numbers) <= max(numbers) <= FIRST_INDEX + self.serial:
-            raise InvalidInput.of("overlay paths: serial", f"{self.serial} is not the newest circuit's")
-        try:
-            used_vlans(self.circuits)
-        except Conflict as error:
-            raise InvalidInput.of("overlay paths: circuits", error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,20 +321,16 @@ def circuit_path(circuit: Circuit, links: Sequence[Link]) -> CandidatePath | Non
         hops.append(Hop(before.target, before.target_port, after.source_port))
     if ends[0] is None or ends[1] is None:
         return None
-    attributes = join_attributes(links)
     return CandidatePath(
         PathKey(circuit.name, circuit.source, circuit.destination),
         Layer.L2,
         circuit.index,
         min(link.capacity for link in links),
-        attributes.mtu,
         PathEnd(links[0].source, ends[0]),
         PathEnd(links[-1].target, ends[1]),
         circuit.vlan,
         tuple(hops),
-        attributes.firewall,
-        attributes.nat,
-        attributes.families,
+        join_attributes(links),
         tuple(compose([link.metrics for link in links]).items()),
     )
 
