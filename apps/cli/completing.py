@@ -106,15 +106,15 @@ def _switches(api: Client) -> Iterable[Offer]:
 
 
 def _users(api: Client) -> Iterable[Offer]:
-    return ((one["name"], " ".join(one["roles"])) for one in api.users())
+    return ((one.name, " ".join(one.roles)) for one in api.users())
 
 
 def _sessions(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['owner']} {one['browser']}") for one in api.sessions())
+    return ((one.id, f"{one.owner} {one.browser}") for one in api.sessions())
 
 
 def _tokens(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['owner']} {one['label']}") for one in api.tokens())
+    return ((one.id, f"{one.owner} {one.label}") for one in api.tokens())
 
 
 users = _completer(_users)

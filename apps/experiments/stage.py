@@ -213,7 +213,7 @@ def _somebody(administrator: Client, url: str) -> Client:
     """A person with the roles that an experiment needs."""
     administrator.add_user("experimenter", [Role.RESEARCHER, Role.PERFORMANCE_ENGINEER, Role.OPERATOR])
     made = administrator.add_token({"owner": "experimenter", "label": "experiment", "expires": "1 day"})
-    return Client.at(url, made["secret"])
+    return Client.at(url, made.secret)
 
 
 def _await_switches(client: Client, adon: Adon, bed: Bed) -> None:
