@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from adon.api.maintenance import WindowView
 from adon.api.network import PolicyItem
 from adon.api.status import StandingView, VersionOfAdon
 from adon.client.calling import Caller, part
@@ -19,7 +20,6 @@ from adon.client.documents import (
     TemplateCheck,
     TemplateDiff,
     VersionView,
-    WindowView,
     WorkflowList,
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from adon.api.maintenance import RehearsalView, WindowView
 from adon.client.calling import Caller, flag, part
 from adon.client.documents import (
     ControllerView,
@@ -13,13 +14,10 @@ from adon.client.documents import (
     NetworkView,
     PathList,
     PathView,
-    RehearsalView,
     RuleView,
     SentView,
     SwitchDifference,
     Synchronised,
-    WindowBody,
-    WindowView,
 )
 
 
@@ -69,7 +67,7 @@ class NetworkCalls(Caller):
         """Have every connected switch compared and repaired now; which they are."""
         return self._post(Synchronised, "/rules/sync", {})["switches"]
 
-    def add_maintenance(self, window: WindowBody | Mapping[str, Any]) -> WindowView:
+    def add_maintenance(self, window: Mapping[str, Any]) -> WindowView:
         """Announce a maintenance window."""
         return self._post(WindowView, "/maintenance", window)
 

@@ -86,7 +86,7 @@ def _reservations(api: Client) -> Iterable[Offer]:
 
 
 def _windows(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['scope']} {one['name']}") for one in api.maintenance(all_=False))
+    return ((one.id, f"{one.scope} {one.name}") for one in api.maintenance(all_=False))
 
 
 def _subscriptions(api: Client) -> Iterable[Offer]:

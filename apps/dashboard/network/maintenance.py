@@ -11,6 +11,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.maintenance import WindowView
 from adon.errors import AdonError, InvalidInput, Problem
 from apps.dashboard import ui
 from apps.dashboard.network.where import Doc
@@ -53,27 +54,25 @@ def windows(here: Visit) -> Component:
 def _table(here: Visit) -> Component:
     cancelling = here.may(Action.MAINTENANCE_CANCEL)
 
-    def deeds(one: Doc) -> Component:
-        rehearse = ui.link("What if?", f"/what-if?failure=maintenance&name={one['id']}")
-        if not cancelling or one["stage"] == "cancelled":
+    def deeds(one: WindowView) -> Component:
+        rehearse = ui.link("What if?", f"/what-if?failure=maintenance&name={one.id}")
+        if not cancelling or one.stage == "cancelled":
             return html.Div([rehearse])
         cancel = dcc.ConfirmDialogProvider(
             html.Button("Cancel", className="danger small"),
-            id={"type": CANCEL, "id": one["id"]},
-            message=f"Cancel {one['id']}? Its {one['scope']} may be used again at once.",
+            id={"type": CANCEL, "id": one.id},
+            message=f"Cancel {one.id}? Its {one.scope} may be used again at once.",
         )
         return html.Div([rehearse, cancel], className="deeds")
 
     columns = [
-        Column("Window", lambda one: one["id"]),
-        Column("Stage", lambda one: ui.badge(one["stage"], _TONES.get(one["stage"], "plain"))),
-        Column(
-            "What", lambda one: html.Span([f"{one['scope']} {one['name']}", html.Small(f" {one['note']}")])
-        ),
-        Column("From", lambda one: ui.when(one["begins"], here)),
-        Column("Until", lambda one: ui.when(one["ends"], here)),
-        Column("Flows leave", lambda one: f"{ui.span(one['lead_seconds'])} before"),
-        Column("By", lambda one: one["requester"]),
+        Column("Window", lambda one: one.id),
+        Column("Stage", lambda one: ui.badge(one.stage, _TONES.get(one.stage, "plain"))),
+        Column("What", lambda one: html.Span([f"{one.scope} {one.name}", html.Small(f" {one.note}")])),
+        Column("From", lambda one: ui.when(one.begins, here)),
+        Column("Until", lambda one: ui.when(one.ends, here)),
+        Column("Flows leave", lambda one: f"{ui.span(one.lead_seconds)} before"),
+        Column("By", lambda one: one.requester),
         Column("", deeds),
     ]
     found = here.client.maintenance(all_=False)
@@ -175,8 +174,8 @@ def callbacks(app: Dash) -> None:
             return said, *beside, no_update
         said = ui.notice(
             [
-                f"{made['id']} is announced: {made['scope']} {made['name']} from ",
-                ui.when(made["begins"], here),
+                f"{made.id} is announced: {made.scope} {made.name} from ",
+                ui.when(made.begins, here),
                 ".",
             ],
             "good",
