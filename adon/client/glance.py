@@ -7,6 +7,7 @@ from typing import Any
 
 from adon.api.maintenance import WindowView
 from adon.api.network import PolicyItem
+from adon.api.sites import WorkflowList
 from adon.api.status import StandingView, VersionOfAdon
 from adon.client.calling import Caller, part
 from adon.client.documents import (
@@ -20,7 +21,6 @@ from adon.client.documents import (
     TemplateCheck,
     TemplateDiff,
     VersionView,
-    WorkflowList,
 )
 
 

@@ -61,7 +61,7 @@ def _hosts(api: Client) -> Iterable[Offer]:
 
 
 def _sites(api: Client) -> Iterable[Offer]:
-    return ((one["name"], one["state"]) for one in api.sites())
+    return ((one.name, one.state) for one in api.sites())
 
 
 def _campuses(api: Client) -> Iterable[Offer]:
@@ -78,7 +78,7 @@ def _alarms(api: Client) -> Iterable[Offer]:
 
 
 def _jobs(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['state']}, {one['job']} at {one['site']}") for one in api.jobs(limit=OFFERED))
+    return ((one.id, f"{one.state}, {one.job} at {one.site}") for one in api.jobs(limit=OFFERED))
 
 
 def _reservations(api: Client) -> Iterable[Offer]:

@@ -41,7 +41,7 @@ def show(here: Visit) -> Component:
 
 
 def _form(here: Visit) -> Component:
-    sites = [(f"compute {one['name']}", f"compute site {one['name']}") for one in here.client.sites()]
+    sites = [(f"compute {one.name}", f"compute site {one.name}") for one in here.client.sites()]
     paths = [
         (
             f"path {one['path']} {one['source']} {one['destination']}",
