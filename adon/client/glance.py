@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from adon.api.alarms import SubscriptionView
 from adon.api.maintenance import WindowView
+from adon.api.measurements import BoxList, MeshView, SeriesView
 from adon.api.network import PolicyItem
 from adon.api.sites import WorkflowList
 from adon.api.status import StandingView, VersionOfAdon
 from adon.client.calling import Caller, part
 from adon.client.documents import (
-    BoxList,
     DecisionPage,
     DecisionSummary,
-    MeshView,
-    SeriesView,
     SliceView,
-    SubscriptionView,
     TemplateCheck,
     TemplateDiff,
     VersionView,

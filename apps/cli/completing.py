@@ -74,7 +74,7 @@ def _paths(api: Client) -> Iterable[Offer]:
 
 
 def _alarms(api: Client) -> Iterable[Offer]:
-    return ((one["id"], one["text"]) for one in api.alarms(open_only=False, limit=str(OFFERED)))
+    return ((one.id, one.text) for one in api.alarms(open_only=False, limit=str(OFFERED)))
 
 
 def _jobs(api: Client) -> Iterable[Offer]:
@@ -90,7 +90,7 @@ def _windows(api: Client) -> Iterable[Offer]:
 
 
 def _subscriptions(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['channel']} to {one['target']}") for one in api.subscriptions())
+    return ((one.id, f"{one.channel} to {one.target}") for one in api.subscriptions())
 
 
 def _backtests(api: Client) -> Iterable[Offer]:

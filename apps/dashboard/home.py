@@ -36,11 +36,11 @@ def _alarms(here: Visit) -> Component:
         return ui.failure(error)
     if not found:
         return ui.notice("No alarm is in force.", "good")
-    worst = sorted(found, key=lambda alarm: alarm["severity"] != "critical")
+    worst = sorted(found, key=lambda alarm: alarm.severity != "critical")
     columns = [
-        Column("Alarm", lambda one: ui.link(one["text"], f"/alarms/{one['id']}")),
-        Column("Severity", lambda one: ui.badge(one["severity"], ALARM_TONES.get(one["severity"], "plain"))),
-        Column("Since", lambda one: ui.when(one["raised_at"], here)),
+        Column("Alarm", lambda one: ui.link(one.text, f"/alarms/{one.id}")),
+        Column("Severity", lambda one: ui.badge(one.severity, ALARM_TONES.get(one.severity, "plain"))),
+        Column("Since", lambda one: ui.when(one.raised_at, here)),
     ]
     return ui.card("Alarms in force", ui.table(columns, worst, "", "Alarms in force"))
 

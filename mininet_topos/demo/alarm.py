@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
+from adon.api.measurements import MeasurementView
 from adon.timestamps import format_time, parse_time
 from adon.units import format_duration
 from measurement.anomaly.live import Settings
@@ -73,9 +74,9 @@ def _await_tests(scene: Telling, count: int, since: float) -> None:
     scene.until(lambda: len(_round_trips(scene, since)) >= count, LEARNING_S, f"{L2} is tested {count} times")
 
 
-def _round_trips(scene: Telling, since: float) -> list[Mapping[str, Any]]:
+def _round_trips(scene: Telling, since: float) -> list[MeasurementView]:
     found = scene.api.measurements(path=L2, source="mu", metric="rtt", since=format_time(since))
-    return [m for m in found if parse_time(m["started_at"]) >= since]
+    return [m for m in found if m.started_at >= since]
 
 
 def _await_move(scene: Telling, flow: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adon.timestamps import format_time, parse_time
+from adon.timestamps import format_time
 from adon.units import format_rate
 from mininet_topos.demo.scenario import (
     L2,
@@ -80,18 +80,18 @@ def _await_test(story: Telling, path: str, since: float, least: float = 0.0) -> 
     :param least: bits/s; a test that finds less is told of, and another one awaited.
     """
     story.tell(f"waiting for a throughput test of {path} that began after this")
-    told: set[str] = set()
+    told: set[float] = set()
 
     def tested() -> bool:
         found = story.api.measurements(path=path, source="mu", metric="throughput", since=format_time(since))
-        fresh = [m for m in found if parse_time(m["started_at"]) >= since]
+        fresh = [m for m in found if m.started_at >= since]
         if not fresh:
             return False
-        newest = max(fresh, key=lambda m: parse_time(m["started_at"]))
-        if newest["started_at"] not in told:
-            told.add(newest["started_at"])
-            story.tell(f"  {path}: {format_rate(newest['value'])}")
-        return bool(newest["value"] >= least)
+        newest = max(fresh, key=lambda m: m.started_at)
+        if newest.started_at not in told:
+            told.add(newest.started_at)
+            story.tell(f"  {path}: {format_rate(newest.value)}")
+        return newest.value >= least
 
     story.until(tested, NEXT_TEST_S * (TESTS if least else 1), f"{path} is tested")
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from adon.api.alarms import AlarmView
+from adon.api.measurements import MeasurementView
 from adon.errors import AdonError, Unavailable
 from adon.timestamps import format_time
 from adon.units import format_rate, format_size
@@ -53,10 +55,10 @@ class Api(plan.Api, Protocol):
     def decisions(self, flow: str) -> Sequence[Mapping[str, Any]]:
         """GET /flows/{id}/decisions."""
 
-    def measurements(self, **query: str) -> Sequence[Mapping[str, Any]]:
+    def measurements(self, **query: str) -> Sequence[MeasurementView]:
         """GET /measurements."""
 
-    def alarms(self, *, open_only: bool, **query: str) -> Sequence[Mapping[str, Any]]:
+    def alarms(self, *, open_only: bool, **query: str) -> Sequence[AlarmView]:
         """GET /alarms."""
 
     def paths(self) -> Sequence[Mapping[str, Any]]:
@@ -249,8 +251,10 @@ class Telling:
         found = [d for flow in self.record.names for d in self.api.decisions(flow)]
         self.record.decisions = sorted(found, key=lambda decision: str(decision["at"]))
         begin = format_time(since)
-        self.record.measurements = self.api.measurements(since=begin, limit="10000")
-        self.record.alarms = self.api.alarms(open_only=False, since=begin, limit="1000")
+        self.record.measurements = [one.body() for one in self.api.measurements(since=begin, limit="10000")]
+        self.record.alarms = [
+            one.body() for one in self.api.alarms(open_only=False, since=begin, limit="1000")
+        ]
         self.record.plan = plan.read(self.api, self.tasks, begin)
         self.note(*plan.checked(name, self.record.plan))
 

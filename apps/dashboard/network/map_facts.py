@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 from apps.dashboard import ui
 from apps.dashboard.network import health
 from apps.dashboard.network.drawing import Scene, path_of
+from apps.dashboard.network.series_data import Direction
 from apps.dashboard.network.where import (
     Doc,
     direction,
@@ -99,7 +100,7 @@ def _direction(way: Doc, here: Visit) -> Component:
     known = [
         html.Li(
             [
-                ui.link(words, series_address({**_ends(way), "metric": metric})),
+                ui.link(words, series_address(_ends(way), metric)),
                 f" {ui.value(reading['value'], metric)}, {ui.ago(reading['observed_at'], here)}",
             ]
         )
@@ -117,8 +118,8 @@ def _direction(way: Doc, here: Visit) -> Component:
     )
 
 
-def _ends(way: Doc) -> dict[str, str]:
-    return {name: way[name] for name in ("path", "source", "destination")}
+def _ends(way: Doc) -> Direction:
+    return Direction(way["path"], way["source"], way["destination"])
 
 
 def _switch(scene: Scene, switch: Doc) -> Component:

@@ -37,7 +37,7 @@ def show(here: Visit) -> Component:
     if not ways and all(one.path != name for one, _ in pairs):
         raise NotFound("path", name)
     own = list(dict.fromkeys(one for one, _ in pairs if one.path == name))
-    own = own or [Direction.of(way) for way in ways]
+    own = own or [_ends(way) for way in ways]
     there = {metric for one, metric in pairs if one in own}
     metrics = [one for one in FIRST_METRICS if one in there] or ["throughput"]
     return html.Div(
@@ -65,8 +65,8 @@ def _ways(here: Visit, name: str) -> list[Doc]:
 
 def _known(here: Visit, name: str, ways: Sequence[Doc]) -> list[tuple[Direction, str]]:
     """What can be chosen: this path's series first, then other paths to compare with."""
-    series = [(Direction.of(one), str(one["metric"])) for one in here.client.series()]
-    configured = [(Direction.of(way), metric) for way in ways for metric in way["metrics"]]
+    series = [(Direction.of(one), one.metric) for one in here.client.series()]
+    configured = [(_ends(way), metric) for way in ways for metric in way["metrics"]]
     pairs = dict.fromkeys([*series, *configured])
     return sorted((one for one in pairs if one[0].path), key=lambda one: one[0].path != name)
 
@@ -130,7 +130,7 @@ def _direction(way: Doc, here: Visit) -> Component:
     columns = [
         ui.Column(
             "Metric",
-            lambda one: ui.link(metric_words(one[0]), series_address({**_ends(way), "metric": one[0]})),
+            lambda one: ui.link(metric_words(one[0]), series_address(_ends(way), one[0])),
         ),
         ui.Column("Latest", lambda one: ui.value(one[1]["value"], one[0]), numeric=True),
         ui.Column("Measured", lambda one: ui.ago(one[1]["observed_at"], here)),
@@ -162,8 +162,8 @@ def _direction(way: Doc, here: Visit) -> Component:
     )
 
 
-def _ends(way: Doc) -> dict[str, str]:
-    return {name: way[name] for name in ("path", "source", "destination")}
+def _ends(way: Doc) -> Direction:
+    return Direction(way["path"], way["source"], way["destination"])
 
 
 def _estimates(found: Sequence[Doc]) -> Component:
@@ -221,8 +221,8 @@ def callbacks(app: Dash) -> None:
             return ui.failure(error)
         return ui.notice(
             [
-                f"{made['task']} begins ",
-                ui.when(made["start"], here),
+                f"{made.task} begins ",
+                ui.when(made.start, here),
                 ". Its values appear by themselves.",
             ],
             "good",

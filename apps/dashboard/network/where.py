@@ -9,7 +9,9 @@ from urllib.parse import quote, urlencode
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.measurements import SeriesView
 from apps.dashboard import ui
+from apps.dashboard.network.series_data import Direction, metric_words
 
 Doc = Mapping[str, Any]
 """A JSON object as the API answers it."""
@@ -27,10 +29,15 @@ def map_address(**shown: str) -> str:
     return f"/network?{urlencode(shown)}"
 
 
-def series_address(series: Doc, **more: str) -> str:
-    """The time series of one metric, or more of them, of a direction."""
-    asked = {name: series[name] for name in ("path", "source", "destination", "metric") if series.get(name)}
-    return f"/series?{urlencode({**asked, **more})}"
+def series_address(ends: Direction, metric: str) -> str:
+    """The time series of a metric of a direction."""
+    asked = {"path": ends.path, "source": ends.source, "destination": ends.destination, "metric": metric}
+    return f"/series?{urlencode({name: value for name, value in asked.items() if value})}"
+
+
+def series_link(series: SeriesView) -> Component:
+    """A series' metric, as a link to its values."""
+    return ui.link(metric_words(series.metric), series_address(Direction.of(series), series.metric))
 
 
 def switch_address(dpid: str) -> str:
