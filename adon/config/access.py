@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from adon.config.types import Section, Span, is_loopback
-from adon.frozenmap import Frozen, FrozenMap
-from adon.values import Name, Role
+from adon.values import Frozen, FrozenMap, Name, Role
 
 Attribute = Literal[
     "issuer", "principal", "subject", "persistent", "entitlement", "affiliation", "groups", "name"

@@ -10,9 +10,8 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from adon.config.types import Port, PositiveRate, Section, Span, Url, Verify
-from adon.frozenmap import Frozen, FrozenMap
 from adon.units import format_duration
-from adon.values import Name
+from adon.values import Frozen, FrozenMap, Name
 from measurement.model import PathKey
 
 MESH_PERIODS = {"throughput_period": "4 h", "rtt_period": "1 min", "latency_period": "1 min"}

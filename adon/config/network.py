@@ -25,9 +25,8 @@ from adon.config.types import (
     Section,
     Span,
 )
-from adon.frozenmap import Frozen
 from adon.units import Duration, Ratio
-from adon.values import Mode, Name
+from adon.values import Frozen, Mode, Name
 
 
 class Switch(Section):

@@ -18,12 +18,11 @@ from adon.config.controller import Credentials
 from adon.config.slices import Flowspace, Fraction, Priority
 from adon.config.types import SHARE_ROUNDING, Party, Port, Section, Span
 from adon.errors import InvalidFields, Problem, problems_of
-from adon.frozenmap import FrozenMap
 from adon.marking import FIREFLY_PORT, Dscp
 from adon.templates_catalog.lookup import PARSERS, UNITS
 from adon.templates_catalog.model import MetricName, known_metric
 from adon.units import Duration, Size, format_ratio
-from adon.values import Name
+from adon.values import FrozenMap, Name
 from measurement.model import Metric, Series
 
 _Pattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+\*?$|^\*$", max_length=200)]

@@ -15,10 +15,9 @@ from pydantic import Field, field_validator
 
 from adon.config.types import Party, Section, raise_all
 from adon.flowspace import Box, boxes, overlap
-from adon.frozenmap import Frozen
 from adon.marking import Dscp, dscp_text
 from adon.templates_catalog.model import port_range
-from adon.values import Name
+from adon.values import Frozen, Name
 
 PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 Fraction = Annotated[float, Field(gt=0, le=1)]

@@ -44,9 +44,9 @@ from adon.flowvisor.selection.performance import Carried, Changed
 from adon.flowvisor.topology.network_graph import PortState
 from adon.flowvisor.topology.overlay import OverlayPaths
 from adon.flowvisor.topology.topology import Topology
-from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
 from adon.templates_catalog.model import Template
+from adon.values import FrozenMap
 from measurement.model import Measurement, Metric, PathKey, finite, from_json, to_json, type_adapter
 
 KEPT = 4096

@@ -18,7 +18,7 @@ from adon.flowvisor.openflow.encode import GROUP_TYPES
 from adon.flowvisor.openflow.oxm import ADDRESS_FIELDS, PORT_FIELDS
 from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, V13, entries
 from adon.flowvisor.rules.switch_features import Queue, Room, SwitchFeatures
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 _TABLE = struct.Struct("!B3xIQQ")
 _TABLE_FEATURES = struct.Struct("!HB5x32sQQII")

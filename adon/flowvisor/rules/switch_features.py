@@ -15,7 +15,7 @@ from adon.flowvisor.rules.action import Output, SetQueue
 from adon.flowvisor.rules.match import Match
 from adon.flowvisor.rules.pipeline import Pipeline
 from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)
