@@ -49,15 +49,15 @@ def _client(ctx: typer.Context) -> Client:
 
 def _flows(api: Client) -> Iterable[Offer]:
     for flow in api.flows(limit=OFFERED):
-        yield flow["id"], f"{flow['state']}, {flow['source']} > {flow['destination']}"
+        yield flow.id, f"{flow.state}, {flow.source} > {flow.destination}"
 
 
 def _templates(api: Client) -> Iterable[Offer]:
-    return ((one["name"], one["title"]) for one in api.templates())
+    return ((one.name, one.title) for one in api.templates())
 
 
 def _hosts(api: Client) -> Iterable[Offer]:
-    return ((one["name"], one["site"]) for one in api.hosts())
+    return ((one.name, one.site) for one in api.hosts())
 
 
 def _sites(api: Client) -> Iterable[Offer]:
@@ -65,12 +65,12 @@ def _sites(api: Client) -> Iterable[Offer]:
 
 
 def _campuses(api: Client) -> Iterable[Offer]:
-    ends = {end for path in api.paths() for end in (path["source"], path["destination"])}
+    ends = {end for path in api.paths() for end in (path.source, path.destination)}
     return [(name, "") for name in sorted(ends)]
 
 
 def _paths(api: Client) -> Iterable[Offer]:
-    return sorted({path["path"]: path["layer"] for path in api.paths()}.items())
+    return sorted({path.path: path.layer for path in api.paths()}.items())
 
 
 def _alarms(api: Client) -> Iterable[Offer]:
@@ -94,7 +94,7 @@ def _subscriptions(api: Client) -> Iterable[Offer]:
 
 
 def _backtests(api: Client) -> Iterable[Offer]:
-    return ((one["id"], one["state"]) for one in api.backtests())
+    return ((one.id, one.state) for one in api.backtests())
 
 
 def _studies(api: Client) -> Iterable[Offer]:
@@ -102,7 +102,7 @@ def _studies(api: Client) -> Iterable[Offer]:
 
 
 def _switches(api: Client) -> Iterable[Offer]:
-    return ((one["dpid"], one["name"]) for one in api.topology()["switches"])
+    return ((one.dpid, one.name) for one in api.topology().switches)
 
 
 def _users(api: Client) -> Iterable[Offer]:

@@ -63,25 +63,25 @@ def list_slices(ctx: typer.Context, json_: JsonFlag = False) -> None:
         return
     use = (
         (
-            one["name"] + (SHARED if one["shared"] else ""),
-            path["path"],
-            f"{path['source']} > {path['destination']}",
-            value(path["reserved_bps"], "bps"),
-            value(path["allowed_bps"], "bps"),
+            one.name + (SHARED if one.shared else ""),
+            path.path,
+            f"{path.source} > {path.destination}",
+            value(path.reserved_bps, "bps"),
+            value(path.allowed_bps, "bps"),
         )
         for one in found
-        for path in one["paths"]
+        for path in one.paths
     )
     print_table(("Slice", "Path", "Direction", "Reserved", "Of"), use, "no slice uses a path")
     kept = (
         (
-            one["name"],
-            rules["dpid"],
-            str(rules["rules"]),
-            "no limit" if rules["budget"] is None else str(rules["budget"]),
+            one.name,
+            rules.dpid,
+            str(rules.rules),
+            "no limit" if rules.budget is None else str(rules.budget),
         )
         for one in found
-        for rules in one["rules"]
+        for rules in one.rules
     )
     print_table(("Slice", "Switch", "Rules", "Of"), kept, "")
 

@@ -218,7 +218,7 @@ def _await_switches(client: Client, adon: Adon, bed: Bed) -> None:
 
     def ready() -> bool:
         adon.require_running()  # first: once it has ended, its socket takes questions that nobody answers
-        there = {one["name"] for one in client.network()["switches"] if one["connected"] and one["rules"]}
+        there = {one.name for one in client.network().switches if one.connected and one.rules}
         return edges <= there
 
     if not wait_until(ready, CONNECTED_S):

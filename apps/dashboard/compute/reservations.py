@@ -44,8 +44,8 @@ def _form(here: Visit) -> Component:
     sites = [(f"compute {one.name}", f"compute site {one.name}") for one in here.client.sites()]
     paths = [
         (
-            f"path {one['path']} {one['source']} {one['destination']}",
-            f"path {one['path']}, {one['source']} → {one['destination']}",
+            f"path {one.path} {one.source} {one.destination}",
+            f"path {one.path}, {one.source} → {one.destination}",
         )
         for one in here.client.paths()
     ]

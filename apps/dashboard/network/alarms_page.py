@@ -75,7 +75,7 @@ def _which(query: Mapping[str, str]) -> str:
 
 def _paths(here: Visit, query: Mapping[str, str]) -> list[str]:
     try:
-        known = [way["path"] for way in here.client.paths()]
+        known = [way.path for way in here.client.paths()]
     except AdonError:
         known = []  # without the controller alarms can still be read, if not chosen by path
     return list(dict.fromkeys([*filter(None, [query.get("path")]), *known]))

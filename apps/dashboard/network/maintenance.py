@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,9 +12,9 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.api.maintenance import WindowView
+from adon.api.network import CircuitView, LinkView, NetworkView, SiteView, SwitchDetail
 from adon.errors import AdonError, InvalidInput, Problem
 from apps.dashboard import ui
-from apps.dashboard.network.where import Doc
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit, visit
 
@@ -79,7 +79,7 @@ def _table(here: Visit) -> Component:
     return ui.table(columns, found, "No maintenance is announced.", "Maintenance windows")
 
 
-def form(network: Doc, here: Visit) -> Component:
+def form(network: NetworkView, here: Visit) -> Component:
     """For who may announce one: what is closed, from when to when, in the reader's time zone."""
     if not here.may(Action.MAINTENANCE_ADD):
         return html.Div()
@@ -103,15 +103,15 @@ def _moment(name: str) -> Component:
     return ui.text_input(name, placeholder="2026-11-30 14:00")
 
 
-def names_of(network: Doc, scope: str) -> list[tuple[str, str]]:
+def names_of(network: NetworkView, scope: str) -> list[tuple[str, str]]:
     """What a window of this kind can be about."""
-    parts = {
-        "path": network["circuits"],
-        "link": network["links"],
-        "switch": network["switches"],
-        "site": network["sites"],
+    parts: Mapping[str, Sequence[CircuitView | LinkView | SwitchDetail | SiteView]] = {
+        "path": network.circuits,
+        "link": network.links,
+        "switch": network.switches,
+        "site": network.sites,
     }
-    return [(one["name"], one["name"]) for one in parts[scope] if one["name"]]
+    return [(one.name, one.name) for one in parts[scope] if one.name]
 
 
 def asked(typed: Mapping[str, str | None], zone: ZoneInfo) -> dict[str, str]:

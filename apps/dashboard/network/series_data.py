@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from adon.api.measurements import BucketView, MeasurementView, SeriesView
+from adon.api.network import EstimateView, PathView
 from adon.api.times import to_text
 from apps.dashboard.ui.words import METRIC_NAMES
 
@@ -57,7 +58,7 @@ class Direction(NamedTuple):
         return json.dumps(list(self), ensure_ascii=False)
 
     @classmethod
-    def of(cls, one: SeriesView | MeasurementView) -> Direction:
+    def of(cls, one: SeriesView | MeasurementView | PathView | EstimateView) -> Direction:
         """Of anything of the API that has the three."""
         return cls(one.path, one.source, one.destination)
 

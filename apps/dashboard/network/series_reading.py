@@ -12,7 +12,6 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.api.measurements import MeasurementView
-from adon.api.times import from_text
 from apps.dashboard import ui
 from apps.dashboard.network.series_data import FIRST_RANGE, MOST, RANGES, Curve, Direction, metric_words
 from apps.dashboard.network.series_figure import Mark
@@ -85,14 +84,8 @@ def marks(here: Visit, directions: Sequence[Direction], metrics: Sequence[str], 
                 found.append(Mark(alarm.raised_at, kind, alarm.text))
         if path:
             found += [
-                Mark(
-                    from_text(one["at"]),
-                    "decision",
-                    f"{one['flow']}: {one['outcome']}, {one['reason']}"[:160],
-                )
-                for one in here.client.all_decisions(path=path, since=text_of(since), limit=str(MARKED))[
-                    "items"
-                ]
+                Mark(one.at, "decision", f"{one.flow}: {one.outcome}, {one.reason}"[:160])
+                for one in here.client.all_decisions(path=path, since=text_of(since), limit=MARKED).items
             ]
     return found
 

@@ -95,10 +95,13 @@ def _names(here: Visit) -> list[str]:
         windows = here.client.maintenance(all_=False)
     except Unavailable:
         return []  # the answer will say why there is none
-    parts = [
-        one["name"] for kind in ("circuits", "links", "switches") for one in network[kind] if one["name"]
+    names = [
+        *(one.name for one in network.circuits),
+        *(one.name for one in network.links if one.name),
+        *(one.name for one in network.switches),
+        *(one.id for one in windows),
     ]
-    return [*dict.fromkeys([*parts, *(one.id for one in windows)])]
+    return [*dict.fromkeys(names)]
 
 
 def _answer(here: Visit, failure: str | None, name: str | None) -> Component:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -10,11 +10,10 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.api.measurements import SeriesView
+from adon.api.network import SwitchDetail
 from apps.dashboard import ui
 from apps.dashboard.network.series_data import Direction, metric_words
 
-Doc = Mapping[str, Any]
-"""A JSON object as the API answers it."""
 SHOWN = 4
 """Flows that are named one by one before they are only counted."""
 
@@ -50,9 +49,9 @@ def path_link(name: str) -> Component:
     return ui.link(name, path_address(name))
 
 
-def switch_link(switch: Doc) -> Component:
+def switch_link(switch: SwitchDetail) -> Component:
     """A switch's name, as a link to its rules."""
-    return ui.link(switch["name"], switch_address(switch["dpid"]))
+    return ui.link(switch.name, switch_address(switch.dpid))
 
 
 def flow_links(flows: Sequence[str]) -> Any:
@@ -80,11 +79,6 @@ def tabs(ways: Sequence[tuple[str, str]], chosen: str, of: str) -> Component:
         for words, to in ways
     ]
     return html.Nav(found, className="pills", **{"aria-label": of})
-
-
-def direction(one: Doc) -> str:
-    """``mu → osu``; of a host only its name."""
-    return f"{one['source']} → {one['destination']}" if one.get("destination") else str(one["source"])
 
 
 def plural(number: int, one: str, many: str = "") -> str:
