@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from adon.broker.links import Links
 from adon.config import Configuration
-from adon.flowvisor.discovery.link import Link, Port, PortKey
+from adon.flowvisor.discovery.link import Link, Port
 from adon.flowvisor.discovery.lldp import Neighbour
+from adon.flowvisor.topology.network_graph import PortKey
 from adon.flowvisor.topology.path import dpid_text
 
 

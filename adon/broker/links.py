@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from adon.broker.effects import Announce, Effect, SendPacket
 from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, SwitchUp
 from adon.config import Configuration
-from adon.flowvisor.discovery.link import Link, LinkState, Port, PortKey, Wiring
+from adon.flowvisor.discovery.link import Link, LinkState, Port, Wiring
 from adon.flowvisor.discovery.link_discovery import Discovery, Found
 from adon.flowvisor.discovery.lldp import Identity, Neighbour
+from adon.flowvisor.topology.network_graph import PortKey
 
 
 @dataclass(frozen=True, slots=True)

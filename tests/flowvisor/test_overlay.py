@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.config import Configuration
-from adon.errors import Conflict, InvalidInput
+from adon.errors import Conflict
 from adon.flowvisor.topology.overlay import (
     FIRST_INDEX,
     OverlayPaths,
     Replan,
-    check_loop_free,
     replan,
     route_of,
 )
@@ -49,8 +48,12 @@ def routes(topology: Topology) -> dict[str, tuple[str, ...]]:
 
 def assert_sound(topology: Topology) -> None:
     """Loop-free, connected in the configuration, and no VLAN id twice on a link."""
-    paths = [candidate.path for candidate in topology.directions() if candidate.path is not None]
-    check_loop_free(paths)
+    ways: dict[tuple[int, int, int | None], int] = {}
+    for path in (candidate.path for candidate in topology.directions() if candidate.path is not None):
+        visited = [path.source_end.dpid, *(hop.dpid for hop in path.hops), path.destination_end.dpid]
+        assert len(set(visited)) == len(visited)
+        for hop in path.hops:
+            assert ways.setdefault((hop.dpid, hop.in_port, path.vlan), hop.out_port) == hop.out_port
     for one, other in combinations(topology.overlay_paths.circuits, 2):
         assert one.vlan != other.vlan or not set(one.links) & set(other.links)
         assert (one.name, one.index) != (other.name, other.index)
@@ -247,35 +250,11 @@ def test_whatever_fails_and_comes_back(history: list[tuple[int, bool, set[int]]]
             assert len(live_now) <= 3 + len(used_now)
 
 
-def path(*hops: Hop, name: str = "p", vlan: int = 100, ends: tuple[int, int] = (1, 9)) -> CandidatePath:
-    key = PathKey(name, "a", "b")
-    return CandidatePath(key, Layer.L2, 0, 1e9, PathEnd(ends[0], 1), PathEnd(ends[1], 1), vlan, hops)
-
-
-@pytest.mark.parametrize(
-    ("paths", "told"),
-    [
-        ([path(Hop(2, 1, 2), Hop(3, 1, 2), Hop(2, 3, 4))], "p: visits switch 0000000000000002 twice"),
-        ([path(Hop(1, 1, 2))], "p: visits switch 0000000000000001 twice"),
-        ([path(ends=(1, 1))], "p: visits switch 0000000000000001 twice"),
-        ([path(Hop(2, 1, 1))], "p: leaves switch 0000000000000002 by port 1, where it came in"),
-        (
-            [path(Hop(2, 1, 2)), path(Hop(2, 1, 3), name="q")],
-            "q: VLAN 100 from port 1 of switch 0000000000000002 goes to port 3, for p to port 2",
-        ),
-        (
-            [path(Hop(2, 1, 2)), path(Hop(2, 3, 2), name="q")],
-            "q: VLAN 100 from port 2 of switch 0000000000000002 goes to port 3, for p to port 1",
-        ),
-    ],
-)
-def test_a_loop_is_found(paths: list[CandidatePath], told: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        check_loop_free(paths)
-    assert told in {str(problem) for problem in caught.value.problems}
-
-
-def test_other_vlans_and_other_ports_are_no_loop() -> None:
-    check_loop_free(
-        [path(Hop(2, 1, 2)), path(Hop(2, 1, 3), name="q", vlan=101), path(Hop(2, 4, 5), name="r")]
-    )
+def test_a_circuit_whose_links_were_joined_otherwise_and_form_a_loop_has_no_route() -> None:
+    """Its links are 0-1, 1-2, 2-3; then the second leads back: 0-1, 1-0, 0-3."""
+    line = configuration([(0, 1), (1, 2), (2, 3)], [0, 3])
+    circuits = planned(connected(line))[0].overlay_paths
+    looped = configuration([(0, 1), (1, 0), (0, 3)], [0, 3])
+    topology = replace(connected(looped), overlay_paths=circuits)
+    (there,) = topology.between("site0", "site1")
+    assert (there.usable, there.path, there.reason and there.reason.code) == (False, None, "circuit-obsolete")

@@ -42,7 +42,7 @@ from enum import StrEnum
 from adon.config import Configuration
 from adon.config.network import LinkDiscovery
 from adon.flowvisor.discovery.lldp import Neighbour
-from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.network_graph import PortKey, PortState
 from adon.flowvisor.topology.path import dpid_text
 from adon.reasons import AnnouncementCode
 from adon.units import format_duration
@@ -139,8 +139,6 @@ class Flaps:
         return max(0, self.count - int((now - self.last) / settings.flap_forgiven))
 
 
-PortKey = tuple[int, int]
-"""Datapath id and port number."""
 LinkKey = tuple[PortKey, PortKey]
 """The two ends, the smaller one first."""
 

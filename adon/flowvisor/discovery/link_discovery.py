@@ -40,7 +40,6 @@ from adon.flowvisor.discovery.link import (
     LinkKey,
     LinkState,
     Port,
-    PortKey,
     Situation,
     SwitchPorts,
     Wiring,
@@ -50,7 +49,7 @@ from adon.flowvisor.discovery.link import (
     told_as,
     worth_telling,
 )
-from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.network_graph import PortKey, PortState
 from adon.reasons import AnnouncementCode
 
 REMEMBERED_S = 86_400.0
@@ -315,7 +314,7 @@ class Discovery:
         :param round_trips: between controller and switch per datapath id, s; taken off the link's delay.
         """
         found = self._begin(now)
-        port = self._port((dpid, number))
+        port = self.port((dpid, number))
         if port is None or not port.state.live:
             return found
         match lldp.parse(data, self._identity):
@@ -359,7 +358,8 @@ class Discovery:
 
     def port(self, key: PortKey) -> Port | None:
         """A port as it was reported last; to be read only."""
-        return self._port(key)
+        switch = self._switches.get(key[0])
+        return None if switch is None or not switch.connected else switch.ports.get(key[1])
 
     def neighbours(self, now: float) -> tuple[tuple[Port, lldp.Neighbour], ...]:
         """The ports that hear another system, and what it says of itself."""
@@ -391,7 +391,7 @@ class Discovery:
             text = "hears the hello of another controller of this network, which is not counted"
             self._tell(port, "hello-standby", "info", text, now, found)
             return
-        sender = self._port((hello.dpid, hello.port))
+        sender = self.port((hello.dpid, hello.port))
         if sender is None or not self._believed(sender, hello, now):
             return
         link = self._links.between(sender.key, port.key, now)
@@ -432,10 +432,6 @@ class Discovery:
             self._links.extend_hearing(slept)
         self._links.wake(now, found)
         return found
-
-    def _port(self, key: PortKey) -> Port | None:
-        switch = self._switches.get(key[0])
-        return None if switch is None or not switch.connected else switch.ports.get(key[1])
 
     def _remove(self, switch: SwitchPorts, port: Port, now: float, found: Found) -> None:
         del switch.ports[port.state.number]

@@ -34,7 +34,7 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_4 as ofp14
 
 from adon.flowvisor.openflow.instructions import actions_bytes, instructions_bytes
-from adon.flowvisor.openflow.oxm import match_bytes
+from adon.flowvisor.openflow.oxm import FULL, match_bytes
 from adon.flowvisor.openflow.wire import MULTIPART, V13, message, with_xid
 from adon.flowvisor.rules.action import Action, Output
 from adon.flowvisor.rules.connections import is_soft, stands_for_connections
@@ -42,8 +42,6 @@ from adon.flowvisor.rules.cookie import FLOWS_MASK, FLOWS_PREFIX
 from adon.flowvisor.rules.match import Match
 from adon.flowvisor.rules.pipeline import is_ours
 from adon.flowvisor.rules.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
-
-FULL_COOKIE_MASK = (1 << 64) - 1
 
 PIECE = 512
 """Messages that are packed before any of them is sent."""
@@ -53,14 +51,14 @@ LARGEST_FRAME = 0xFF00
 _FLOW_MOD = struct.Struct("!BBHIQQBBHHHIIIHH")
 _FLOW_CHANGES: Mapping[Op, tuple[int, int]] = {
     Op.ADD: (ofp.OFPFC_ADD, 0),
-    Op.MODIFY: (ofp.OFPFC_MODIFY_STRICT, FULL_COOKIE_MASK),
-    Op.DELETE: (ofp.OFPFC_DELETE_STRICT, FULL_COOKIE_MASK),
+    Op.MODIFY: (ofp.OFPFC_MODIFY_STRICT, FULL),
+    Op.DELETE: (ofp.OFPFC_DELETE_STRICT, FULL),
 }
 """Command and cookie mask of a flow-mod."""
 _CONNECTION_CHANGES: Mapping[Op, tuple[int, int]] = {
-    Op.ADD: (ofp.OFPFC_MODIFY, FULL_COOKIE_MASK),
-    Op.MODIFY: (ofp.OFPFC_MODIFY, FULL_COOKIE_MASK),
-    Op.DELETE: (ofp.OFPFC_DELETE, FULL_COOKIE_MASK),
+    Op.ADD: (ofp.OFPFC_MODIFY, FULL),
+    Op.MODIFY: (ofp.OFPFC_MODIFY, FULL),
+    Op.DELETE: (ofp.OFPFC_DELETE, FULL),
 }
 """The same for the rule that stands for all connections of an unannounced flow
 (:mod:`adon.flowvisor.rules.connections`)."""

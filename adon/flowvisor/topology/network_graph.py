@@ -28,7 +28,6 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from adon.errors import InvalidInput
 from adon.flowvisor.topology.path import LinkAttributes, dpid_text
 from adon.reasons import Reason
 from measurement.model import Metric
@@ -53,6 +52,8 @@ class PortState:
     oper: bool = True
 
 
+PortKey = tuple[int, int]
+"""Datapath id and port number."""
 SeenLink = tuple[int, int, int, int]
 """What discovery saw: datapath id and port number of the sender, then of the receiver."""
 
@@ -111,11 +112,7 @@ class Link:
 
 @dataclass(frozen=True)
 class NetworkGraph:
-    """Switches and directed links; equal content is an equal graph, in any order.
-
-    :raises InvalidInput: for a link whose end is no switch of it, or that joins a switch to itself, or
-        of which one direction is there twice.
-    """
+    """Switches and directed links; equal content is an equal graph, in any order."""
 
     nodes: frozenset[int]
     links: tuple[Link, ...]
@@ -123,10 +120,6 @@ class NetworkGraph:
     def __post_init__(self) -> None:
         ordered = tuple(sorted(self.links, key=lambda link: (link.source, link.target, link.name)))
         object.__setattr__(self, "links", ordered)
-        seen: set[tuple[str, int]] = set()
-        for link in ordered:
-            _check(link, self.nodes, seen)
-            seen.add((link.name, link.source))
 
     @cached_property
     def content(self) -> int:
@@ -145,16 +138,6 @@ def join_attributes(links: Sequence[Link]) -> LinkAttributes:
     for link in links[1:]:
         found = found.then(link.attributes)
     return found
-
-
-def _check(link: Link, nodes: frozenset[int], seen: set[tuple[str, int]]) -> None:
-    for end in (link.source, link.target):
-        if end not in nodes:
-            raise InvalidInput.of(f"links.{link.name}", f"there is no switch {dpid_text(end)}")
-    if link.source == link.target:
-        raise InvalidInput.of(f"links.{link.name}", f"joins switch {dpid_text(link.source)} to itself")
-    if (link.name, link.source) in seen:
-        raise InvalidInput.of(f"links.{link.name}", f"begins twice at switch {dpid_text(link.source)}")
 
 
 def build_network_graph(
@@ -213,11 +196,8 @@ class ReportedPorts:
         return Reason("port-unknown", f"{named} has reported no port {port!r}")
 
 
-_Neighbours = Mapping[tuple[int, int], tuple[int, int]]
-
-
 def _directions(
-    name: str, link: NetworkLink, reported: ReportedPorts, neighbours: _Neighbours
+    name: str, link: NetworkLink, reported: ReportedPorts, neighbours: Mapping[PortKey, PortKey]
 ) -> Iterator[Link]:
     dpids = reported.configuration.switches
     ends = [(dpids[switch].dpid, reported.number(switch, port)) for switch, port in link.ends.items()]
@@ -243,7 +223,7 @@ def _state(
     link: NetworkLink,
     reported: ReportedPorts,
     ends: Sequence[tuple[int, int | None]],
-    neighbours: _Neighbours,
+    neighbours: Mapping[PortKey, PortKey],
 ) -> tuple[LinkState, str]:
     told = [reported.obstacle(switch, port) for switch, port in link.ends.items()]
     obstacles = [why for why in told if why is not None]
