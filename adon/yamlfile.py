@@ -35,6 +35,7 @@ from adon.nearest_key import known_keys, nearest_key, suggest
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
+PLAIN = "; write the value itself"
 _HAS_EXAMPLE = re.compile(r"for example|such as|; expected|known are|did you mean|[Ww]rite ")
 
 T = TypeVar("T", bound=BaseModel)
@@ -242,7 +243,9 @@ class _Builder:
         data = self._value(next(self._events), ())
         next(self._events)  # the document's end
         if not isinstance(event := next(self._events), yaml.StreamEndEvent):
-            raise self._wrong(event, (), "holds a second document after this one's '---'")
+            raise self._wrong(
+                event, (), "holds a second document after this one's '---'; write one document in a file"
+            )
         return data, self._lines
 
     def _parsed(self, text: str) -> Iterator[yaml.Event]:
@@ -254,6 +257,8 @@ class _Builder:
             mark = getattr(error, "problem_mark", None)
             cause = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
             line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
+            if line is not None and any("\t" in one for one in text.split("\n")[line - 1 : line]):
+                cause = f"{cause}; write spaces instead of tabs"
             raise InvalidInput(
                 Problem("", f"is not YAML: {cause}", self._file, line, column, code="not-yaml")
             ) from error
@@ -266,7 +271,7 @@ class _Builder:
     def _value(self, event: yaml.Event, place: Place) -> Any:
         self._lines.add(place, *_position(event))
         if isinstance(event, yaml.AliasEvent):
-            raise self._wrong(event, place, f"aliases are not supported: *{str(event.anchor)[:40]}")
+            raise self._wrong(event, place, f"aliases are not supported: *{str(event.anchor)[:40]}{PLAIN}")
         self._check_plain(event, place)
         if len(place) > MAX_DEPTH:
             raise self._wrong(
@@ -282,16 +287,16 @@ class _Builder:
 
     def _check_plain(self, event: Any, place: Place) -> None:
         if event.anchor is not None:
-            raise self._wrong(event, place, f"anchors are not supported: &{event.anchor[:40]}")
+            raise self._wrong(event, place, f"anchors are not supported: &{event.anchor[:40]}{PLAIN}")
         if event.tag is not None:
-            raise self._wrong(event, place, f"tags are not supported: {event.tag[:60]}")
+            raise self._wrong(event, place, f"tags are not supported: {event.tag[:60]}{PLAIN}")
 
     def _mapping(self, place: Place) -> dict[str, Any]:
         found: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._key(event, place)
             if key in found:
-                raise self._wrong(event, (*place, key), "is written twice", code="duplicate")
+                raise self._wrong(event, (*place, key), "is written twice; write it once", code="duplicate")
             found[key] = self._value(next(self._events), (*place, key))
             # A complaint about a value is best shown at its key: its value may begin a line below.
             self._lines.add((*place, key), *_position(event))

@@ -24,7 +24,7 @@ def test_a_hello_is_believed_until_the_third_was_missed() -> None:
         ({"hello": "2"}, "no-unit", "hello"),
         ({"dead_after": 1}, "out-of-range", "dead_after"),
         ({"debounce": "10 ms"}, "out-of-range", "debounce"),
-        ({"flap_penalty": "0 s"}, "invalid", "flap_penalty"),
+        ({"flap_penalty": "0 s"}, "out-of-range", "flap_penalty"),
         ({"flap_penalty": "20 min"}, "invalid", "flap_penalty_cap"),
         ({"interval": "1 s"}, "unknown-key", "interval"),
     ],

@@ -34,9 +34,8 @@ REFUSED = [
     (changed("port: osu-edge-al2s", "port: osu-edge-rtr"), "shared-port", "paths.internet.ends.osu.port"),
     (changed("port: mu-edge-dtn", "port: mu-edge-al2s"), "shared-port", "sites.mu.hosts.mu-dtn.port"),
     (changed("port: osu-edge-dtn", "port: osu-edge-rtr"), "shared-port", "sites.osu.hosts.osu-dtn.port"),
-    (EMPTY, "missing", "switches"),
-    (EMPTY, "missing", "sites"),
-    (EMPTY, "missing", "paths"),
+    (EMPTY, "wrong-length", "switches"),
+    (EMPTY, "wrong-length", "sites"),
     (SECTIONS[: SECTIONS.index("paths:")] + "paths: {}\n", "missing", "paths"),
 ]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from adon.values import FrozenMap
+from adon.frozenmap import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)

@@ -717,6 +717,27 @@ class StayView(TypedDict):
     seconds: float
 
 
+class ExecutionView(TypedDict):
+    """
+    What the plan wanted of one run, and what happened.
+    """
+
+    task: str
+    planned_start: str
+    started: str | None
+    ended: str | None
+    outcome: str
+
+
+class OverlapView(TypedDict):
+    """
+    Two conflicting runs that ran at the same time.
+    """
+
+    first: ExecutionView
+    second: ExecutionView
+
+
 class EstimateView(TypedDict):
     """
     How far off the throughput expected of a path was: relative errors, above zero for too much.
@@ -1024,6 +1045,763 @@ class ControllerView(TypedDict):
     """
     how long its lease still runs; null without high availability
     """
+
+
+class MeasurementView(TypedDict):
+    """
+    One value of one metric on one directed path.
+    """
+
+    path: str
+    source: str
+    destination: str
+    metric: Metric
+    value: float
+    unit: str
+    started_at: str
+    observed_at: str
+    origin: str
+    tool: str
+    parameters: dict[str, Any]
+
+
+class RunAccepted(TypedDict):
+    """
+    When the test will be done.
+    """
+
+    task: str
+    start: str
+
+
+class BucketView(TypedDict):
+    """
+    The values of a stretch of time; quantiles within the archive's stated error.
+    """
+
+    start: str
+    seconds: float
+    count: int
+    minimum: float
+    mean: float
+    maximum: float
+    quantiles: dict[str, float]
+
+
+class SeriesView(TypedDict):
+    """
+    One metric of one directed path, or of a host (then ``path`` and ``destination`` are empty).
+    """
+
+    path: str
+    source: str
+    destination: str
+    metric: str
+
+
+class PointView(TypedDict):
+    """
+    A measurement point.
+    """
+
+    name: str
+    url: str
+    ignored: dict[str, int] | None
+    """
+    details of its results left out as wrong; null: no collector answers
+    """
+
+
+class LimitsView(TypedDict):
+    """
+    What values are held against, in the metric's unit; the configuration goes first.
+    """
+
+    warning: float | None
+    critical: float | None
+    templates: dict[str, float]
+    """
+    hard bounds of the catalog's latest versions
+    """
+
+
+Verdict: TypeAlias = Literal["good", "unjudged", "warning", "critical", "stale", "no_data"]
+"""
+How a value is; from the best to the worst.
+"""
+
+
+class SeriesBoxes(TypedDict):
+    """
+    One series in boxes, the oldest first; a stretch without values has none.
+    """
+
+    series: SeriesView
+    unit: str
+    boxes: list[BucketView]
+
+
+class BatchView(TypedDict):
+    """
+    A batch system as a host told it last.
+    """
+
+    host: str
+    name: str
+    system: str
+    """
+    slurm or htcondor
+    """
+    values: dict[str, float]
+    """
+    cores_total, cores_free, jobs_running, jobs_pending, ...
+    """
+    queue_wait_seconds: float | None
+    """
+    null: never, or not known
+    """
+    observed_at: str
+    age_seconds: float
+    stale: bool
+
+
+class WorkflowUserView(TypedDict):
+    """
+    How many workflows one user's list holds, by state.
+    """
+
+    host: str
+    name: str
+    workflows: dict[str, int]
+    observed_at: str
+    age_seconds: float
+
+
+class WorkflowView(TypedDict):
+    """
+    A workflow as its host told it last.
+    """
+
+    host: str
+    name: str
+    state: Literal["running", "success", "failure", "unknown"]
+    percent_done: float | None
+    jobs: dict[str, int]
+    """
+    by state: ready, queued, done, failed, ..., total
+    """
+    retries: int | None
+    """
+    of jobs; of a workflow that has ended
+    """
+    times_seconds: dict[str, float]
+    """
+    of a workflow that has ended
+    """
+    parts: list[dict[str, Any]]
+    """
+    its DAGs, each with name, state and percent_done
+    """
+    failures: list[dict[str, Any]]
+    """
+    jobs that failed, as pegasus-analyzer names them
+    """
+    observed_at: str
+    age_seconds: float
+    stale: bool
+    """
+    it runs, by what was told, but nothing has been told for a while
+    """
+
+
+class SpendView(TypedDict):
+    """
+    What the plan offers to a path or link, of what the measurement level agreement allows (bits/s).
+    """
+
+    allowed_bps: float
+    peak_bps: float
+    mean_bps: float
+
+
+class StartView(TypedDict):
+    """
+    A run to come.
+    """
+
+    task: str
+    start: str
+
+
+class TaskView(TypedDict):
+    """
+    A periodic test of the plan.
+    """
+
+    task: str
+    source: str
+    destination: str
+    tool: str
+    period_seconds: float
+    slot_seconds: float
+
+
+class PsconfigTemplate(TypedDict):
+    """
+    A pSConfig template; what its sections hold is said in perfSONAR's documentation.
+    """
+
+    addresses: dict[str, Any]
+    hosts: dict[str, Any]
+    groups: dict[str, Any]
+    tests: dict[str, Any]
+    schedules: dict[str, Any]
+    archives: dict[str, Any]
+    tasks: dict[str, Any]
+
+
+class EvidenceView(TypedDict):
+    """
+    What a series was like in a stretch of time, in the unit of its metric.
+    """
+
+    mean: float
+    deviation: float
+    samples: list[list[Any]]
+
+
+class FilterBody(TypedDict):
+    """
+    Which alarms; what is left out is not narrowed.
+    """
+
+    path: NotRequired[str | None]
+    source: NotRequired[str | None]
+    destination: NotRequired[str | None]
+    metric: NotRequired[str | None]
+    kinds: NotRequired[list[Literal["plateau", "absence", "threshold"]] | None]
+    least: NotRequired[Literal["warning", "critical"]]
+    """
+    the lowest severity
+    """
+    changes_for_the_better: NotRequired[bool]
+    ends: NotRequired[bool]
+    """
+    tell also when an alarm is over
+    """
+
+
+class SubscriptionView(TypedDict):
+    """
+    A subscription as it is kept.
+    """
+
+    id: str
+    owner: str
+    channel: str
+    target: str
+    filter: FilterBody
+
+
+class SubscriptionBody(TypedDict):
+    """
+    Which alarms are to be told, how, and to whom.
+    """
+
+    channel: Literal["mail", "webhook", "stream"]
+    target: NotRequired[str]
+    """
+    a mail address, or the URL to call; none for the event stream
+    """
+    filter: NotRequired[FilterBody]
+
+
+class Deleted(TypedDict):
+    """
+    What is gone.
+    """
+
+    id: str
+
+
+class CapacityView(TypedDict):
+    """
+    What a site has, and what of it is free; null for what it does not say.
+    """
+
+    nodes: int
+    nodes_free: int | None
+    cores: int
+    cores_free: int
+    memory_bytes: int | None
+    memory_free_bytes: int | None
+    gpus: int | None
+    gpus_free: int | None
+    jobs_running: int
+    jobs_waiting: int
+
+
+class HonestyView(TypedDict):
+    """
+    What a site said, against what came of it.
+    """
+
+    jobs: int
+    """
+    comparisons
+    """
+    factor: float
+    """
+    by which its T_q is stretched; 1 for a site that keeps its word
+    """
+    spread: float
+    said_seconds: float | None
+    """
+    T_q of the latest job, when it was handed over
+    """
+    waited_seconds: float | None
+    """
+    how long that job then waited
+    """
+
+
+class NodeRateView(TypedDict):
+    """
+    Γ_c of one worker node, learnt from finished jobs of one template.
+    """
+
+    template: str
+    mean_bps: float
+    deviation_bps: float
+
+
+class WaitView(TypedDict):
+    """
+    T_q of one size of request.
+    """
+
+    nodes: int
+    cores: int
+    """
+    in all
+    """
+    memory_bytes: int
+    """
+    in all; 0: what the site gives to such a job
+    """
+    time_limit_seconds: float
+    said_seconds: float | None
+    """
+    as the site said it; null: such a job would not start
+    """
+    counted_seconds: float | None
+    """
+    as the cost model counts it: never less than was said
+    """
+    deviation_seconds: float | None
+    why: str
+
+
+JobState: TypeAlias = Literal["requested", "waiting", "running", "succeeded", "failed", "cancelled"]
+"""
+Where a job is in its life.
+"""
+
+
+class JobView(TypedDict):
+    """
+    A job at a compute site.
+    """
+
+    id: str
+    site: str
+    job: str
+    """
+    the program, by its name in the site's configuration
+    """
+    arguments: list[str]
+    state: JobState
+    final: bool
+    reason: str
+    requester: str
+    flow: str | None
+    template: str | None
+    size_bytes: int | None
+    nodes: int
+    cores: int
+    memory_bytes: int
+    time_limit_seconds: float
+    asked_at: str
+    site_job: str | None
+    """
+    the site's own id
+    """
+    cancelling: bool
+    queued_at: str | None
+    """
+    this and the next two by the site's clock
+    """
+    started_at: str | None
+    ended_at: str | None
+    exit_status: int | None
+    predicted_seconds: float | None
+    """
+    T_q that the site named when the job was handed over
+    """
+    waited_seconds: float | None
+    ran_seconds: float | None
+    node_rate_bps: float | None
+    """
+    what one worker node processed (Γ_c)
+    """
+
+
+class JobBody(TypedDict):
+    """
+    A job that is asked for.
+    """
+
+    site: str
+    job: str
+    arguments: NotRequired[list[str]]
+    size: NotRequired[str | None]
+    template: NotRequired[str | None]
+
+
+class WindowView(TypedDict):
+    """
+    A maintenance window.
+    """
+
+    id: str
+    scope: Literal["path", "link", "switch", "site"]
+    name: str
+    begins: str
+    ends: str
+    lead_seconds: float
+    note: str
+    requester: str
+    stage: Literal["announced", "draining", "active", "over", "cancelled"]
+
+
+class WindowBody(TypedDict):
+    """
+    A maintenance window that is asked for.
+    """
+
+    scope: Literal["path", "link", "switch", "site"]
+    """
+    what is to be closed
+    """
+    name: str
+    """
+    its name in the configuration
+    """
+    begins: str
+    ends: str
+    lead: NotRequired[str]
+    """
+    running flows leave so long before it begins
+    """
+    note: NotRequired[str]
+
+
+AffectedView = TypedDict(
+    "AffectedView",
+    {
+        "flow": str,
+        "requester": str,
+        "priority": int,
+        "bound_bps": float,
+        "from": str,
+        "to": str | None,
+        "outcome": Literal["moves", "stays", "queues"],
+        "q": float | None,
+        "estimate_bps": float | None,
+        "quality": str,
+        "why": str,
+    },
+)
+
+
+Failure: TypeAlias = Literal["link-down", "path-down", "switch-down", "port-down", "maintenance"]
+"""
+What can be rehearsed.
+"""
+
+
+class LoadView(TypedDict):
+    """
+    The throughput bounds on one directed path, before and after.
+    """
+
+    path: str
+    source: str
+    destination: str
+    capacity_bps: float
+    carries_bps: float
+    before_bps: float
+    after_bps: float
+    down: bool
+
+
+class RehearsalView(TypedDict):
+    """
+    What one failure would do to the flows that run now.
+    """
+
+    failure: Failure
+    name: str
+    verdict: Literal["fine", "unknown", "broken"]
+    broken: int
+    """
+    flows whose QSpec would break
+    """
+    paths: list[str]
+    """
+    the paths that would be down
+    """
+    flows: list[AffectedView]
+    loads: list[LoadView]
+
+
+class UserView(TypedDict):
+    """
+    Somebody known here; ``roles`` are those in force.
+    """
+
+    name: str
+    issuer: str
+    subject: str
+    display: str | None
+    mail: str | None
+    groups: list[str]
+    roles: list[str]
+    by_rules: list[str]
+    """
+    roles that the rules gave at the last sign-in
+    """
+    granted: list[str]
+    """
+    roles that an administrator gave
+    """
+    removed: list[str]
+    """
+    roles that an administrator took away, whatever the rules say
+    """
+    disabled_since: str | None
+    first_seen: str
+    last_seen: str | None
+    """
+    by a browser or with a token, to the minute; null for never
+    """
+
+
+class IdentityBody(TypedDict):
+    """
+    Who somebody is elsewhere, as their first sign-in will tell.
+    """
+
+    issuer: NotRequired[str]
+    """
+    `eduPersonPrincipalName`, or the party itself: OpenID's `iss`, SAML's entity ID
+    """
+    subject: str
+    """
+    the principal name (ann@missouri.edu), or the party's identifier of the person
+    """
+
+
+Role: TypeAlias = Literal["admin", "performance_engineer", "researcher", "operator", "auditor"]
+"""
+The roles of [ADON] 3.1 (researcher, performance engineer) and of running a network.
+"""
+
+
+class UserChange(TypedDict):
+    """
+    What an administrator decides about a user; what is left out stays.
+    """
+
+    granted: NotRequired[list[Role] | None]
+    """
+    all roles given here, instead of those before
+    """
+    removed: NotRequired[list[Role] | None]
+    """
+    all roles taken away here, instead of those before
+    """
+    disabled: NotRequired[bool | None]
+
+
+Action: TypeAlias = Literal[
+    "health.read",
+    "psconfig.read",
+    "flow.submit",
+    "flow.read",
+    "flow.cancel",
+    "flow.report",
+    "template.add",
+    "template.read",
+    "template.check",
+    "template.backtest",
+    "path.read",
+    "measurement.read",
+    "measurement.start",
+    "alarm.read",
+    "alarm.acknowledge",
+    "subscription.add",
+    "subscription.read",
+    "subscription.delete",
+    "decision.read",
+    "rule.read",
+    "network.read",
+    "network.sync",
+    "maintenance.read",
+    "maintenance.add",
+    "maintenance.cancel",
+    "network.what_if",
+    "reservation.add",
+    "reservation.read",
+    "reservation.release",
+    "forecast.read",
+    "compute.read",
+    "job.submit",
+    "job.read",
+    "job.cancel",
+    "study.read",
+    "study.add",
+    "study.delete",
+    "metrics.read",
+    "token.create",
+    "token.read",
+    "token.revoke",
+    "session.read",
+    "session.end",
+    "user.read",
+    "user.change",
+    "role.read",
+    "audit.read",
+]
+"""
+Everything that a request can ask for, with the roles that may do it.
+
+:ivar grant: on which objects each role may do it; a missing role may not.
+"""
+
+
+Scope: TypeAlias = Literal["any", "own"]
+"""
+On which objects a role may do it.
+"""
+
+
+class TokenView(TypedDict):
+    """
+    A token; what proves something is not in it.
+    """
+
+    id: str
+    owner: str
+    label: str
+    scope: list[str]
+    roles: list[str] | None
+    created: str
+    expires: str | None
+    revoked: str | None
+    last_used: str | None
+
+
+class NewTokenView(TypedDict):
+    """
+    A token that was just made, with what proves it: shown now and never again.
+    """
+
+    id: str
+    owner: str
+    label: str
+    scope: list[str]
+    roles: list[str] | None
+    created: str
+    expires: str | None
+    revoked: str | None
+    last_used: str | None
+    secret: str
+
+
+class TokenBody(TypedDict):
+    """
+    A token that is asked for.
+    """
+
+    label: NotRequired[str]
+    """
+    what its owner calls it
+    """
+    scope: NotRequired[list[str]]
+    """
+    ready-made scopes and actions; see GET /roles
+    """
+    roles: NotRequired[list[Role] | None]
+    """
+    limits it to these roles of its owner
+    """
+    expires: NotRequired[str | None]
+    """
+    a time, or a span from now
+    """
+    owner: NotRequired[str | None]
+    """
+    an administrator may name another user
+    """
+
+
+class SessionView(TypedDict):
+    """
+    A browser at which somebody is signed in; what proves something is not in it.
+    """
+
+    id: str
+    owner: str
+    how: str
+    """
+    the way of signing in: token, oidc or shibboleth
+    """
+    began: str
+    last_seen: str
+    """
+    to the minute
+    """
+    ends: str
+    """
+    whatever is done; earlier if it is not used
+    """
+    address: str
+    """
+    from where it began; empty if that was not written down
+    """
+    browser: str
+    """
+    as what it named itself
+    """
+    asking: bool
+    """
+    whether this request came by it
+    """
+
+
+class EndedView(TypedDict):
+    """
+    How many sessions were ended.
+    """
+
+    ended: int
+
+
+Outcome: TypeAlias = Literal["done", "refused", "failed"]
+"""
+How a request ended.
+"""
 
 
 class SlicePath(TypedDict):
@@ -1569,6 +2347,164 @@ class Explanation(TypedDict):
     items: list[ExplainedRule]
 
 
+class MeshValue(TypedDict):
+    """
+    One directed path with its latest value; without one it was never measured.
+    """
+
+    path: str
+    verdict: Verdict
+    why: str
+    value: float | None
+    observed_at: str | None
+    age_seconds: float | None
+    fresh_seconds: float
+    """
+    after so long without another value it is stale
+    """
+
+
+class BoxList(TypedDict):
+    """
+    Series in boxes, by path, source, destination and metric.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    group: str
+    since: str
+    until: str
+    items: list[SeriesBoxes]
+
+
+class WorkflowList(TypedDict):
+    """
+    Workflows by host and name, with the batch systems they run on; none if no host tells of any.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[WorkflowView]
+    users: list[WorkflowUserView]
+    batch_systems: list[BatchView]
+
+
+class ScheduleView(TypedDict):
+    """
+    The conflict-free schedule (EDF-CE) as it is being carried out.
+    """
+
+    measures: bool
+    """
+    false while another collector measures
+    """
+    round_seconds: float
+    tasks: list[TaskView]
+    upcoming: list[StartView]
+    spend: dict[str, SpendView]
+
+
+class AlarmView(TypedDict):
+    """
+    What happened to a series, since when, on what evidence, and whether it is over.
+    """
+
+    id: str
+    series: SeriesView
+    kind: str
+    direction: str | None
+    bad: bool
+    """
+    false for a change for the better
+    """
+    severity: str
+    text: str
+    raised_at: str
+    cleared_at: str | None
+    acknowledged_by: str | None
+    acknowledged_at: str | None
+    before: EvidenceView
+    after: EvidenceView | None
+
+
+class ComputeSiteView(TypedDict):
+    """
+    A compute site as it is known now.
+    """
+
+    name: str
+    site: str
+    """
+    the campus it is at
+    """
+    adapter: str | None
+    """
+    null: nobody asks it, its configured numbers stand
+    """
+    jobs: list[str]
+    """
+    the programs that may run there
+    """
+    state: Literal["answers", "silent", "configured"]
+    silent_since: str | None
+    why: str
+    """
+    why it does not answer
+    """
+    heard_at: str | None
+    worker_nodes: int
+    queue_wait_seconds: float | None
+    """
+    as configured; null: nothing there is ours to use
+    """
+    capacity: CapacityView | None
+    waits: list[WaitView]
+    honesty: HonestyView
+    rates: list[NodeRateView]
+
+
+class RoleGrant(TypedDict):
+    """
+    One thing that a role may do.
+    """
+
+    action: Action
+    scope: Scope
+
+
+class RoleView(TypedDict):
+    """
+    A role, and everything it may do.
+    """
+
+    name: Role
+    may: list[RoleGrant]
+
+
+class AuditLine(TypedDict):
+    """
+    One line of the audit log; ``times`` is how many it stands for.
+    """
+
+    number: int
+    at: str
+    actor: str
+    via: str
+    address: str
+    action: str
+    method: str
+    object: str
+    outcome: Outcome
+    status: int
+    detail: str
+    times: int
+    digest: str
+
+
 class TemplateBody(TypedDict):
     """
     A template; without a ``version`` it is saved as the next one.
@@ -1693,3 +2629,56 @@ class PathList(TypedDict):
     items: list[PathView]
     switches: list[SwitchView]
     estimates: list[EstimateView]
+
+
+class MeshCell(TypedDict):
+    """
+    All paths from one site to another; the verdict is that of the best one.
+    """
+
+    source: str
+    destination: str
+    verdict: Verdict
+    paths: list[MeshValue]
+
+
+class RoleList(TypedDict):
+    """
+    All roles, and the ready-made scopes of tokens with the actions they hold.
+    """
+
+    items: list[RoleView]
+    scopes: dict[str, list[Action]]
+
+
+class AuditList(TypedDict):
+    """
+    Lines, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[AuditLine]
+    head: str | None
+    """
+    number and digest (17:9f86d0…) of the log's last line, kept apart from the lines; null if they are gone
+    """
+
+
+class MeshView(TypedDict):
+    """
+    Every site to every other: what was measured last, and whether that is good.
+    """
+
+    at: str
+    metric: Metric
+    unit: str
+    higher_is_better: bool
+    limits: LimitsView
+    sites: list[str]
+    items: list[MeshCell]
+    """
+    pairs with at least one path, by source and destination
+    """

@@ -12,7 +12,9 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from adon import yamlfile
 from adon.config.access import Access
@@ -26,7 +28,8 @@ from adon.config.policy import Policy
 from adon.config.slices import Slice
 from adon.config.types import Section
 from adon.errors import Problem
-from adon.values import Frozen, FrozenMap, Mode, Name
+from adon.frozenmap import Frozen, FrozenMap
+from adon.values import Mode, Name
 
 ORDERED = ("switches", "paths")
 """The sections in which the order of names means something."""
@@ -56,8 +59,8 @@ class Configuration(Section):
 
     network: Name
     mode: Mode = "active"
-    switches: Frozen[Name, Switch]
-    sites: Frozen[Name, Site]
+    switches: Annotated[Frozen[Name, Switch], Field(min_length=1)]
+    sites: Annotated[Frozen[Name, Site], Field(min_length=1)]
     paths: Frozen[Name, TransitPath]
     links: Frozen[Name, NetworkLink] = FrozenMap()
     overlays: Frozen[Name, Overlay] = FrozenMap()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import ip_network
-from typing import Annotated, Literal, Self, TypeVar
+from collections.abc import Iterator
+from typing import Annotated, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from adon.config.types import Section, Span, is_loopback
-from adon.values import Frozen, FrozenMap, Name, Role
+from adon.config.types import File, Network, Section, Span, checked_url, is_loopback
+from adon.frozenmap import Frozen, FrozenMap
+from adon.values import Name, Role
 
 Attribute = Literal[
     "issuer", "principal", "subject", "persistent", "entitlement", "affiliation", "groups", "name"
@@ -24,49 +22,21 @@ SHIBBOLETH = "shibboleth"
 """The place of Shibboleth among the ways to sign in: ``/sign-in/shibboleth``."""
 RESERVED = (SHIBBOLETH, "static")
 """What no OpenID provider can be named."""
-_DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*")
 
 
-def safe_url(text: str) -> str:
-    """A URL that secrets may be sent to, as it is written.
-
-    :raises ValueError: if it is none.
-    """
-    url = urlsplit(text)
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise ValueError("is not a URL such as https://login.example.edu")
-    if url.scheme == "http" and not is_loopback(url.hostname):
-        raise ValueError("must be https: what is sent there would be readable on the way")
-    if url.username is not None or url.password is not None or url.query or url.fragment:
-        raise ValueError("must not hold a user name, a password, a query or a fragment")
+def _safe(text: str) -> str:
+    url = urlsplit(checked_url(text))
+    if url.scheme == "http" and not is_loopback(url.hostname or ""):
+        raise ValueError("is not https, so secrets that are sent there could be read on the way")
+    if url.query or url.fragment:
+        raise ValueError("has a query or a fragment")
     return text
-
-
-def _domain(text: str) -> str:
-    if text != "*" and not _DOMAIN.fullmatch(text.lower()):
-        raise ValueError(f"{text!r} is not a domain such as missouri.edu, or * for every domain")
-    return text.lower()
-
-
-def _proxy(text: str) -> str:
-    if text == UNIX:
-        return text
-    try:
-        return str(ip_network(text))
-    except ValueError as error:
-        raise ValueError(f"{text!r} is neither an address, a network, nor {UNIX!r}") from error
 
 
 def _pattern(text: str) -> str:
     if "*" in text[:-1]:
-        raise ValueError(f"{text!r}: a * stands for the rest, at the end only")
+        raise ValueError(f"{text!r} has a * before its end")
     return text
-
-
-def _affiliation(text: str) -> str:
-    if not re.fullmatch(r"(\*|[a-z-]+)@(\*|[a-z0-9.-]+)", text.lower()):
-        raise ValueError(f"{text!r} is not an affiliation such as faculty@missouri.edu, or *@missouri.edu")
-    return text.lower()
 
 
 def _many(value: object) -> object:
@@ -75,12 +45,22 @@ def _many(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-SafeUrl = Annotated[str, AfterValidator(safe_url)]
-Domain = Annotated[str, AfterValidator(_domain)]
-Proxy = Annotated[str, AfterValidator(_proxy)]
+SafeUrl = Annotated[str, AfterValidator(_safe), Field(examples=["https://login.example.edu"])]
+"""A URL that secrets may be sent to, as it is written."""
+Domain = Annotated[
+    str,
+    Field(pattern=r"^(\*|[A-Za-z0-9]+([.-]+[A-Za-z0-9]+)*)$", examples=["missouri.edu"]),
+    AfterValidator(str.lower),
+]
+"""``missouri.edu``, or ``*`` for every domain."""
+Proxy = Network | Literal["unix"]
 Text = Annotated[str, Field(min_length=1, max_length=500)]
-Pattern = Annotated[Text, AfterValidator(_pattern)]
-Affiliation = Annotated[Text, AfterValidator(_affiliation)]
+Pattern = Annotated[Text, AfterValidator(_pattern), Field(examples=["urn:mace:example.edu:*"])]
+Affiliation = Annotated[
+    Text,
+    Field(pattern=r"^(\*|[A-Za-z-]+)@(\*|[A-Za-z0-9.-]+)$", examples=["faculty@missouri.edu"]),
+    AfterValidator(str.lower),
+]
 T = TypeVar("T")
 OneOrMore = Annotated[tuple[T, ...], BeforeValidator(_many)]
 """A list, or its only value."""
@@ -104,16 +84,16 @@ class OpenIdProvider(Section):
     title: Annotated[str, Field(min_length=1, max_length=80)]
     issuer: SafeUrl
     client_id: Text
-    client_secret_file: str | None = None
+    client_secret_file: File | None = None
     client_secret_variable: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     scopes: tuple[Annotated[str, Field(pattern=r"^[!#-\[\]-~]+$")], ...] = ("profile", "email")
     may_assert: tuple[Domain, ...] = ()
-    verify: str = "system"
+    verify: File = "system"
     leeway: Annotated[Span, Field(le=300)] = 30.0
 
     def _problems(self) -> Iterator[str]:
         if self.client_secret_file is not None and self.client_secret_variable is not None:
-            yield "client_secret_variable: the secret is in client_secret_file already"
+            yield "client_secret_variable: the secret is in client_secret_file; write only one of both"
 
 
 class Shibboleth(Section):
@@ -129,7 +109,7 @@ class Shibboleth(Section):
 
     title: Annotated[str, Field(min_length=1, max_length=80)] = "your institution"
     proxies: Annotated[tuple[Proxy, ...], Field(min_length=1)]
-    secret_file: str
+    secret_file: File
     may_assert: tuple[Domain, ...] = ("*",)
     headers: Frozen[Attribute, Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]] = FrozenMap()
 
@@ -152,11 +132,10 @@ class Condition(Section):
     affiliation: OneOrMore[Affiliation] = ()
     group: OneOrMore[Pattern] = ()
 
-    @model_validator(mode="after")
-    def _narrow(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         if self == Condition.model_construct():
-            raise ValueError("names nothing, so it would hold for everybody; see default_roles")
-        return self
+            example = "write default_roles, or for example {affiliation: '*@missouri.edu'}"
+            yield f"names nothing, so it would hold for everybody; {example}"
 
 
 class AccessRule(Section):
@@ -175,9 +154,9 @@ class AccessRule(Section):
 
     def _problems(self) -> Iterator[str]:
         if not self.roles and not self.groups and not self.keep_groups:
-            yield "roles: the rule gives nothing; name roles or groups"
+            yield "roles: the rule gives nothing; for example [researcher], or groups"
         if self.keep_groups and not self.when.group:
-            yield "keep_groups: the condition names no group"
+            yield "keep_groups: the condition names no group; for example when: {group: 'soykb:*'}"
 
 
 class Access(Section):
@@ -198,32 +177,23 @@ class Access(Section):
 
     def _problems(self) -> Iterator[str]:
         if self.openid and self.public_url is None:
-            yield "public_url: is needed: providers send browsers back to it"
-        for name in RESERVED:
-            if name in self.openid:
-                yield f"openid.{name}: this name is taken: /sign-in/{name} is something else"
-        yield from _ambiguous(self.openid)
-        if (
-            (self.openid or self.shibboleth)
-            and not any(r.roles for r in self.rules)
-            and not self.default_roles
-        ):
-            yield "rules: nobody would get a role; write rules, or default_roles"
+            yield "public_url: is required with openid; for example https://adon.example.edu"
+        issuers: dict[str, str] = {}
+        for name, provider in self.openid.items():
+            if name in RESERVED:
+                yield f"openid.{name}: /sign-in/{name} is another page; for example campus is a free name"
+            first = issuers.setdefault(provider.issuer.rstrip("/"), name)
+            if first != name:
+                yield f"openid.{name}.issuer: openid.{first} has the same issuer; write each issuer once"
+        parties = len(self.openid) + (self.shibboleth is not None)
+        if parties and not self.default_roles and not any(rule.roles for rule in self.rules):
+            example = "for example [{when: {affiliation: '*@missouri.edu'}, roles: [researcher]}]"
+            yield f"rules: nobody would get a role; write rules or default_roles, {example}"
         if Role.ADMIN in self.default_roles:
-            yield "default_roles: admin is not for everybody"
-        yield from _unbound(self.rules, len(self.openid) + (self.shibboleth is not None))
-
-
-def _ambiguous(providers: Mapping[str, OpenIdProvider]) -> Iterator[str]:
-    often = Counter(provider.issuer.rstrip("/") for provider in providers.values())
-    for name, provider in providers.items():
-        if often[provider.issuer.rstrip("/")] > 1:
-            yield f"openid.{name}.issuer: two providers have this issuer"
-
-
-def _unbound(rules: Sequence[AccessRule], parties: int) -> Iterator[str]:
-    # Scopes bind names and affiliations to who may assert them; entitlements and groups anybody can claim.
-    for number, rule in enumerate(rules):
-        bound = rule.when.issuer or rule.when.name or rule.when.affiliation
-        if parties > 1 and Role.ADMIN in rule.roles and not bound:
-            yield f"rules.{number}.when: whoever becomes admin by it must come from a named issuer"
+            yield "default_roles: admin is not for everybody; for example [researcher]"
+        for number, rule in enumerate(self.rules):
+            # Scopes bind names and affiliations to parties; any party can claim entitlements and groups.
+            bound = rule.when.issuer or rule.when.name or rule.when.affiliation
+            if parties > 1 and Role.ADMIN in rule.roles and not bound:
+                cause = "anybody of any provider could become admin"
+                yield f"rules.{number}.when: {cause}; for example issuer: https://login.example.edu"

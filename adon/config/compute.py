@@ -8,14 +8,15 @@ the programs that stand here, and nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import Field
 
 from adon.config.types import PositiveRate, Section, Span
+from adon.frozenmap import Frozen, FrozenMap
 from adon.units import Duration, Size
-from adon.values import Frozen, FrozenMap, Name
+from adon.values import Name
 
 _ARGUMENT = re.compile(r"[A-Za-z0-9_./:@%+,=][A-Za-z0-9_./:@%+,=-]{0,199}")
 """What a requester may add to a program's words: no white space, nothing that begins like an option."""
@@ -27,22 +28,9 @@ _COMMANDS = 8
 """So many polls may be missed, and so many commands take all their time, before a site is silent."""
 
 
-def _word(text: str) -> str:
-    # Words go to a program as they are; through ssh each is quoted.  A line break could end a batch
-    # script's line.
-    if not text or not text.isprintable():
-        raise ValueError("must be a word without line breaks or control characters")
-    return text
-
-
-def _absolute(text: str) -> str:
-    if not text.startswith("/"):
-        raise ValueError(f"{text!r} is not an absolute path")
-    return _word(text)
-
-
-Word = Annotated[str, Field(max_length=500), AfterValidator(_word)]
-Absolute = Annotated[str, Field(max_length=500), AfterValidator(_absolute)]
+Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=500, examples=["--verbose"])]
+"""A word that goes to a program as it is; a line break could end a batch script's line."""
+Absolute = Annotated[str, Field(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=500, examples=["/usr/bin/sort"])]
 Words = Annotated[tuple[Word, ...], Field(max_length=50)]
 
 
@@ -72,13 +60,13 @@ class ConfiguredJob(Section):
 
     def _problems(self) -> Iterator[str]:
         if not self.run[0].startswith("/"):
-            yield f"run.0: {self.run[0]!r} is not an absolute path: whose PATH would it be?"
+            yield f"run.0: {self.run[0]!r} is not an absolute path; for example /usr/bin/sort"
         for number, word in enumerate(self.run):
             unknown = [name for name in _PLACEHOLDER.findall(word) if name not in FACTS]
             if unknown:
-                yield f"run.{number}: {{{unknown[0]}}} is none of {', '.join(FACTS)}"
+                yield f"run.{number}: {{{unknown[0]}}} is unknown; known are {', '.join(FACTS)}"
         if self.cores < self.nodes:
-            yield f"cores: {self.cores} on {self.nodes} nodes leaves one without"
+            yield f"cores: {self.cores} on {self.nodes} nodes leaves one without; for example {self.nodes}"
 
     def refusal(self, arguments: Sequence[str]) -> str | None:
         """Why it may not be run with these words added; None if it may."""
@@ -153,21 +141,7 @@ class HTCondorAdapter(Adapter):
     condor_config: Absolute | None = None
 
 
-def _kind(value: object) -> str:
-    found = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
-    return str(found)
-
-
-AnyAdapter = Annotated[
-    Annotated[StaticAdapter, Tag("static")]
-    | Annotated[SlurmAdapter, Tag("slurm")]
-    | Annotated[HTCondorAdapter, Tag("htcondor")],
-    Discriminator(
-        _kind,
-        custom_error_type="adapter_kind",
-        custom_error_message="kind: must be static, slurm or htcondor",
-    ),
-]
+AnyAdapter = Annotated[StaticAdapter | SlurmAdapter | HTCondorAdapter, Field(discriminator="kind")]
 """An adapter of the kind that its ``kind`` names."""
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from adon.config.types import CertificateName, Network, PerSecond, Port, Section, Span, is_loopback
-from adon.units import Duration
+from adon.config.types import CertificateName, File, Network, PerSecond, Port, Section, Span, is_loopback
+from adon.units import Duration, format_duration
 
 OpenFlowVersion = Literal["1.3", "1.4"]
 
@@ -23,9 +23,9 @@ class ControllerTls(Section):
         ``switches.NAME.certificate`` binds; left out, every certificate of the CA may connect.
     """
 
-    certificate: str
-    key: str
-    ca: str
+    certificate: File
+    key: File
+    ca: File
     names: tuple[CertificateName, ...] | None = None
 
 
@@ -48,17 +48,6 @@ class Connections(Section):
     half_open_per_address: int = Field(default=32, ge=1, le=10_000)
     packet_ins_per_second: PerSecond | None = 1_000.0
     packet_ins_per_port: PerSecond | None = 200.0
-
-
-def transport_problems(host: str, tls: ControllerTls | None, plain_tcp: bool) -> Iterator[str]:
-    """Why the OpenFlow port must not be opened so, as ``field: text``."""
-    if tls is not None and plain_tcp:
-        yield "plain_tcp: a port with tls speaks nothing else; leave one of the two out"
-    if tls is None and not plain_tcp and not is_loopback(host):
-        yield (
-            f"tls: is needed to listen on {host}: without it whoever reaches the port can pass for a switch "
-            "(plain_tcp: true opens it all the same, for a management network that nobody else is on)"
-        )
 
 
 class HighAvailability(Section):
@@ -142,9 +131,11 @@ class Credentials(Section):
 
     def _problems(self) -> Iterator[str]:
         if self.token_lifetime > self.longest_token_lifetime:
-            yield "token_lifetime: is above longest_token_lifetime"
+            longest = format_duration(self.longest_token_lifetime)
+            yield f"token_lifetime: is above longest_token_lifetime; for example {longest}"
         if self.session_idle > self.session_lifetime:
-            yield "session_idle: is above session_lifetime"
+            lifetime = format_duration(self.session_lifetime)
+            yield f"session_idle: is above session_lifetime; for example {lifetime}"
 
 
 class Controller(Section):
@@ -176,6 +167,11 @@ class Controller(Section):
     ha: HighAvailability | None = None
 
     def _problems(self) -> Iterator[str]:
-        yield from transport_problems(self.openflow_host, self.tls, self.plain_tcp)
+        if self.tls is not None and self.plain_tcp:
+            yield "plain_tcp: a port with tls speaks nothing else; write plain_tcp: false, or no tls"
+        if self.tls is None and not self.plain_tcp and not is_loopback(self.openflow_host):
+            cause = f"is required to listen on {self.openflow_host}, where any host could pass for a switch"
+            example = "for example {certificate: c.pem, key: c.key, ca: ca.pem}"
+            yield f"tls: {cause}; {example}, or plain_tcp: true on a closed management network"
         if "1.3" not in self.openflow_versions:
-            yield "openflow_versions: 1.3 cannot be left out: it is what every switch must be able to speak"
+            yield 'openflow_versions: 1.3 is missing, which every switch speaks; for example ["1.3", "1.4"]'

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from adon import yamlfile
 from adon.config.types import Section
@@ -28,10 +29,9 @@ class ListedTask(Section):
     memory: Size = 0
     pinned: str = ""
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         self.task()
-        return self
+        yield from ()
 
     def task(self) -> Task:
         """The same, as a value of placement's.
@@ -73,14 +73,12 @@ class ApplicationFile(Section):
     apart: tuple[tuple[Name, ...], ...] = ()
     within: tuple[Near, ...] = ()
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         given = [name for name in ("transfers", "matrix", "profile") if getattr(self, name) is not None]
         if len(given) > 1:
-            raise ValueError(f"{given[1]}: {given[0]} says what is sent already")
-        if self.profile is None:
+            yield f"{given[1]}: {given[0]} says what is sent; write only one of both"
+        elif self.profile is None:
             self.application({})
-        return self
 
     def application(self, profiled: dict[tuple[str, str], int]) -> Application:
         """The same, as a value of placement's.
@@ -144,10 +142,9 @@ class TasksFile(Section):
 
     tasks: Annotated[dict[str, Ends], Field(min_length=2, max_length=MOST)]
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         self.mapping()
-        return self
+        yield from ()
 
     def mapping(self) -> Tasks:
         """The same, as a value of the measurement's.

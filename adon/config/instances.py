@@ -9,13 +9,12 @@ The section ``health`` is such a list, and says when its instances probe each ot
 from __future__ import annotations
 
 import ipaddress
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import permutations
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from adon import yamlfile
 from adon.config.types import Port, Section, Span
@@ -45,10 +44,9 @@ class ListedInstance(Section):
     cores: float | None = None
     memory: Size | None = None
 
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _problems(self) -> Iterator[str]:
         self.instance()
-        return self
+        yield from ()
 
     def instance(self) -> Instance:
         """The same, as a value of the measurement's.
@@ -71,18 +69,14 @@ class Instances(Section):
     between_zones: Annotated[int | None, Field(ge=1)] = None
 
     def _problems(self) -> Iterator[str]:
-        names = Counter(one.name for one in self.instances)
-        ends = Counter(self._end(one) for one in self.instances)
-        for number, one in enumerate(self.instances):
-            if names[one.name] > 1:
-                yield f"instances.{number}.name: {one.name} is there more than once"
-            elif ends[self._end(one)] > 1:
-                yield f"instances.{number}.address: another instance has the same address and port"
-
-    @staticmethod
-    def _end(one: ListedInstance) -> tuple[object, int]:
         # Written in two ways an IPv6 address is still one.
-        return ipaddress.ip_address(one.address), one.port
+        ends: list[object] = [(ipaddress.ip_address(one.address), one.port) for one in self.instances]
+        names: list[object] = [one.name for one in self.instances]
+        for key, values in (("name", names), ("address", ends)):
+            for number, value in enumerate(values):
+                if (first := values.index(value)) != number:
+                    cause = f"instances.{first} has the same {key}; write another {key}"
+                    yield f"instances.{number}.{key}: {cause}, for example {self.instances[number].name}-2"
 
     @property
     def listed(self) -> tuple[Instance, ...]:
@@ -112,8 +106,9 @@ class SitedInstance(ListedInstance):
     path: Name | None = None
 
     def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
         if (self.site is None) != (self.path is None):
-            yield "path: an instance stands for a site and a path, or for neither"
+            yield "path: an instance has a site and a path, or neither; for example site: mu, path: al2s"
 
 
 class HealthRounds(Instances):

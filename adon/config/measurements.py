@@ -9,31 +9,36 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from adon.config.types import Port, PositiveRate, Section, Span, Url, Verify
+from adon.config.types import File, Port, PositiveRate, Section, Span, Url, Verify, is_loopback
+from adon.errors import Problem
+from adon.frozenmap import Frozen, FrozenMap
 from adon.units import format_duration
-from adon.values import Frozen, FrozenMap, Name
+from adon.values import Name
 from measurement.model import PathKey
 
 MESH_PERIODS = {"throughput_period": "4 h", "rtt_period": "1 min", "latency_period": "1 min"}
 """Periods of the tests in each direction of ``mesh``."""
-DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
-
-
-def _database_url(text: str) -> str:
-    if text.partition("://")[0] not in DATABASES or not text.partition("://")[2]:
-        raise ValueError("is not a database URL such as postgresql://adon@db/measurements")
-    return text
 
 
 def _two_ends(ends: FrozenMap[str, Address]) -> FrozenMap[str, Address]:
     if len(ends) != 2 or len({*ends.values()}) != 2 or len({end.version for end in ends.values()}) != 1:
-        raise ValueError("expected two sites with different addresses of one IP version")
+        raise ValueError("does not have two sites with different addresses of one IP version")
     return ends
 
 
-DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
+DatabaseUrl = Annotated[
+    str,
+    Field(
+        pattern=r"^(sqlite|postgresql|postgresql\+psycopg)://.+$",
+        examples=["postgresql://adon@db/measurements"],
+    ),
+]
 Address = IPv4Address | IPv6Address
-MeshEnds = Annotated[Frozen[Name, Address], AfterValidator(_two_ends)]
+MeshEnds = Annotated[
+    Frozen[Name, Address],
+    AfterValidator(_two_ends),
+    Field(examples=[{"mu": "10.1.0.11", "osu": "10.2.0.11"}]),
+]
 
 
 class MeasurementPoint(Section):
@@ -111,17 +116,20 @@ class MeasurementTest(Direction):
 
     def _problems(self) -> Iterator[str]:
         if self.source == self.destination:
-            yield "destination: is the source itself"
+            yield f"destination: is the source itself; for example {self.source + 1}"
         if self.source.version != self.destination.version:
-            yield "destination: is of another version of IP than the source"
+            example = "10.2.0.11" if self.source.version == 4 else "2001:db8::11"
+            yield f"destination: is of another version of IP than the source; for example {example}"
         throughput, rtt, latency = self.throughput_period, self.rtt_period, self.latency_period
         if throughput is None and rtt is None and latency is None:
-            yield "throughput_period: no period is given, so nothing would be measured"
+            yield "throughput_period: no period is given, so nothing would be measured; for example 4 h"
         if throughput is not None and throughput <= self.throughput_duration:
-            yield f"throughput_period: one test already takes {format_duration(self.throughput_duration)}"
+            cause = f"one test takes {format_duration(self.throughput_duration)}"
+            yield f"throughput_period: {cause}; for example 4 h"
         sending = self.latency_packets * self.latency_interval
         if latency is not None and latency <= sending:
-            yield f"latency_period: one test already takes {format_duration(sending)}"
+            longer = format_duration(60 * max(1.0, sending))
+            yield f"latency_period: one test takes {format_duration(sending)}; for example {longer}"
 
 
 def mesh_tests(mesh: Mapping[str, Mapping[str, Address]]) -> Iterator[MeasurementTest]:
@@ -147,7 +155,8 @@ class BackgroundTest(Direction):
 
     def _problems(self) -> Iterator[str]:
         if not 1 <= self.period <= 600:
-            yield "interval: times packets must be 1 s to 10 min, the time between two results"
+            example = f"for example {format_duration(60 / self.packets)}"
+            yield f"interval: times packets is not 1 s to 10 min, the time between two results; {example}"
 
     @property
     def period(self) -> float:
@@ -193,15 +202,15 @@ class Ingest(Section):
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8443
-    certificate: str | None = None
-    key: str | None = None
-    trust: str
+    certificate: File | None = None
+    key: File | None = None
+    trust: File
 
     def _problems(self) -> Iterator[str]:
         if (self.certificate is None) != (self.key is None):
-            yield "key: a certificate and its key belong together"
-        if self.certificate is None and self.host not in ("127.0.0.1", "::1", "localhost"):
-            yield "certificate: is needed to listen on another address than loopback"
+            yield "key: a certificate and its key belong together; for example certificate: c.pem, key: c.key"
+        if self.certificate is None and not is_loopback(self.host):
+            yield f"certificate: is required to listen on {self.host}; for example c.pem, or host: 127.0.0.1"
 
 
 class ResultArchive(Section):
@@ -226,7 +235,7 @@ class RabbitQueue(Section):
     :param queue: name of the queue.
     """
 
-    url_file: str
+    url_file: File
     queue: str = Field(min_length=1, max_length=255)
 
 
@@ -243,7 +252,7 @@ class Mail(Section):
 
     host: str
     port: Port = 25
-    sender: str = Field(pattern=r"^[^@\s]+@[^@\s]+$")
+    sender: str = Field(pattern=r"^[^@\s]+@[^@\s]+$", examples=["adon@example.edu"])
     security: Literal["starttls", "tls", "none"] = "starttls"
     user: str | None = None
     password_file: str | None = None
@@ -314,6 +323,18 @@ class Measurements(Section):
         added = [test for test in mesh_tests(self.mesh) if test.key not in known]
         object.__setattr__(self, "tests", (*self.tests, *added))
         return self
+
+    def _problems(self) -> Iterator[str | Problem]:
+        seen: dict[PathKey, str] = {}
+        tested = sorted(test.key for test in self.tests)
+        for number, each in enumerate(self.background):
+            field = f"background.{number}.path"
+            if each.key not in tested:
+                known = ", ".join(map(str, tested)) or "none"
+                yield f"{field}: no test of {each.key} has addresses for it; known are {known}"
+            if (first := seen.setdefault(each.key, field)) != field:
+                cause = f"{first} has the same direction; expected one entry for each direction"
+                yield Problem(field, cause, code="duplicate")
 
     @property
     def one_way(self) -> frozenset[PathKey]:

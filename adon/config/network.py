@@ -7,7 +7,6 @@ VLAN. VLAN ids: IEEE 802.1Q, 1 to 4094.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv6Address
@@ -18,15 +17,18 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 from adon.config.types import (
     CertificateName,
     Dpid,
-    Families,
     Mac,
     PerSecond,
+    PortName,
     PositiveRate,
     Section,
     Span,
 )
-from adon.units import Duration, Ratio
-from adon.values import Frozen, Mode, Name
+from adon.flowspace import merged
+from adon.frozenmap import Frozen
+from adon.templates_catalog.model import port_range
+from adon.units import Duration, Ratio, format_duration
+from adon.values import Mode, Name
 
 
 class Switch(Section):
@@ -72,11 +74,11 @@ class Host(Section):
     address: IPv4Address | IPv6Address
     address6: IPv6Address | None = None
     mac: Mac
-    port: str
+    port: PortName
 
     def _problems(self) -> Iterator[str]:
         if self.address6 is not None and self.address.version == 6:
-            yield "address6: the address is an IPv6 address already"
+            yield "address6: address is an IPv6 address already; leave one out, or write address: 10.1.0.10"
 
 
 class Site(Section):
@@ -99,46 +101,54 @@ class PathEndpoint(Section):
     :param next_hop_mac: layer 3: the router behind the port; by default the site's ``gateway_mac``.
     """
 
-    port: str
+    port: PortName
     next_hop_mac: Mac | None = None
 
 
-class TransitPath(Section):
-    """One transit path between two sites.
+class Carrier(Section):
+    """What carries packets in both directions alike, and what it does to them.
 
-    What it does to packets is a hard constraint on moves of running flows (spec section 2).
-
-    :ivar layer: by default 2 with a VLAN, and 3 without one.
-    :ivar firewall: a stateful firewall is on the path: it lets only connections through that it saw begin.
-    :ivar nat: addresses are translated on the path.
-    :ivar families: the IP versions that get through.
     :param capacity: bit rate of each direction.
-    :param vlan: layer 2: VLAN id.
     :param mtu: largest IP packet, in bytes.
-    :param ends: both ends, by site.
-    :param links: links it shares with other paths: tests on them are kept apart.
+    :param firewall: whether a stateful firewall is on it: it lets only connections through that it saw begin.
+    :param nat: whether addresses are translated on it.
+    :param families: the IP versions that get through.
     """
 
     capacity: PositiveRate
-    vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
-    layer: Literal[2, 3] = Field(default_factory=lambda data: 3 if data.get("vlan") is None else 2)
     mtu: Annotated[int, Field(ge=576, le=9216)] = 1500
     firewall: bool = False
     nat: bool = False
-    families: Families = (4, 6)
+    families: Annotated[tuple[Literal[4, 6], ...], Field(min_length=1)] = (4, 6)
+
+
+class TransitPath(Carrier):
+    """A transit path between two sites.
+
+    What it does to packets is a hard constraint on moves of running flows (spec section 2).
+
+    :param vlan: layer 2: VLAN id.
+    :param layer: by default 2 with a VLAN, and 3 without one.
+    :param links: links it shares with other paths: tests on them are kept apart.
+    :param ends: both ends, by site.
+    """
+
+    vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
+    layer: Literal[2, 3] = Field(default_factory=lambda data: 3 if data.get("vlan") is None else 2)
     links: tuple[Name, ...] = ()
     ends: Frozen[Name, PathEndpoint]
 
     def _problems(self) -> Iterator[str]:
         if len(self.ends) != 2:
-            yield "ends: a path has exactly two ends"
+            yield "ends: a path has exactly two ends; for example {mu: {port: eth2}, osu: {port: eth2}}"
         if self.layer == 2 and self.vlan is None:
-            yield "vlan: a layer-2 path needs a VLAN id"
+            yield "vlan: is required on layer 2; for example 1701"
         if self.layer == 3 and self.vlan is not None:
-            yield "vlan: a layer-3 path has none"
+            yield "vlan: a layer-3 path has none; leave it out, or write layer: 2"
         for site, end in self.ends.items():
             if self.layer == 2 and end.next_hop_mac is not None:
-                yield f"ends.{site}.next_hop_mac: a layer-2 path has none"
+                example = f"for example {{port: {end.port}}}"
+                yield f"ends.{site}.next_hop_mac: a layer-2 path has no next hop; {example}"
 
 
 class Cost(StrEnum):
@@ -150,63 +160,46 @@ class Cost(StrEnum):
 
 
 def _vlans(value: object) -> object:
-    """``"100-199"``, ``"100-199, 300"`` or a list of such texts, as a set of VLAN ids."""
     if isinstance(value, frozenset):
         return value
-    texts = value if isinstance(value, list | tuple) else [value]
     found: set[int] = set()
-    for text in (part.strip() for each in texts for part in str(each).split(",")):
-        known = re.fullmatch(r"(\d{1,4})(?:\s*-\s*(\d{1,4}))?", text)
-        if known is None:
-            raise ValueError(f"{text[:40]!r} is not a range of VLAN ids such as 100-199")
-        first, last = int(known[1]), int(known[2] or known[1])
+    for text in ",".join(map(str, value if isinstance(value, list | tuple) else [value])).split(","):
+        first, last = port_range("".join(text.split()))
         if not 1 <= first <= last <= 4094:
-            raise ValueError(f"{text!r} is not a range of VLAN ids: they go from 1 to 4094, upwards")
-        found |= set(range(first, last + 1))
+            raise ValueError(f"{text[:40].strip()!r} is not a VLAN id from 1 to 4094, or an ascending range")
+        found |= {*range(first, last + 1)}
     return frozenset(found)
 
 
 def vlan_ranges(vlans: Iterable[int]) -> str:
     """VLAN ids as people write them: ``100-199, 300``."""
-    runs: list[list[int]] = []
-    for vlan in sorted(vlans):
-        if runs and vlan == runs[-1][1] + 1:
-            runs[-1][1] = vlan
-        else:
-            runs.append([vlan, vlan])
+    runs = merged((vlan, vlan) for vlan in vlans)
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
-Vlans = Annotated[frozenset[int], BeforeValidator(_vlans), PlainSerializer(vlan_ranges)]
+Vlans = Annotated[
+    frozenset[int], BeforeValidator(_vlans), PlainSerializer(vlan_ranges), Field(examples=["100-199"])
+]
+"""``"100-199"``, ``"100-199, 300"`` or a list of such texts, as a set of VLAN ids."""
 
 
-class NetworkLink(Section):
+class NetworkLink(Carrier):
     """A link between two switches; both directions have the same properties.
 
-    :ivar delay: one-way propagation delay; None if nobody declared it.
-    :param capacity: bit rate of each direction.
+    :param ends: per switch the name of its port.
+    :param delay: one-way propagation delay; None if nobody declared it.
     :param jitter: variation of the delay; None if nobody declared it.
     :param loss: fraction of packets lost; None if nobody declared it.
-    :param mtu: largest IP packet, in bytes.
-    :param firewall: whether a stateful firewall is on the link.
-    :param nat: whether addresses are translated on the link.
-    :param families: the IP versions that get through.
-    :param ends: per switch the name of its port.
     """
 
-    ends: Frozen[Name, str]
-    capacity: PositiveRate
+    ends: Frozen[Name, PortName]
     delay: Duration | None = None
     jitter: Duration | None = None
     loss: Annotated[Ratio, Field(lt=1)] | None = None
-    mtu: Annotated[int, Field(ge=576, le=9216)] = 1500
-    firewall: bool = False
-    nat: bool = False
-    families: Families = (4, 6)
 
     def _problems(self) -> Iterator[str]:
         if len(self.ends) != 2:
-            yield "ends: a link joins exactly two different switches"
+            yield "ends: a link has exactly two ends; for example {mu-edge: eth3, osu-edge: eth3}"
 
 
 class Overlay(Section):
@@ -255,7 +248,8 @@ class LinkDiscovery(Section):
 
     def _problems(self) -> Iterator[str]:
         if self.flap_penalty_cap < self.flap_penalty:
-            yield "flap_penalty_cap: is shorter than flap_penalty, the first penalty"
+            least = format_duration(self.flap_penalty)
+            yield f"flap_penalty_cap: is shorter than flap_penalty, the first penalty; for example {least}"
 
     @property
     def window(self) -> float:
@@ -275,4 +269,5 @@ class CookieRange(Section):
 
     def _problems(self) -> Iterator[str]:
         if self.value & ~self.mask:
-            yield "value: has bits outside the mask, so no cookie can match"
+            example = f"for example {self.value & self.mask:#x}"
+            yield f"value: has bits outside the mask, so no cookie can match; {example}"

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from ipaddress import IPv4Address, IPv6Address
-from typing import Annotated, Any, Literal
+from operator import gt, lt
+from typing import Annotated, Generic, Literal, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    PlainSerializer,
-)
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from adon.config.controller import Credentials
-from adon.config.slices import Flowspace, Fraction, Priority
+from adon.config.slices import Flowspace, Fraction, Priorities
 from adon.config.types import SHARE_ROUNDING, Party, Port, Section, Span
-from adon.errors import InvalidFields, Problem, problems_of
 from adon.marking import FIREFLY_PORT, Dscp
-from adon.templates_catalog.lookup import PARSERS, UNITS
-from adon.templates_catalog.model import MetricName, known_metric
-from adon.units import Duration, Size, format_ratio
-from adon.values import FrozenMap, Name
+from adon.units import Duration, Rate, Ratio, Size, format_ratio
+from adon.values import Name
 from measurement.model import Metric, Series
 
+Quantity = TypeVar("Quantity")
 _Pattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+\*?$|^\*$", max_length=200)]
 _Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
 
@@ -50,7 +44,7 @@ class UseGrant(Party):
     def _problems(self) -> Iterator[str]:
         for field in ("who", "roles", "groups"):
             if getattr(self, field) == ():
-                yield f"{field}: names nobody; leave it out for everybody"
+                yield f"{field}: names nobody; write for example [ann], or leave it out for everybody"
 
 
 class MeasurementGrant(Party):
@@ -95,66 +89,49 @@ class QueuePolicy(Section):
     reservable: float = Field(default=0.8, gt=0, le=1)
 
 
-class Threshold(Section):
-    """Values in the metric's unit; for throughput what is below, for the others what is above them.
+class Threshold(Section, Generic[Quantity]):
+    """Values in the metric's unit; of throughput and health what is below, of others what is above.
 
     :param warning: value from which a path is worth a look.
     :param critical: value from which a path is bad.
     """
 
-    warning: float
-    critical: float
+    warning: Quantity
+    critical: Quantity
 
 
-def _read(written: object) -> object:
-    if not isinstance(written, Mapping):
-        return written
-    read: dict[Metric, Threshold] = {}
-    wrong: list[Problem] = []
-    for name, pair in written.items():
-        try:
-            metric = known_metric(name)
-            read[metric] = pair if isinstance(pair, Threshold) else _pair(metric, pair)
-        except ValueError as error:
-            wrong += problems_of(error, str(name))
-    if wrong:
-        raise InvalidFields(wrong)
-    return read
+class Thresholds(Section):
+    """When values on measured paths are shown as worth a look, or as bad.
+
+    A metric without an entry is compared with the bounds of the templates.
+
+    :param throughput, rtt, one_way_delay, jitter, loss, health: values of this metric.
+    """
+
+    throughput: Threshold[Rate] | None = None
+    rtt: Threshold[Duration] | None = None
+    one_way_delay: Threshold[Duration] | None = None
+    jitter: Threshold[Duration] | None = None
+    loss: Threshold[Ratio] | None = None
+    health: Threshold[Ratio] | None = None
+
+    @model_serializer(mode="wrap")
+    def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {metric: values for metric, values in write(self).items() if values is not None}
+
+    def of(self, metric: Metric) -> Threshold[float] | None:
+        """Return the values of a metric."""
+        found: Threshold[float] | None = getattr(self, metric.value)
+        return found
+
+    def _problems(self) -> Iterator[str]:
+        for metric in Metric:
+            pair = self.of(metric)
+            swapped = gt if metric.higher_is_better else lt
+            if pair is not None and swapped(pair.critical, pair.warning):
+                yield f"{metric}.critical: is reached before warning; write the two values in the other order"
 
 
-def _pair(metric: Metric, pair: object) -> Threshold:
-    if not isinstance(pair, Mapping) or set(pair) != {"warning", "critical"}:
-        raise ValueError("is a value for warning and one for critical")
-    values: dict[str, float] = {}
-    for name, text in pair.items():
-        try:
-            values[name] = PARSERS[metric](text)
-        except ValueError as error:
-            raise InvalidFields(problems_of(error, name)) from None
-    found = Threshold(**values)
-    worse = found.critical > found.warning if metric.higher_is_better else found.critical < found.warning
-    if worse:
-        raise ValueError("critical: is reached before warning")
-    return found
-
-
-def _write(thresholds: Mapping[Metric, Threshold]) -> dict[str, Any]:
-    return {
-        metric.value: {
-            "warning": f"{pair.warning!r} {UNITS[metric]}",
-            "critical": f"{pair.critical!r} {UNITS[metric]}",
-        }
-        for metric, pair in thresholds.items()
-    }
-
-
-Thresholds = Annotated[
-    Mapping[MetricName, Threshold],
-    BeforeValidator(_read),
-    AfterValidator(FrozenMap),
-    PlainSerializer(_write),
-]
-"""By metric; a metric without an entry is held against the templates' bounds."""
 REACTIVE_PORTS = 1024
 """Ports that an entry of policy.reactive may name: each is a rule per pair of hosts."""
 
@@ -166,7 +143,7 @@ class DscpByPriority(Section):
     :param dscp: the DSCP, by name or number.
     """
 
-    priorities: tuple[Priority, Priority]
+    priorities: Priorities
     dscp: Dscp
 
 
@@ -192,7 +169,8 @@ class ReactiveEntry(Section):
 
     def _problems(self) -> Iterator[str]:
         if any(space.named_ports > REACTIVE_PORTS for space in self.flowspace):
-            yield f"flowspace: each port is a rule: name {REACTIVE_PORTS} at most, or none for all"
+            cause = f"each port is a rule, so at most {REACTIVE_PORTS} can be named"
+            yield f"flowspace: {cause}; for example ports: [1247], or no ports for all"
 
 
 class FireflyCollector(Section):
@@ -223,9 +201,11 @@ class LadderPolicy(Section):
 
     def _problems(self) -> Iterator[str]:
         if sum(self.shares) > 1 + SHARE_ROUNDING:
-            yield f"shares: they make {format_ratio(sum(self.shares))} of a port together"
+            cause = f"make {format_ratio(sum(self.shares))} of a port together"
+            yield f"shares: {cause}; for example [0.6, 0.3, 0.1]"
         if len(set(self.queues)) != len(self.shares):
-            yield "queues: one for each share is needed, each with a number of its own"
+            example = [*range(1, len(self.shares) + 1)]
+            yield f"queues: each share needs a queue with a number of its own; for example {example}"
 
 
 class Policy(Section):
@@ -280,4 +260,4 @@ class Policy(Section):
     fireflies: FireflyCollector | None = None
     dscp_by_priority: tuple[DscpByPriority, ...] = ()
     credentials: Credentials = Credentials()
-    thresholds: Thresholds = Field(default_factory=FrozenMap)
+    thresholds: Thresholds = Thresholds()

@@ -11,17 +11,28 @@ from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from adon.config.types import Party, Section, raise_all
-from adon.flowspace import Box, boxes, overlap
+from adon.flowspace import PROTOCOL_NAMES, Box, boxes, overlap
+from adon.frozenmap import Frozen
 from adon.marking import Dscp, dscp_text
 from adon.templates_catalog.model import port_range
-from adon.values import Frozen, Name
+from adon.values import Name
 
-PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
+PROTOCOLS = {name: number for number, name in PROTOCOL_NAMES.items()}
 Fraction = Annotated[float, Field(gt=0, le=1)]
+
+
+def _ascending(pair: tuple[int, int]) -> tuple[int, int]:
+    if pair[0] > pair[1]:
+        raise ValueError("has the highest priority first")
+    return pair
+
+
 Priority = Annotated[int, Field(ge=0, le=999)]
+Priorities = Annotated[tuple[Priority, Priority], AfterValidator(_ascending), Field(examples=[[0, 999]])]
+"""The lowest and the highest priority."""
 
 
 class Flowspace(Section):
@@ -54,9 +65,9 @@ class Flowspace(Section):
 
     def _problems(self) -> Iterator[str]:
         if not self.boxes:
-            yield "destination: has no version of IP in common with the source"
+            yield "destination: has no version of IP in common with the source; for example 0.0.0.0/0"
         if len(self.sites) == 1:
-            yield "sites: a flow leads from one site to another: name two at least, or none"
+            yield f"sites: a flow has two sites; for example [{self.sites[0]}, osu], or no sites for all"
 
     @cached_property
     def boxes(self) -> tuple[Box, ...]:
@@ -84,8 +95,8 @@ class Members(Party):
     """Members of a slice."""
 
     def _problems(self) -> Iterator[str]:
-        if self.who is None and self.roles is None and self.groups is None:
-            yield "who: nobody is named; give names, roles or groups"
+        if not (self.who or self.roles or self.groups):
+            yield "who: nobody is named; for example [ann], or roles or groups"
 
 
 class Slice(Section):
@@ -108,16 +119,15 @@ class Slice(Section):
     flowspace: tuple[Flowspace, ...] = Field(min_length=1)
     share: Fraction | Frozen[Name, Fraction]
     rule_budget: Annotated[int, Field(ge=1)] | None = None
-    priorities: tuple[Priority, Priority] = (0, 999)
+    priorities: Priorities = (0, 999)
     dscp: tuple[Dscp, ...] | None = None
     mark: Dscp | None = None
     shared: bool = False
 
     def _problems(self) -> Iterator[str]:
-        if self.priorities[0] > self.priorities[1]:
-            yield "priorities: the lowest comes first"
         if self.mark is not None and self.dscp is not None and self.mark not in self.dscp:
-            yield f"mark: {dscp_text(self.mark)} is not among the slice's own dscp"
+            cause = f"{dscp_text(self.mark)} is not among the dscp of the slice"
+            yield f"mark: {cause}; for example {', '.join(map(dscp_text, self.dscp[:1])) or 'no mark'}"
 
     def share_of(self, path: str) -> float:
         """The part of a path's capacity that it may take, 0 for none."""

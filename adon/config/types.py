@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import ipaddress
 import re
 from collections.abc import Collection, Iterable, Iterator
-from ipaddress import ip_address
-from typing import Annotated, Literal, Self
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -32,31 +31,29 @@ from measurement.errors import InvalidValue
 
 def _mac(text: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", text.lower()):
-        raise ValueError(f"{text!r} is not a MAC address such as 02:00:00:00:0a:01")
+        raise ValueError(f"{text!r} is not a MAC address")
     if int(text[:2], 16) & 1:
-        raise ValueError(f"{text!r} is a group address; a host or router has its own")
+        raise ValueError(f"{text!r} is a group address, not the address of one host or router")
     return text.lower()
 
 
 def _dpid(value: object) -> int:
     if not isinstance(value, str) or not re.fullmatch(r"[0-9a-fA-F]{16}", value):
-        raise ValueError(f"{value!r} is not a datapath id: write 16 hex digits, in quotes")
+        raise ValueError(f"{value!r} is not a datapath id, which has 16 hexadecimal digits in quotes")
     return int(value, 16)
 
 
-def _positive(value: float) -> float:
-    if value <= 0:
-        raise ValueError("must be above zero")
-    return value
+def checked_url(text: str) -> str:
+    """Return an HTTP URL that holds no secret.
 
-
-def _url(text: str) -> str:
+    :raises ValueError: if it is none.
+    """
     url = urlsplit(text)
     if url.scheme not in ("http", "https") or not url.hostname:
-        raise ValueError("is not a URL such as https://ps.example.edu/pscheduler")
+        raise ValueError("is not a URL with http or https and a host")
     if url.username is not None or url.password is not None:
-        raise ValueError("must not hold a user name or password: it is shown in logs")
-    return text.rstrip("/")
+        raise ValueError("holds a user name or a password, and is shown in logs")
+    return text
 
 
 def _verify(text: str) -> str:
@@ -72,15 +69,23 @@ def _verify(text: str) -> str:
 PINNED = "sha256:"
 """Start of a ``verify`` that pins a certificate; 64 digits in small letters, without colons, follow."""
 Verify = Annotated[str, AfterValidator(_verify)]
-Mac = Annotated[str, AfterValidator(_mac)]
-_AS_WRITTEN = WithJsonSchema({"type": "string", "pattern": "^[0-9a-fA-F]{16}$"})
+Mac = Annotated[str, AfterValidator(_mac), Field(examples=["02:00:00:00:0a:01"])]
+_AS_WRITTEN = WithJsonSchema(
+    {"type": "string", "pattern": "^[0-9a-fA-F]{16}$", "examples": ["0000000000000a01"]}
+)
 Dpid = Annotated[int, BeforeValidator(_dpid), PlainSerializer(lambda dpid: f"{dpid:016x}"), _AS_WRITTEN]
-Url = Annotated[str, AfterValidator(_url)]
-Span = Annotated[Duration, AfterValidator(_positive)]
-PositiveRate = Annotated[Rate, AfterValidator(_positive)]
+Url = Annotated[
+    str,
+    AfterValidator(checked_url),
+    AfterValidator(lambda text: text.rstrip("/")),
+    Field(examples=["https://ps.example.edu/pscheduler"]),
+]
+PortName = Annotated[str, Field(min_length=1, max_length=15, examples=["eth1"])]
+"""A port as OpenFlow switches report it: at most 15 bytes."""
+File = Annotated[str, Field(examples=["/etc/adon/ca.pem"])]
+Span = Annotated[Duration, Field(gt=0)]
+PositiveRate = Annotated[Rate, Field(gt=0)]
 Port = Annotated[int, Field(ge=1, le=65535)]
-Families = Annotated[tuple[Literal[4, 6], ...], Field(min_length=1)]
-"""The IP versions that get through."""
 SHARE_ROUNDING = 1e-9
 """Shares of a whole may add up to this much more than 1."""
 
@@ -98,16 +103,12 @@ def raise_all(wrong: Iterable[str | Problem]) -> None:
 PerSecond = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
-def _certificate_name(text: str) -> str:
-    # Compared without regard to case, as DNS names are; exact otherwise: no wildcards.
-    if text != text.strip() or not text.isprintable():
-        raise ValueError(f"{text!r} is not a name such as edge1.example.edu")
-    if "*" in text:
-        raise ValueError(f"{text!r} is a wildcard; a switch has a name of its own")
-    return text.lower()
-
-
-CertificateName = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(_certificate_name)]
+CertificateName = Annotated[
+    str,
+    Field(pattern=r"^[^*\s]([^*\x00-\x1f\x7f]*[^*\s])?$", max_length=253, examples=["edge1.example.edu"]),
+    AfterValidator(str.lower),
+]
+"""Compared without regard to case, as DNS names are; exact otherwise, so without ``*``."""
 
 
 def is_loopback(host: str) -> bool:
@@ -120,14 +121,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _network(text: str) -> str:
-    try:
-        return str(ipaddress.ip_network(text))
-    except ValueError as error:
-        raise ValueError(f"{text!r} is neither an address nor a network: {error}") from None
-
-
-Network = Annotated[str, AfterValidator(_network)]
+Network = Annotated[IPv4Network | IPv6Network, Field(examples=["192.0.2.0/24"])]
 """``192.0.2.7`` or ``2001:db8::/32``."""
 
 

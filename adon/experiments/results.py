@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, PlainSerializer
 
 from adon.experiments.parts import Scalar
-from adon.values import FrozenMap
+from adon.frozenmap import FrozenMap
 
 
 def _seconds(value: object) -> object:

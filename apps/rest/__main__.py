@@ -86,7 +86,7 @@ def _serve(options: argparse.Namespace) -> int:
             Site(services),
             services.stream,
             rates=services.rates,
-            proxies=where.web_proxies,
+            proxies=[*map(str, where.web_proxies)],
             most=where.web_limits.connections,
             most_each=where.web_limits.connections_per_address,
             standing=lambda ids: services.access.tokens.standing(ids, services.clock()),

@@ -34,7 +34,7 @@ class Limits:
     :param bounds: the templates' hard bounds, by the template's reference.
     """
 
-    configured: Threshold | None
+    configured: Threshold[float] | None
     bounds: Mapping[str, float]
 
     @classmethod
@@ -42,7 +42,7 @@ class Limits:
         """What the configuration, else the catalog, says of a metric."""
         bounds = {one.reference: one.qspec.bound(metric) for one in templates}
         known = {name: bound for name, bound in bounds.items() if bound is not None}
-        return cls(configuration.policy.thresholds.get(metric), known)
+        return cls(configuration.policy.thresholds.of(metric), known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""``adon config check``: what is wrong, and what is worth a second look, with file, line, field and cause."""
+"""``adon config check``: what is worth a second look, with file, line, field and cause."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ from tests.measurement.standin import stand_in
 from tests.support.refusals import refused
 
 PLAIN = NETWORK.read_text()
-END = PLAIN.count("\n") + 1
-"""The line of what is appended."""
 
 
 def check(file: Path, *words: str, offline: bool = True) -> Result:
@@ -38,71 +36,6 @@ def check(file: Path, *words: str, offline: bool = True) -> Result:
 
 def line_of(part: str) -> int:
     return PLAIN[: PLAIN.index(part)].count("\n") + 1
-
-
-# What is changed into what (from nothing: appended), the field that is named, what the answer says.
-WRONG = [
-    # keys that there are not, beside those that are
-    ("", "polcy: {}", "polcy", "is not a known key here; did you mean policy?"),
-    ("reserve_nodes: 1", "reserve_node: 1", "policy.reserve_node", "did you mean reserve_nodes?"),
-    ("window: 7 d", "windows: 7 d", "measurements.windows", "did you mean window?"),
-    ("verify: system}", "verfy: system}", "measurements.points.mu.verfy", "did you mean verify?"),
-    ("worker_nodes: 4", "worker_nodez: 4", "compute.mu-hpc.worker_nodez", "did you mean worker_nodes?"),
-    ("", "controller: {web_prot: 8080}", "controller.web_prot", "did you mean web_port?"),
-    ("", "access: {pubic_url: x}", "access.pubic_url", "did you mean public_url?"),
-    # names that nothing has
-    ("edge: mu-edge", "edge: mu-egde", "sites.mu.edge", "no switch 'mu-egde'; did you mean mu-edge?"),
-    ("- path: al2s", "- path: al3s", "measurements.tests.0.path", "no path 'al3s'; did you mean al2s?"),
-    ("      to: osu", "      to: osuu", "measurements.tests.0.to", "no site 'osuu'; did you mean osu?"),
-    ("    site: mu", "    site: muu", "compute.mu-hpc.site", "no site 'muu'; did you mean mu?"),
-    # what is missing, or twice
-    ('  mu-edge: {dpid: "0000000000000a01"}', "  mu-edge: {}", "switches.mu-edge.dpid", "is required"),
-    ("network: mu-osu", "", "network", "is required"),
-    ('dpid: "0000000000000a02"', 'dpid: "0000000000000a01"', "switches.osu-edge.dpid", "has the same dpid"),
-    ("address: 10.2.0.10", "address: 10.1.0.10", "sites.osu.hosts.osu-dtn.address", "has the same address"),
-    ("  osu-hpc:", "  mu-hpc:", "compute.mu-hpc", "is written twice"),
-    # values of the wrong kind, without a unit, out of bounds
-    ("vlan: 1701", "vlan: 4095", "paths.al2s.vlan", "less than or equal to 4094"),
-    ("vlan: 1701", 'vlan: "1701"', "paths.al2s.vlan", "valid integer"),
-    ("capacity: 60.6 Mbps", "capacity: 60.6", "paths.al2s.capacity", "unit"),
-    ("capacity: 60.6 Mbps", "capacity: 60.6 ms", "paths.al2s.capacity", "ms"),
-    ("window: 7 d", "window: 0 s", "measurements.window", "zero"),
-    ('mac: "02:00:00:00:0a:0a"', "mac: 02-00", "sites.mu.hosts.mu-dtn.mac", "MAC"),
-    ("address: 10.1.0.10", "address: 10.1.0.300", "sites.mu.hosts.mu-dtn.address", "is not an IP address"),
-    ("", "controller: {web_port: 70000}", "controller.web_port", "65535"),
-    ("", "controller: {web_proxies: [nginx]}", "controller.web_proxies.0", "nor a network"),
-    ("", "access: {public_url: 'http://adon.example.edu'}", "access.public_url", "must be https"),
-    ("window: 7 d", "archive_url: mysql://db/x", "measurements.archive_url", "is not a database URL"),
-    # what does not go together
-    ("    vlan: 1701\n", "", "paths.al2s.vlan", "a layer-2 path needs a VLAN id"),
-    ("source: 10.1.0.11", "source: 10.1.0.10", "measurements.tests.0.source", "is the address of host"),
-    ("period: 240 s", "period: 4 s", "measurements.tests.0.throughput_period", "one test already takes 5 s"),
-    # what is no YAML, or more than is read
-    ("network: mu-osu", "network: [mu-osu", "", "is not YAML"),
-    ("network: mu-osu", "network: &a mu-osu", "network", "anchors are not supported"),
-    ("network: mu-osu", "network: !!python/name:os.system x", "network", "tags are not supported"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("old", "new", "field", "cause"), WRONG)
-def test_what_is_wrong_is_told_with_file_line_field_and_cause(
-    old: str, new: str, field: str, cause: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "network.yaml"
-    file.write_text(PLAIN.replace(old, new, 1) if old else f"{PLAIN}{new}\n")
-    found = check(file, "--json")
-    assert found.exit_code == 2, found.output
-    told = [one for one in json.loads(found.stdout)["problems"] if one["field"].startswith(field)]
-    assert told, found.stdout
-    assert any(cause in one["cause"] for one in told), told
-    assert {one["file"] for one in told} == {str(file)}
-    assert all(isinstance(one["line"], int) for one in told)
-    if old and new and field:
-        near = line_of(old)
-        assert any(abs(one["line"] - near) <= 2 for one in told), (near, told)
-    elif not old:
-        assert told[0]["line"] == END
-    assert f"{file}:{told[0]['line']}: " in check(file).stderr
 
 
 # -- warnings ------------------------------------------------------------------------------------------------

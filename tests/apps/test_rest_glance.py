@@ -53,7 +53,7 @@ def configured(thresholds: str) -> Configuration:
 WRONG = [
     ("{beauty: {warning: 1 s, critical: 2 s}}", "policy.thresholds.beauty"),
     ("{rtt: {warning: 50, critical: 60 ms}}", "policy.thresholds.rtt.warning"),
-    ("{rtt: {warning: 50 ms}}", "policy.thresholds.rtt"),
+    ("{rtt: {warning: 50 ms}}", "policy.thresholds.rtt.critical"),
     ("{rtt: 50 ms}", "policy.thresholds.rtt"),
     ("{rtt: {warning: 50 ms, critical: 20 ms}}", "policy.thresholds.rtt.critical"),
     ("{throughput: {warning: 5 Mbps, critical: 7 Mbps}}", "policy.thresholds.throughput.critical"),

@@ -70,7 +70,6 @@ def problems(**slices: dict[str, Any]) -> list[str]:
         ({"groups": ["g1", "g2"]}, Who("bob", groups=frozenset({"g2"})), True),
         ({"groups": ["g1"], "roles": ["operator"]}, Who("bob", groups=frozenset({"g1"})), False),
         ({"roles": ["operator"]}, Who("bob", roles=frozenset({"operator"})), True),
-        ({"who": []}, Who("ann"), False),
     ],
 )
 def test_members_fit_all_that_is_given(members: dict[str, Any], who: Who, belongs: bool) -> None:
@@ -172,7 +171,7 @@ def test_slices_are_read() -> None:
 @pytest.mark.parametrize(
     ("other", "field", "cause"),
     [
-        (part(1, flowspace=[{"ports": [6000]}]), "slices.b.number", "'a'"),
+        (part(1, flowspace=[{"ports": [6000]}]), "slices.b.number", "slices.a.number"),
         (
             part(2),
             "slices.b.flowspace.0",
@@ -187,14 +186,14 @@ def test_slices_are_read() -> None:
         ),
         (part(2, flowspace=[{"ports": [6000]}], share={"x": 0.1}), "slices.b.share.x", "no path 'x'"),
         (part(2, flowspace=[{"ports": ["9-1"]}]), "slices.b.flowspace.0.ports", "'9-1'"),
-        (part(2, flowspace=[{"sites": ["mu"]}]), "slices.b.flowspace.0.sites", "two at least"),
+        (part(2, flowspace=[{"sites": ["mu"]}]), "slices.b.flowspace.0.sites", "two sites"),
         (
             part(2, flowspace=[{"source": ["10.0.0.0/8"], "destination": ["fd00::/8"]}]),
             "slices.b.flowspace.0.destination",
             "no version of IP",
         ),
         (part(2, members={}), "slices.b.members.who", "nobody"),
-        (part(2, flowspace=[{"ports": [6000]}], priorities=[9, 1]), "slices.b.priorities", "lowest"),
+        (part(2, flowspace=[{"ports": [6000]}], priorities=[9, 1]), "slices.b.priorities", "highest"),
         (part(2, flowspace=[{"ports": [6000]}], dscp=["LE"], mark="EF"), "slices.b.mark", "EF"),
         (part(4096), "slices.b.number", "4095"),
     ],

@@ -26,7 +26,6 @@ from adon.broker.recompute.differences import differences
 from adon.flowvisor.rules.pipeline import is_ours
 from adon.flowvisor.rules.rule import Op
 from adon.flowvisor.topology.overlay import OverlayPaths
-from measurement.model import from_json, to_json
 from tests.support.memory import MEMORIES
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def flow_ends_once(stage: Stage, effect: Effect) -> None:
 def circuits_survive_the_store(stage: Stage, effect: Effect) -> None:
     """Circuits are the same after a round trip through JSON."""
     if isinstance(effect, SaveCircuits):
-        assert from_json(OverlayPaths, to_json(effect.paths)) == effect.paths
+        assert OverlayPaths.from_json(effect.paths.to_json()) == effect.paths
 
 
 def foreign_entries_stay(stage: Stage, _: Effect) -> None:

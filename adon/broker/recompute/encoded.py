@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from adon.values import FrozenMap
+from adon.frozenmap import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)
