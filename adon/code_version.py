@@ -36,7 +36,7 @@ def _source_digest() -> str:
             found.update(module.read_bytes())
     for name in ("frozenmap.py", "units.py"):
         found.update(root.joinpath(name).read_bytes())
-    for name in ("mathis.py", "model.py"):
+    for name in ("mathis.py", "model.py", "units.py"):
         found.update(resources.files("measurement").joinpath(name).read_bytes())
     return found.hexdigest()
 

@@ -22,6 +22,7 @@ from measurement.pscheduler.client import PSchedulerClient, Run, Schedule, Serve
 from measurement.pscheduler.posting import PostingTimes
 from measurement.pscheduler.specs import Kind, PostedTask, TestRequest
 from measurement.pscheduler.states import RunState
+from measurement.units import format_share
 
 SLIP = 60.0
 PLANNED_SLIP = 1.0
@@ -219,7 +220,9 @@ class Poller:
     def _failed(self, test: PathTest, attempt: _Attempt, cause: str) -> PolledRun:
         now = self._clock()
         if attempt.free is not None:
-            cause = f"{cause}; {100 * attempt.free:.0f} % of the point's next hour is free of exclusive tests"
+            cause = (
+                f"{cause}; {format_share(attempt.free)} of the point's next hour is free of exclusive tests"
+            )
         outcomes = tuple(MeasurementFailed(test.key, metric, cause, now) for metric in test.metrics)
         started, ended = attempt.times(now)
         return PolledRun(outcomes, started, ended, cause, attempt.slot(test), attempt.late)

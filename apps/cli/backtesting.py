@@ -15,7 +15,7 @@ from adon.errors import InvalidInput, Unavailable
 from adon.explain.backtest.comparison import Backtest, Compared, ways, ways_then
 from adon.explain.backtest.past import Past, alarms_between
 from adon.explain.backtest.run import Run
-from adon.units import format_duration, format_size, parse_duration
+from adon.units import format_duration, format_share, format_size, parse_duration
 from apps.cli.common import print_table
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
@@ -182,7 +182,7 @@ def show(found: Backtest) -> None:
     typer.echo(f"QSpec violated: {told}")
     typer.echo(f"time from request to end: {_saved(found.saved)} in all")
     if found.off is not None:
-        typer.echo(f"with {found.present} the model is off what really happened by {100 * found.off:.0f} %")
+        typer.echo(f"with {found.present} the model is off what really happened by {format_share(found.off)}")
     typer.echo(MODEL)
 
 

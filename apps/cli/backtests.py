@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from adon.units import format_share
 from apps.cli.arguments import BacktestId
 from apps.cli.common import JsonFlag, QuietFlag, client, given, naming, print_json, print_table
 
@@ -118,7 +119,7 @@ def _print(one: BacktestView) -> None:
     typer.echo(f"{found['moved']} of {len(found['flows'])} flows go another way with {found['proposed']}")
     typer.echo(f"time from request to end: {_saved(found['saved_seconds'])} in all")
     if found["model_off_by"] is not None:
-        off = f"{100 * found['model_off_by']:.0f} %"
+        off = format_share(found["model_off_by"])
         typer.echo(f"with {found['present']} the model is off what really happened by {off}")
     typer.echo(found["model"])
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from adon.units import format_share
 from apps.cli.arguments import OfTemplate
 from apps.cli.common import JsonFlag, client, print_json, print_table
 
@@ -33,10 +34,10 @@ def calibration(
         (
             one.flows,
             str(one.count),
-            f"{100 * one.nominal:.0f} %",
-            f"{100 * one.covered:.0f} % ({100 * one.least:.0f} to {100 * one.most:.0f} %)",
+            format_share(one.nominal),
+            f"{format_share(one.covered)} ({100 * one.least:.0f} to {format_share(one.most)})",
             f"{100 * one.bias:+.0f} %",
-            f"{100 * one.error:.0f} %",
+            format_share(one.error),
         )
         for one in found
     )

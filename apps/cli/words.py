@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from adon.units import format_duration, format_rate, format_ratio, format_significant, format_size
+from adon.units import (
+    format_duration,
+    format_rate,
+    format_ratio,
+    format_share,
+    format_significant,
+    format_size,
+)
 from apps.ages import age
 
 __all__ = [
@@ -66,7 +73,7 @@ def cost(site: Mapping[str, Any]) -> str:
 def forecast(found: Mapping[str, Any]) -> str:
     """``40 s; 90 % between 20 s and 80 s``."""
     low, high = format_duration(found["low_seconds"]), format_duration(found["high_seconds"])
-    share = f"{100 * found['coverage']:.0f} %"
+    share = format_share(found["coverage"])
     return f"{format_duration(found['expected_seconds'])}; {share} between {low} and {high}"
 
 

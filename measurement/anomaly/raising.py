@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from measurement.anomaly.alarm import Alarm, Kind, alarm_id
 from measurement.anomaly.model import Direction, Evidence, Finding, Severity
-from measurement.anomaly.wording import moment, quantity, span
+from measurement.anomaly.wording import moment, quantity
 from measurement.model import Series
+from measurement.units import format_duration
 
 
 def plateau(series: Series, finding: Finding, *, bad: bool, at: float) -> Alarm:
@@ -79,14 +80,16 @@ def absence(series: Series, last: Evidence, *, last_at: float | None, period: fl
         raised_at=now,
         before=last,
         after=None,
-        text=f"{series}: {since}; one was due every {span(period)}",
+        text=f"{series}: {since}; one was due every {format_duration(period)}",
     )
 
 
 def cleared(alarm: Alarm, at: float, why: str) -> Alarm:
     """The alarm is over."""
     return replace(
-        alarm, cleared_at=at, text=f"{why} after {span(max(0.0, at - alarm.raised_at))}; was: {alarm.text}"
+        alarm,
+        cleared_at=at,
+        text=f"{why} after {format_duration(max(0.0, at - alarm.raised_at))}; was: {alarm.text}",
     )
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from measurement.model import Metric
+from measurement.units import format_duration, format_rate, format_ratio
 
-_BIT_RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"))
-_DELAYS = (Metric.RTT, Metric.ONE_WAY_DELAY, Metric.JITTER)
+_FORMATS: Mapping[str, Callable[[float], str]] = {
+    Metric.THROUGHPUT: format_rate,
+    Metric.RTT: format_duration,
+    Metric.ONE_WAY_DELAY: format_duration,
+    Metric.JITTER: format_duration,
+    Metric.LOSS: format_ratio,
+    Metric.HEALTH: format_ratio,
+}
 
 
 def quantity(metric: str, value: float) -> str:
     """A value with its unit; a custom metric's unit is not known here."""
-    if metric == Metric.THROUGHPUT:
-        factor, unit = next((pair for pair in _BIT_RATES if abs(value) >= pair[0]), (1.0, "bit/s"))
-        return f"{value / factor:.3g} {unit}"
-    if metric in _DELAYS:
-        return f"{value * 1e3:.3g} ms"
-    if metric in (Metric.LOSS, Metric.HEALTH):
-        return f"{value * 100:.3g} %"
-    return f"{value:.4g}"
+    return _FORMATS.get(metric, "{:.4g}".format)(value)
 
 
 def moment(at: float) -> str:
@@ -28,11 +29,3 @@ def moment(at: float) -> str:
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, ValueError, OSError):
         return f"{at!r} s"
-
-
-def span(seconds: float) -> str:
-    """A duration in its largest fitting unit."""
-    for size, unit in ((86400.0, "d"), (3600.0, "h"), (60.0, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} s"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from measurement.evaluation.results import Measured, Path, Results
 
-SHOWN = {"bit/s": (1e6, "Mbit/s"), "s": (1e-3, "ms")}
+SHOWN = {"bit/s": (1e6, "Mbps"), "s": (1e-3, "ms")}
 """What a unit is divided by for people, and how the quotient's unit is called."""
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from measurement.health.model import AGREED_BY, Found
+from measurement.units import format_duration, format_rate
 
 SHARE = 0.2
 """Of a round's samples that are over their threshold."""
@@ -154,7 +155,7 @@ def _queued(samples: tuple[float, ...], before: tuple[float, ...]) -> str:
     now, usual = statistics.fmean(samples), max(statistics.fmean(before), SANDWICH_NOTICEABLE_S)
     if now < (1 + SANDWICH_RISE) * usual:
         return ""
-    return f"the sandwich delay rose from {usual * 1e6:.0f} to {now * 1e6:.0f} us"
+    return f"the sandwich delay rose from {format_duration(usual)} to {format_duration(now)}"
 
 
 def _narrower(samples: tuple[float, ...], volumes: Sequence[float], factor: float) -> str:
@@ -165,4 +166,4 @@ def _narrower(samples: tuple[float, ...], volumes: Sequence[float], factor: floa
     spread = statistics.median(abs(one - usual) for one in volumes)
     threshold = usual - max(LEAST_DROP * usual, 3 * factor * spread)
     now = statistics.fmean(samples)
-    return f"{now / 1e6:.4g} Mbps, below {threshold / 1e6:.4g}" if now < threshold else ""
+    return f"{format_rate(now)}, below {format_rate(threshold)}" if now < threshold else ""

@@ -16,6 +16,7 @@ from measurement.scheduling.agreement import Spend
 from measurement.scheduling.graph import ConflictGraph
 from measurement.scheduling.ticks import PER_SECOND, Ticks, at_least, at_most, seconds
 from measurement.scheduling.values import Job, Schedule
+from measurement.units import format_rate, format_share
 
 MOST_BARS = 4000
 MOST_IN_MATRIX = 30
@@ -184,7 +185,13 @@ def _agreement(schedule: Schedule, window: _Window) -> Iterator[str]:
         top += _SPEND
     yield _svg([*_axis(window, top), *parts], top + 4, "Load offered to each link or domain over time")
     rows = [
-        (where, _rate(spend.allowed), _rate(spend.peak), _rate(spend.mean), f"{_share(spend):.0%}")
+        (
+            where,
+            format_rate(spend.allowed),
+            format_rate(spend.peak),
+            format_rate(spend.mean),
+            format_share(_share(spend)),
+        )
         for where, spend in spends.items()
     ]
     yield _table(("link or domain", "allowed", "peak", "mean", "peak of allowed"), rows)
@@ -208,7 +215,7 @@ def _spent(where: str, spend: Spend, window: _Window, top: float) -> list[str]:
         f'<text x="{_LEFT - 8}" y="{base - high / 2:g}" text-anchor="end">{_short(where)}</text>',
         f'<path d="{area}" fill="#56b4e9" stroke="#0072b2" stroke-width=".6"/>',
         f'<path d="M{_LEFT} {y(spend.allowed):g}H{_LEFT + _WIDTH}" stroke="#d55e00" stroke-dasharray="5 3"/>',
-        f'<text x="{_LEFT + 4}" y="{y(spend.allowed) - 3:g}">allowed {_rate(spend.allowed)}</text>',
+        f'<text x="{_LEFT + 4}" y="{y(spend.allowed) - 3:g}">allowed {format_rate(spend.allowed)}</text>',
         _rule(base),
     ]
 
@@ -296,13 +303,6 @@ def _clock(instant: Ticks) -> str:
 
 def _span(ticks: Ticks) -> str:
     return f"{_clock(ticks)} h"
-
-
-def _rate(rate: float) -> str:
-    for unit, size in (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)):
-        if rate >= size:
-            return f"{rate / size:.4g} {unit}"
-    return f"{rate:.4g} bit/s"
 
 
 def _share(spend: Spend) -> float:

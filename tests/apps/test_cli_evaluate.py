@@ -69,7 +69,7 @@ def test_a_run_is_made_kept_and_reported(document: Path, tmp_path: Path) -> None
         "document.yaml", "log.jsonl", "run.json", "report.html"
     }  # fmt: skip
     for run in (tmp_path / "first", tmp_path / "first" / "run.json"):
-        assert "7 Mbit/s" in adon("report", run).stdout
+        assert "7 Mbps" in adon("report", run).stdout
     again = carried_out(document, "first")
     assert (again.exit_code, again.stderr.splitlines()[-1].partition(":")[0]) == (1, "--out")
     done = carried_out(document, "first", "--resume", "--json")

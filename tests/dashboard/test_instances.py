@@ -130,7 +130,7 @@ def runs() -> dict[str, str]:
 @pytest.mark.usefixtures("kept")
 def test_a_run_is_told_as_table_v_with_distances(visiting: Visiting, runs: dict[str, str]) -> None:
     told = said(evaluation_page.live(visiting(query={"study": runs["first"]})))
-    assert "Mbit/s" in told
+    assert "Mbps" in told
     assert re.search(r"home (19\.\d+|2\d\.\d+) \(", told), told
     assert "Failed 1" in told
     assert "Diameter" in told

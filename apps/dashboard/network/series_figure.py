@@ -16,7 +16,7 @@ from apps.dashboard.network.where import Doc, plural
 from apps.figures.looks import BAD, SERIES, WAIT, quiet_axes
 
 UNITS: Mapping[str, tuple[float, str]] = {
-    "throughput": (1e-6, "Mbit/s"),
+    "throughput": (1e-6, "Mbps"),
     "rtt": (1e3, "ms"),
     "one_way_delay": (1e3, "ms"),
     "jitter": (1e3, "ms"),

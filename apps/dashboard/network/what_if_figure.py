@@ -55,10 +55,10 @@ def loads_figure(loads: Sequence[Doc]) -> go.Figure:
                 mode="markers",
                 marker={"symbol": "line-ns-open", "size": 30, "color": "#667085", "line": {"width": 3}},
                 name="can carry then",
-                hovertemplate="can carry %{x:.3g} Mbit/s<extra></extra>",
+                hovertemplate="can carry %{x:.3g} Mbps<extra></extra>",
             ),
         ],
-        x="Mbit/s",
+        x="Mbps",
     )
     figure.update_layout(barmode="overlay", hovermode="closest", height=110 + ROW * len(rows))
     figure.update_layout(margin={"t": 44}, legend={"y": 1.0, "yanchor": "bottom"})

@@ -9,6 +9,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.templates_catalog.lookup import PARSERS
+from adon.units import format_share
 from apps.dashboard import ui
 from apps.dashboard.ui.blocks import Tone
 from apps.dashboard.visit import Visit
@@ -70,7 +71,7 @@ def weights(given: Document) -> str:
     """Weights as shares: ``throughput 80 %, loss 20 %``."""
     total = sum(given.values()) or 1.0
     parts = [
-        f"{metric(name).lower()} {ui.together(f'{100 * value / total:.0f} %')}"
+        f"{metric(name).lower()} {ui.together(format_share(value / total))}"
         for name, value in ranked(given)
         if value
     ]

@@ -8,6 +8,7 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
+from adon.units import format_share
 from apps.dashboard import ui
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.ui.words import METRIC_NAMES, moment
@@ -110,7 +111,7 @@ def _ends(flow: Mapping[str, Any], here: Visit) -> Component:
         return html.Span("–")
     left = told.timestamp() + forecast["expected_seconds"] - here.now
     between = f"{ui.span(forecast['low_seconds'])} to {ui.span(forecast['high_seconds'])} in all"
-    sure = f"{100 * forecast['coverage']:.0f} % sure: {between}"
+    sure = f"{format_share(forecast['coverage'])} sure: {between}"
     return html.Span(
         [f"in {ui.span(max(left, 0.0))} " if left > 0 else "any moment ", html.Small(f"({sure})")]
     )

@@ -10,6 +10,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.errors import AdonError
+from adon.units import format_share
 from apps.dashboard import ui
 from apps.dashboard.visit import Visit
 
@@ -68,7 +69,7 @@ def said(flow: Mapping[str, Any], here: Visit) -> list[Component]:
 def _granted(granted: Mapping[str, Any]) -> Component:
     lent = f", and {ui.rate(granted['lent'])} lent" if granted["lent"] else ""
     number = "" if granted["number"] is None else f" {granted['number']}"
-    where = f"{lent} on the {100 * granted['share']:.0f} % share of port {granted['port']}"
+    where = f"{lent} on the {format_share(granted['share'])} share of port {granted['port']}"
     held = f"Held to it by {granted['by']}{number}: {granted['why']}."
     asked = f"Asked for {ui.rate(granted['asked'])}, granted {ui.rate(granted['guaranteed'])}"
     return html.P([html.Strong(asked), f"{where}; it may use {ui.rate(granted['ceiling'])}. {held}"])

@@ -8,6 +8,7 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
+from adon.units import format_share
 from apps.dashboard import ui
 from apps.dashboard.policy.computing import is_chosen
 from apps.dashboard.ui.blocks import Column, Tone
@@ -60,7 +61,7 @@ def _until(forecast: Mapping[str, Any] | None) -> list[Any]:
     if forecast is None:
         return []
     between = f"{ui.span(forecast['low_seconds'])} to {ui.span(forecast['high_seconds'])}"
-    surely = f"{100 * forecast['coverage']:.0f} % sure: {between}"
+    surely = f"{format_share(forecast['coverage'])} sure: {between}"
     return [html.P([f"Takes about {ui.span(forecast['expected_seconds'])} ", html.Small(f"({surely})")])]
 
 

@@ -72,7 +72,7 @@ def test_a_drop_is_raised_with_evidence_and_cleared_by_the_recovery() -> None:
 def test_the_text_is_one_line_for_people() -> None:
     _, (raised,) = told(throughput([Step(100, -40)]))
     assert raised.text == (
-        "al2s:mu>osu/throughput: fell from 57.8 Mbit/s to 18.7 Mbit/s in 3 values since 2027-01-15T09:40:00Z"
+        "al2s:mu>osu/throughput: fell from 57.79 Mbps to 18.66 Mbps in 3 values since 2027-01-15T09:40:00Z"
     )
 
 

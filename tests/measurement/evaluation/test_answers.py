@@ -27,20 +27,18 @@ def answer(by: Analysis, run: Run, of: str | None = None) -> Answer:
 def facts(sentences: Sequence[str], *places: str) -> list[list[str]]:
     """The places and the amounts that each sentence names, in its order."""
     named = "|".join(map(re.escape, places or (*TABLE.nodes, *TABLE.clients)))
-    return [
-        re.findall(rf"\b(?:{named})\b|\b\d[\d.]*(?<!\.)(?: (?:Mbit/s|ms|%))?", line) for line in sentences
-    ]
+    return [re.findall(rf"\b(?:{named})\b|\b\d[\d.]*(?<!\.)(?: (?:Mbps|ms|%))?", line) for line in sentences]
 
 
 def test_the_paper_s_answers() -> None:
     """[CEEM] IV-I and IV-J."""
     inside, user, time, paths = answers(NECTAR, TABLE)
-    assert facts(inside.found) == [["2632.5", "5222.4 Mbit/s"], ["18.4", "3799.5 Mbit/s"], ["8", "10"]]
-    # "three Melbourne-area nodes is around 20 Mbit/s, which is generally faster than the other nodes"
+    assert facts(inside.found) == [["2632.5", "5222.4 Mbps"], ["18.4", "3799.5 Mbps"], ["8", "10"]]
+    # "three Melbourne-area nodes is around 20 Mbps, which is generally faster than the other nodes"
     assert facts(user.found) == [
-        ["Local Machine", "MEB-np", "20.2 Mbit/s"],
+        ["Local Machine", "MEB-np", "20.2 Mbps"],
         ["10 %", "MEB-qh2", "Monash01"],
-        ["qld", "14.8 Mbit/s", "sa", "11.6 Mbit/s"],
+        ["qld", "14.8 Mbps", "sa", "11.6 Mbps"],
     ]
     # "MEB-qh2 and qld varies significantly, while MEB-np is the most stable path for Canberra-based users"
     assert facts(time.found)[0][:5] == ["5", "20", "0.2", "MEB-qh2", "qld"]
@@ -72,7 +70,7 @@ def run(values: dict[Path, list[float | None]], **more: object) -> Run:
 def test_a_nearest_node_that_is_not_certain_is_not_called_so() -> None:
     steady = {Path("u", "a"): [100e6, 101e6, 99e6], Path("u", "b"): [60e6, 61e6, 59e6]}
     found = answer(Analysis.SPEED_TO_CLIENT, run(steady), "u")
-    assert facts(found.found, "u", "a", "b") == [["u", "a", "100 Mbit/s"], ["b", "60 Mbit/s"]]
+    assert facts(found.found, "u", "a", "b") == [["u", "a", "100 Mbps"], ["b", "60 Mbps"]]
     assert found.doubts == ()
     assert facts([found.numbers[0].text])[0][-2:] == ["95 %", "3"]
     noisy = {Path("u", "a"): [100e6, 10e6, 190e6], Path("u", "b"): [60e6, 5e6, 115e6]}
@@ -131,7 +129,7 @@ def test_nodes_are_alike_within_a_share_of_the_best(mean: float, alike: bool) ->
     stated = {Path("u", "a"): Measured(100e6, 1e6, 9), Path("u", "b"): Measured(mean, 1e6, 9)}
     found = answer(Analysis.SPEED_TO_CLIENT, replace(run({}), stated=stated), "u").found
     assert (["10 %", "b"] in facts(found, "u", "a", "b")) is alike
-    assert (["b", "89 Mbit/s"] in facts(found, "u", "a", "b")) is not alike
+    assert (["b", "89 Mbps"] in facts(found, "u", "a", "b")) is not alike
 
 
 def test_only_failures_of_paths_that_count_are_doubts() -> None:
