@@ -32,7 +32,7 @@ from measurement.sources.received import Report
 LOG = logging.getLogger(__name__)
 CLOCK_HOLDS = 600.0
 LOOK_BACK = 60.0
-"""Seconds before the newest run read that are looked at again: a clock may be put back a little."""
+"""Seconds before the newest run read that are looked at again: NTP may correct the clock of a point."""
 LONGEST_RUN = 86_400.0
 MOST_RUNS = 1000
 """Results read from one host in one round; what is over is read in the next."""

@@ -39,9 +39,8 @@ class Bucket:
         return cls(rate, burst, burst, now)
 
     def filled(self, now: float) -> Bucket:
-        """The bucket as it is at ``now``; a clock that goes back fills nothing."""
-        elapsed = max(0.0, now - self.at)
-        return replace(self, tokens=min(self.burst, self.tokens + elapsed * self.rate), at=now)
+        """The bucket as it is at ``now``."""
+        return replace(self, tokens=min(self.burst, self.tokens + (now - self.at) * self.rate), at=now)
 
     def take(self, now: float, wanted: int = 1) -> Bucket | None:
         """The bucket after so many tokens were taken; None if it does not hold so many."""

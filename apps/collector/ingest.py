@@ -65,7 +65,7 @@ class Rate:
         """One request more: the bucket after it, and seconds to wait (0.0 when it is allowed)."""
         level = self.burst
         if bucket is not None:
-            level = min(self.burst, bucket.level + max(0.0, now - bucket.at) * self.per_second)
+            level = min(self.burst, bucket.level + (now - bucket.at) * self.per_second)
         if level >= 1:
             return Bucket(level - 1, now), 0.0
         return Bucket(level, now), (1 - level) / self.per_second

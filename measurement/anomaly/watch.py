@@ -7,7 +7,7 @@ What is guarded against:
 
 - a value from the future is refused; one not later than the last is a duplicate or late, and ignored
   (:meth:`Watch.refusal` says which, in one line);
-- the watch's own absence (a restart, a suspended machine, a clock set forward): after a pause of ``doze``
+- the watch's own absence (a restart, a suspended machine): after a pause of ``doze``
   between two ticks silence counts only from the second one on;
 - a value too large to be squared.
 """

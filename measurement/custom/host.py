@@ -49,7 +49,7 @@ def utilization(before: CpuTimes, after: CpuTimes) -> float | None:
 
 
 def rates(before: Traffic, after: Traffic, seconds: float) -> dict[str, float]:
-    """Per second between two readings, by name; {} when time or a counter went backwards."""
+    """Per second between two readings, by name; {} if no time passed or a counter was reset."""
     if seconds <= 0 or any(new < old for new, old in zip(after, before, strict=True)):
         return {}
     return {

@@ -146,7 +146,7 @@ def _in_order(
             raise ValueError(f"run {run.id}: its test is not among those known")
         if run.started is not None:
             end = run.ended
-            if end is None or end < run.started:  # a clock that stepped back tells no end either
+            if end is None or end < run.started:  # the point set its clock during the run
                 end = run.started + seconds(known[run.task].execution_time)
             ran.append((run.started, end, run))
     return iter(sorted(ran, key=lambda each: (each[0], each[2].id)))

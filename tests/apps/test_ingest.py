@@ -15,7 +15,7 @@ import requests
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.collector.ingest import Bucket, Door, IngestServer, Intake, Rate, Settings, create_app
+from apps.collector.ingest import Door, IngestServer, Intake, Rate, Settings, create_app
 from measurement.archive import Appended, Archive
 from measurement.errors import ArchiveError
 from measurement.point import certificate
@@ -346,8 +346,3 @@ def test_no_more_is_let_in_than_the_rate_allows(gaps: list[float], per_second: f
         if wait:
             assert rate.take(bucket, now + wait + 1e-6)[1] == 0
     assert let_in <= burst + (now - 100.0) * per_second + 1e-6
-
-
-def test_a_clock_that_steps_back_gives_nothing_and_takes_nothing() -> None:
-    rate = Rate(1.0, 2.0)
-    assert rate.take(Bucket(1.5, 100.0), 50.0) == (Bucket(0.5, 50.0), 0.0)

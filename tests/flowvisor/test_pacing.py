@@ -48,12 +48,6 @@ def test_who_waits_as_told_is_as_fast_as_allowed_and_no_faster(
     assert now == pytest.approx(max(0.0, (total - burst) / rate), abs=1e-6)
 
 
-def test_a_clock_that_goes_back_fills_nothing() -> None:
-    bucket = Bucket.full(1.0, 1.0, 100.0).take(100.0)
-    assert bucket is not None
-    assert bucket.take(50.0) is None
-
-
 @given(
     kinds=st.lists(st.sampled_from([OFPT_FLOW_MOD, 13, 18, 20]), max_size=60),
     most=st.integers(1, 10),

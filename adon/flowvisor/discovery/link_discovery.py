@@ -9,7 +9,7 @@ What is believed of a hello that is properly signed (:mod:`adon.flowvisor.discov
 controller, from a port that is up, sent after that port came up, not older than a link may be silent, and
 newer than the last one.  So a frame that was recorded and comes again proves nothing.
 
-When the controller itself was not awake (a stall, a clock that was set forward) it sent no hellos, and
+When the controller itself was not awake (a stall, a suspended machine) it sent no hellos, and
 that none came says nothing about a link: the time that was slept counts for nobody.  A switch that is not
 connected cannot be asked either: its links are *unknown*, not down, and that is no flap.
 

@@ -65,11 +65,6 @@ def test_a_value_from_the_future_drops_nothing(archive):
     assert archive.maintain(now, KEEP).dropped == 0
 
 
-def test_a_clock_that_steps_back_drops_nothing(archive):
-    archive.append([measured(1, 10 * DAY)])
-    assert archive.maintain(0, KEEP).dropped == 0
-
-
 def test_observations_go_too(archive):
     now = 10 * DAY
     archive.append([observed(1, now - 2 * DAY), observed(1, now)])
