@@ -9,28 +9,6 @@ carrier (*oper*), or hear nothing although both are well (*live*).
 
 Functions of values, apart from :class:`Link` and :class:`Port`, which
 :mod:`adon.flowvisor.discovery.link_discovery` keeps. Times in seconds since the epoch.
-
-What the configuration says about the wires, and whether a link that was found contradicts it.
-
-Three things are known before any frame is sent: which ports hosts hang on, which ports lead to which
-other ports (configured links), and which ports the two ends of each path are.  A link where a host should
-be is either a wrong cable or a host that relays our frames to pretend a link (no signature helps against a
-relay), so none is ever believed there, and no frame is sent there that could be relayed.
-
-Between two ends of a path there may be a provider's network, which passes no LLDP: that a path end shows
-no link is normal.  That it shows one to a *wrong* edge is a wrong cable.
-
-Functions of values.  Ports by datapath id and name: numbers are known only of connected switches.
-
-How long a link that flaps is not used: exponential hold-off with a cap (R15, R17).
-
-The first failure costs nothing: links do break.  The second within memory costs the base penalty, and
-each further one doubles it up to the cap.  One failure is forgotten for each time span that passes without
-another, so a link that was repaired is forgiven, and one that breaks hourly is not punished at all.  The
-idea is that of OpenKilda's path computation, which avoids unstable links for a while; and of BGP's route flap
-damping (RFC 2439), with a count in place of its decaying figure of merit.
-
-Functions of values; times in seconds.
 """
 
 from __future__ import annotations
@@ -52,7 +30,13 @@ NamedPort = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """See the module's text.
+    """What the configuration says about the wires, and whether a link that was found contradicts it.
+
+    A link at the port of a host is a wrong cable, or a host that relays frames to pretend a link (no
+    signature helps against a relay): none is believed there, and no frame is sent there.  Between two ends
+    of a path there may be a provider's network, which passes no LLDP: a path end without a link is normal,
+    one with a link to a *wrong* edge is not.  Ports by datapath id and name: only connected switches have
+    numbers.
 
     :param hosts: per port that hosts hang on, the first one's name.
     :param links: per port of a configured link the port at its other end.
@@ -116,7 +100,12 @@ MOST_COUNTED = 20
 
 @dataclass(frozen=True, slots=True)
 class Flaps:
-    """What is remembered of one link's failures.
+    """The failures of one link, and how long it is not used: exponential hold-off with a cap (R15, R17).
+
+    The first failure costs nothing.  The second within memory costs the base penalty, and each further one
+    doubles it up to the cap.  One failure is forgotten per ``flap_forgiven`` that passes without another.
+    As OpenKilda's path computation avoids unstable links, and as BGP's route flap damping (RFC 2439) with a
+    count instead of a decaying figure of merit.
 
     :param count: failures not yet forgotten, as of :attr:`last`.
     :param last: when it failed last.

@@ -13,17 +13,7 @@ When the controller itself was not awake (a stall, a suspended machine) it sent 
 that none came says nothing about a link: the time that was slept counts for nobody.  A switch that is not
 connected cannot be asked either: its links are *unknown*, not down, and that is no flap.
 
-Pure: time is an argument, frames to send and what is to be told come back as values.  What the links are
-is kept in :mod:`adon.flowvisor.discovery.link_discovery`.
-
-The links that are known: judged again whenever something touches them, or time does.
-
-Holds no rule of its own: what a link is says :func:`adon.flowvisor.discovery.link.judge`, how long one that
-flaps is not used :mod:`adon.flowvisor.discovery.link`.  Here is which links to judge (those that share a port
-are judged together, since a port that hears two others is no end of a wire), what changed, and what is to be
-told.
-
-Times are arguments, seconds since the epoch.
+Pure: time is an argument, in seconds since the epoch; frames to send and reports come back as values.
 """
 
 from __future__ import annotations
@@ -94,7 +84,10 @@ class Found:
 
 
 class LinkTable:
-    """See the module's text.
+    """The links that are known: judged again when an event or the time touches them.
+
+    What a link is says :func:`adon.flowvisor.discovery.link.judge`.  Links that share a port are judged
+    together, since a port that hears two others is no end of a wire.
 
     :param switches: the switches that were ever connected; kept by the caller, read here.
     """

@@ -34,21 +34,7 @@ Slots collide, and an untagged match would also take tagged frames, if a layer-3
 share one port of an edge: give them ports of their own.
 
 Tables, priorities, the two forms of the pipeline: :mod:`adon.flowvisor.rules.pipeline`; cookies:
-:mod:`adon.flowvisor.rules.cookie` (R1, R7, R8).  What a path needs whatever its flows:
-:mod:`adon.flowvisor.rules.rule_compiler`.
-
-What a flow's packets get at the edge beside their path: tenant, marking, queue, rate limit.
-
-Decided by the slice and the queue ladder, compiled by :mod:`adon.flowvisor.rules.rule_compiler`.
-
-What a path needs in the switches whatever flows are on it.
-
-At its edges, in the staged pipeline, the transit rule that takes packets with the path's label onto it;
-with a backup and a switch that can, through a fast-failover group (OpenFlow 1.3.5, 5.6.1), so that a port
-that goes down is left without asking the controller.  In the switches between the edges, one rule per
-direction: what comes in on the path's VLAN goes on to the next hop.
-
-These rules stand ready before any flow needs them (R16) and belong to the path, not to a flow.
+:mod:`adon.flowvisor.rules.cookie` (R1, R7, R8).
 """
 
 from __future__ import annotations
@@ -89,7 +75,9 @@ from adon.flowvisor.topology.path import Attachment, CandidatePath, FiveTuple, L
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """See the module's text.
+    """What a flow's packets get at the edge in addition to their path: tenant, marking, queue, rate limit.
+
+    Decided by the slice and the queue ladder.
 
     :param tenant: the number of the slice, 0 for none; it goes into the cookies.
     :param dscp: the six bits written into every packet, both ways; None leaves them alone.
@@ -367,7 +355,12 @@ def path_rules(
     pipelines: Mapping[int, Pipeline],
     backups: Mapping[int, CandidatePath] | None = None,
 ) -> tuple[Entry, ...]:
-    """The entries of one path, both directions.
+    """The entries of one path, both directions; they belong to the path and stand ready (R16).
+
+    At its edges, in the staged pipeline, the transit rule that takes packets with the path's label onto it;
+    with a backup and a switch that can, through a fast-failover group (OpenFlow 1.3.5, 5.6.1), so that a port
+    that goes down is left without the controller.  In the switches between the edges one rule per direction:
+    what comes in on the path's VLAN goes on to the next hop.
 
     :param pipelines: per datapath id; a switch that is not named has the single form.
     :param backups: per datapath id of an edge that has fast-failover groups, the path to fall back to, in the

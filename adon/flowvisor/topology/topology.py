@@ -7,11 +7,6 @@ switch goes on forwarding with the port numbers it had (R10).
 
 Candidates are all paths between two sites, configured or computed, *also* those that cannot be used
 now: a decision shows them with the reason (spec section 2).  Datapath ids are written as 16 hex digits (R24).
-
-What each path rests on: the sites, switches, links and ports that must work for it.
-
-For whoever asks what an outage would take away (maintenance, failure rehearsal): configured paths name the
-links they share, and end at two edges; an overlay's circuits are sequences of configured links.
 """
 
 from __future__ import annotations
@@ -41,7 +36,9 @@ from measurement.model import PathKey
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """See the module's text.
+    """The sites, switches, links and ports that must work for a path; for maintenance and failure rehearsal.
+
+    A configured path names the links that it shares, and ends at two edges; a circuit is a sequence of links.
 
     :param switches: names of switches of ours.
     :param ports: pairs of a switch's and a port's name.
