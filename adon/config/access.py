@@ -47,20 +47,14 @@ def _many(value: object) -> object:
 
 SafeUrl = Annotated[str, AfterValidator(_safe), Field(examples=["https://login.example.edu"])]
 """A URL that secrets may be sent to, as it is written."""
-Domain = Annotated[
-    str,
-    Field(pattern=r"^(\*|[A-Za-z0-9]+([.-]+[A-Za-z0-9]+)*)$", examples=["missouri.edu"]),
-    AfterValidator(str.lower),
-]
+_DOMAIN = Field(pattern=r"^(\*|[A-Za-z0-9]+([.-]+[A-Za-z0-9]+)*)$", examples=["missouri.edu"])
+Domain = Annotated[str, _DOMAIN, AfterValidator(str.lower)]
 """``missouri.edu``, or ``*`` for every domain."""
 Proxy = Network | Literal["unix"]
 Text = Annotated[str, Field(min_length=1, max_length=500)]
 Pattern = Annotated[Text, AfterValidator(_pattern), Field(examples=["urn:mace:example.edu:*"])]
-Affiliation = Annotated[
-    Text,
-    Field(pattern=r"^(\*|[A-Za-z-]+)@(\*|[A-Za-z0-9.-]+)$", examples=["faculty@missouri.edu"]),
-    AfterValidator(str.lower),
-]
+_SCOPED = Field(pattern=r"^(\*|[A-Za-z-]+)@(\*|[A-Za-z0-9.-]+)$", examples=["faculty@missouri.edu"])
+Affiliation = Annotated[Text, _SCOPED, AfterValidator(str.lower)]
 T = TypeVar("T")
 OneOrMore = Annotated[tuple[T, ...], BeforeValidator(_many)]
 """A list, or its only value."""

@@ -49,14 +49,6 @@ UNIQUE: Mapping[str, tuple[tuple[str, ...], Callable[[Any, int], object]]] = {
     "number": (("slices.*.number",), lambda _, number: number),
 }
 """What only one thing may have: places of the values, and other values, counted from 1, than one in use."""
-SHARING = {
-    ("layer-2 path", "layer-2 path"),
-    ("layer-3 path", "layer-3 path"),
-    ("DTN", "DTN"),
-    ("layer-2 path", "link"),
-}
-"""What may use one port together.  VLANs tell layer-2 paths apart.  On a port of paths of both layers, or of
-a path and a DTN, one would receive frames with the VLAN tag or the addresses of the other."""
 
 
 def problems(whole: Configuration) -> Found:
@@ -136,13 +128,19 @@ def _port_uses(whole: Configuration) -> Iterator[tuple[tuple[str, str], str, str
             yield (switch, port), "link", f"links.{name}.ends.{switch}"
 
 
+def _may_share(one: str, other: str) -> bool:
+    # VLANs tell layer-2 paths apart. On a port of paths of both layers, or of a path and a DTN, one would
+    # receive frames with the VLAN tag or the addresses of the other.
+    return one == other != "link" or (one, other) == ("layer-2 path", "link")
+
+
 def _shared_ports(whole: Configuration) -> Found:
     uses: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for port, kind, field in _port_uses(whole):
         uses.setdefault(port, []).append((kind, field))
     for (switch, name), users in uses.items():
         for number, (kind, field) in enumerate(users):
-            rivals = ((other, where) for other, where in users[:number] if (other, kind) not in SHARING)
+            rivals = ((other, where) for other, where in users[:number] if not _may_share(other, kind))
             for other, where in list(rivals)[:1]:
                 unused = next(one for n in count(1) if (switch, one := f"eth{n}") not in uses)
                 cause = f"port {name!r} is the port of a {other} ({where}); a {kind} needs another port"

@@ -26,13 +26,8 @@ def _two_ends(ends: FrozenMap[str, Address]) -> FrozenMap[str, Address]:
     return ends
 
 
-DatabaseUrl = Annotated[
-    str,
-    Field(
-        pattern=r"^(sqlite|postgresql|postgresql\+psycopg)://.+$",
-        examples=["postgresql://adon@db/measurements"],
-    ),
-]
+_DATABASE = Field(pattern=r"^(sqlite|postgresql(\+psycopg)?)://.+$", examples=["postgresql://adon@db/values"])
+DatabaseUrl = Annotated[str, _DATABASE]
 Address = IPv4Address | IPv6Address
 MeshEnds = Annotated[
     Frozen[Name, Address],

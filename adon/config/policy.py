@@ -41,11 +41,6 @@ class UseGrant(Party):
     compute: _Patterns | None = None
     priority: int | None = Field(default=None, ge=0, le=999)
 
-    def _problems(self) -> Iterator[str]:
-        for field in ("who", "roles", "groups"):
-            if getattr(self, field) == ():
-                yield f"{field}: names nobody; write for example [ann], or leave it out for everybody"
-
 
 class MeasurementGrant(Party):
     """Somebody may start, or read, measurements ([ADON] 2.2.1, question 4); what is left out is not narrowed.

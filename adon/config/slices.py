@@ -11,9 +11,9 @@ from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field
 
-from adon.config.types import Party, Section, raise_all
+from adon.config.types import Party, Section
 from adon.flowspace import PROTOCOL_NAMES, Box, boxes, overlap
 from adon.frozenmap import Frozen
 from adon.marking import Dscp, dscp_text
@@ -24,12 +24,20 @@ PROTOCOLS = {name: number for number, name in PROTOCOL_NAMES.items()}
 Fraction = Annotated[float, Field(gt=0, le=1)]
 
 
+def _ports(text: int | str) -> int | str:
+    first, last = port_range(text)
+    if not 1 <= first <= last <= 65_535:
+        raise ValueError(f"{text!r} is not a port, or an ascending range of ports")
+    return text
+
+
 def _ascending(pair: tuple[int, int]) -> tuple[int, int]:
     if pair[0] > pair[1]:
         raise ValueError("has the highest priority first")
     return pair
 
 
+Ports = Annotated[int | str, AfterValidator(_ports), Field(examples=["20000-20199"])]
 Priority = Annotated[int, Field(ge=0, le=999)]
 Priorities = Annotated[tuple[Priority, Priority], AfterValidator(_ascending), Field(examples=[[0, 999]])]
 """The lowest and the highest priority."""
@@ -49,19 +57,9 @@ class Flowspace(Section):
     source: tuple[IPv4Network | IPv6Network, ...] = ()
     destination: tuple[IPv4Network | IPv6Network, ...] = ()
     protocols: tuple[Literal["tcp", "udp", "sctp"] | Annotated[int, Field(ge=0, le=255)], ...] = ()
-    ports: tuple[int | str, ...] = ()
+    ports: tuple[Ports, ...] = ()
     paths: tuple[Name, ...] = ()
     sites: tuple[Name, ...] = ()
-
-    @field_validator("ports")
-    @classmethod
-    def _ports(cls, ports: tuple[int | str, ...]) -> tuple[int | str, ...]:
-        raise_all(
-            f"{row}: {port!r} is not a port or a range such as '20000-20199'"
-            for row, port in enumerate(ports)
-            if not _in_order(port_range(port))
-        )
-        return ports
 
     def _problems(self) -> Iterator[str]:
         if not self.boxes:
@@ -134,7 +132,3 @@ class Slice(Section):
         if not any(not space.paths or path in space.paths for space in self.flowspace):
             return 0.0
         return self.share.get(path, 0.0) if isinstance(self.share, Mapping) else self.share
-
-
-def _in_order(ports: tuple[int, int]) -> bool:
-    return 1 <= ports[0] <= ports[1] <= 65_535

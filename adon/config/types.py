@@ -103,11 +103,8 @@ def raise_all(wrong: Iterable[str | Problem]) -> None:
 PerSecond = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
-CertificateName = Annotated[
-    str,
-    Field(pattern=r"^[^*\s]([^*\x00-\x1f\x7f]*[^*\s])?$", max_length=253, examples=["edge1.example.edu"]),
-    AfterValidator(str.lower),
-]
+_ONE_NAME = Field(pattern=r"^[^*\s]([^*\x00-\x1f]*[^*\s])?$", max_length=253, examples=["edge1.example.edu"])
+CertificateName = Annotated[str, _ONE_NAME, AfterValidator(str.lower)]
 """Compared without regard to case, as DNS names are; exact otherwise, so without ``*``."""
 
 
@@ -153,6 +150,10 @@ class Section(BaseModel):
         return found
 
 
+PersonName = Annotated[str, Field(min_length=1, max_length=200, examples=["ann"])]
+GroupName = Annotated[str, Field(min_length=1, max_length=500, examples=["soykb"])]
+
+
 class Party(Section):
     """People, by all that is given.
 
@@ -161,9 +162,9 @@ class Party(Section):
     :param groups: groups that an identity provider says that they belong to (AARC-G069 values).
     """
 
-    who: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] | None = None
-    roles: tuple[Role, ...] | None = None
-    groups: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] | None = None
+    who: Annotated[tuple[PersonName, ...], Field(min_length=1)] | None = None
+    roles: Annotated[tuple[Role, ...], Field(min_length=1)] | None = None
+    groups: Annotated[tuple[GroupName, ...], Field(min_length=1)] | None = None
 
     def includes(self, name: str, roles: Collection[str], groups: Collection[str]) -> bool:
         """Return whether a person of this name, with these roles and groups, is one of them."""

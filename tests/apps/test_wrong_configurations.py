@@ -129,7 +129,7 @@ WRONG = {
         ("share: 0.4", "share: <>", "0.8", "{al2s: 0.5}", "slices.phy.share", "invalid"),
         ("{ports: [2811]}", "{ports: [2811], destination: [<>]}", "10.1.0.1/16", "10.1.0.0/16",
          "slices.phy.flowspace.0.destination.0", "invalid"),
-        ("{who: [bob]}", "{who: <>}", "[]", "[ann]", "slices.phy.members.who", "invalid"),
+        ("{who: [bob]}", "{who: <>}", "[]", '["ann"]', "slices.phy.members.who", "wrong-length"),
     ],
     "triangle": [
         ("{a: to-c, c: to-a}", "{a: to-c, <>: to-a}", "d", "c", "links.ac.ends.d", "unknown-name"),
