@@ -34,7 +34,7 @@ def _source_digest() -> str:
         for name, module in _modules(root.joinpath(package), package):
             found.update(f"{name}\0".encode())
             found.update(module.read_bytes())
-    for name in ("frozenmap.py", "units.py"):
+    for name in ("units.py", "values.py"):
         found.update(root.joinpath(name).read_bytes())
     for name in ("mathis.py", "model.py", "units.py"):
         found.update(resources.files("measurement").joinpath(name).read_bytes())

@@ -105,7 +105,7 @@ def _connections(at: float, effect: AdmitConnections) -> Iterator[str]:
     head = f'{{"at": {at!r}, "cause": {json.dumps(effect.cause)}, {before}'
     for port, _, new in effect.packets:
         if new:
-            yield f"{head}{int.from_bytes(port)}{after}"
+            yield f"{head}{port}{after}"
 
 
 @lru_cache(maxsize=64)

@@ -28,12 +28,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from typing import Any
 
-from adon.frozenmap import FrozenMap
 from adon.simulation import policies
 from adon.simulation.engine import TransferRecord, simulate
 from adon.simulation.measures import summarize
 from adon.simulation.simulated_network import LinkDirection, SimulatedPath
 from adon.simulation.workload import Transfer, Workload, rate_alone
+from adon.values import FrozenMap
 
 WORTHS = (0.05, 0.35, 0.7, 1.0)
 INTERVALS = 120

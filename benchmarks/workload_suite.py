@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from adon.frozenmap import FrozenMap
 from adon.simulation.simulated_network import (
     HostLimit,
     Outage,
@@ -39,6 +38,7 @@ from adon.simulation.workload import (
 from adon.step_function import StepFunction, constant
 from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.model import Template
+from adon.values import FrozenMap
 
 G, M = 1e9, 1e6
 GB, TB = 1e9, 1e12

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from adon import yamlfile
 from adon.errors import InvalidInput
-from adon.frozenmap import Frozen
 from adon.units import Rate
+from adon.values import Frozen
 from tests.support.refusals import refused
 
 

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adon.api.base import MAX_BODY, ListView, NewestFirstView, ProblemItem, View
 from adon.api.times import Time
-from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
+from adon.values import Frozen, FrozenMap
 from measurement.model import Metric
 
 

@@ -12,8 +12,7 @@ from adon.broker.effects import Announce, Effect, SaveCircuits
 from adon.broker.events import Event
 from adon.broker.flow import Flow
 from adon.broker.world import World
-from adon.flowvisor.topology.overlay import check_loop_free, replan
-from adon.flowvisor.topology.path import CandidatePath
+from adon.flowvisor.topology.overlay import replan
 from adon.flowvisor.topology.topology import Topology
 
 
@@ -35,7 +34,6 @@ def followed(world: World, event: Event) -> list[Effect]:
     if found.paths == topology.overlay_paths:
         return effects
     changed = replace(topology, overlay_paths=found.paths)
-    check_loop_free(_computed(changed))
     world.network.topology = changed
     effects.append(SaveCircuits(event.id, found.paths))
     for one in found.added:
@@ -63,9 +61,3 @@ def _with_links(world: World) -> Topology:
         return topology
     seen = world.links.live_links()
     return topology if seen == topology.seen else replace(topology, seen=seen)
-
-
-def _computed(topology: Topology) -> list[CandidatePath]:
-    names = {circuit.name for circuit in topology.overlay_paths.circuits}
-    directed = (c.path for c in topology.directions() if c.path is not None and c.key.path in names)
-    return [path for path in directed if path.key.source < path.key.destination]

@@ -42,9 +42,9 @@ from adon.broker.resources.offer import Offer, demand_of
 from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
 from adon.flowvisor.selection.performance import PerformanceView, streams_of
 from adon.flowvisor.topology.path import Basis, CandidatePath, Known
-from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
 from adon.templates_catalog.model import CostModel
+from adon.values import FrozenMap
 from adon.variation import NONE, Moments
 from measurement.model import Metric
 

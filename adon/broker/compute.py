@@ -36,8 +36,8 @@ from adon.broker.resources.reservation import Reservation
 from adon.broker.uncertain import Uncertain
 from adon.broker.world import World
 from adon.config import Configuration
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
+from adon.values import FrozenMap
 from measurement.model import Metric
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from adon.broker.outcomes import Forecast
 from adon.flowvisor.rules.queue_ladder import Granted
 from adon.flowvisor.selection.assessment import CandidateRecord
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from measurement.model import finite
 
 

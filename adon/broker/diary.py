@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from adon.broker.outcomes import Forecast, Stay
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 MOST_STAYS = 100
 """A flow that moved more often keeps its latest stays: a diary is saved with every step of its flow."""

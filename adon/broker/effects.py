@@ -134,13 +134,13 @@ class AdmitConnections(Effect):
 
     :param rule: what each connection gets, without the port that it comes from.
     :param number: by which the switch's refusal is told (:class:`~adon.broker.events.ConnectionsRefused`).
-    :param packets: the port that each comes from (two bytes), the frame, whether its connection is new.
+    :param packets: the port that each comes from, the frame, whether its connection is new.
     """
 
     dpid: int
     rule: Rule
     number: int
-    packets: tuple[tuple[bytes, bytes, bool], ...]
+    packets: tuple[tuple[int, bytes, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)

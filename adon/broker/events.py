@@ -19,8 +19,8 @@ from adon.flowvisor.rules.rule import GroupEntry, MeterEntry, ReportedRule, Rule
 from adon.flowvisor.rules.switch_features import SwitchFeatures
 from adon.flowvisor.topology.network_graph import PortState
 from adon.flowvisor.topology.path import FiveTuple
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
+from adon.values import FrozenMap
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, Observation
 from measurement.sites.model import JobNews, SiteReport

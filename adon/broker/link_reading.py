@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from adon.broker.links import Links
 from adon.config import Configuration
-from adon.flowvisor.discovery.link import Link, Port, PortKey
+from adon.flowvisor.discovery.link import Link, Port
 from adon.flowvisor.discovery.lldp import Neighbour
+from adon.flowvisor.topology.network_graph import PortKey
 from adon.flowvisor.topology.path import dpid_text
 
 
@@ -39,8 +40,8 @@ def _end(names: Mapping[int, str], key: PortKey, port: Port | None) -> dict[str,
         "dpid": dpid_text(dpid),
         "number": number,
         "port": None if port is None else port.name,
-        "admin": None if port is None else port.admin,
-        "oper": None if port is None else port.oper,
+        "admin": None if port is None else port.state.admin,
+        "oper": None if port is None else port.state.oper,
     }
 
 

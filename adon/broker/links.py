@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from adon.broker.effects import Announce, Effect, SendPacket
 from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, SwitchUp
 from adon.config import Configuration
-from adon.flowvisor.discovery.link import Link, LinkState, Port, PortKey, Wiring
+from adon.flowvisor.discovery.link import Link, LinkState, Port, Wiring
 from adon.flowvisor.discovery.link_discovery import Discovery, Found
 from adon.flowvisor.discovery.lldp import Identity, Neighbour
+from adon.flowvisor.topology.network_graph import PortKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,6 @@ class Links:
     def live_links(self) -> frozenset[tuple[int, int, int, int]]:
         """Datapath id and port number of both ends of each link that may be used, smaller end first."""
         return frozenset() if self._discovery is None else self._discovery.live_links()
-
-    def penalties(self, now: float) -> dict[tuple[PortKey, PortKey], float]:
-        """Until when each link that flaps is not used, by its ends, whether it is up now or not."""
-        return {link.ends: link.flaps.until for link in self.all() if link.flaps.until > now}
 
     def all(self) -> tuple[Link, ...]:
         """Every link that is known, in use or not."""

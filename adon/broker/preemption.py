@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from measurement.model import Metric
 
 STAYS = 1000

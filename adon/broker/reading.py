@@ -93,7 +93,7 @@ def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
         "destination": candidate.key.destination,
         "layer": candidate.layer.value,
         "capacity": world.network.topology.capacity_of(candidate.key.path),
-        "mtu": configured.mtu if configured is not None else None if path is None else path.mtu,
+        "mtu": configured.mtu if configured is not None else None if path is None else path.attributes.mtu,
         "vlan": None if path is None else path.vlan,
         "hops": [dpid_text(hop.dpid) for hop in path.hops] if path is not None else [],
         "ports_known": path is not None,

@@ -31,8 +31,10 @@ from adon.broker.reactive import Packet, Reactive, Refused, Taken
 from adon.broker.steering import attached
 from adon.broker.world import World
 from adon.errors import AdonError
-from adon.flowvisor.rules.connections import Service, connection, is_connections, refusal, service
-from adon.flowvisor.rules.cookie import Kind
+from adon.flowspace import Connection
+from adon.flowvisor.openflow.packets import read_service
+from adon.flowvisor.rules.connections import is_connections, refusal
+from adon.flowvisor.rules.cookie import Kind, cookie_kind
 from adon.flowvisor.rules.rule import Entry, Rule
 from adon.flowvisor.topology.path import FiveTuple
 from adon.units import format_duration
@@ -50,9 +52,9 @@ MAX_DROPS = 256
 ROOM_S = 0.5
 """How long what is known of the room in a switch is taken for true, less what was let in."""
 
-Waiting = tuple[bytes, bytes]
+Waiting = tuple[int, bytes]
 """The port that a packet comes from, and the frame."""
-Where = tuple[int, int, Service]
+Where = tuple[int, int, Connection]
 """Switch, port and service."""
 
 
@@ -75,8 +77,8 @@ class _Known:
     rules: tuple[Entry, ...] | None = None
     rule: Rule | None = None
     waiting: list[Waiting] = field(default_factory=list)
-    young: dict[bytes, int] = field(default_factory=dict)
-    old: dict[bytes, int] = field(default_factory=dict)
+    young: dict[int, int] = field(default_factory=dict)
+    old: dict[int, int] = field(default_factory=dict)
     turned_at: float = 0.0
     room: int | None = None
     cramped: str = ""
@@ -113,7 +115,7 @@ class Unannounced:
         groups: dict[Where, list[Waiting]] = {}
         dpid = event.dpid
         for in_port, frame in event.packets:
-            found = service(frame)
+            found = read_service(frame)
             if found is None:
                 self.refused += 1  # a rule asks for nothing else: a fragment, or a frame that is cut off
                 continue
@@ -162,7 +164,7 @@ class Unannounced:
             known.young, known.turned_at = {}, event.at
         limit, why, until = self._limit(known, event)
         young, old = known.young, known.old
-        through: list[tuple[bytes, bytes, bool]] = []
+        through: list[tuple[int, bytes, bool]] = []
         new = refused = 0
         for port, frame in packets:
             times = young.get(port, 0) or old.get(port, 0)
@@ -182,7 +184,7 @@ class Unannounced:
             dpid = known.where[0]
             effects.append(AdmitConnections(event.id, dpid, known.rule, known.number, tuple(through)))
         if refused:
-            reason = Refused(f"{connection(known.where[2])}: {why}", until)
+            reason = Refused(f"{known.where[2]}: {why}", until)
             effects += self._dropped(known.where, reason, refused, event)
         return effects
 
@@ -212,8 +214,7 @@ class Unannounced:
     def _decided(self, where: Where, event: Event) -> Taken | Refused | None:
         """By which entry connections to a service are taken; nothing is changed but what is remembered."""
         world = self._world
-        dpid, in_port, to = where
-        asked = connection(to)
+        dpid, in_port, asked = where
         packet = Packet(
             dpid, in_port, str(asked.source), str(asked.destination), FiveTuple(asked.protocol, asked.port)
         )
@@ -283,20 +284,20 @@ class Unannounced:
         self._known.pop(known.where, None)
         if self._waiting.pop(known.where, None) is not None:
             self._held -= len(known.waiting)
-        self._reactive.forget(connection(known.where[2]))
+        self._reactive.forget(known.where[2])
 
     # -- refused --------------------------------------------------------------------------------------------
 
     def _refused(self, where: Where, row: int, why: str, packets: int, event: Event) -> list[Effect]:
         until = event.at + self._reactive.refuse_for(row)
-        return self._dropped(where, Refused(f"{connection(where[2])}: {why}", until), packets, event)
+        return self._dropped(where, Refused(f"{where[2]}: {why}", until), packets, event)
 
     def _dropped(self, where: Where, why: Refused | None, packets: int, event: Event) -> list[Effect]:
         """Have the switch drop what is refused, and say so; not again while the rule is there."""
         self.refused += packets
         if why is None or self._drops.get(where, event.at) > event.at:
             return []
-        self._reactive.remember(connection(where[2]), why.until)
+        self._reactive.remember(where[2], why.until)
         self._drops = {at: until for at, until in self._drops.items() if until > event.at}
         rule = self._shown_by(where)
         if rule is None or why.until <= event.at or len(self._drops) >= MAX_DROPS:
@@ -304,7 +305,7 @@ class Unannounced:
         self._drops[where] = why.until
         seconds = why.until - event.at
         text = f"unannounced, refused for {format_duration(seconds)}: {why.reason}"
-        port = int.from_bytes(where[2][-2:])
+        port = where[2].port
         return [
             Announce(event.id, "warning", "connections-refused", text),
             DropConnections(event.id, refusal(rule, port, seconds), packets),
@@ -312,11 +313,10 @@ class Unannounced:
 
     def _shown_by(self, where: Where) -> Rule | None:
         """The rule that shows such packets."""
-        dpid, in_port, to = where
-        asked = connection(to)
+        dpid, in_port, asked = where
         ends = str(asked.source), str(asked.destination)
         for rule in self._world.network.desired(dpid):
-            if not isinstance(rule, Rule) or rule.cookie >> 48 & 0xFF != Kind.REACTIVE:
+            if not isinstance(rule, Rule) or cookie_kind(rule.cookie) is not Kind.REACTIVE:
                 continue
             match = rule.match
             same = (match.in_port, match.ip_src, match.ip_dst, match.ip_proto) == (
@@ -336,9 +336,7 @@ class Unannounced:
         if known is None or known.where[0] != event.dpid:
             return []
         known.room, known.cramped, known.room_at = 0, event.error, event.at
-        return self._dropped(
-            known.where, Refused(f"{connection(known.where[2])}: {event.error}", until), 0, event
-        )
+        return self._dropped(known.where, Refused(f"{known.where[2]}: {event.error}", until), 0, event)
 
     # -- ends -----------------------------------------------------------------------------------------------
 
@@ -375,8 +373,7 @@ class Unannounced:
 
 def _rule_for(where: Where, rules: Iterable[Entry]) -> Rule | None:
     """What a flow's connections get at the port where packets to this service come in."""
-    dpid, in_port, to = where
-    asked = connection(to)
+    dpid, in_port, asked = where
     for rule in rules:
         if isinstance(rule, Rule) and is_connections(rule) and rule.dpid == dpid:
             match = rule.match

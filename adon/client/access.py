@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
 from adon.access.audit import COLUMNS, Values, Verified, verify
-from adon.client.calling import Caller, body_of, part
-from adon.client.documents import (
+from adon.api.access import (
     AuditLine,
     AuditList,
     EndedView,
-    IdentityBody,
     NewTokenView,
     RoleList,
     SessionView,
-    TokenBody,
     TokenView,
-    UserChange,
     UserView,
 )
+from adon.client.calling import Caller, body_of, part
 
 AUDIT_PAGE = 1000
 """Lines of one page of the audit log."""
@@ -43,7 +39,7 @@ class AccessCalls(Caller):
         return self._get(UserView, f"/users/{part(name)}")
 
     def add_user(
-        self, name: str, roles: Sequence[str] = (), identity: IdentityBody | None = None
+        self, name: str, roles: Sequence[str] = (), identity: Mapping[str, str] | None = None
     ) -> UserView:
         """Name somebody who has not been here yet.
 
@@ -53,7 +49,7 @@ class AccessCalls(Caller):
         known: dict[str, Any] = {"name": name, "granted": list(roles)}
         return self._post(UserView, "/users", known if identity is None else {**known, "identity": identity})
 
-    def change_user(self, name: str, change: UserChange | Mapping[str, Any]) -> UserView:
+    def change_user(self, name: str, change: Mapping[str, Any]) -> UserView:
         """Set what an administrator decides: ``granted``, ``removed``, ``disabled``."""
         return self._call(UserView, "PATCH", f"/users/{part(name)}", body=change)
 
@@ -64,9 +60,9 @@ class AccessCalls(Caller):
         """
         address = f"/users/{part(name)}"
         answer = self._transport.send("GET", address)
-        user = body_of(answer, self._transport.base)
-        granted = {*user["granted"], *give} - {*take}
-        removed = {*user["removed"], *take} - {*give}
+        user = UserView.model_validate(body_of(answer, self._transport.base))
+        granted = {*user.granted, *give} - {*take}
+        removed = {*user.removed, *take} - {*give}
         change = {"granted": sorted(granted), "removed": sorted(removed)}
         seen = {"If-Match": answer.headers.get("etag", "*")}
         return self._call(UserView, "PATCH", address, body=change, headers=seen)
@@ -83,7 +79,7 @@ class AccessCalls(Caller):
         """One token, by its id; never its secret."""
         return self._get(TokenView, f"/tokens/{part(token)}")
 
-    def add_token(self, wish: TokenBody | Mapping[str, Any]) -> NewTokenView:
+    def add_token(self, wish: Mapping[str, Any]) -> NewTokenView:
         """Make a token; its ``secret`` is in this answer and nowhere else."""
         return self._post(NewTokenView, "/tokens", wish)
 
@@ -114,15 +110,14 @@ class AccessCalls(Caller):
     def audit_values(self, query: Mapping[str, Any]) -> Iterator[Values]:
         """The values of lines of the audit log, the oldest first, as the log keeps them."""
         for line in self._pages(AuditLine, "/audit", {**query, "after": 0}, None, "after", AUDIT_PAGE):
-            kept = {**line, "at": datetime.fromisoformat(line["at"]).timestamp()}
-            yield [kept[name] for name in COLUMNS]
+            yield [getattr(line, name) for name in COLUMNS]
 
     def verify_audit(self, expected: Mapping[int, str] | None = None) -> Verified:
         """Whether the audit log is whole (:func:`adon.access.audit.verify`), as it is at one moment.
 
         :param expected: digests by number that were noted elsewhere.
         """
-        told = self._get(AuditList, "/audit", {"limit": 1})["head"]
+        told = self._get(AuditList, "/audit", {"limit": 1}).head
         number, _, digest = (told or "").partition(":")
         lines: Iterator[Values] = self.audit_values({})
         if told is not None:

@@ -88,16 +88,12 @@ class Caller:
 
         :param query: with a ``limit`` it is the first page alone.
         """
-        first = self._call(kind, "GET", path, query=query)
-        whole = cast(dict[str, Any], first)
-        items, following = list(whole["items"]), whole["next"]
-        if following is None or query.get("limit") is not None:
-            return first
-        while following is not None:
-            more = self._call(dict, "GET", path, query={**query, "after": following})
-            items += more["items"]
-            following = more["next"]
-        return cast(T, {**whole, "items": items, "next": None})
+        whole = self._call(dict, "GET", path, query=query)
+        while whole["next"] is not None and query.get("limit") is None:
+            more = self._call(dict, "GET", path, query={**query, "after": whole["next"]})
+            whole["items"] += more["items"]
+            whole["next"] = more["next"]
+        return _read(kind, whole)
 
     def _text(self, path: str, query: Mapping[str, Any] | None = None, accept: str | None = None) -> str:
         """What is no JSON.

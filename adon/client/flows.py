@@ -6,33 +6,23 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from adon.api.decisions import DecisionView, WhyNotView
+from adon.api.flows import FlowList, FlowView, HistoryEntry, OutcomeView, PreviewView
+from adon.api.queue import QueueView, WaitingView
 from adon.client.calling import Caller, part
-from adon.client.documents import (
-    DecisionView,
-    FlowBody,
-    FlowList,
-    FlowView,
-    HistoryEntry,
-    OutcomeView,
-    PreviewView,
-    QueueView,
-    ReportBody,
-    WaitingView,
-    WhyNotView,
-)
 
 
 class FlowCalls(Caller):
     """Flows, their decisions, the queue, outcomes."""
 
-    def submit(self, request: FlowBody | Mapping[str, Any], key: str | None = None) -> FlowView:
+    def submit(self, request: Mapping[str, Any], key: str | None = None) -> FlowView:
         """Ask for a transfer; returns at once with the flow it became.
 
         :param key: a name of this wish of your own: asked for twice with the same, it is one flow.
         """
         return self._post(FlowView, "/flows", request, key or uuid.uuid4().hex)
 
-    def preview_flow(self, request: FlowBody | Mapping[str, Any]) -> PreviewView:
+    def preview_flow(self, request: Mapping[str, Any]) -> PreviewView:
         """What would be decided if this were asked for now; nothing is kept of it."""
         return self._post(PreviewView, "/flow-previews", request)
 
@@ -88,7 +78,7 @@ class FlowCalls(Caller):
         :param status: started, progress, finished or failed; the last two end the flow.
         :param size: what the receiver has, bytes.
         """
-        told: ReportBody = {"status": status, "bytes": size, "detail": detail}  # type: ignore[typeddict-item]
+        told = {"status": status, "bytes": size, "detail": detail}
         return self._post(FlowView, f"/flows/{part(flow)}/reports", told)
 
     def outcome(self, flow: str) -> OutcomeView:
@@ -124,6 +114,6 @@ def changes(
         if (now := key(flow)) != last:
             last = now
             yield flow
-        if flow["final"]:
+        if flow.final:
             return
         pause()

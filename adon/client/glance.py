@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from adon.api.network import PolicyItem
+from adon.api.alarms import SubscriptionView
+from adon.api.decisions import DecisionPage, DecisionSummary
+from adon.api.maintenance import WindowView
+from adon.api.measurements import BoxList, MeshView, SeriesView
+from adon.api.network import PolicyItem, SliceView
+from adon.api.sites import WorkflowList
 from adon.api.status import StandingView, VersionOfAdon
+from adon.api.templates import TemplateCheck, TemplateDiff, VersionView
 from adon.client.calling import Caller, part
-from adon.client.documents import (
-    BoxList,
-    DecisionPage,
-    DecisionSummary,
-    MeshView,
-    SeriesView,
-    SliceView,
-    SubscriptionView,
-    TemplateCheck,
-    TemplateDiff,
-    VersionView,
-    WindowView,
-    WorkflowList,
-)
 
 
 class GlanceCalls(Caller):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adon.client.calling import Caller, flag, part
-from adon.client.documents import (
-    AlarmView,
+from adon.api.alarms import AlarmView, SubscriptionView
+from adon.api.base import Deleted
+from adon.api.measurements import (
     BucketView,
-    Deleted,
     ExecutionView,
     MeasurementView,
     OverlapView,
@@ -17,9 +16,8 @@ from adon.client.documents import (
     PsconfigTemplate,
     RunAccepted,
     ScheduleView,
-    SubscriptionBody,
-    SubscriptionView,
 )
+from adon.client.calling import Caller, flag, part
 
 MOST_VALUES = 10_000
 """Measurements of one page."""
@@ -83,7 +81,7 @@ class MeasurementCalls(Caller):
         """Who is told of which alarms."""
         return list(self._pages(SubscriptionView, "/subscriptions", {}, None))
 
-    def subscribe(self, subscription: SubscriptionBody | Mapping[str, Any]) -> SubscriptionView:
+    def subscribe(self, subscription: Mapping[str, Any]) -> SubscriptionView:
         """Be told of alarms."""
         return self._post(SubscriptionView, "/subscriptions", subscription)
 

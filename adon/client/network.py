@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from adon.api.maintenance import RehearsalView, WindowView
+from adon.api.network import HostView, NetworkView, PathList, PathView
+from adon.api.rules import Explanation, RuleView, SentView, SwitchDifference, Synchronised
+from adon.api.status import ControllerView
 from adon.client.calling import Caller, flag, part
-from adon.client.documents import (
-    ControllerView,
-    Explanation,
-    HostView,
-    NetworkView,
-    PathList,
-    PathView,
-    RehearsalView,
-    RuleView,
-    SentView,
-    SwitchDifference,
-    Synchronised,
-    WindowBody,
-    WindowView,
-)
 
 
 class NetworkCalls(Caller):
@@ -40,7 +29,7 @@ class NetworkCalls(Caller):
 
     def paths(self) -> list[PathView]:
         """Every directed path with its latest values."""
-        return self.network()["items"]
+        return self.network().items
 
     def rules(self, flow: str | None = None, dpid: str | None = None) -> list[RuleView]:
         """The rules that should be in the switches."""
@@ -67,9 +56,9 @@ class NetworkCalls(Caller):
 
     def rules_sync(self) -> list[str]:
         """Have every connected switch compared and repaired now; which they are."""
-        return self._post(Synchronised, "/rules/sync", {})["switches"]
+        return self._post(Synchronised, "/rules/sync", {}).switches
 
-    def add_maintenance(self, window: WindowBody | Mapping[str, Any]) -> WindowView:
+    def add_maintenance(self, window: Mapping[str, Any]) -> WindowView:
         """Announce a maintenance window."""
         return self._post(WindowView, "/maintenance", window)
 

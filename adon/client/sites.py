@@ -7,13 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adon.api.queue import ReservationView
-from adon.api.sites import SiteResourcesView
+from adon.api.sites import ComputeSiteView, JobView, SiteResourcesView
 from adon.client.calling import Caller, flag, part
-from adon.client.documents import (
-    ComputeSiteView,
-    JobBody,
-    JobView,
-)
 
 
 class SiteCalls(Caller):
@@ -27,7 +22,7 @@ class SiteCalls(Caller):
         """One compute site."""
         return self._get(ComputeSiteView, f"/sites/{part(name)}")
 
-    def submit_job(self, request: JobBody | Mapping[str, Any], key: str | None = None) -> JobView:
+    def submit_job(self, request: Mapping[str, Any], key: str | None = None) -> JobView:
         """Have a configured program run at a compute site; returns at once with the job it became.
 
         :param key: a name of this wish of your own: asked for twice with the same, it is one job.

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from adon.client.calling import Caller, part
-from adon.client.documents import (
-    BacktestBody,
-    BacktestSummary,
-    BacktestView,
-    TemplateBody,
-    TemplateSummary,
-)
+from adon.api.templates import BacktestSummary, BacktestView, TemplateSummary
+from adon.client.calling import Caller, Json, part
 
 YAML = "application/yaml"
 RSPEC = "application/rspec+xml"
@@ -25,19 +19,19 @@ class TemplateCalls(Caller):
         """The latest version of every template, in short."""
         return list(self._pages(TemplateSummary, "/templates", {}, None, "after"))
 
-    def template(self, name: str, version: str | None = None) -> TemplateBody:
-        """One template version, the latest if none is named."""
-        return self._get(TemplateBody, _address(name, version))
+    def template(self, name: str, version: str | None = None) -> Json:
+        """One template version as it is written, the latest if none is named."""
+        return self._get(dict, _address(name, version))
 
     def template_text(self, name: str, version: str | None = None, form: str = YAML) -> str:
         """One template version as text: as YAML, or as GENI RSpec (:data:`RSPEC`)."""
         return self._text(_address(name, version), accept=form)
 
-    def add_template(self, template: TemplateBody | Mapping[str, Any]) -> TemplateBody:
+    def add_template(self, template: Mapping[str, Any]) -> Json:
         """Save a template; without a version of its own, as the next one."""
-        return self._post(TemplateBody, "/templates", template)
+        return self._post(dict, "/templates", template)
 
-    def start_backtest(self, question: BacktestBody | Mapping[str, Any]) -> BacktestView:
+    def start_backtest(self, question: Mapping[str, Any]) -> BacktestView:
         """Have the past played again with another version of a template; returns at once."""
         return self._post(BacktestView, "/template-backtests", question)
 

@@ -28,8 +28,7 @@ from adon.config.policy import Policy
 from adon.config.slices import Slice
 from adon.config.types import Section
 from adon.errors import Problem
-from adon.frozenmap import Frozen, FrozenMap
-from adon.values import Mode, Name
+from adon.values import Frozen, FrozenMap, Mode, Name
 
 ORDERED = ("switches", "paths")
 """The sections in which the order of names means something."""

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from adon.config.types import File, Network, Section, Span, checked_url, is_loopback
-from adon.frozenmap import Frozen, FrozenMap
-from adon.values import Name, Role
+from adon.values import Frozen, FrozenMap, Name, Role
 
 Attribute = Literal[
     "issuer", "principal", "subject", "persistent", "entitlement", "affiliation", "groups", "name"

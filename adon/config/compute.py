@@ -14,9 +14,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from adon.config.types import PositiveRate, Section, Span
-from adon.frozenmap import Frozen, FrozenMap
 from adon.units import Duration, Size
-from adon.values import Name
+from adon.values import Frozen, FrozenMap, Name
 
 _ARGUMENT = re.compile(r"[A-Za-z0-9_./:@%+,=][A-Za-z0-9_./:@%+,=-]{0,199}")
 """What a requester may add to a program's words: no white space, nothing that begins like an option."""

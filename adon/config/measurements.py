@@ -11,9 +11,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from adon.config.types import File, Port, PositiveRate, Section, Span, Url, Verify, is_loopback
 from adon.errors import Problem
-from adon.frozenmap import Frozen, FrozenMap
 from adon.units import format_duration
-from adon.values import Name
+from adon.values import Frozen, FrozenMap, Name
 from measurement.model import PathKey
 
 MESH_PERIODS = {"throughput_period": "4 h", "rtt_period": "1 min", "latency_period": "1 min"}

@@ -16,10 +16,9 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from adon.config.types import CertificateName, Dpid, Mac, PerSecond, PortName, PositiveRate, Section, Span
 from adon.flowspace import merged
-from adon.frozenmap import Frozen
 from adon.templates_catalog.model import port_range
 from adon.units import Duration, Ratio, format_duration
-from adon.values import Mode, Name
+from adon.values import Frozen, Mode, Name
 
 
 class Switch(Section):

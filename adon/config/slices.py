@@ -15,10 +15,9 @@ from pydantic import AfterValidator, Field
 
 from adon.config.types import Party, Section
 from adon.flowspace import PROTOCOL_NAMES, Box, boxes, overlap
-from adon.frozenmap import Frozen
 from adon.marking import Dscp, dscp_text
 from adon.templates_catalog.model import port_range
-from adon.values import Name
+from adon.values import Frozen, Name
 
 PROTOCOLS = {name: number for number, name in PROTOCOL_NAMES.items()}
 Fraction = Annotated[float, Field(gt=0, le=1)]

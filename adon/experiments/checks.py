@@ -11,8 +11,8 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from adon.experiments.figures import Quantity
 from adon.experiments.parts import Name, NodeName, NotEmpty, Part, Scalar
-from adon.frozenmap import Frozen, FrozenMap
 from adon.units import Ratio
+from adon.values import Frozen, FrozenMap
 
 Trend = Literal["rising", "falling", "flat"]
 

@@ -28,9 +28,9 @@ from adon.experiments.figures import Figure, Plot
 from adon.experiments.parts import Name, NodeName, NotEmpty, Part, Scalar, Settings
 from adon.experiments.policies import parse
 from adon.experiments.workload import FlowEntry
-from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Template
 from adon.units import Duration
+from adon.values import Frozen, FrozenMap
 
 MAX_REPETITIONS = 1000
 DEFAULT_LIMIT = 600.0

@@ -8,10 +8,10 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, model_validator
 
 from adon.experiments.parts import Moment, Name, NodeName, Part, Scalar
-from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import MetricName
 from adon.units import parse_duration, parse_ratio, parse_size
 from adon.units import parse_rate as _parse_rate
+from adon.values import Frozen, FrozenMap
 from measurement.model import Metric
 
 

@@ -26,7 +26,7 @@ from adon.experiments.results import (
     TrialDone,
 )
 from adon.experiments.sweeping import matches
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 BIN = 1.0
 """Seconds that a row of throughput is about."""

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
 
-from adon.frozenmap import FrozenMap
 from adon.units import Duration
+from adon.values import FrozenMap
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 """Lower-case letters, digits, ``_`` and ``-``: a file's name and, before a dot, a part of a sweep."""

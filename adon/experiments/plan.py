@@ -22,9 +22,9 @@ from adon.experiments.scaling import absent, event_on_testbed, flows_of, setting
 from adon.experiments.seeds import seed_of
 from adon.experiments.surroundings import Surroundings
 from adon.experiments.sweeping import at_point, points
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.builtin_templates import scaled
 from adon.templates_catalog.model import Template
+from adon.values import FrozenMap
 
 
 def plan(experiment: Experiment, templates: Mapping[str, Template], surroundings: Surroundings) -> Plan:

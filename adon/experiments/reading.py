@@ -14,11 +14,11 @@ from adon.errors import INVALID, InvalidInput, Problem
 from adon.experiments.document import Experiment
 from adon.experiments.surroundings import Surroundings
 from adon.experiments.validation import problems
-from adon.frozenmap import FrozenMap
 from adon.json_schema import json_schema
 from adon.nearest_key import absent
 from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.model import Template
+from adon.values import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)

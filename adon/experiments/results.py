@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator, PlainSerializer
 
 from adon.experiments.parts import Scalar
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 
 def _seconds(value: object) -> object:

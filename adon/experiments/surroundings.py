@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from adon import yamlfile
 from adon.errors import InvalidInput
 from adon.experiments.document import Experiment
 from adon.experiments.parts import Scalar
-from adon.frozenmap import FrozenMap
 from adon.nearest_key import absent
+from adon.values import FrozenMap
 
 CASE, POLICY = "case", "policy"
 """What may stand in a ``where`` beside the keys of the sweep."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 
 from adon.experiments.parts import Moment, What
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)

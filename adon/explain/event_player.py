@@ -364,7 +364,7 @@ class EventPlayer:
                 return self.read_counters(dpid)
             case AdmitConnections(dpid=dpid, rule=rule, packets=packets):
                 for port in (port for port, _, new in packets if new):
-                    match = replace(rule.match, tp_src=int.from_bytes(port))
+                    match = replace(rule.match, tp_src=port)
                     self.switches[dpid].apply(Change(Op.ADD, replace(rule, match=match)), self.now)
             case DropConnections(rule=rule):
                 self.switches[rule.dpid].apply(Change(Op.ADD, rule), self.now)

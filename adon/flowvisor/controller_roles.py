@@ -37,7 +37,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from typing import Literal
 
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 Control = Literal["exclusive", "shared"]
 

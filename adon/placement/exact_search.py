@@ -6,11 +6,12 @@ the paths to and from the machine, on hoses and on shared links.  The search
 
 - branches on the open task with the fewest machines left (first fail; Haralick and Elliott, Artificial
   Intelligence 14, 1980), and tries the fastest machine first;
-- cuts nodes that are not faster than the best known placement, or whose open tasks need more cores than are
-  free;
+- cuts nodes that are not faster than the best known placement;
 - removes machines by pairs of open tasks (arc consistency; Mackworth, Artificial Intelligence 8, 1977).  Two
-  tasks that no path can connect in time are forced onto one machine; this settles most heavy-tailed
-  transfers.
+  tasks that no path can connect in time must share a machine, and so must all tasks that are connected by
+  such pairs; this settles most heavy-tailed transfers;
+- repeats this for the root at each faster placement: if a task has no machine left there, the placement is
+  the fastest.
 
 The search starts from the greedy placement, so the result is never slower.  Equally fast placements do not
 replace each other, so the same problem gives the same result if the search ends by itself.
@@ -63,7 +64,8 @@ def place_exactly(problem: PlacementProblem, should_stop: Callable[[], bool] = l
     except NoPlacement:  # the greedy algorithm does not backtrack
         start = None
     bounds = _Bounds.of(problem)
-    search = _Search(bounds, NEVER_S if start is None else start.completion_time_s, [bounds.root()])
+    best = NEVER_S if start is None else start.completion_time_s
+    search = _Search(bounds, best, [bounds.root()], bounds.allowed)
     while search.stack and not should_stop():
         search.expand_batch()
     if search.found is not None:
@@ -197,6 +199,7 @@ class _Bounds:
         left = domain[open_]
         while True:
             supported = left & np.all((pairs & left).any(3), axis=2)
+            supported &= self._holds_groups(pairs & supported, nodes.free[node], self.need[open_])
             if not supported.any(1).all() or (supported == left).all():
                 break
             left = supported
@@ -204,22 +207,28 @@ class _Bounds:
         found[open_] = supported
         return found
 
+    def _holds_groups(self, pairs: Flags, free: Floats, need: Floats) -> Flags:
+        """Open x M: the machine has room for all tasks that must be on the same machine as a task."""
+        every = np.arange(len(free))
+        pairs[:, every, :, every] = False
+        linked = ~pairs.any((1, 3)) | np.eye(len(need), dtype=bool)
+        together: Flags = np.linalg.matrix_power(linked, len(need))
+        return np.all((together @ need)[:, None] <= free + SLACK, axis=2)  # type: ignore[no-any-return]
+
     def _pairs(self, nodes: _Nodes, node: int, open_: Numbers, limit: float) -> Flags:
         """Open x M x open x M: two tasks can be there at the same time."""
-        one = (
-            nodes.between[node] + nodes.out[node, open_][:, None]
-        ) * self.cost  # from the first, on n, to m
-        other = nodes.into[node, open_][:, None] * self.cost.T  # from what is on n to the second, on m
+        # From the first task, on n, to m; and from what is on n to the second task, on m.
+        one = (nodes.between[node] + nodes.out[node, open_][:, None]) * self.cost
+        other = nodes.into[node, open_][:, None] * self.cost.T
         own = self.bits[np.ix_(open_, open_)]
         seconds = one[:, :, None] + other.transpose(2, 0, 1) + own[:, None, :, None] * self.cost[:, None]
         pairs: Flags = seconds < limit
         pairs &= pairs.transpose(2, 3, 0, 1)
-        need, every = self.need[open_], np.arange(len(self.room))
+        need, tasks, every = self.need[open_], np.arange(len(open_)), np.arange(len(self.room))
         together = np.all(need[:, None, None] + need[:, None] <= nodes.free[node] + SLACK, axis=3)
         pairs[:, every, :, every] = together.transpose(2, 0, 1)
         pairs &= ~self.clash[open_][:, :, open_]
-        own_places = np.arange(len(open_))
-        pairs[own_places, :, own_places, :] = True
+        pairs[tasks, :, tasks, :] = True
         return pairs
 
 
@@ -267,12 +276,14 @@ class _Search:
 
     :param best: seconds of the best known placement.
     :param stack: open nodes, the next last: K x J machines and K lower bounds.
+    :param domain: J x M, the machines of each task in a placement that is faster than the best.
     :param found: machines of the best placement found by this search.
     """
 
     bounds: _Bounds
     best: float
     stack: list[tuple[Numbers, Floats]]
+    domain: Flags
     found: Numbers | None = None
     batches: int = 0
     useful: float = 1.0
@@ -283,12 +294,10 @@ class _Search:
         It is the larger of what the stack leaves open, and a destructive bound (Klein and Scholl, European
         Journal of Operational Research 112, 1999): a time that leaves no machine to some task is too short.
         """
-        root = self.bounds.assess(*self.bounds.root())
         low, high = 0.0, self.best
         for _ in range(halvings):
             middle = (low + high) / 2
-            left = self.bounds.consistent(root, 0, root.seconds[0] < middle, middle)
-            low, high = (low, middle) if left.any(1).all() else (middle, high)
+            low, high = (low, middle) if self._root_domain(middle).any(1).all() else (middle, high)
         return max(low, min(self.best, *(float(least.min()) for _, least in self.stack)))
 
     def expand_batch(self) -> None:
@@ -309,8 +318,8 @@ class _Search:
 
     def _branch(self, nodes: _Nodes) -> None:
         open_ = nodes.placed == OPEN
-        possible = (nodes.seconds < self._limit) & open_[:, :, None]
-        alive = (possible.any(2) | ~open_).all(1) & self._has_cores(nodes, open_)
+        possible = (nodes.seconds < self._limit) & open_[:, :, None] & self.domain
+        alive = (possible.any(2) | ~open_).all(1)
         if self.useful >= PAIRS_USEFUL or self.batches % PAIRS_EVERY == 0:
             self._examine_pairs(nodes, possible, alive)
         traffic = self.bounds.bits.sum(0) + self.bounds.bits.sum(1)
@@ -326,17 +335,15 @@ class _Search:
         if open_[0].sum() == 1:
             best = int(least.argmin())
             self.best, self.found = float(least[best]), children[best]
+            self.domain = self._root_domain(self._limit)
             return
         last_best = np.argsort(-least, kind="stable")
         self.stack.append((children[last_best], least[last_best]))
 
-    def _has_cores(self, nodes: _Nodes, open_: Flags) -> Flags:
-        """The open tasks need at most what is free on machines that hold at least the smallest of them."""
-        need, free = self.bounds.need[:, 0], nodes.free[:, :, 0]
-        smallest = np.where(open_, need, np.inf).min(1)
-        usable = np.where(free + SLACK >= smallest[:, None], free, 0.0).sum(1)
-        enough: Flags = usable + SLACK * len(need) >= open_ @ need
-        return enough
+    def _root_domain(self, limit: float) -> Flags:
+        """Return the machines that each task can have in a placement faster than a time."""
+        root = self.bounds.assess(*self.bounds.root())
+        return self.bounds.consistent(root, 0, root.seconds[0] < limit, limit)
 
     def _examine_pairs(self, nodes: _Nodes, possible: Flags, alive: Flags) -> None:
         examined = np.flatnonzero(alive)

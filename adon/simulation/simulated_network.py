@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from adon.broker.cost.terms import theoretical_throughput
-from adon.frozenmap import FrozenMap
 from adon.step_function import StepFunction, constant
+from adon.values import FrozenMap
 
 TCP_PAYLOAD = 1448
 """Bytes of data in a full segment with time stamps (RFC 7323)."""

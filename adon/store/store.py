@@ -52,6 +52,7 @@ from adon.store.snapshot_rows import SavedSnapshot
 from adon.store.tables import decisions, documents, flow_history, idempotency, rules, templates
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
+from measurement.model import from_json, to_json
 
 WANTED = frozenset({RuleState.PENDING, RuleState.INSTALLED, RuleState.FAILED})
 """The states of the rules that belong in the switches."""
@@ -162,13 +163,13 @@ class Store:
     def save_circuits(self, paths: OverlayPaths, at: float) -> None:
         """Keep the overlays' circuits."""
         with self._writing() as connection:
-            document_rows.save(connection, CIRCUITS, paths.to_json(), at)
+            document_rows.save(connection, CIRCUITS, to_json(paths), at)
 
     def circuits(self) -> OverlayPaths:
         """The overlays' circuits that were saved last; none if there never were any."""
         with self._reading() as connection:
             body = document_rows.read(connection, CIRCUITS)
-        return OverlayPaths() if body is None else OverlayPaths.from_json(body)
+        return OverlayPaths() if body is None else from_json(OverlayPaths, body)
 
     def save_rules(self, rules: Iterable[Entry], state: RuleState, error: str, at: float) -> None:
         """Keep how far some rules have come; ``error`` is the switch's own text, or empty."""

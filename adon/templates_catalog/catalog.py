@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from adon.errors import Conflict, InvalidInput, NotFound
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import MatchRule, Template, port_range
+from adon.values import FrozenMap
 from measurement.model import Metric
 from measurement.psconfig.mesh import Need
 

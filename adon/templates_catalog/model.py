@@ -23,13 +23,12 @@ from pydantic import (
 )
 
 from adon.errors import InvalidFields, Problem, problems_of, read_each
-from adon.frozenmap import Frozen, FrozenMap
 from adon.marking import Marking
 from adon.templates_catalog.lookup import LookupTable, generate, read_table, write_table
 from adon.templates_catalog.rspec_document import MAX_CHARACTERS, check_link
 from adon.templates_catalog.trigger_rules import Monitor, Trigger, check_triggers
 from adon.units import UNITS, Duration, Rate, Ratio, Size, format_rate
-from adon.values import Mode, Name, Value
+from adon.values import Frozen, FrozenMap, Mode, Name, Value
 from measurement.errors import InvalidValue
 from measurement.model import Metric
 

@@ -40,9 +40,9 @@ from os_ken.controller.handler import (
 )
 from os_ken.controller.ofp_handler import OFPHandler
 
-from adon.flowvisor import openflow
-from adon.flowvisor.openflow import message_validation, wire
-from adon.flowvisor.rules.cookie import Kind
+from adon.flowvisor.openflow import message_validation, messages, wire
+from adon.flowvisor.openflow.packets import PacketIn, read_packet_in
+from adon.flowvisor.rules.cookie import Kind, cookie_kind
 from adon.flowvisor.topology.path import dpid_text
 from apps.campus_edge.gate import Gate, Refused
 from apps.campus_edge.limits import Claim, PacketIns
@@ -60,8 +60,6 @@ AT_ONCE_BYTES = 16_384
 """So much fits into a socket that can be written: Linux says so when a third of its buffer is free."""
 HEADER = struct.Struct("!BBHI")
 HEADER_SIZE = HEADER.size
-REACTIVE_COOKIE = bytes([0xAD, Kind.REACTIVE])
-"""How the cookie of a rule begins that shows unannounced packets."""
 SHOWN_AT_ONCE = 256
 """Of the packets that come together, so many are one event."""
 OFPT_HELLO, OFPT_ECHO_REPLY, OFPT_PACKET_IN, OFPT_MULTIPART_REPLY = 0, 3, 10, 19
@@ -107,7 +105,6 @@ class Connection(Datapath):  # type: ignore[misc]
         self.n_tables = 0
         """Tables 0 to one less; known when ``id`` is."""
         settings = gate.terms.connections
-        self._unlimited = settings.packet_ins_per_second is None and settings.packet_ins_per_port is None
         self._shown: list[tuple[int, bytes]] = []
         self._packet_ins = PacketIns(settings.packet_ins_per_second, settings.packet_ins_per_port)
         super().__init__(connection, address)
@@ -286,16 +283,7 @@ class Connection(Datapath):  # type: ignore[misc]
                 return False
             self._heard_at = time.monotonic()
             self._buffer += part
-            if self._identified and self._unlimited:
-                self._skim()
         return True
-
-    def _skim(self) -> None:
-        """Take what a reactive rule shows from the front of the buffer, without looking at it one by one."""
-        found, self._taken = message_validation.skimmed(self._buffer, self._taken, self.ofproto.OFP_VERSION)
-        self._shown += found
-        if len(self._shown) >= SHOWN_AT_ONCE:
-            self._hand_on()
 
     def _keep_alive(self, now: float) -> float:
         """Ask for an echo when it is time; when to come back.
@@ -335,17 +323,18 @@ class Connection(Datapath):  # type: ignore[misc]
             # os-ken would take the ports and call the handshake complete, with a switch that is nobody.
             raise Refused("malformed", "it reports something before it says who it is")
         try:
-            if kind == OFPT_PACKET_IN and data[16:18] == REACTIVE_COOKIE:
-                if self._unlimited or self._lets_in(data):
-                    self._show(version, data)
-                return
             message_validation.check(version, kind, data)
-            if kind == OFPT_PACKET_IN and not self._lets_in(data):
-                return
+            if kind == OFPT_PACKET_IN:
+                packet = read_packet_in(data)
+                if not self._lets_in(packet):
+                    return
+                if cookie_kind(packet.cookie) is Kind.REACTIVE:
+                    self._show(packet)
+                    return
             if kind == OFPT_ECHO_REPLY and xid == self._echo_xid:
                 self._echo_xid = None
                 self._gate.tally.echo(time.monotonic() - self._echo_at)
-            message = openflow.envelope(self, version, kind, xid, data)
+            message = messages.envelope(self, version, kind, xid, data)
             if message is None:
                 message = self.ofproto_parser.msg_parser(self, version, kind, len(data), xid, data)
         except Exception as error:
@@ -362,15 +351,14 @@ class Connection(Datapath):  # type: ignore[misc]
             self.n_tables = data[N_TABLES_AT]
             self._introduce(before)
 
-    def _show(self, version: int, data: bytes) -> None:
+    def _show(self, packet: PacketIn) -> None:
         """Packets that a reactive rule shows are handed on by themselves, those that come together as one.
 
-        :raises ValueError: if the message makes no sense.
+        :raises ValueError: if the packet's port is not known.
         """
-        if not self._identified:
-            self._gate.tally.packet_in("early")
-            return
-        self._shown.append(message_validation.packet_and_port(version, data))
+        if packet.in_port is None:
+            raise ValueError("a packet-in without the port that the packet came in by")
+        self._shown.append((packet.in_port, packet.frame))
         if len(self._shown) >= SHOWN_AT_ONCE:
             self._hand_on()
 
@@ -383,8 +371,8 @@ class Connection(Datapath):  # type: ignore[misc]
         if self._said > HALF_OPEN_BYTES:
             raise Refused("handshake", f"it did not say who it is within {HALF_OPEN_BYTES >> 20} MB")
 
-    def _lets_in(self, data: bytes) -> bool:
-        verdict = self._packet_ins.verdict(*message_validation.packet_in(data), time.monotonic())
+    def _lets_in(self, packet: PacketIn) -> bool:
+        verdict = self._packet_ins.verdict(packet.cookie, packet.in_port, time.monotonic())
         if verdict == "taken" and self._identified:
             return True
         self._gate.tally.packet_in("early" if verdict == "taken" else verdict)

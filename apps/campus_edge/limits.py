@@ -15,7 +15,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from adon.flowvisor.rules.cookie import is_ours
+from adon.flowvisor.rules.cookie import is_our_cookie
 from adon.flowvisor.send_pacing import Bucket
 
 PORTS_LIMIT = 4096
@@ -70,7 +70,7 @@ class PacketIns:
 
     def verdict(self, cookie: int, port: int | None, now: float) -> str:
         """``taken``, or why the packet-in is dropped: ``cookie``, ``port_rate``, ``switch_rate``."""
-        if not is_ours(cookie):
+        if not is_our_cookie(cookie):
             return "cookie"
         if not self._port_allows(port, now):
             return "port_rate"

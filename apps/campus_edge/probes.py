@@ -8,25 +8,18 @@ and os-ken's.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adon.flowvisor.openflow import encode
+from adon.flowvisor.openflow.encode import Request
 
 TIMEOUT_S = 15.0
 """A switch that has not answered for so long is taken to have said all that it will."""
 
-Request = Callable[[int], bytes]
-
-CHANGING: tuple[Request, ...] = (encode.table_stats_request, encode.queues_request)
+CHANGING: tuple[Request, ...] = ("tables", "queues")
 """What may change while a switch is connected."""
-WHOLE: tuple[Request, ...] = (
-    *CHANGING,
-    encode.group_features_request,
-    encode.meter_features_request,
-    encode.table_features_request,
-)
+WHOLE: tuple[Request, ...] = (*CHANGING, "group features", "meter features", "table features")
 
 
 @dataclass(slots=True)

@@ -56,10 +56,9 @@ from adon.broker.events import (
     UnannouncedPackets,
 )
 from adon.config.network import CookieRange
-from adon.flowvisor import openflow
 from adon.flowvisor.controller_roles import AskRole, ControllerRole, RoleTaken, SwitchArrived, SwitchLeft
-from adon.flowvisor.openflow import messages
-from adon.flowvisor.openflow.wire import version_text
+from adon.flowvisor.openflow import capabilities, decode, encode, messages, packets
+from adon.flowvisor.openflow.wire import version_text, with_xid
 from adon.flowvisor.rules.action import Output
 from adon.flowvisor.rules.connections import folded
 from adon.flowvisor.rules.rule import Change, Op
@@ -82,9 +81,8 @@ FLOWS_AT_ONCE = 100
 """Counters come to the decision thread in parts of so many flows: what else happens need not wait for all."""
 FIRST_ADMISSION, ADMISSIONS = 0x2000_0000, 0x1000_0000
 """The transaction ids of connections' rules: an error says by it whose it was."""
-PREPARED_LIMIT = 1024
-"""Services of unannounced flows whose messages are kept packed."""
 
+WHAT_A_REPORT_ASKS: tuple[encode.Request, ...] = ("rules", "groups", "meters")
 REPORTS = [
     ofp_event.EventOFPFlowStatsReply,
     ofp_event.EventOFPGroupDescStatsReply,
@@ -152,7 +150,6 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         self._lock = threading.Lock()
         self._connections: dict[int, Connection] = {}
         self._used: set[int] = set()
-        self._prepared: dict[int, openflow.Prepared] = {}  # the decision thread's alone
         self._batches = Batches()
         self._reports = Reports()
         self._ignored = tuple((one.value, one.mask) for one in ignored)
@@ -180,7 +177,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         try:
             # What cannot be sent is answered by the end of the connection, or by the deadline.
             last = b""
-            for piece in openflow.encode.batch(effect.changes, connection.ofproto.OFP_VERSION, xids):
+            for piece in encode.batch(effect.changes, connection.ofproto.OFP_VERSION, xids):
                 if last:
                     connection.send(last)
                 last = piece
@@ -204,14 +201,10 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if connection is None:
             return
         version = connection.ofproto.OFP_VERSION
-        requests = (
-            openflow.encode.rules_request(version),
-            openflow.encode.groups_request(version),
-            openflow.encode.meters_request(version),
-        )
+        requests = [encode.request(wanted, version) for wanted in WHAT_A_REPORT_ASKS]
         xids = [next(self._xids) for _ in requests]
         self._reports.begin(connection, xids, self._stamps.clock())
-        connection.send(b"".join(map(openflow.with_xid, requests, xids)))
+        connection.send(b"".join(map(with_xid, requests, xids)))
 
     def read_counters(self, effect: ReadCounters) -> None:
         """Ask a switch for the counters of its flows, unless it still owes them."""
@@ -221,7 +214,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         xid = next(self._xids)
         if self._reports.begin_counters(connection, xid, self._stamps.clock()):
             version = connection.ofproto.OFP_VERSION
-            connection.send(openflow.with_xid(openflow.encode.counters_request(version), xid))
+            connection.send(with_xid(encode.request("flow counters", version), xid))
 
     def read_features(self, effect: ReadFeatures) -> None:
         """Ask a switch what it can do; a switch that is away is asked when it comes back."""
@@ -233,7 +226,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if self._probes.begin(connection, xids, self._stamps.clock(), whole=effect.whole):
             version = connection.ofproto.OFP_VERSION
             packed = (
-                openflow.with_xid(request(version), x) for request, x in zip(requests, xids, strict=True)
+                with_xid(encode.request(request, version), x)
+                for request, x in zip(requests, xids, strict=True)
             )
             connection.send(b"".join(packed))
 
@@ -243,7 +237,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             return []
         switch = probe.connection
         try:
-            found = openflow.capabilities.read(switch.ofproto.OFP_VERSION, switch.n_tables, probe.replies)
+            found = capabilities.read(switch.ofproto.OFP_VERSION, switch.n_tables, probe.replies)
         except ValueError as error:
             self.tally.malformed()
             log.warning("event=of.malformed dpid=%s error=%r", dpid_text(switch.id), str(error))
@@ -255,8 +249,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         connection = self._connections.get(effect.dpid)
         if connection is not None:
             version = connection.ofproto.OFP_VERSION
-            message = openflow.encode.packet_out((Output(effect.port),), effect.data, version)
-            connection.send(openflow.with_xid(message, next(self._xids)))
+            message = encode.packet_out((Output(effect.port),), effect.data, version)
+            connection.send(with_xid(message, next(self._xids)))
 
     def admit_connections(self, effect: AdmitConnections) -> None:
         """Send the rules of new connections, and the packets that brought them; errors come as events."""
@@ -264,14 +258,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if connection is None or (self._roles is not None and not self._roles.may_send(effect.dpid)):
             return
         xid = FIRST_ADMISSION + effect.number % ADMISSIONS
-        known = self._prepared.get(effect.number)
-        version = connection.ofproto.OFP_VERSION
-        if known is None or known.rule is not effect.rule or known.version != version:
-            if len(self._prepared) >= PREPARED_LIMIT:
-                self._prepared.clear()
-            known = self._prepared[effect.number] = openflow.Prepared(effect.rule, version, xid)
         self.tally.admitted(sum(new for _, _, new in effect.packets), len(effect.packets))
-        connection.send(known.messages(effect.packets))
+        connection.send(encode.admission(effect.rule, effect.packets, connection.ofproto.OFP_VERSION, xid))
 
     def drop_connections(self, effect: DropConnections) -> None:
         """Have a switch drop refused packets for a while; if it does not, they are refused here again."""
@@ -280,7 +268,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             return
         self.tally.sent(1)
         change = Change(Op.ADD, effect.rule)
-        connection.send(openflow.encode.change(change, connection.ofproto.OFP_VERSION, next(self._xids)))
+        connection.send(encode.change(change, connection.ofproto.OFP_VERSION, next(self._xids)))
 
     def shown(self, connection: Connection, packets: tuple[tuple[int, bytes], ...]) -> None:
         """Packets that a reactive rule shows, by the connection's thread (R18)."""
@@ -404,8 +392,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             return None
         xid = next(self._xids)
         version = connection.ofproto.OFP_VERSION
-        request = openflow.encode.role_request(ask.role.value, ask.generation, version)
-        connection.send(openflow.with_xid(request, xid))
+        request = encode.role_request(ask.role.value, ask.generation, version)
+        connection.send(with_xid(request, xid))
         return xid
 
     def use(self, dpid: int) -> None:
@@ -416,7 +404,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         with self._lock:
             self._used.add(dpid)
             self._left.discard(dpid)
-        self._put(SwitchUp(*self._stamps(), dpid, openflow.ports(tuple(connection.ports.values()))))
+        self._put(SwitchUp(*self._stamps(), dpid, messages.ports(tuple(connection.ports.values()))))
 
     def leave(self, dpid: int, why: str) -> None:
         """End the connection to a switch that is not ours to write to, and say so the first time."""
@@ -469,7 +457,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if not self._is_current(message.datapath):
             return
         gone = message.reason == message.datapath.ofproto.OFPPR_DELETE
-        for name, state in openflow.ports([message.desc]).items():
+        for name, state in messages.ports([message.desc]).items():
             self._put(PortChanged(*self._stamps(), message.datapath.id, name, None if gone else state))
 
     @set_ev_cls(REPORTS, MAIN_DISPATCHER)
@@ -481,7 +469,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if report is None:
             return
         try:
-            part = openflow.decode.part(message.datapath.id, message.buf, self._ignored)
+            part = decode.part(message.datapath.id, message.buf, self._ignored)
         except ValueError as error:
             self._drop(message.datapath, f"its report makes no sense: {error}")
             return
@@ -531,7 +519,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     def on_error(self, event: Any) -> None:
         """A switch refused something; what of a batch, is told when its barrier is answered."""
         message = event.msg
-        text = openflow.error_text(message)
+        text = messages.error_text(message)
         self.tally.refused(text)
         connection = message.datapath
         where = "unknown" if connection.id is None else dpid_text(connection.id)
@@ -564,7 +552,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if not self._is_current(message.datapath):
             return
         try:
-            gone = openflow.decode.removed(message.datapath.id, message.buf)
+            gone = decode.removed(message.datapath.id, message.buf)
         except ValueError as error:
             self._drop(message.datapath, f"it tells of a removed rule, and it makes no sense: {error}")
             return
@@ -576,21 +564,23 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     @guarded
     def on_packet(self, event: Any) -> None:
         """A learning or discovery rule saw a packet; anything else is not asked for, and dropped (R18)."""
-        heard = openflow.lldp_frame(event.msg)
+        packet = packets.read_packet_in(event.msg.buf)
+        heard = packets.lldp_frame(packet)
         if heard is not None and self._is_current(event.msg.datapath):
             self.tally.packet_in()
             self._put(LldpReceived(*self._stamps(), event.msg.datapath.id, *heard))
             return
-        found = openflow.first_packet(event.msg)
+        found = packets.first_packet(packet)
         if found is None or not self._is_current(event.msg.datapath):
             self.tally.packet_in("unwanted")
             return
         connection, source, destination = found
-        dpid, cookie = event.msg.datapath.id, event.msg.cookie
-        packet = FirstPacket(*self._stamps(), dpid, cookie, source, destination, connection)
+        first = FirstPacket(
+            *self._stamps(), event.msg.datapath.id, packet.cookie, source, destination, connection
+        )
         if self._offer is None:
-            self._put(packet)
-        elif not self._offer(packet):
+            self._put(first)
+        elif not self._offer(first):
             self.tally.packet_in("inbox")
             return
         self.tally.packet_in()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,6 @@ from apps.cli.common import (
     JsonFlag,
     QuietFlag,
     client,
-    given,
     naming,
     one_of,
     print_json,
@@ -23,8 +22,8 @@ from apps.cli.common import (
 from apps.cli.status import JsonLines, happening
 
 if TYPE_CHECKING:
+    from adon.api.alarms import AlarmView
     from adon.client import Client
-    from adon.client.documents import AlarmView
 
 app = typer.Typer(help="Alarms about the paths.", no_args_is_help=True)
 
@@ -59,12 +58,12 @@ def list_(
         return
     rows = (
         (
-            alarm["id"][:8],
-            day_and_clock(alarm["raised_at"]),
-            alarm["severity"] if alarm["bad"] else "better",
-            "in force" if alarm["cleared_at"] is None else "over",
-            alarm["acknowledged_by"] or "-",
-            alarm["text"],
+            alarm.id[:8],
+            day_and_clock(alarm.raised_at),
+            alarm.severity if alarm.bad else "better",
+            "in force" if alarm.cleared_at is None else "over",
+            alarm.acknowledged_by or "-",
+            alarm.text,
         )
         for alarm in found
     )
@@ -86,15 +85,15 @@ def show(
     if json_:
         print_json(found)
         return
-    unit = UNITS.get(found["series"]["metric"], "")
-    typer.echo(f"{found['id']} {found['severity'] if found['bad'] else 'better'}: {found['text']}")
-    typer.echo(f"raised {at(found['raised_at'])}, {'in force' if found['cleared_at'] is None else 'over'}")
-    if found["acknowledged_by"] is not None:
-        typer.echo(f"seen by {found['acknowledged_by']} at {at(found['acknowledged_at'])}")
+    unit = UNITS.get(found.series.metric, "")
+    typer.echo(f"{found.id} {found.severity if found.bad else 'better'}: {found.text}")
+    typer.echo(f"raised {at(found.raised_at)}, {'in force' if found.cleared_at is None else 'over'}")
+    if found.acknowledged_by is not None:
+        typer.echo(f"seen by {found.acknowledged_by} at {at(found.acknowledged_at)}")
     rows = (
-        (name, value(part["mean"], unit), value(part["deviation"], unit), str(len(part["samples"])))
-        for name in ("before", "after")
-        if (part := found[name]) is not None
+        (name, value(part.mean, unit), value(part.deviation, unit), str(len(part.samples)))
+        for name, part in (("before", found.before), ("after", found.after))
+        if part is not None
     )
     print_table(("", "Mean", "Deviation", "Samples"), rows, "")
 
@@ -106,10 +105,12 @@ def watch(
     json_: JsonLines = False,
 ) -> None:
     """Alarms as they are raised, seen and cleared, from the event stream."""
+    from adon.api.alarms import AlarmView
+
     try:
         for kind, event in happening(client(ctx, patient=True), seconds):
             if kind == "alarm":
-                print_json_line(event) if json_ else typer.echo(_told(cast("AlarmView", event)))
+                print_json_line(event) if json_ else typer.echo(_told(AlarmView.model_validate(event)))
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
 
@@ -117,13 +118,13 @@ def watch(
 def _told(alarm: AlarmView) -> str:
     from apps.cli.times import day_and_clock
 
-    if alarm["cleared_at"] is not None:
-        state = "over" if alarm["bad"] else "better"
+    if alarm.cleared_at is not None:
+        state = "over" if alarm.bad else "better"
     else:
-        state = alarm["severity"]
-        if alarm["acknowledged_by"] is not None:
-            state += f", seen by {alarm['acknowledged_by']}"
-    return f"{day_and_clock(alarm['raised_at'])} {state}: {alarm['text']}"
+        state = alarm.severity
+        if alarm.acknowledged_by is not None:
+            state += f", seen by {alarm.acknowledged_by}"
+    return f"{day_and_clock(alarm.raised_at)} {state}: {alarm.text}"
 
 
 def _named(api: Client, beginning: str, *, open_only: bool) -> str:
@@ -131,7 +132,7 @@ def _named(api: Client, beginning: str, *, open_only: bool) -> str:
 
     :raises InvalidInput: if there is none, or several.
     """
-    return one_of((one["id"] for one in api.alarms(open_only=open_only, limit="1000")), beginning, "alarm")
+    return one_of((one.id for one in api.alarms(open_only=open_only, limit="1000")), beginning, "alarm")
 
 
 @app.command()
@@ -146,7 +147,7 @@ def ack(
     if json_:
         print_json(known)
     else:
-        typer.echo(f"{known['id'][:8]} was seen by {known['acknowledged_by']}")
+        typer.echo(f"{known.id[:8]} was seen by {known.acknowledged_by}")
 
 
 @app.command()
@@ -160,18 +161,14 @@ def subscribe(
     json_: JsonFlag = False,
 ) -> None:
     """Be told of alarms by mail, or by a signed call of a URL."""
-    from adon.client.documents import SubscriptionBody
-
     channel = "webhook" if target.startswith(("http://", "https://")) else "mail"
     wanted = {"path": path, "metric": metric, "least": "critical" if critical else "warning"}
     with naming({"target": "TARGET", "filter.path": "--path", "filter.metric": "--metric"}):
-        kept = client(ctx).subscribe(
-            given(SubscriptionBody, {"channel": channel, "target": target, "filter": wanted})
-        )
+        kept = client(ctx).subscribe({"channel": channel, "target": target, "filter": wanted})
     if json_:
         print_json(kept)
     else:
-        typer.echo(kept["id"] if quiet else f"{kept['id'][:8]}: {kept['channel']} to {kept['target']}")
+        typer.echo(kept.id if quiet else f"{kept.id[:8]}: {kept.channel} to {kept.target}")
 
 
 @app.command()
@@ -181,7 +178,7 @@ def subscriptions(ctx: typer.Context, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    rows = ((one["id"][:8], one["owner"], one["channel"], one["target"]) for one in found)
+    rows = ((one.id[:8], one.owner, one.channel, one.target) for one in found)
     print_table(
         ("Subscription", "Owner", "By", "To"), rows, "nobody is told; see: adon alarm subscribe --help"
     )
@@ -195,8 +192,8 @@ def subscription(ctx: typer.Context, name: SubscriptionId, json_: JsonFlag = Fal
     if json_:
         print_json(found)
         return
-    typer.echo(f"{found['id']} of {found['owner']}: {found['channel']} to {found['target']}")
-    for wanted, value in found["filter"].items():
+    typer.echo(f"{found.id} of {found.owner}: {found.channel} to {found.target}")
+    for wanted, value in found.filter.model_dump().items():
         if value is not None:
             told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             typer.echo(f"{wanted.replace('_', ' ')}: {told}")
@@ -207,7 +204,7 @@ def _subscribed(api: Client, beginning: str) -> str:
 
     :raises InvalidInput: if there is none, or several.
     """
-    return one_of((one["id"] for one in api.subscriptions()), beginning, "subscription")
+    return one_of((one.id for one in api.subscriptions()), beginning, "subscription")
 
 
 @app.command()

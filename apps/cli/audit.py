@@ -58,14 +58,14 @@ def list_(
         return
     rows = (
         (
-            str(one["number"]),
-            at(one["at"]),
-            one["actor"] or "-",
-            " ".join(filter(None, (one["via"], one["address"]))) or "-",
-            one["action"],
-            one["object"],
-            one["outcome"] + (f" x{one['times']}" if one["times"] > 1 else ""),
-            one["detail"] or "-",
+            str(one.number),
+            at(one.at),
+            one.actor or "-",
+            " ".join(filter(None, (one.via, one.address))) or "-",
+            one.action,
+            one.object,
+            one.outcome + (f" x{one.times}" if one.times > 1 else ""),
+            one.detail or "-",
         )
         for one in found
     )

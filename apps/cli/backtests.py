@@ -12,7 +12,7 @@ from apps.cli.arguments import BacktestId
 from apps.cli.common import JsonFlag, QuietFlag, client, given, naming, print_json, print_table
 
 if TYPE_CHECKING:
-    from adon.client.documents import BacktestView
+    from adon.api.templates import BacktestView
 
 app = typer.Typer(
     help="What another version of a template would have done, asked of the server.", no_args_is_help=True
@@ -31,7 +31,6 @@ def start(
     """Have the server play the past again with this version; returns at once with the backtest's id."""
     from datetime import UTC, datetime
 
-    from adon.client.documents import BacktestBody
     from apps.cli.template import document_of
     from apps.cli.times import since as moment
 
@@ -42,13 +41,13 @@ def start(
         "until": None if until is None else moment(until, now, "--until"),
     }
     with naming({"since": "--since", "until": "--until"}):
-        made = client(ctx).start_backtest(given(BacktestBody, question))
+        made = client(ctx).start_backtest(given(dict, question))
     if json_:
         print_json(made)
     elif quiet:
-        typer.echo(made["id"])
+        typer.echo(made.id)
     else:
-        typer.echo(f"{made['id']} {made['state']}; look at it with: adon backtest show {made['id']}")
+        typer.echo(f"{made.id} {made.state}; look at it with: adon backtest show {made.id}")
 
 
 @app.command("list")
@@ -62,13 +61,13 @@ def list_(ctx: typer.Context, json_: JsonFlag = False) -> None:
         return
     rows = (
         (
-            one["id"],
-            one["state"],
-            one["template"],
-            span(one["since"], one["until"]),
-            one["requester"],
-            at(one["asked_at"]),
-            one["cause"] or "-",
+            one.id,
+            one.state,
+            one.template,
+            span(one.since, one.until),
+            one.requester,
+            at(one.asked_at),
+            one.cause or "-",
         )
         for one in found
     )
@@ -93,35 +92,35 @@ def cancel(ctx: typer.Context, backtest: BacktestId, json_: JsonFlag = False) ->
     if json_:
         print_json(gone)
     else:
-        typer.echo(f"{gone['id']} is {gone['state']}")
+        typer.echo(f"{gone.id} is {gone.state}")
 
 
 def _print(one: BacktestView) -> None:
     from adon.units import format_size
     from apps.cli.times import span
 
-    typer.echo(f"{one['id']} {one['state']}: {one['template']}, {span(one['since'], one['until'])}")
-    if one["cause"]:
-        typer.echo(one["cause"])
-    found = one["found"]
+    typer.echo(f"{one.id} {one.state}: {one.template}, {span(one.since, one.until)}")
+    if one.cause:
+        typer.echo(one.cause)
+    found = one.found
     if found is None:
         return
     rows = (
         (
-            flow["flow"],
-            format_size(flow["size_bytes"]),
-            "yes" if flow["moved"] else "no",
-            "-" if flow["saved_seconds"] is None else _saved(flow["saved_seconds"]),
+            flow.flow,
+            format_size(flow.size_bytes),
+            "yes" if flow.moved else "no",
+            "-" if flow.saved_seconds is None else _saved(flow.saved_seconds),
         )
-        for flow in found["flows"]
+        for flow in found.flows
     )
     print_table(("Flow", "Size", "Another way", "Time"), rows, "no flow was asked for in this time")
-    typer.echo(f"{found['moved']} of {len(found['flows'])} flows go another way with {found['proposed']}")
-    typer.echo(f"time from request to end: {_saved(found['saved_seconds'])} in all")
-    if found["model_off_by"] is not None:
-        off = format_share(found["model_off_by"])
-        typer.echo(f"with {found['present']} the model is off what really happened by {off}")
-    typer.echo(found["model"])
+    typer.echo(f"{found.moved} of {len(found.flows)} flows go another way with {found.proposed}")
+    typer.echo(f"time from request to end: {_saved(found.saved_seconds)} in all")
+    if found.model_off_by is not None:
+        off = format_share(found.model_off_by)
+        typer.echo(f"with {found.present} the model is off what really happened by {off}")
+    typer.echo(found.model)
 
 
 def _saved(seconds: float) -> str:

@@ -23,9 +23,7 @@ def versions(ctx: typer.Context, name: TemplateName, json_: JsonFlag = False) ->
     if json_:
         print_json(found)
         return
-    rows = (
-        (f"{one['name']}@{one['version']}", at(one["saved_at"]), one["author"], one["title"]) for one in found
-    )
+    rows = ((f"{one.name}@{one.version}", at(one.saved_at), one.author, one.title) for one in found)
     print_table(("Template", "Saved", "By", "Title"), rows, "")
 
 
@@ -45,15 +43,14 @@ def check(
     with naming({"text": "FILE", "form": "FILE"}):
         found = client(ctx).check_template(text, FORMS.get(file.suffix.lower(), "yaml"))
     problems = [
-        Problem(one["field"], one["cause"], str(file), one.get("line"), one.get("column"), one["code"])
-        for one in found["problems"]
+        Problem(one.field, one.cause, str(file), one.line, one.column, one.code) for one in found.problems
     ]
-    if not found["ok"]:
+    if not found.ok:
         raise InvalidInput(problems)
     if json_:
         print_json(found)
         return
     for problem in problems:  # of an RSpec, the links that are no template
         typer.echo(str(problem), err=True)
-    name = None if found["template"] is None else found["template"].get("name")
-    typer.echo(f"{file}: is valid" if name is None else f"{file}: would be {name}@{found['next_version']}")
+    name = None if found.template is None else found.template.get("name")
+    typer.echo(f"{file}: is valid" if name is None else f"{file}: would be {name}@{found.next_version}")

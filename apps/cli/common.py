@@ -184,7 +184,7 @@ def _document_body(value: Any) -> Any:
 
 def print_json_line(value: object) -> None:
     """One of many values, each as JSON on a line of its own, at once."""
-    typer.echo(json.dumps(value, ensure_ascii=False))
+    typer.echo(json.dumps(value, ensure_ascii=False, default=_document_body))
     sys.stdout.flush()
 
 

@@ -49,36 +49,36 @@ def _client(ctx: typer.Context) -> Client:
 
 def _flows(api: Client) -> Iterable[Offer]:
     for flow in api.flows(limit=OFFERED):
-        yield flow["id"], f"{flow['state']}, {flow['source']} > {flow['destination']}"
+        yield flow.id, f"{flow.state}, {flow.source} > {flow.destination}"
 
 
 def _templates(api: Client) -> Iterable[Offer]:
-    return ((one["name"], one["title"]) for one in api.templates())
+    return ((one.name, one.title) for one in api.templates())
 
 
 def _hosts(api: Client) -> Iterable[Offer]:
-    return ((one["name"], one["site"]) for one in api.hosts())
+    return ((one.name, one.site) for one in api.hosts())
 
 
 def _sites(api: Client) -> Iterable[Offer]:
-    return ((one["name"], one["state"]) for one in api.sites())
+    return ((one.name, one.state) for one in api.sites())
 
 
 def _campuses(api: Client) -> Iterable[Offer]:
-    ends = {end for path in api.paths() for end in (path["source"], path["destination"])}
+    ends = {end for path in api.paths() for end in (path.source, path.destination)}
     return [(name, "") for name in sorted(ends)]
 
 
 def _paths(api: Client) -> Iterable[Offer]:
-    return sorted({path["path"]: path["layer"] for path in api.paths()}.items())
+    return sorted({path.path: path.layer for path in api.paths()}.items())
 
 
 def _alarms(api: Client) -> Iterable[Offer]:
-    return ((one["id"], one["text"]) for one in api.alarms(open_only=False, limit=str(OFFERED)))
+    return ((one.id, one.text) for one in api.alarms(open_only=False, limit=str(OFFERED)))
 
 
 def _jobs(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['state']}, {one['job']} at {one['site']}") for one in api.jobs(limit=OFFERED))
+    return ((one.id, f"{one.state}, {one.job} at {one.site}") for one in api.jobs(limit=OFFERED))
 
 
 def _reservations(api: Client) -> Iterable[Offer]:
@@ -86,15 +86,15 @@ def _reservations(api: Client) -> Iterable[Offer]:
 
 
 def _windows(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['scope']} {one['name']}") for one in api.maintenance(all_=False))
+    return ((one.id, f"{one.scope} {one.name}") for one in api.maintenance(all_=False))
 
 
 def _subscriptions(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['channel']} to {one['target']}") for one in api.subscriptions())
+    return ((one.id, f"{one.channel} to {one.target}") for one in api.subscriptions())
 
 
 def _backtests(api: Client) -> Iterable[Offer]:
-    return ((one["id"], one["state"]) for one in api.backtests())
+    return ((one.id, one.state) for one in api.backtests())
 
 
 def _studies(api: Client) -> Iterable[Offer]:
@@ -102,19 +102,19 @@ def _studies(api: Client) -> Iterable[Offer]:
 
 
 def _switches(api: Client) -> Iterable[Offer]:
-    return ((one["dpid"], one["name"]) for one in api.topology()["switches"])
+    return ((one.dpid, one.name) for one in api.topology().switches)
 
 
 def _users(api: Client) -> Iterable[Offer]:
-    return ((one["name"], " ".join(one["roles"])) for one in api.users())
+    return ((one.name, " ".join(one.roles)) for one in api.users())
 
 
 def _sessions(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['owner']} {one['browser']}") for one in api.sessions())
+    return ((one.id, f"{one.owner} {one.browser}") for one in api.sessions())
 
 
 def _tokens(api: Client) -> Iterable[Offer]:
-    return ((one["id"], f"{one['owner']} {one['label']}") for one in api.tokens())
+    return ((one.id, f"{one.owner} {one.label}") for one in api.tokens())
 
 
 users = _completer(_users)

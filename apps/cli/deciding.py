@@ -47,12 +47,12 @@ def list_(
         return
     rows = (
         (
-            one["id"],
-            day_and_clock(one["at"]),
-            one["flow"],
-            one["outcome"],
-            one["path"] or "-",
-            one["reason"],
+            one.id,
+            day_and_clock(one.at),
+            one.flow,
+            one.outcome,
+            one.path or "-",
+            one.reason,
         )
         for one in found
     )

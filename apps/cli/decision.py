@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,8 +14,8 @@ from apps.cli import deciding
 from apps.cli.common import EXIT_OTHER, JsonFlag, client, print_json, print_table
 
 if TYPE_CHECKING:
+    from adon.api.decisions import DecisionView, MetricView, SiteCostView, WhyNotView
     from adon.client import Client
-    from adon.client.documents import DecisionView, MetricView, SiteCostView
 
 app = typer.Typer(help="What was chosen, among what, and why.", no_args_is_help=True)
 
@@ -54,27 +54,27 @@ def _latest(api: Client, flow: str) -> DecisionView:
     return found[-1]
 
 
-def _asked(api: Client, decision: str) -> Mapping[str, Any]:
+def _asked(api: Client, decision: str) -> WhyNotView:
     """Why not, as the server says, of a decision or of a flow's latest."""
-    return api.why_not(_latest(api, decision)["id"] if decision.startswith("f-") else decision)
+    return api.why_not(_latest(api, decision).id if decision.startswith("f-") else decision)
 
 
 def print_decision(decision: DecisionView) -> None:
     """A decision for people."""
     from apps.cli.times import at
 
-    where = f" on {decision['path']}" if decision["path"] else ""
-    typer.echo(f"{decision['id']} {at(decision['at'])} {decision['flow']}: {decision['outcome']}{where}")
-    typer.echo(decision["reason"])
-    if decision.get("alarm") is not None:
-        typer.echo(f"because of alarm {decision['alarm']}")
-    if decision.get("trigger"):
-        typer.echo(f"because of {decision['trigger']}")
+    where = f" on {decision.path}" if decision.path else ""
+    typer.echo(f"{decision.id} {at(decision.at)} {decision.flow}: {decision.outcome}{where}")
+    typer.echo(decision.reason)
+    if decision.alarm is not None:
+        typer.echo(f"because of alarm {decision.alarm}")
+    if decision.trigger:
+        typer.echo(f"because of {decision.trigger}")
     print_findings(decision)
-    if decision["forecast"] is not None:
+    if decision.forecast is not None:
         from apps.cli.words import forecast
 
-        typer.echo(f"expected to take {forecast(decision['forecast'])}")
+        typer.echo(f"expected to take {forecast(decision.forecast)}")
 
 
 def print_findings(decision: DecisionView) -> None:
@@ -83,46 +83,46 @@ def print_findings(decision: DecisionView) -> None:
 
     candidates = (
         (
-            one["path"] + (" *" if one["path"] == decision["path"] else ""),
-            one["layer"],
-            one["verdict"],
-            score(one["q"]),
-            "; ".join(map(_metric, one["metrics"])),
-            one["why"],
+            one.path + (" *" if one.path == decision.path else ""),
+            one.layer,
+            one.verdict,
+            score(one.q),
+            "; ".join(map(_metric, one.metrics)),
+            one.why,
         )
-        for one in decision["candidates"]
+        for one in decision.candidates
     )
     columns = ("Path", "Layer", "Verdict", "Q", "Metrics (value, age, basis, score x weight)", "Why")
     print_table(columns, candidates, "no candidates")
-    if decision["compute"]:
+    if decision.compute:
         _print_sites(decision)
 
 
 def _metric(one: MetricView) -> str:
     from apps.cli.words import age, score, value
 
-    if one["value"] is None:
-        return f"{one['metric']} unknown ({one['unknown']})"
-    missed = ", BOUND MISSED" if one["bound_met"] is False else ""
-    told = ", ".join(part for part in (age(one["age_seconds"]), one["basis"]) if part)
-    figure = f"{score(one['score'])} x {one['weight']:.2f}"
-    return f"{one['metric']} {value(one['value'], one['unit'])} ({told}) {figure}{missed}"
+    if one.value is None:
+        return f"{one.metric} unknown ({one.unknown})"
+    missed = ", BOUND MISSED" if one.bound_met is False else ""
+    told = ", ".join(part for part in (age(one.age_seconds), one.basis) if part)
+    figure = f"{score(one.score)} x {one.weight:.2f}"
+    return f"{one.metric} {value(one.value, one.unit)} ({told}) {figure}{missed}"
 
 
 def _print_sites(decision: DecisionView) -> None:
     from apps.cli.words import cost, with_spread
 
-    taken = (decision["compute_site"], decision["path"])
+    taken = (decision.compute_site, decision.path)
     rows = (
         (
-            site["site"] + (" *" if (site["site"], site["path"]) == taken else ""),
-            "local" if site["local"] else "remote",
-            site["path"] or "-",
+            site.site + (" *" if (site.site, site.path) == taken else ""),
+            "local" if site.local else "remote",
+            site.path or "-",
             cost(site),
-            *(with_spread(span, site["deviations"].get(term)) for term, span in _terms(site)),
-            "; ".join(filter(None, (site["why"], _origins(site["origins"])))) or "-",
+            *(with_spread(span, site.deviations.get(term)) for term, span in _terms(site)),
+            "; ".join(filter(None, (site.why, _origins(site.origins)))) or "-",
         )
-        for site in decision["compute"]
+        for site in decision.compute
     )
     columns = ("Site", "Where", "Path", "Cost", "T_t total", "T_q", "T_c", "T_n", "C_D", "Why, and from what")
     print_table(columns, rows, "")
@@ -130,11 +130,11 @@ def _print_sites(decision: DecisionView) -> None:
 
 def _terms(site: SiteCostView) -> Iterator[tuple[str, float | str]]:
     """T_t and what it is the sum of."""
-    yield "total", site["total_seconds"]
-    yield "queue", site["queue_seconds"]
-    yield "compute", site["compute_seconds"]
-    yield "network", site["network_seconds"]
-    yield "duplication", site["duplication_seconds"]
+    yield "total", site.total_seconds
+    yield "queue", site.queue_seconds
+    yield "compute", site.compute_seconds
+    yield "network", site.network_seconds
+    yield "duplication", site.duplication_seconds
 
 
 def _origins(origins: Mapping[str, str]) -> str:
@@ -207,9 +207,7 @@ def why_not(
     if (decision is None) == (from_ is None):
         raise InvalidInput.of("decision", "name a decision, or a file with --from")
     here = from_ is not None or data is not None or store is not None
-    found: Mapping[str, Any] = (
-        worked_out(decision, from_, data, store) if here else _asked(client(ctx), str(decision))
-    )
+    found = worked_out(decision, from_, data, store) if here else _asked(client(ctx), str(decision))
     if json_:
         print_json(found)
     else:

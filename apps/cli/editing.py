@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,8 +19,8 @@ from apps.cli.arguments import TemplateReference
 from apps.cli.common import JsonFlag, QuietFlag, client, lines, print_json
 
 if TYPE_CHECKING:
+    from adon.api.templates import TemplateDiff
     from adon.client import Client
-    from adon.client.documents import TemplateBody, TemplateDiff
 
 Side = Annotated[
     str,
@@ -68,7 +68,7 @@ class _Untouched(Exception):
     """The editor was left without a change."""
 
 
-def _saved(api: Client, file: Path, before: str) -> TemplateBody | None:
+def _saved(api: Client, file: Path, before: str) -> dict[str, Any] | None:
     """Edit and save once; None if it is to be edited again."""
     from apps.cli.template import document_of
 
@@ -154,10 +154,10 @@ def _to_version(reference: str) -> tuple[str, None, int | None]:
 def _print_changes(found: TemplateDiff, *, json_: bool) -> None:
     if json_:
         print_json(found)
-    elif not found["changes"]:
-        typer.echo("they say the same" if found["before"] != found["after"] else "there is no version before")
+    elif not found.changes:
+        typer.echo("they say the same" if found.before != found.after else "there is no version before")
     else:
-        typer.echo(found["text"].rstrip("\n"))
+        typer.echo(found.text.rstrip("\n"))
 
 
 def _side(api: Client, name: str) -> str:

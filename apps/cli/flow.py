@@ -12,7 +12,7 @@ from apps.cli.arguments import FlowId
 from apps.cli.common import JsonFlag, client, naming, option, print_json, print_table
 
 if TYPE_CHECKING:
-    from adon.client.documents import FlowView
+    from adon.api.flows import FlowView
 
 app = typer.Typer(help="Transfers: ask for one, follow it, end it.", no_args_is_help=True)
 app.command()(submitting.submit)
@@ -51,14 +51,14 @@ def print_flows(flows: list[FlowView], empty: str) -> None:
 
     rows = (
         (
-            flow["id"],
-            f"{flow['state']} (advised)" if flow.get("advised") else flow["state"],
-            flow["template"],
-            f"{flow['source']} > {flow['destination']}",
+            flow.id,
+            f"{flow.state} (advised)" if flow.advised else flow.state,
+            flow.template,
+            f"{flow.source} > {flow.destination}",
             progress(flow),
-            flow["path"] or "-",
-            flow["requester"],
-            flow["reason"],
+            flow.path or "-",
+            flow.requester,
+            flow.reason,
         )
         for flow in flows
     )
@@ -72,8 +72,8 @@ def queue(ctx: typer.Context, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    print_flows(found["items"], "no flow waits")
-    if (hidden := found.get("waiting", 0) - len(found["items"])) > 0:
+    print_flows(found.items, "no flow waits")
+    if (hidden := found.waiting - len(found.items)) > 0:
         typer.echo(f"and {hidden} more")
 
 
@@ -90,13 +90,10 @@ def show(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
         print_json({"flow": found, "history": history, "decisions": decisions})
         return
     typer.echo(status(found))
-    rows = ((at(step["at"]), step["state"], step["path"] or "-", step["reason"]) for step in history)
+    rows = ((at(step.at), step.state, step.path or "-", step.reason) for step in history)
     print_table(("Time", "State", "Path", "Reason"), rows, "no history")
-    if found["triggers"]:
-        fired = (
-            (at(one["at"]), str(one["count"]), "on" if one["on"] else "over", one["text"])
-            for one in found["triggers"]
-        )
+    if found.triggers:
+        fired = ((at(one.at), str(one.count), "on" if one.on else "over", one.text) for one in found.triggers)
         print_table(("Last fired", "Times", "Now", "Trigger"), fired, "")
     if decisions:
         print_decision(decisions[-1])
@@ -123,14 +120,14 @@ def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    before, waiting = found["before"], found["waiting"]
-    place = f"{found['id']}: {before or 'none'} {'is' if before == 1 else 'are'} before it"
+    before, waiting = found.before, found.waiting
+    place = f"{found.id}: {before or 'none'} {'is' if before == 1 else 'are'} before it"
     place += f", {waiting} {'flow waits' if waiting == 1 else 'flows wait'}"
-    ends = "it is cancelled" if found["expires_at"] is None else at(found["expires_at"])
+    ends = "it is cancelled" if found.expires_at is None else at(found.expires_at)
     typer.echo(f"{place}; until {ends}")
-    if found["claims"]:
+    if found.claims:
         typer.echo("what it waits for is kept for it: nobody behind it is admitted there")
-    for obstacle in found["waits_for"]:
+    for obstacle in found.waits_for:
         typer.echo(f"waits for  {obstacle}")
 
 

@@ -10,7 +10,7 @@ import typer
 from apps.cli.common import JsonFlag, client, naming, print_json, print_table
 
 if TYPE_CHECKING:
-    from adon.client.documents import WorkflowList
+    from adon.api.sites import WorkflowList
 
 policies = typer.Typer(help="The policy in force.", no_args_is_help=True)
 slices = typer.Typer(help="Slices: the network's tenants.", no_args_is_help=True)
@@ -63,25 +63,25 @@ def list_slices(ctx: typer.Context, json_: JsonFlag = False) -> None:
         return
     use = (
         (
-            one["name"] + (SHARED if one["shared"] else ""),
-            path["path"],
-            f"{path['source']} > {path['destination']}",
-            value(path["reserved_bps"], "bps"),
-            value(path["allowed_bps"], "bps"),
+            one.name + (SHARED if one.shared else ""),
+            path.path,
+            f"{path.source} > {path.destination}",
+            value(path.reserved_bps, "bps"),
+            value(path.allowed_bps, "bps"),
         )
         for one in found
-        for path in one["paths"]
+        for path in one.paths
     )
     print_table(("Slice", "Path", "Direction", "Reserved", "Of"), use, "no slice uses a path")
     kept = (
         (
-            one["name"],
-            rules["dpid"],
-            str(rules["rules"]),
-            "no limit" if rules["budget"] is None else str(rules["budget"]),
+            one.name,
+            rules.dpid,
+            str(rules.rules),
+            "no limit" if rules.budget is None else str(rules.budget),
         )
         for one in found
-        for rules in one["rules"]
+        for rules in one.rules
     )
     print_table(("Slice", "Switch", "Rules", "Of"), kept, "")
 
@@ -107,32 +107,32 @@ def _print_workflows(found: WorkflowList) -> None:
 
     rows = (
         (
-            one["host"],
-            one["name"],
-            one["state"] + (", silent" if one["stale"] else ""),
-            "-" if one["percent_done"] is None else f"{one['percent_done']:.0f} %",
-            str(one["jobs"].get("failed", 0)),
-            age(one["age_seconds"]),
+            one.host,
+            one.name,
+            one.state + (", silent" if one.stale else ""),
+            "-" if one.percent_done is None else f"{one.percent_done:.0f} %",
+            str(one.jobs.get("failed", 0)),
+            age(one.age_seconds),
         )
-        for one in found["items"]
+        for one in found.items
     )
     print_table(("Host", "Workflow", "State", "Done", "Failed", "Told"), rows, "no host tells of a workflow")
     users = (
-        (one["host"], one["name"], ", ".join(f"{count} {name}" for name, count in one["workflows"].items()))
-        for one in found["users"]
+        (one.host, one.name, ", ".join(f"{count} {name}" for name, count in one.workflows.items()))
+        for one in found.users
     )
     print_table(("Host", "User", "Workflows"), users, "")
     batch = (
         (
-            one["host"],
-            one["name"],
-            one["system"],
-            _of(one["values"], "cores_free", "cores_total"),
-            _of(one["values"], "jobs_running"),
-            _of(one["values"], "jobs_pending"),
-            age(one["age_seconds"]),
+            one.host,
+            one.name,
+            one.system,
+            _of(one.values, "cores_free", "cores_total"),
+            _of(one.values, "jobs_running"),
+            _of(one.values, "jobs_pending"),
+            age(one.age_seconds),
         )
-        for one in found["batch_systems"]
+        for one in found.batch_systems
     )
     print_table(("Host", "Batch", "System", "Cores free", "Run", "Wait", "Told"), batch, "")
 

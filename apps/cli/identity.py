@@ -35,7 +35,7 @@ def login(
     token = _token(url)
     who = ""
     if check:
-        who = Client.at(url, token, ca_file=os.environ.get("ADON_CA_FILE") or None).myself()["name"]
+        who = Client.at(url, token, ca_file=os.environ.get("ADON_CA_FILE") or None).myself().name
     kept = credentials.stored(os.environ)
     file = credentials.store(os.environ, kept.with_token(url, token))
     if json_:
@@ -65,9 +65,9 @@ def whoami(ctx: typer.Context, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    typer.echo(f"{found['name']} at {address(ctx)}: {' '.join(found['roles']) or 'no role'}")
-    if found["groups"]:
-        typer.echo(f"groups: {' '.join(found['groups'])}")
+    typer.echo(f"{found.name} at {address(ctx)}: {' '.join(found.roles) or 'no role'}")
+    if found.groups:
+        typer.echo(f"groups: {' '.join(found.groups)}")
 
 
 def logout(ctx: typer.Context, json_: JsonFlag = False) -> None:

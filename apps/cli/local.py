@@ -74,13 +74,6 @@ def note(access: Access, action: str, obj: str, outcome: Any, detail: str) -> No
     access.audit.append([entry])
 
 
-def timed(values: dict[str, Any]) -> dict[str, Any]:
-    """Values with their times written as the API writes them."""
-    from adon.timestamps import format_time
-
-    return {name: format_time(value) if isinstance(value, float) else value for name, value in values.items()}
-
-
 def _who() -> str:
     try:
         return getpass.getuser()

@@ -222,9 +222,9 @@ def controllers(ctx: typer.Context, json_: JsonFlag = False) -> None:
         print_json(found)
         return
     for one in found:
-        lease = "no lease" if one["lease_s"] is None else f"lease runs for {one['lease_s']:.1f} s"
-        state = "active" if one["active"] else "not active"
-        typer.echo(f"{one['name']}: {state}, generation {one['generation']}, {lease}")
+        lease = "no lease" if one.lease_s is None else f"lease runs for {one.lease_s:.1f} s"
+        state = "active" if one.active else "not active"
+        typer.echo(f"{one.name}: {state}, generation {one.generation}, {lease}")
     if not found:
         typer.echo("no controller has run on this database")
 

@@ -16,8 +16,8 @@ from apps.cli.common import JsonFlag, client, naming, print_json, print_json_lin
 from apps.cli.status import JsonLines
 
 if TYPE_CHECKING:
+    from adon.api.measurements import ExecutionView, MeasurementView, RunAccepted
     from adon.client import Client
-    from adon.client.documents import ExecutionView, MeasurementView, RunAccepted
 
 app = typer.Typer(
     help="Measurements of the paths: the plan, its results, and measuring now.", no_args_is_help=True
@@ -73,7 +73,7 @@ def run(
 def _starts(accepted: RunAccepted) -> str:
     from apps.cli.times import at
 
-    return f"{accepted['task']} starts at {at(accepted['start'])}"
+    return f"{accepted.task} starts at {at(accepted.start)}"
 
 
 def _result(
@@ -83,25 +83,29 @@ def _result(
 
     :raises Unavailable: if it gave none, with the reason.
     """
-    starts = datetime.fromisoformat(accepted["start"]).timestamp()
+    from adon.api.times import to_text
+
+    starts = accepted.start
     with _progress() as progress:
-        job = progress.add_task(accepted["task"], total=None)
+        job = progress.add_task(accepted.task, total=None)
         while (now := time.time()) < starts + RESULT_WITHIN_S:
-            ended = [one for one in api.executions(accepted["start"]) if one["task"] == accepted["task"]]
+            ended = [one for one in api.executions(to_text(starts)) if one.task == accepted.task]
             if ended:
                 return _values(api, ended[0], where, metrics)
             state = f"starts in {starts - now:.0f} s" if now < starts else "is measuring"
-            progress.update(job, description=f"{accepted['task']} {state}")
+            progress.update(job, description=f"{accepted.task} {state}")
             time.sleep(0.5)
-    raise Unavailable(f"{accepted['task']}: no result within {RESULT_WITHIN_S:g} s of its start")
+    raise Unavailable(f"{accepted.task}: no result within {RESULT_WITHIN_S:g} s of its start")
 
 
 def _values(
     api: Client, execution: ExecutionView, where: dict[str, str], metrics: tuple[str, ...]
 ) -> list[MeasurementView]:
-    if execution["outcome"] != "measured":
-        raise Unavailable(f"{execution['task']}: {execution['outcome']}")
-    since = execution["started"] or execution["planned_start"]
+    from adon.api.times import to_text
+
+    if execution.outcome != "measured":
+        raise Unavailable(f"{execution.task}: {execution.outcome}")
+    since = to_text(execution.started or execution.planned_start)
     deadline = time.monotonic() + VALUES_WITHIN_S
     while True:
         found = [
@@ -112,7 +116,7 @@ def _values(
         if found:
             return found
         if time.monotonic() >= deadline:
-            raise Unavailable(f"{execution['task']}: was measured, but its values cannot be read")
+            raise Unavailable(f"{execution.task}: was measured, but its values cannot be read")
         time.sleep(0.2)
 
 
@@ -157,23 +161,23 @@ def schedule(
     if json_:
         print_json(found)
         return
-    if not found["measures"]:
+    if not found.measures:
         typer.echo("another collector measures; this one stands by")
     rows = (
-        (task["task"], task["tool"], f"{task['period_seconds']:g} s", f"{task['slot_seconds']:g} s")
-        for task in found["tasks"]
+        (task.task, task.tool, f"{task.period_seconds:g} s", f"{task.slot_seconds:g} s")
+        for task in found.tasks
     )
     print_table(("Test", "Kind", "Every", "Keeps its points for"), rows, "no test is configured")
-    starts = ((clock(start["start"]), start["task"]) for start in found["upcoming"])
+    starts = ((clock(start.start), start.task) for start in found.upcoming)
     print_table(("Next at", "Test"), starts, "nothing is about to start")
     spent = (
         (
             name,
-            value(spend["allowed_bps"], "bps"),
-            value(spend["peak_bps"], "bps"),
-            value(spend["mean_bps"], "bps"),
+            value(spend.allowed_bps, "bps"),
+            value(spend.peak_bps, "bps"),
+            value(spend.mean_bps, "bps"),
         )
-        for name, spend in found["spend"].items()
+        for name, spend in found.spend.items()
     )
     print_table(
         ("Path or link", "Tests may offer", "Most at once", "On average"), spent, "no limit is agreed"
@@ -187,7 +191,7 @@ def points(ctx: typer.Context, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    rows = ((one["name"], one["url"], _ignored(one["ignored"])) for one in found)
+    rows = ((one.name, one.url, _ignored(one.ignored)) for one in found)
     print_table(("Point", "URL", "Ignored details"), rows, "no measurement point is configured")
 
 
@@ -215,14 +219,14 @@ def watch(
         while end is None or time.monotonic() < end:
             since = max(began, datetime.now(UTC) - LATE)
             for measurement in reversed(api.measurements(since=since.isoformat(), limit="1000")):
-                name = f"{measurement['origin']} {measurement['metric']}"
+                name = f"{measurement.origin} {measurement.metric}"
                 if name not in seen:
                     seen.add(name)
                     print_json_line(measurement) if json_ else typer.echo(values.line(measurement))
             for alarm in reversed(api.alarms(open_only=False, since=since.isoformat())):
-                if alarm["id"] not in seen:
-                    seen.add(alarm["id"])
-                    told = f"{clock(alarm['raised_at'])} ALARM {alarm['severity']}: {alarm['text']}"
+                if alarm.id not in seen:
+                    seen.add(alarm.id)
+                    told = f"{clock(alarm.raised_at)} ALARM {alarm.severity}: {alarm.text}"
                     print_json_line(alarm) if json_ else typer.echo(told)
             time.sleep(1.0)
     except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from apps.cli.arguments import OfFlow, OfSwitch
 from apps.cli.common import JsonFlag, client, naming, print_json, print_table
 
 if TYPE_CHECKING:
-    from adon.client.documents import EstimateView
+    from adon.api.network import EstimateView
 
 paths = typer.Typer(help="Transit paths.", no_args_is_help=True)
 hosts = typer.Typer(help="Data transfer nodes.", no_args_is_help=True)
@@ -27,27 +27,27 @@ def list_paths(ctx: typer.Context, json_: JsonFlag = False) -> None:
     from apps.cli.words import alarms, reading, value
 
     body = client(ctx).network()
-    found = body["items"]
+    found = body.items
     if json_:
         print_json(found)
         return
     rows = (
         (
-            path["path"],
-            path["layer"],
-            f"{path['source']} > {path['destination']}",
-            "up" if path["usable"] else f"down: {path['reason']}",
-            value(path["capacity_bps"], "bps"),
-            *(reading(path["metrics"].get(metric)) for metric in METRICS),
-            " ".join(path["flows"]) or "-",
-            alarms(path["alarms"]),
+            path.path,
+            path.layer,
+            f"{path.source} > {path.destination}",
+            "up" if path.usable else f"down: {path.reason}",
+            value(path.capacity_bps, "bps"),
+            *(reading(path.metrics.get(metric)) for metric in METRICS),
+            " ".join(path.flows) or "-",
+            alarms(path.alarms),
         )
         for path in found
     )
     columns = ("Path", "Layer", "Direction", "State", "Capacity", *METRICS, "Flows", "Alarms")
     print_table(columns, rows, "no path is configured; see: adon config check FILE")
-    if body["estimates"]:
-        _print_estimates(body["estimates"])
+    if body.estimates:
+        _print_estimates(body.estimates)
 
 
 def _print_estimates(estimates: list[EstimateView]) -> None:
@@ -55,12 +55,12 @@ def _print_estimates(estimates: list[EstimateView]) -> None:
 
     rows = (
         (
-            one["path"],
-            f"{one['source']} > {one['destination']}",
-            one["basis"],
-            str(one["count"]),
-            error(one["median"]),
-            f"{100 * one['spread']:.0f} points",
+            one.path,
+            f"{one.source} > {one.destination}",
+            one.basis,
+            str(one.count),
+            error(one.median),
+            f"{100 * one.spread:.0f} points",
         )
         for one in estimates
     )
@@ -75,7 +75,7 @@ def list_hosts(ctx: typer.Context, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    rows = ((one["name"], one["site"]) for one in found)
+    rows = ((one.name, one.site) for one in found)
     print_table(("Host", "Campus"), rows, "no host is configured; see: adon config check FILE")
 
 
@@ -90,16 +90,16 @@ def show_rules(
     """The rules that should be in the switches, as ovs-ofctl prints them."""
     with naming(NARROWED):
         known = client(ctx).rules(flow, dpid)
-    found = [rule for rule in known if removed or rule["state"] != "removed"]
+    found = [rule for rule in known if removed or rule.state != "removed"]
     if json_:
         print_json(found)
         return
     if not found:
         typer.echo("no rules")
     for rule in found:
-        error = f"  # {rule['error']}" if rule["error"] else ""
-        kind = f" {rule['kind']}" if rule["kind"] in ("group", "meter") else ""
-        typer.echo(f"{rule['dpid']} {rule['owner']}{kind} {rule['state']}: {rule['text']}{error}")
+        error = f"  # {rule.error}" if rule.error else ""
+        kind = f" {rule.kind}" if rule.kind in ("group", "meter") else ""
+        typer.echo(f"{rule.dpid} {rule.owner}{kind} {rule.state}: {rule.text}{error}")
 
 
 @rules.command("explain")
@@ -119,16 +119,16 @@ def explain_rules(
     if json_:
         print_json(found)
         return
-    asked = f" of {found['requester']}" if found["requester"] else ""
-    because = f": {found['because']} ({found['decision']})" if found["because"] else ""
-    typer.echo(f"{found['owner']}{asked}{because}")
-    for rule in found["items"]:
-        error = f" ({rule['error']})" if rule["error"] else ""
-        typer.echo(f"\n{rule['dpid']} {rule['state']}{error}: {rule['purpose']}")
-        typer.echo(f"  takes  {rule['packets']}")
-        for deed in rule["deeds"]:
+    asked = f" of {found.requester}" if found.requester else ""
+    because = f": {found.because} ({found.decision})" if found.because else ""
+    typer.echo(f"{found.owner}{asked}{because}")
+    for rule in found.items:
+        error = f" ({rule.error})" if rule.error else ""
+        typer.echo(f"\n{rule.dpid} {rule.state}{error}: {rule.purpose}")
+        typer.echo(f"  takes  {rule.packets}")
+        for deed in rule.deeds:
             typer.echo(f"  then   {deed}")
-        typer.echo(f"  {rule['text']}")
+        typer.echo(f"  {rule.text}")
 
 
 @rules.command("sent")
@@ -148,9 +148,7 @@ def list_sent(
         print_json(found)
         return
     for one in found:
-        typer.echo(
-            f"{at(one['at'])} {one['dpid']} {one['op']} {one['owner']} by {one['cause']}: {one['text']}"
-        )
+        typer.echo(f"{at(one.at)} {one.dpid} {one.op} {one.owner} by {one.cause}: {one.text}")
     if not found:
         typer.echo("nothing was sent")
 
@@ -166,18 +164,18 @@ def diff_rules(ctx: typer.Context, json_: JsonFlag = False) -> None:
         differences = [
             (kind, text)
             for kind, texts in (
-                ("missing", switch["missing"]),
-                ("wrong", switch["wrong"]),
-                ("extra", switch["extra"]),
-                ("blocked", switch["blocked"]),
+                ("missing", switch.missing),
+                ("wrong", switch.wrong),
+                ("extra", switch.extra),
+                ("blocked", switch.blocked),
             )
             for text in texts
         ]
-        if switch["connected"]:
+        if switch.connected:
             state = f"{len(differences)} differences" if differences else "as it should be"
         else:
             state = f"not connected; {len(differences)} differences when it was last read"
-        typer.echo(f"{switch['name']} {switch['dpid']}: {state}")
+        typer.echo(f"{switch.name} {switch.dpid}: {state}")
         for kind, text in differences:
             typer.echo(f"  {kind}: {text}")
 

@@ -13,7 +13,6 @@ from apps.cli.common import (
     JsonFlag,
     QuietFlag,
     client,
-    given,
     naming,
     print_json,
     print_table,
@@ -21,7 +20,7 @@ from apps.cli.common import (
 from apps.cli.times import span
 
 if TYPE_CHECKING:
-    from adon.client.documents import LoadView, RehearsalView, WindowView
+    from adon.api.maintenance import LoadView, RehearsalView, WindowView
 
 maintenance = typer.Typer(help="Maintenance windows.", no_args_is_help=True)
 
@@ -41,18 +40,16 @@ def add(
     json_: JsonFlag = False,
 ) -> None:
     """Announce a window: nothing is admitted into it, and running flows leave before."""
-    from adon.client.documents import WindowBody
-
     body = {"scope": scope, "name": name, "begins": begins, "ends": ends, "lead": lead, "note": note}
     names = {"scope": "SCOPE", "name": "NAME", "begins": "--from", "ends": "--until", "lead": "--lead"}
     with naming(names):
-        window = client(ctx).add_maintenance(given(WindowBody, body))
+        window = client(ctx).add_maintenance(body)
     if json_:
         print_json(window)
     elif quiet:
-        typer.echo(window["id"])
+        typer.echo(window.id)
     else:
-        typer.echo(f"{window['id']} {window['stage']}: {window['scope']} {window['name']}, {_times(window)}")
+        typer.echo(f"{window.id} {window.stage}: {window.scope} {window.name}, {_times(window)}")
 
 
 @maintenance.command("list")
@@ -68,12 +65,12 @@ def list_(
         return
     rows = (
         (
-            one["id"],
-            one["stage"],
-            f"{one['scope']} {one['name']}",
+            one.id,
+            one.stage,
+            f"{one.scope} {one.name}",
             _times(one),
-            one["requester"],
-            one["note"] or "-",
+            one.requester,
+            one.note or "-",
         )
         for one in found
     )
@@ -89,9 +86,9 @@ def show(ctx: typer.Context, window: WindowId, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    typer.echo(f"{found['id']} {found['stage']}: {found['scope']} {found['name']}, {_times(found)}")
-    typer.echo(f"running flows leave {format_duration(found['lead_seconds'])} before")
-    typer.echo(f"announced by {found['requester']}" + (f": {found['note']}" if found["note"] else ""))
+    typer.echo(f"{found.id} {found.stage}: {found.scope} {found.name}, {_times(found)}")
+    typer.echo(f"running flows leave {format_duration(found.lead_seconds)} before")
+    typer.echo(f"announced by {found.requester}" + (f": {found.note}" if found.note else ""))
 
 
 @maintenance.command()
@@ -101,11 +98,11 @@ def cancel(ctx: typer.Context, window: WindowId, json_: JsonFlag = False) -> Non
     if json_:
         print_json(gone)
     else:
-        typer.echo(f"{gone['id']} is cancelled")
+        typer.echo(f"{gone.id} is cancelled")
 
 
 def _times(window: WindowView) -> str:
-    return span(window["begins"], window["ends"])
+    return span(window.begins, window.ends)
 
 
 def what_if(
@@ -133,19 +130,19 @@ def what_if(
         _print_ranking(found)
     else:
         _print_report(found[0])
-    if any(one["verdict"] == "broken" for one in found):
+    if any(one.verdict == "broken" for one in found):
         raise typer.Exit(EXIT_DIFFERS)
 
 
 def _print_ranking(found: list[RehearsalView]) -> None:
     rows = (
         (
-            f"{one['failure']} {one['name']}",
-            one["verdict"],
-            str(len(one["flows"])),
-            str(sum(flow["to"] is not None for flow in one["flows"])),
-            str(sum(flow["quality"] == "unknown" for flow in one["flows"])),
-            " ".join(flow["flow"] for flow in one["flows"] if flow["quality"] == "none") or "-",
+            f"{one.failure} {one.name}",
+            one.verdict,
+            str(len(one.flows)),
+            str(sum(flow.to is not None for flow in one.flows)),
+            str(sum(flow.quality == "unknown" for flow in one.flows)),
+            " ".join(flow.flow for flow in one.flows if flow.quality == "none") or "-",
         )
         for one in found
     )
@@ -158,22 +155,22 @@ def _print_report(report: RehearsalView) -> None:
 
     rows = (
         (
-            flow["flow"],
-            str(flow["priority"]),
-            value(flow["bound_bps"], "bps"),
-            flow["from"],
-            flow["to"] or flow["outcome"],
-            score(flow["q"]),
-            value(flow["estimate_bps"], "bps"),
-            "broken" if flow["quality"] == "none" else flow["quality"],
-            flow["why"],
+            flow.flow,
+            str(flow.priority),
+            value(flow.bound_bps, "bps"),
+            flow.path,
+            flow.to or flow.outcome,
+            score(flow.q),
+            value(flow.estimate_bps, "bps"),
+            "broken" if flow.quality == "none" else flow.quality,
+            flow.why,
         )
-        for flow in report["flows"]
+        for flow in report.flows
     )
     columns = ("Flow", "Priority", "Bound", "From", "To", "Q", "Expects", "QSpec", "Why")
     print_table(columns, rows, "no flow would be hit")
-    if report["loads"]:
-        _print_loads(report["loads"])
+    if report.loads:
+        _print_loads(report.loads)
     typer.echo(_verdict(report))
 
 
@@ -182,12 +179,12 @@ def _print_loads(loads: list[LoadView]) -> None:
 
     rows = (
         (
-            load["path"],
-            f"{load['source']} > {load['destination']}",
-            value(load["before_bps"], "bps"),
-            value(load["after_bps"], "bps"),
-            "down" if load["down"] else value(load["carries_bps"], "bps"),
-            value(load["capacity_bps"], "bps"),
+            load.path,
+            f"{load.source} > {load.destination}",
+            value(load.before_bps, "bps"),
+            value(load.after_bps, "bps"),
+            "down" if load.down else value(load.carries_bps, "bps"),
+            value(load.capacity_bps, "bps"),
         )
         for load in loads
     )
@@ -195,11 +192,11 @@ def _print_loads(loads: list[LoadView]) -> None:
 
 
 def _verdict(report: RehearsalView) -> str:
-    hit, broken = len(report["flows"]), report["broken"]
-    moved = sum(flow["to"] is not None for flow in report["flows"])
-    unknown = sum(flow["quality"] == "unknown" for flow in report["flows"])
+    hit, broken = len(report.flows), report.broken
+    moved = sum(flow.to is not None for flow in report.flows)
+    unknown = sum(flow.quality == "unknown" for flow in report.flows)
     doubt = f" ({unknown} to one of which little is known now)" if unknown else ""
     return (
-        f"{report['verdict']}: {report['failure']} {report['name']} would hit {hit} flows; "
+        f"{report.verdict}: {report.failure} {report.name} would hit {hit} flows; "
         f"{moved} find another path{doubt}, the QSpec of {broken} would break"
     )

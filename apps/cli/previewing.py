@@ -11,38 +11,38 @@ from apps.cli.times import span
 from apps.cli.words import forecast, value
 
 if TYPE_CHECKING:
-    from adon.client.documents import PreviewView
+    from adon.api.flows import PreviewView
 
 
 def print_preview(found: PreviewView) -> None:
     """What would be decided about a request that was only tried."""
-    decision = found["decision"]
-    if found["outcome"] == "admit":
-        site = f", compute at {found['compute_site']}" if found["compute_site"] else ""
-        typer.echo(f"it would be admitted to {found['path']}{site}, and begin at once")
+    decision = found.decision
+    if found.outcome == "admit":
+        site = f", compute at {found.compute_site}" if found.compute_site else ""
+        typer.echo(f"it would be admitted to {found.path}{site}, and begin at once")
     else:
         typer.echo("it would wait")
-    typer.echo(decision["reason"])
-    if found["outcome"] != "admit":
-        for obstacle in found["waits_for"]:
+    typer.echo(decision.reason)
+    if found.outcome != "admit":
+        for obstacle in found.waits_for:
             typer.echo(f"waits for  {obstacle}")
-    if found["forecast"] is not None:
-        typer.echo(f"would take {forecast(found['forecast'])}")
-    rate = found["throughput"]
+    if found.forecast is not None:
+        typer.echo(f"would take {forecast(found.forecast)}")
+    rate = found.throughput
     if rate is not None:
         expected, low, high = (
-            value(number, "bps") for number in (rate["expected_bps"], rate["low_bps"], rate["high_bps"])
+            value(number, "bps") for number in (rate.expected_bps, rate.low_bps, rate.high_bps)
         )
         typer.echo(f"at about   {expected} ({low} to {high})")
-    if found["booking"] is not None:
-        kept = found["booking"]
-        when = span(kept["begins"], kept["ends"])
-        typer.echo(f"reserves   {value(kept['rate_bps'], 'bps')} of {kept['path']}, {when}")
-    for one in found["pushed"]:
-        fate = "would wait again" if one["to"] is None else f"would move to {one['to']}"
-        typer.echo(f"{one['flow']} on {one['path']} {fate}: {one['why']}")
-    for name in found["replaced"]:
+    if found.booking is not None:
+        kept = found.booking
+        when = span(kept.begins, kept.ends)
+        typer.echo(f"reserves   {value(kept.rate_bps, 'bps')} of {kept.path}, {when}")
+    for one in found.pushed:
+        fate = "would wait again" if one.to is None else f"would move to {one.to}"
+        typer.echo(f"{one.flow} on {one.path} {fate}: {one.why}")
+    for name in found.replaced:
         typer.echo(f"{name}, which was seen and not announced, would end")
-    if found["advised"]:
+    if found.advised:
         typer.echo("on paper only: nothing is sent to the switches there")
     print_findings(decision)

@@ -33,11 +33,11 @@ def list_roles(ctx: typer.Context, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    names = [one["name"] for one in found["items"]]
-    held = {one["name"]: {g["action"]: g["scope"] for g in one["may"]} for one in found["items"]}
+    names = [one.name for one in found.items]
+    held = {one.name: {g.action: g.scope for g in one.may} for one in found.items}
     actions = list(dict.fromkeys(action for may in held.values() for action in may))
     scopes: Callable[[str], str] = lambda action: " ".join(  # noqa: E731
-        name for name, holds in found["scopes"].items() if action in holds and name != "all"
+        name for name, holds in found.scopes.items() if action in holds and name != "all"
     )
     rows = ((one, *(held[name].get(one, "-") for name in names), scopes(one) or "-") for one in actions)
     print_table(("Action", *names, "Scopes"), rows, "there are no roles")

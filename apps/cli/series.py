@@ -12,7 +12,7 @@ from apps.cli.common import JsonFlag, client, naming, print_json, print_table
 from apps.cli.values import QUERY, Since, Until, moment
 
 if TYPE_CHECKING:
-    from adon.client.documents import ExecutionView, SeriesView
+    from adon.api.measurements import ExecutionView, SeriesView
 
 OfPath = Annotated[
     str | None, typer.Option("--path", help="Only of this path.", autocompletion=offered.paths)
@@ -42,16 +42,16 @@ def mesh(
         return
     rows = (
         (
-            cell["source"],
-            cell["destination"],
-            one["path"],
-            value(one["value"], found["unit"]),
-            "-" if one["age_seconds"] is None else age(one["age_seconds"]),
-            one["verdict"].replace("_", " "),
-            one["why"] or "-",
+            cell.source,
+            cell.destination,
+            one.path,
+            value(one.value, found.unit),
+            "-" if one.age_seconds is None else age(one.age_seconds),
+            one.verdict.replace("_", " "),
+            one.why or "-",
         )
-        for cell in found["items"]
-        for one in cell["paths"]
+        for cell in found.items
+        for one in cell.paths
     )
     columns = ("From", "To", "Path", metric, "Age", "Verdict", "Why")
     print_table(columns, rows, "no path leads from one site to another")
@@ -71,12 +71,12 @@ def series(
     if json_:
         print_json(found)
         return
-    rows = ((one["path"] or "-", _direction(one), one["metric"]) for one in found)
+    rows = ((one.path or "-", _direction(one), one.metric) for one in found)
     print_table(("Path", "Direction or host", "Metric"), rows, "nothing is kept; see: adon measure schedule")
 
 
 def _direction(one: SeriesView) -> str:
-    return f"{one['source']} > {one['destination']}" if one["path"] else one["source"]
+    return f"{one.source} > {one.destination}" if one.path else one.source
 
 
 def boxes(
@@ -104,21 +104,21 @@ def boxes(
     if json_:
         print_json(found)
         return
-    for one in found["items"]:
-        typer.echo(f"{one['series']['path']} {_direction(one['series'])} {one['series']['metric']}".strip())
+    for one in found.items:
+        typer.echo(f"{one.series.path} {_direction(one.series)} {one.series.metric}".strip())
         rows = (
             (
-                day_and_clock(box["start"]),
-                str(box["count"]),
-                value(box["minimum"], one["unit"]),
-                *(value(box["quantiles"].get(share), one["unit"]) for share in ("0.25", "0.5", "0.75")),
-                value(box["maximum"], one["unit"]),
+                day_and_clock(box.start),
+                str(box.count),
+                value(box.minimum, one.unit),
+                *(value(box.quantiles.get(share), one.unit) for share in ("0.25", "0.5", "0.75")),
+                value(box.maximum, one.unit),
             )
-            for box in one["boxes"]
+            for box in one.boxes
         )
         columns = ("From", "Values", "Least", "25 %", "Median", "75 %", "Most")
         print_table(columns, rows, "nothing was measured in this time")
-    if not found["items"]:
+    if not found.items:
         typer.echo("nothing is kept of such a series; see: adon measure series")
 
 
@@ -129,15 +129,12 @@ def overlaps(ctx: typer.Context, since: Since = None, json_: JsonFlag = False) -
     if json_:
         print_json(found)
         return
-    rows = (
-        (one["first"]["task"], _when(one["first"]), one["second"]["task"], _when(one["second"]))
-        for one in found
-    )
+    rows = ((one.first.task, _when(one.first), one.second.task, _when(one.second)) for one in found)
     print_table(("Run", "Ran", "With", "Which ran"), rows, "no run met one that it conflicts with")
 
 
 def _when(run: ExecutionView) -> str:
     from apps.cli.times import clock, day_and_clock
 
-    ended = "" if run["ended"] is None else f" to {clock(run['ended'])}"
-    return day_and_clock(run["started"] or run["planned_start"]) + ended
+    ended = "" if run.ended is None else f" to {clock(run.ended)}"
+    return day_and_clock(run.started or run.planned_start) + ended

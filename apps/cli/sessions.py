@@ -31,13 +31,13 @@ def list_sessions(
         return
     rows = (
         (
-            one["id"],
-            one["owner"],
-            one["how"],
-            at(one["began"]),
-            at(one["last_seen"]),
-            one["address"] or "-",
-            one["browser"] or "-",
+            one.id,
+            one.owner,
+            one.how,
+            at(one.began),
+            at(one.last_seen),
+            one.address or "-",
+            one.browser or "-",
         )
         for one in found
     )
@@ -54,8 +54,8 @@ def show(ctx: typer.Context, session: SessionId, json_: JsonFlag = False) -> Non
     if json_:
         print_json(one)
         return
-    typer.echo(f"{one['id']} of {one['owner']}, by {one['how']}, {at(one['began'])} to {at(one['ends'])}")
-    typer.echo(f"last used {at(one['last_seen'])}; from {one['address'] or '-'} with {one['browser'] or '-'}")
+    typer.echo(f"{one.id} of {one.owner}, by {one.how}, {at(one.began)} to {at(one.ends)}")
+    typer.echo(f"last used {at(one.last_seen)}; from {one.address or '-'} with {one.browser or '-'}")
 
 
 @sessions.command()
@@ -73,4 +73,4 @@ def end_others(
 ) -> None:
     """Sign out at every browser: what asks, a token, is none."""
     found = client(ctx).end_sessions(user)
-    print_json(found) if json_ else typer.echo(f"{found['ended']} signed out")
+    print_json(found) if json_ else typer.echo(f"{found.ended} signed out")

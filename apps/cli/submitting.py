@@ -129,7 +129,7 @@ def again(
     json_: JsonFlag = False,
 ) -> None:
     """Ask for the same transfer as once before; its times are of the past and not asked for again."""
-    before = client(ctx).flow(flow)["request"]
+    before = client(ctx).flow(flow).request
     kept = {name: value for name, value in before.items() if name not in ONCE}
     changed = {"size": size, "label": label, "not_before": not_before, "deadline": deadline}
     wishes = {**kept, **{name: value for name, value in changed.items() if value is not None}}
@@ -137,12 +137,11 @@ def again(
 
 
 def _preview(ctx: typer.Context, wishes: Mapping[str, Any], *, json_: bool) -> None:
-    from adon.client.documents import FlowBody
     from apps.cli.previewing import print_preview
 
     _check(wishes)
     with naming(OPTIONS):
-        found = client(ctx).preview_flow(given(FlowBody, wishes))
+        found = client(ctx).preview_flow(given(dict, wishes))
     if json_:
         print_json(found)
     else:
@@ -163,16 +162,15 @@ def _check(wishes: Mapping[str, Any]) -> None:
 
 
 def _ask(ctx: typer.Context, wishes: Mapping[str, Any], *, wait: bool, quiet: bool, json_: bool) -> None:
-    from adon.client.documents import FlowBody
     from apps.cli.watching import follow, leave_unless_finished
     from apps.cli.words import status
 
     _check(wishes)
     api = client(ctx, patient=wait)
     with naming(OPTIONS):
-        flow = api.submit(given(FlowBody, wishes))
+        flow = api.submit(given(dict, wishes))
     if wait:
-        last = follow(api, flow["id"], LOOK_S, quiet=quiet or json_)
+        last = follow(api, flow.id, LOOK_S, quiet=quiet or json_)
         if json_:
             print_json(last)
         elif quiet:
@@ -181,9 +179,9 @@ def _ask(ctx: typer.Context, wishes: Mapping[str, Any], *, wait: bool, quiet: bo
     elif json_:
         print_json(flow)
     elif quiet:
-        typer.echo(flow["id"])
+        typer.echo(flow.id)
     else:
-        typer.echo(f"{flow['id']} {flow['state']}; follow it with: adon flow watch {flow['id']}")
+        typer.echo(f"{flow.id} {flow.state}; follow it with: adon flow watch {flow.id}")
 
 
 def _job(text: str) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -12,9 +13,6 @@ from apps.cli import checking, drafting, editing, rspec_drafts
 from apps.cli.arguments import TemplateReference
 from apps.cli.common import JsonFlag, QuietFlag, client, print_json, print_table
 from apps.cli.text_files import check_all
-
-if TYPE_CHECKING:
-    from adon.client.documents import TemplateBody
 
 app = typer.Typer(help="Application templates: what applications need.", no_args_is_help=True)
 app.command()(drafting.draft)
@@ -51,7 +49,7 @@ def add(
     print_saved(client(ctx).add_template(document_of(file)), quiet=quiet, json_=json_)
 
 
-def print_saved(saved: TemplateBody, *, quiet: bool, json_: bool) -> None:
+def print_saved(saved: Mapping[str, Any], *, quiet: bool, json_: bool) -> None:
     """What became of a template that was sent."""
     reference = f"{saved['name']}@{saved.get('version')}"
     if json_:
@@ -60,7 +58,7 @@ def print_saved(saved: TemplateBody, *, quiet: bool, json_: bool) -> None:
         typer.echo(reference if quiet else f"{reference} is in the catalog")
 
 
-def document_of(file: Path) -> TemplateBody:
+def document_of(file: Path) -> dict[str, Any]:
     """What a template file says, and only that: a version that it does not name is the catalog's to give.
 
     :raises InvalidInput: naming file, line and field.
@@ -69,7 +67,7 @@ def document_of(file: Path) -> TemplateBody:
     from adon.yamlfile import load_model
 
     template = load_model(file, Template)
-    return cast("TemplateBody", template.model_dump(mode="json", by_alias=True, exclude_unset=True))
+    return template.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 @app.command("list")
@@ -79,7 +77,7 @@ def list_(ctx: typer.Context, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    rows = ((f"{one['name']}@{one['version']}", str(one["priority"]), one["title"]) for one in found)
+    rows = ((f"{one.name}@{one.version}", str(one.priority), one.title) for one in found)
     print_table(
         ("Template", "Priority", "Title"), rows, "the catalog is empty; fill it with: adon template add FILE"
     )

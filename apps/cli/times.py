@@ -26,7 +26,7 @@ def at(moment: str | float | None) -> str:
     return "-" if moment is None else f"{local(moment):%Y-%m-%d %H:%M:%S %Z}"
 
 
-def clock(moment: str) -> str:
+def clock(moment: float) -> str:
     """``21:04:05``, for what happens now."""
     return f"{local(moment):%H:%M:%S}"
 

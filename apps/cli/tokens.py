@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from adon.errors import InvalidInput
 from apps.cli import completing as offered
 from apps.cli.common import JsonFlag, client, naming, option, print_json, print_table
-from apps.cli.local import Data, Store, audited, is_local, opened, timed
+from apps.cli.local import Data, Store, audited, is_local, opened
 from apps.cli.roles import known
+
+if TYPE_CHECKING:
+    from adon.api.access import NewTokenView
 
 app = typer.Typer(help="Tokens, by which programs prove for whom they ask.", no_args_is_help=True)
 
@@ -57,7 +60,6 @@ def create(
     if lifetime != NEVER:
         option(lifetime, parse_duration, "--lifetime")
     wish = {"owner": user, "label": label, "scope": scope or ["all"], "roles": role, "expires": lifetime}
-    made: Mapping[str, Any]
     if is_local(data, store):
         made = _create_here(data, store, wish)
     else:
@@ -66,13 +68,14 @@ def create(
     if json_:
         print_json(made)
         return
-    typer.echo(f"token {made['id']} of {made['owner']}, until {_until(made['expires'])}", err=True)
-    typer.echo(made["secret"])
+    typer.echo(f"token {made.id} of {made.owner}, until {_until(made.expires)}", err=True)
+    typer.echo(made.secret)
 
 
-def _create_here(data: Path | None, store: str | None, wish: Mapping[str, Any]) -> dict[str, Any]:
+def _create_here(data: Path | None, store: str | None, wish: Mapping[str, Any]) -> NewTokenView:
     from adon.access.identity import create_token, token_values
     from adon.access.scopes import checked_scope
+    from adon.api.access import NewTokenView
     from adon.config.controller import Credentials
     from adon.units import parse_duration
 
@@ -93,7 +96,7 @@ def _create_here(data: Path | None, store: str | None, wish: Mapping[str, Any]) 
     with opened(data, store) as access:
         detail = f"token {token.id} for {token.owner}, scope {' '.join(token.scope)}"
         audited(access, "token.create", f"/tokens/{token.id}", detail, lambda: access.tokens.save(token))
-    return timed({**token_values(token), "secret": text})
+    return NewTokenView(**token_values(token), secret=text)
 
 
 @app.command("list")
@@ -106,12 +109,12 @@ def list_tokens(
 ) -> None:
     """Your tokens; an administrator's or auditor's: everybody's."""
     from adon.access.identity import token_values
+    from adon.api.access import TokenView
     from apps.cli.times import at
 
-    found: Sequence[Mapping[str, Any]]
     if is_local(data, store):
         with opened(data, store) as access:
-            found = [timed(token_values(one)) for one in access.tokens.list(user)]
+            found = [TokenView(**token_values(one)) for one in access.tokens.list(user)]
     else:
         found = client(ctx).tokens(user)
     if json_:
@@ -119,19 +122,19 @@ def list_tokens(
         return
     rows = (
         (
-            one["id"],
-            one["owner"],
-            one["label"] or "-",
-            " ".join(one["scope"]) + (f" ({' '.join(one['roles'])})" if one["roles"] is not None else ""),
-            f"revoked {at(one['revoked'])}" if one["revoked"] else _until(one["expires"]),
-            at(one["last_used"]),
+            one.id,
+            one.owner,
+            one.label or "-",
+            " ".join(one.scope) + (f" ({' '.join(one.roles)})" if one.roles is not None else ""),
+            f"revoked {at(one.revoked)}" if one.revoked else _until(one.expires),
+            at(one.last_used),
         )
         for one in found
     )
     print_table(("Token", "Owner", "Label", "Scope", "Until", "Last used"), rows, "there is no token")
 
 
-def _until(expires: str | None) -> str:
+def _until(expires: float | None) -> str:
     from apps.cli.times import at
 
     return NEVER if expires is None else at(expires)
@@ -146,10 +149,10 @@ def show(ctx: typer.Context, token: TokenId, json_: JsonFlag = False) -> None:
     if json_:
         print_json(one)
         return
-    state = f"revoked {at(one['revoked'])}" if one["revoked"] else f"until {_until(one['expires'])}"
-    typer.echo(f"{one['id']} of {one['owner']}, {state}; last used {at(one['last_used'])}")
-    limited = "" if one["roles"] is None else f", as {' '.join(one['roles'])} only"
-    typer.echo(f"{one['label'] or 'no label'}: {' '.join(one['scope'])}{limited}")
+    state = f"revoked {at(one.revoked)}" if one.revoked else f"until {_until(one.expires)}"
+    typer.echo(f"{one.id} of {one.owner}, {state}; last used {at(one.last_used)}")
+    limited = "" if one.roles is None else f", as {' '.join(one.roles)} only"
+    typer.echo(f"{one.label or 'no label'}: {' '.join(one.scope)}{limited}")
 
 
 @app.command()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from apps.cli.common import JsonFlag, client, print_json, print_table
+
+if TYPE_CHECKING:
+    from adon.api.network import LinkEnd
 
 switches = typer.Typer(help="Switches.", no_args_is_help=True)
 links = typer.Typer(help="Links between switches.", no_args_is_help=True)
@@ -17,23 +20,22 @@ circuits = typer.Typer(help="Paths by the links they lead over.", no_args_is_hel
 @switches.command("list")
 def list_switches(ctx: typer.Context, json_: JsonFlag = False) -> None:
     """Every switch: whether it is connected, how we drive it, how full it is, ports down, what it lacks."""
-    found = client(ctx).topology()["switches"]
+    found = client(ctx).topology().switches
     if json_:
         print_json(found)
         return
     rows = (
         (
-            switch["name"],
-            switch["dpid"],
-            ("connected" if switch["connected"] else "away")
-            + (", dry run" if switch["mode"] == "dry-run" else ""),
-            switch["pipeline"],
-            switch["control"],
-            str(switch["rules"]),
-            str(switch["foreign_rules"]),
-            _table(switch["table"]),
-            " ".join(name for name, port in switch["ports"].items() if not port["live"]) or "-",
-            "; ".join(switch["lacks"]) or "-",
+            switch.name,
+            switch.dpid,
+            ("connected" if switch.connected else "away") + (", dry run" if switch.mode == "dry-run" else ""),
+            switch.pipeline,
+            switch.control,
+            str(switch.rules),
+            str(switch.foreign_rules),
+            _table(switch.table),
+            " ".join(switch.down) or "-",
+            "; ".join(switch.lacks) or "-",
         )
         for switch in found
     )
@@ -58,18 +60,18 @@ def list_links(ctx: typer.Context, json_: JsonFlag = False) -> None:
     from apps.cli.times import at
     from apps.cli.words import value
 
-    found = client(ctx).topology()["links"]
+    found = client(ctx).topology().links
     if json_:
         print_json(found)
         return
     rows = (
         (
-            link["name"] or "-",
-            link["state"],
-            " - ".join(_end(end) for end in link["ends"]),
-            value(link["capacity_bps"], "bps"),
-            at(link["penalised_until"]),
-            link["neighbour"] or link["reason"] or "-",
+            link.name or "-",
+            link.state,
+            " - ".join(_end(end) for end in link.ends),
+            value(link.capacity_bps, "bps"),
+            at(link.penalised_until),
+            link.neighbour or link.reason or "-",
         )
         for link in found
     )
@@ -77,9 +79,9 @@ def list_links(ctx: typer.Context, json_: JsonFlag = False) -> None:
     print_table(columns, rows, "no link is configured, and none was discovered")
 
 
-def _end(end: Mapping[str, Any]) -> str:
-    port = end["port"] if end["number"] is None else end["port"] or str(end["number"])
-    return f"{end['switch'] or end['dpid']}:{port}"
+def _end(end: LinkEnd) -> str:
+    port = end.port if end.number is None else end.port or str(end.number)
+    return f"{end.switch or end.dpid}:{port}"
 
 
 @circuits.command("list")
@@ -87,22 +89,22 @@ def list_circuits(ctx: typer.Context, json_: JsonFlag = False) -> None:
     """Every path, configured or computed: its VLAN, its links and switches, the flows on it."""
     from apps.cli.words import value
 
-    found = client(ctx).topology()["circuits"]
+    found = client(ctx).topology().circuits
     if json_:
         print_json(found)
         return
     rows = (
         (
-            one["name"],
-            one["overlay"] or "-",
-            one["layer"],
-            f"{one['source']} - {one['destination']}",
-            "-" if one["vlan"] is None else str(one["vlan"]),
-            value(one["capacity_bps"], "bps"),
-            "up" if one["usable"] else f"down: {one['reason']}",
-            " ".join(one["links"]) or "-",
-            " ".join(one["switches"]),
-            " ".join(one["flows"]) or "-",
+            one.name,
+            one.overlay or "-",
+            one.layer,
+            f"{one.source} - {one.destination}",
+            "-" if one.vlan is None else str(one.vlan),
+            value(one.capacity_bps, "bps"),
+            "up" if one.usable else f"down: {one.reason}",
+            " ".join(one.links) or "-",
+            " ".join(one.switches),
+            " ".join(one.flows) or "-",
         )
         for one in found
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +12,12 @@ import typer
 from adon.errors import InvalidInput
 from apps.cli import completing as offered
 from apps.cli.common import JsonFlag, client, naming, print_json, print_table
-from apps.cli.local import Data, Store, audited, is_local, opened, timed
+from apps.cli.local import Data, Store, audited, is_local, opened
 from apps.cli.roles import known
 
 if TYPE_CHECKING:
-    from adon.client.documents import IdentityBody
+    from adon.access.users import User
+    from adon.api.access import UserView
 
 app = typer.Typer(help="Who has been here, and which roles they have.", no_args_is_help=True)
 
@@ -34,13 +35,11 @@ Roles = Annotated[list[str], typer.Argument(help="Roles; see 'adon role list'.")
 @app.command("list")
 def list_users(ctx: typer.Context, data: Data = None, store: Store = None, json_: JsonFlag = False) -> None:
     """Everybody who has been here, or whom an administrator named."""
-    from adon.access.users import user_values
     from apps.cli.times import at
 
-    found: Sequence[Mapping[str, Any]]
     if is_local(data, store):
         with opened(data, store) as access:
-            found = [timed(user_values(one)) for one in access.users.list()]
+            found = [_document(one) for one in access.users.list()]
     else:
         found = client(ctx).users()
     if json_:
@@ -48,11 +47,11 @@ def list_users(ctx: typer.Context, data: Data = None, store: Store = None, json_
         return
     rows = (
         (
-            one["name"],
-            one["display"] or "-",
-            " ".join(one["roles"]) or "-",
-            one["issuer"],
-            f"disabled {at(one['disabled_since'])}" if one["disabled_since"] else at(one["last_seen"]),
+            one.name,
+            one.display or "-",
+            " ".join(one.roles) or "-",
+            one.issuer,
+            f"disabled {at(one.disabled_since)}" if one.disabled_since else at(one.last_seen),
         )
         for one in found
     )
@@ -69,18 +68,18 @@ def show_user(ctx: typer.Context, name: Name, json_: JsonFlag = False) -> None:
         print_json(one)
         return
     told = {
-        "name": one["name"],
-        "is": one["display"],
-        "mail": one["mail"],
-        "from": f"{one['issuer']} as {one['subject']}",
-        "roles": _words(one["roles"]),
-        "by rules": _words(one["by_rules"]),
-        "granted": _words(one["granted"]),
-        "taken away": _words(one["removed"]),
-        "groups": _words(one["groups"]),
-        "disabled": at(one["disabled_since"]),
-        "first seen": at(one["first_seen"]),
-        "last seen": at(one["last_seen"]),
+        "name": one.name,
+        "is": one.display,
+        "mail": one.mail,
+        "from": f"{one.issuer} as {one.subject}",
+        "roles": _words(one.roles),
+        "by rules": _words(one.by_rules),
+        "granted": _words(one.granted),
+        "taken away": _words(one.removed),
+        "groups": _words(one.groups),
+        "disabled": at(one.disabled_since),
+        "first seen": at(one.first_seen),
+        "last seen": at(one.last_seen),
     }
     print_table(("What", "Is"), ((key, value or "-") for key, value in told.items()), "")
 
@@ -103,7 +102,7 @@ def add(
     """Name somebody before they sign in for the first time, or who comes with a token only."""
     if signs_in_as is None and issuer is not None:
         raise InvalidInput.of("--issuer", "goes with --signs-in-as")
-    identity: IdentityBody | None = None
+    identity: dict[str, str] | None = None
     if signs_in_as is not None:
         identity = {"subject": signs_in_as} if issuer is None else {"issuer": issuer, "subject": signs_in_as}
     with naming(IDENTITY):
@@ -111,7 +110,7 @@ def add(
     if json_:
         print_json(made)
         return
-    typer.echo(f"{made['name']}: {_words(made['roles'])}")
+    typer.echo(f"{made.name}: {_words(made.roles)}")
     if identity is None and "@" in name:
         typer.echo(f"who signs in as {name} gets another name; if it is them, say --signs-in-as", err=True)
 
@@ -189,9 +188,7 @@ def _change_here(
     give: Sequence[str] = (),
     take: Sequence[str] = (),
     make: bool = False,
-) -> dict[str, Any]:
-    from adon.access.users import user_values
-
+) -> UserView:
     given, taken = known(give), known(take)
     now = time.time()
     with opened(data, store) as access:
@@ -207,14 +204,21 @@ def _change_here(
             if which
         )
         after = audited(access, "user.change", f"/users/{name}", detail, act)
-    return timed(user_values(after))
+    return _document(after)
 
 
-def _told(user: Mapping[str, Any], *, json_: bool) -> None:
+def _document(user: User) -> UserView:
+    from adon.access.users import user_values
+    from adon.api.access import UserView
+
+    return UserView(**user_values(user))
+
+
+def _told(user: UserView, *, json_: bool) -> None:
     if json_:
         print_json(user)
         return
-    typer.echo(f"{user['name']}: {_words(user['roles']) or 'no role'}")
+    typer.echo(f"{user.name}: {_words(user.roles) or 'no role'}")
 
 
 def _words(names: Iterable[str]) -> str:

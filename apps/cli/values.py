@@ -13,7 +13,7 @@ from apps.cli.arguments import FromCampus, PathName, ToCampus
 from apps.cli.common import JsonFlag, client, naming, print_json, print_table
 
 if TYPE_CHECKING:
-    from adon.client.documents import BucketView, MeasurementView
+    from adon.api.measurements import BucketView, MeasurementView
 
 BARS = "▁▂▃▄▅▆▇█"
 QUERY = {
@@ -66,17 +66,17 @@ def _draw(buckets: list[BucketView], unit: str) -> None:
     from apps.cli.times import day_and_clock
     from apps.cli.words import value
 
-    means = [bucket["mean"] for bucket in buckets]
+    means = [bucket.mean for bucket in buckets]
     low, high = min(means), max(means)
     scale = (len(BARS) - 1) / (high - low) if high > low else 0.0
     typer.echo("".join(BARS[round((mean - low) * scale)] for mean in means))
     typer.echo(f"means from {value(low, unit)} to {value(high, unit)}")
     rows = (
         (
-            day_and_clock(bucket["start"]),
-            str(bucket["count"]),
-            *(value(number, unit) for number in (bucket["minimum"], bucket["mean"], bucket["maximum"])),
-            value(bucket["quantiles"]["0.95"], unit),
+            day_and_clock(bucket.start),
+            str(bucket.count),
+            *(value(number, unit) for number in (bucket.minimum, bucket.mean, bucket.maximum)),
+            value(bucket.quantiles["0.95"], unit),
         )
         for bucket in buckets
     )
@@ -115,12 +115,12 @@ def list_(
         return
     rows = (
         (
-            at(one["observed_at"]),
-            one["path"],
-            f"{one['source']} > {one['destination']}",
-            one["metric"],
-            value(one["value"], one["unit"]),
-            one["tool"] or "-",
+            at(one.observed_at),
+            one.path,
+            f"{one.source} > {one.destination}",
+            one.metric,
+            value(one.value, one.unit),
+            one.tool or "-",
         )
         for one in found
     )
@@ -157,11 +157,11 @@ def runs(
         return
     rows = (
         (
-            at(one["planned_start"]),
-            one["task"],
-            one["outcome"] or "-",
-            "-" if one["started"] is None else clock(one["started"]),
-            "-" if one["ended"] is None else clock(one["ended"]),
+            at(one.planned_start),
+            one.task,
+            one.outcome or "-",
+            "-" if one.started is None else clock(one.started),
+            "-" if one.ended is None else clock(one.ended),
         )
         for one in found
     )
@@ -173,7 +173,7 @@ def line(measurement: MeasurementView) -> str:
     from apps.cli.times import clock
     from apps.cli.words import value
 
-    key = f"{measurement['path']} {measurement['source']} > {measurement['destination']}"
-    tool = f" ({measurement['tool']})" if measurement["tool"] else ""
-    shown = value(measurement["value"], measurement["unit"])
-    return f"{clock(measurement['observed_at'])} {key} {measurement['metric']}: {shown}{tool}"
+    key = f"{measurement.path} {measurement.source} > {measurement.destination}"
+    tool = f" ({measurement.tool})" if measurement.tool else ""
+    shown = value(measurement.value, measurement.unit)
+    return f"{clock(measurement.observed_at)} {key} {measurement.metric}: {shown}{tool}"

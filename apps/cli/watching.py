@@ -12,13 +12,13 @@ import typer
 from apps.cli.common import EXIT_OTHER, print_json_line
 
 if TYPE_CHECKING:
+    from adon.api.flows import FlowView
     from adon.client import Client
-    from adon.client.documents import FlowView
 
 
 def told(flow: FlowView) -> object:
     """What of a flow makes a line when it changes: not the bytes, which would be a line per second."""
-    return flow["state"], flow["path"], flow["quality"], flow["reason"]
+    return flow.state, flow.path, flow.quality, flow.reason
 
 
 def follow(api: Client, flow: str, pause: float, *, as_json: bool = False, quiet: bool = False) -> FlowView:
@@ -41,7 +41,7 @@ def follow(api: Client, flow: str, pause: float, *, as_json: bool = False, quiet
 
 def leave_unless_finished(flow: FlowView) -> None:
     """End with status 1 if a flow did not finish."""
-    if flow["state"] != "finished":
+    if flow.state != "finished":
         raise typer.Exit(EXIT_OTHER)
 
 
@@ -68,5 +68,5 @@ def _live(api: Client, flow: str, pause: float) -> FlowView:
             if (now := told(last)) != shown:
                 shown = now
                 progress.console.print(status(last), markup=False, highlight=False)
-            progress.update(task, total=last["transfer_size_bytes"], completed=last["bytes_moved"])
+            progress.update(task, total=last.transfer_size_bytes, completed=last.bytes_moved)
     return last

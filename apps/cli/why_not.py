@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import typer
 
+from adon.api.decisions import WhyNotView
 from adon.broker.flipping.nearest import why_not
 from adon.broker.flipping.words import as_json
 from adon.broker.recompute.codec import Decoder
@@ -20,7 +19,7 @@ SHOWN = 3
 """Changes that are printed per alternative."""
 
 
-def worked_out(decision: str | None, file: Path | None, data: Path | None, url: str | None) -> dict[str, Any]:
+def worked_out(decision: str | None, file: Path | None, data: Path | None, url: str | None) -> WhyNotView:
     """Why not, from a database or a file.
 
     :raises AdonError: if what the decision saw is not there, or cannot be read by this version.
@@ -29,7 +28,7 @@ def worked_out(decision: str | None, file: Path | None, data: Path | None, url: 
     return searched(record)
 
 
-def searched(record: Record) -> dict[str, Any]:
+def searched(record: Record) -> WhyNotView:
     """Why not, of a record.
 
     :raises Unavailable: for a snapshot that this version cannot read.
@@ -39,27 +38,29 @@ def searched(record: Record) -> dict[str, Any]:
     except (KeyError, ValueError) as error:
         raise Unavailable(f"this version cannot read what {record.decision.id} saw: {error}") from error
     found = why_not(snapshot)
-    return {
-        **as_json(found),
-        "code": record.code,
-        "this_code": code_version(),
-        "as_recorded": not differences(record.decision, found.decision),
-    }
+    return WhyNotView.model_validate(
+        {
+            **as_json(found),
+            "code": record.code,
+            "this_code": code_version(),
+            "as_recorded": not differences(record.decision, found.decision),
+        }
+    )
 
 
-def print_why_not(found: Mapping[str, Any]) -> None:
+def print_why_not(found: WhyNotView) -> None:
     """For people."""
-    where = " ".join(filter(None, (found["path"], found["compute_site"] and f"with {found['compute_site']}")))
-    typer.echo(f"{found['decision']}: {found['outcome']}{' on ' if where else ''}{where}")
-    if not found["as_recorded"]:
-        typer.echo(f"made by code {found['code']}; {found['this_code']}, which this is, decides otherwise")
-    if not found["alternatives"]:
+    where = " ".join(filter(None, (found.path, found.compute_site and f"with {found.compute_site}")))
+    typer.echo(f"{found.decision}: {found.outcome}{' on ' if where else ''}{where}")
+    if not found.as_recorded:
+        typer.echo(f"made by code {found.code}; {found.this_code}, which this is, decides otherwise")
+    if not found.alternatives:
         typer.echo("there was nothing else to take")
-    for one in found["alternatives"]:
-        name = one["path"] if one["site"] is None else f"{one['site']} by {one['path']}"
-        typer.echo(f"{name}: {one['why'] or one['verdict']}")
-        for flip in one["flips"][:SHOWN]:
-            typer.echo(f"  {flip['text']}")
-        if not one["flips"]:
-            typer.echo(f"  {one['text']}")
-    typer.echo(f"decided {found['decisions_made']} times; {len(found['searched'])} quantities looked at")
+    for one in found.alternatives:
+        name = one.path if one.site is None else f"{one.site} by {one.path}"
+        typer.echo(f"{name}: {one.why or one.verdict}")
+        for flip in one.flips[:SHOWN]:
+            typer.echo(f"  {flip.text}")
+        if not one.flips:
+            typer.echo(f"  {one.text}")
+    typer.echo(f"decided {found.decisions_made} times; {len(found.searched)} quantities looked at")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from adon.units import (
     format_duration,
@@ -14,6 +14,12 @@ from adon.units import (
     format_size,
 )
 from apps.ages import age
+
+if TYPE_CHECKING:
+    from adon.api.decisions import SiteCostView
+    from adon.api.flows import FlowView
+    from adon.api.forecasts import ForecastView
+    from adon.api.network import PathAlarm, Reading
 
 __all__ = [
     "UNITS",
@@ -61,32 +67,32 @@ def with_spread(span: float | str, deviation: float | None) -> str:
     return seconds(span) if deviation is None else f"{seconds(span)} ± {format_duration(deviation)}"
 
 
-def cost(site: Mapping[str, Any]) -> str:
+def cost(site: SiteCostView) -> str:
     """What a compute site costs, in the cost function's own unit."""
-    if site["cost"] == "inf":
+    if site.cost == "inf":
         return "impossible"
-    deviation = site["deviations"].get("cost")
-    text = format_significant(site["cost"])
+    deviation = site.deviations.get("cost")
+    text = format_significant(site.cost)
     return text if deviation is None else f"{text} ± {format_significant(deviation, 2)}"
 
 
-def forecast(found: Mapping[str, Any]) -> str:
+def forecast(found: ForecastView) -> str:
     """``40 s; 90 % between 20 s and 80 s``."""
-    low, high = format_duration(found["low_seconds"]), format_duration(found["high_seconds"])
-    share = format_share(found["coverage"])
-    return f"{format_duration(found['expected_seconds'])}; {share} between {low} and {high}"
+    low, high = seconds(found.low_seconds), seconds(found.high_seconds)
+    share = format_share(found.coverage)
+    return f"{seconds(found.expected_seconds)}; {share} between {low} and {high}"
 
 
-def reading(metric: Mapping[str, Any] | None) -> str:
+def reading(metric: Reading | None) -> str:
     """A path's latest value of a metric with its age."""
     if metric is None:
         return "-"
-    return f"{value(metric['value'], metric['unit'])} ({age(metric['age_seconds'])})"
+    return f"{value(metric.value, metric.unit)} ({age(metric.age_seconds)})"
 
 
-def alarms(found: Iterable[Mapping[str, Any]]) -> str:
+def alarms(found: Iterable[PathAlarm]) -> str:
     """The alarms in force on a path, in short; a dash if there are none."""
-    return "; ".join(f"{alarm['severity']}: {alarm['metric']}" for alarm in found) or "-"
+    return "; ".join(f"{alarm.severity}: {alarm.metric}" for alarm in found) or "-"
 
 
 def error(share: float) -> str:
@@ -94,18 +100,18 @@ def error(share: float) -> str:
     return f"{100 * share:+.0f} %"
 
 
-def progress(flow: Mapping[str, Any]) -> str:
+def progress(flow: FlowView) -> str:
     """How much of a flow has arrived."""
-    return f"{format_size(flow['bytes_moved'])} of {format_size(flow['transfer_size_bytes'])}"
+    return f"{format_size(flow.bytes_moved)} of {format_size(flow.transfer_size_bytes)}"
 
 
-def status(flow: Mapping[str, Any]) -> str:
+def status(flow: FlowView) -> str:
     """A flow's state in one line."""
-    where = f" on {flow['path']}" if flow["path"] else ""
-    quality = f" ({flow['quality']})" if flow["quality"] in ("degraded", "violated") else ""
-    quality = f" (advised){quality}" if flow.get("advised") else quality
-    reason = f": {flow['reason']}" if flow["reason"] else ""
-    return f"{flow['id']} {flow['state']}{where}{quality}, {progress(flow)}{reason}"
+    where = f" on {flow.path}" if flow.path else ""
+    quality = f" ({flow.quality})" if flow.quality in ("degraded", "violated") else ""
+    quality = f" (advised){quality}" if flow.advised else quality
+    reason = f": {flow.reason}" if flow.reason else ""
+    return f"{flow.id} {flow.state}{where}{quality}, {progress(flow)}{reason}"
 
 
 def score(number: float | None) -> str:

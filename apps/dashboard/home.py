@@ -8,6 +8,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.network import PathView
 from adon.errors import Unavailable
 from apps.dashboard import ui
 from apps.dashboard.page import Page
@@ -36,24 +37,24 @@ def _alarms(here: Visit) -> Component:
         return ui.failure(error)
     if not found:
         return ui.notice("No alarm is in force.", "good")
-    worst = sorted(found, key=lambda alarm: alarm["severity"] != "critical")
+    worst = sorted(found, key=lambda alarm: alarm.severity != "critical")
     columns = [
-        Column("Alarm", lambda one: ui.link(one["text"], f"/alarms/{one['id']}")),
-        Column("Severity", lambda one: ui.badge(one["severity"], ALARM_TONES.get(one["severity"], "plain"))),
-        Column("Since", lambda one: ui.when(one["raised_at"], here)),
+        Column("Alarm", lambda one: ui.link(one.text, f"/alarms/{one.id}")),
+        Column("Severity", lambda one: ui.badge(one.severity, ALARM_TONES.get(one.severity, "plain"))),
+        Column("Since", lambda one: ui.when(one.raised_at, here)),
     ]
     return ui.card("Alarms in force", ui.table(columns, worst, "", "Alarms in force"))
 
 
 def _flows(here: Visit) -> Component:
     columns = [
-        Column("Flow", lambda one: ui.link(one["id"], f"/flows/{one['id']}")),
+        Column("Flow", lambda one: ui.link(one.id, f"/flows/{one.id}")),
         Column("State", state),
-        Column("From, to", lambda one: f"{one['source']} → {one['destination']}"),
-        Column("Application", lambda one: one["template"]),
-        Column("Size", lambda one: ui.size(one["size_bytes"]), numeric=True),
-        Column("Path", lambda one: one["path"] or ui.words.NONE),
-        Column("Asked for", lambda one: ui.when(one["submitted_at"], here)),
+        Column("From, to", lambda one: f"{one.source} → {one.destination}"),
+        Column("Application", lambda one: one.template),
+        Column("Size", lambda one: ui.size(one.size_bytes), numeric=True),
+        Column("Path", lambda one: one.path or ui.words.NONE),
+        Column("Asked for", lambda one: ui.when(one.submitted_at, here)),
     ]
     nothing = ui.empty("Nothing has been moved yet.", ui.link("Move data", "/new", button=True))
     table = ui.table(columns, here.client.flows(limit=FLOWS), nothing, "The newest flows")
@@ -66,10 +67,10 @@ def _paths(here: Visit) -> Component:
     except Unavailable as error:
         return ui.failure(error)
     columns = [
-        Column("Path", lambda one: ui.link(one["path"], f"/paths/{one['path']}")),
-        Column("From, to", lambda one: f"{one['source']} → {one['destination']}"),
+        Column("Path", lambda one: ui.link(one.path, f"/paths/{one.path}")),
+        Column("From, to", lambda one: f"{one.source} → {one.destination}"),
         *(Column(words, _metric(name), numeric=True) for name, words in ui.words.METRIC_NAMES.items()),
-        Column("Flows", lambda one: str(len(one["flows"])), numeric=True),
+        Column("Flows", lambda one: str(len(one.flows)), numeric=True),
     ]
     return ui.card(
         "Paths", ui.table(columns, paths, "No path is configured.", "Paths with their latest values")
@@ -77,9 +78,9 @@ def _paths(here: Visit) -> Component:
 
 
 def _metric(name: str) -> Any:
-    def cell(path: Any) -> str:
-        found = path["metrics"].get(name)
-        return ui.words.NONE if found is None else ui.value(found["value"], name)
+    def cell(path: PathView) -> str:
+        found = path.metrics.get(name)
+        return ui.words.NONE if found is None else ui.value(found.value, name)
 
     return cell
 

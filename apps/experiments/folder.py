@@ -25,8 +25,8 @@ from adon.errors import Conflict, InvalidInput, NotFound, Problem
 from adon.experiments import run_json
 from adon.experiments.reading import Source
 from adon.experiments.results import ROWS, About, Run, State, Tables, TrialDone
-from adon.frozenmap import FrozenMap
 from adon.paths import is_file, is_folder
+from adon.values import FrozenMap
 from apps.experiments import csv_tables
 from apps.experiments.atomic import write_text
 from apps.experiments.named_files import stand_ins

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from adon.errors import InvalidInput
 from adon.experiments.events import Controller, Event, LinkChange, LinkSetting
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from apps.experiments import links
 from apps.experiments.deciding import Decider
 from apps.experiments.links import Bed

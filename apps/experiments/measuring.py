@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
+from adon.api.network import Reading
 from adon.client import Client
 from adon.errors import InvalidInput, Problem, Unavailable
 from adon.experiments.document import Measuring
 from adon.experiments.reading import Source
 from adon.experiments.sweeping import Place, at_point, points
 from adon.experiments.validation import set_at
-from adon.timestamps import parse_time
 from mininet_topos.networks import Network
 from mininet_topos.networks.configuration import (
     DEFAULT_SCHEDULE,
@@ -126,12 +125,12 @@ def await_first(client: Client, adon: Adon, tests: Schedule, network: Network) -
 
     def measured() -> bool:
         adon.require_running()  # first: once it has ended, its socket takes questions that nobody answers
-        paths = [one for one in client.paths() if (one["path"], one["source"]) in forward]
-        return all(wanted <= _known_since(one["metrics"], since) for one in paths)
+        paths = [one for one in client.paths() if (one.path, one.source) in forward]
+        return all(wanted <= _known_since(one.metrics, since) for one in paths)
 
     if not wait_until(measured, within):
         raise Unavailable(f"not every path was measured within {within:g} s: {adon.last_words}")
 
 
-def _known_since(metrics: Mapping[str, Any], since: float) -> set[str]:
-    return {name for name, one in metrics.items() if parse_time(one["observed_at"]) >= since}
+def _known_since(metrics: Mapping[str, Reading], since: float) -> set[str]:
+    return {name for name, one in metrics.items() if one.observed_at >= since}

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from adon.api.flows import FlowView
 from adon.client import Client
 from adon.errors import AdonError, Conflict, Unavailable
 from adon.experiments import rows
@@ -50,7 +51,7 @@ class Ours:
 
     def _submit(self, client: Client, flow: PlannedFlow, body: Mapping[str, Any]) -> None:
         try:
-            self._ids[flow.name] = client.submit(body, flow.name)["id"]
+            self._ids[flow.name] = client.submit(body, flow.name).id
         except Unavailable:
             raise
         except AdonError as error:
@@ -128,7 +129,7 @@ class Ours:
             return ()
         names = {number: name for name, number in self._ids.items()}
         found = client.flows(limit=min(MOST_FLOWS, max(50, 2 * len(names))))
-        ours = [(names[flow["id"]], flow) for flow in reversed(found) if flow["id"] in names]
+        ours = [(names[flow.id], flow) for flow in reversed(found) if flow.id in names]
         news = [one for name, flow in ours for one in self._news(name, flow)]
         self._remember(client, *dict.fromkeys(one.flow for one in news))
         return [replace(one, at=self._first(one.flow)) if isinstance(one, Decided) else one for one in news]
@@ -137,20 +138,19 @@ class Ours:
         """When it was first decided on, as ADON has it; None if it says nothing of it."""
         return min((parse_time(one["at"]) for one in self._decided[self._ids[flow]]), default=None)
 
-    def _news(self, name: str, flow: Mapping[str, Any]) -> Sequence[News]:
+    def _news(self, name: str, flow: FlowView) -> Sequence[News]:
         before = self._known.get(name)
-        state, path = flow["state"], flow["path"]
+        state, path = flow.state, flow.path
         if name in self._final or before == (state, path) or state in UNDECIDED:
             return ()
         self._known[name] = (state, path)
-        news: list[News] = [Decided(name, flow["id"])] if before is None else []
-        if flow["final"]:
+        news: list[News] = [Decided(name, flow.id)] if before is None else []
+        if flow.final:
             self._final.add(name)
         if state == "active" and path is not None and (before is None or before != ("active", path)):
-            since = flow["path_since"] or flow["state_since"]
-            news.append(Given(name, path, parse_time(since)))
-        elif flow["final"] and state != "finished":
-            news.append(Refused(name, flow["reason"]))
+            news.append(Given(name, path, flow.path_since or flow.state_since))
+        elif flow.final and state != "finished":
+            news.append(Refused(name, flow.reason))
         return news
 
     def decisions(self, trial: int) -> Sequence[DecisionRow]:
@@ -172,7 +172,8 @@ class Ours:
         self.client = None
 
     def _remember(self, client: Client, *flows: str) -> None:
-        self._decided |= {self._ids[flow]: client.decisions(self._ids[flow]) for flow in flows}
+        for flow in flows:
+            self._decided[self._ids[flow]] = [one.body() for one in client.decisions(self._ids[flow])]
 
     def _tell(self, act: Callable[[Client], object]) -> None:
         """Now, or when ADON is there again; what is told stays in order."""

@@ -18,7 +18,7 @@ from adon.experiments.document import Experiment
 from adon.experiments.events import Controller
 from adon.experiments.planned import PlannedFlow, Trial
 from adon.experiments.policies import Kind, parse
-from adon.timestamps import format_time, parse_time
+from adon.timestamps import format_time
 from adon.values import Role
 from apps.experiments import baseline_policies
 from apps.experiments.deciding import Decider, Sight
@@ -97,12 +97,8 @@ class Staged:
             return ()
         since = max(began_at, self.asked_since - OVERLAP_S)
         found = self.client.measurements(since=format_time(since), limit=MOST_RESULTS)
-        self.asked_since = max([self.asked_since, *(_seconds(one) for one in found)])
-        return list(reversed(found))
-
-
-def _seconds(result: Mapping[str, Any]) -> float:
-    return parse_time(str(result["observed_at"]))
+        self.asked_since = max([self.asked_since, *(one.observed_at for one in found)])
+        return [one.body() for one in reversed(found)]
 
 
 def needs_adon(trial: Trial) -> bool:
@@ -213,7 +209,7 @@ def _somebody(administrator: Client, url: str) -> Client:
     """A person with the roles that an experiment needs."""
     administrator.add_user("experimenter", [Role.RESEARCHER, Role.PERFORMANCE_ENGINEER, Role.OPERATOR])
     made = administrator.add_token({"owner": "experimenter", "label": "experiment", "expires": "1 day"})
-    return Client.at(url, made["secret"])
+    return Client.at(url, made.secret)
 
 
 def _await_switches(client: Client, adon: Adon, bed: Bed) -> None:
@@ -222,7 +218,7 @@ def _await_switches(client: Client, adon: Adon, bed: Bed) -> None:
 
     def ready() -> bool:
         adon.require_running()  # first: once it has ended, its socket takes questions that nobody answers
-        there = {one["name"] for one in client.network()["switches"] if one["connected"] and one["rules"]}
+        there = {one.name for one in client.network().switches if one.connected and one.rules}
         return edges <= there
 
     if not wait_until(ready, CONNECTED_S):

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
+from adon.api.flows import FlowView
+from adon.api.measurements import MeasurementView
 from adon.timestamps import format_time, parse_time
 from adon.units import format_duration
 from measurement.anomaly.live import Settings
@@ -52,8 +54,8 @@ def _tell_all(scene: Telling, contention: Contention) -> None:
     template = steering_template(scene.record.scale)
     scene.api.add_template(template.model_dump(mode="json", exclude={"version"}))
     for path in scene.await_first_measurements({"rtt"}):
-        value = format_duration(path["metrics"]["rtt"]["value"])
-        scene.tell(f"  {path['path']} ({path['layer']}): a round trip of {value}")
+        value = format_duration(path.metrics["rtt"].value)
+        scene.tell(f"  {path.path} ({path.layer}): a round trip of {value}")
     scene.tell(f"the detector learns the round trip of {L2} from {LEARN} tests")
     _await_tests(scene, ASK_AFTER, began)
 
@@ -73,17 +75,17 @@ def _await_tests(scene: Telling, count: int, since: float) -> None:
     scene.until(lambda: len(_round_trips(scene, since)) >= count, LEARNING_S, f"{L2} is tested {count} times")
 
 
-def _round_trips(scene: Telling, since: float) -> list[Mapping[str, Any]]:
+def _round_trips(scene: Telling, since: float) -> list[MeasurementView]:
     found = scene.api.measurements(path=L2, source="mu", metric="rtt", since=format_time(since))
-    return [m for m in found if parse_time(m["started_at"]) >= since]
+    return [m for m in found if m.started_at >= since]
 
 
-def _await_move(scene: Telling, flow: Mapping[str, Any]) -> None:
+def _await_move(scene: Telling, flow: FlowView) -> None:
     scene.until(
-        lambda: scene.researcher.flow(flow["id"])["path"] != L2, MOVE_S, f"{STEERING.name} is moved from {L2}"
+        lambda: scene.researcher.flow(flow.id).path != L2, MOVE_S, f"{STEERING.name} is moved from {L2}"
     )
-    moved = scene.researcher.flow(flow["id"])
-    scene.mark("t12", f"ADON moves {STEERING.name} to {moved['path']}", STEERING.name)
+    moved = scene.researcher.flow(flow.id)
+    scene.mark("t12", f"ADON moves {STEERING.name} to {moved.path}", STEERING.name)
     scene.check(Expectation("t12", STEERING.name, "active", L3), moved)
 
 

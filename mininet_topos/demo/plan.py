@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
+from adon.api.measurements import ExecutionView, ScheduleView
 from measurement.scheduling import Execution, Task, overlaps
 from mininet_topos.demo.record import Plan
 
@@ -22,13 +22,13 @@ ON_DEMAND = "/on demand"
 class Api(Protocol):
     """The REST calls that tell about the plan."""
 
-    def schedule(self) -> Mapping[str, Any]:
+    def schedule(self) -> ScheduleView:
         """GET /schedule."""
 
     def schedule_page(self) -> str:
         """GET /schedule/gantt."""
 
-    def executions(self, since: str | None, limit: int) -> Sequence[Mapping[str, Any]]:
+    def executions(self, since: str | None, limit: int) -> Sequence[ExecutionView]:
         """GET /executions."""
 
 
@@ -37,11 +37,12 @@ def read(api: Api, tasks: Mapping[str, Task], since: str) -> Plan:
 
     :param tasks: the plan's tests, by name.
     """
-    runs = sorted(api.executions(since=since, limit=MOST), key=lambda run: str(run["planned_start"]))
-    return Plan(api.schedule(), api.schedule_page(), runs, overlapping(runs, tasks))
+    runs = sorted(api.executions(since=since, limit=MOST), key=lambda run: run.planned_start)
+    bodies = [run.body() for run in runs]
+    return Plan(api.schedule().body(), api.schedule_page(), bodies, overlapping(runs, tasks))
 
 
-def overlapping(runs: Iterable[Mapping[str, Any]], tasks: Mapping[str, Task]) -> list[str]:
+def overlapping(runs: Iterable[ExecutionView], tasks: Mapping[str, Task]) -> list[str]:
     """The conflicting tests that ran at the same time, in words."""
     executed = [_execution(number, run) for number, run in enumerate(runs)]
     on_demand = {run.task for run in executed} - set(tasks)
@@ -61,11 +62,5 @@ def checked(name: str, plan: Plan) -> tuple[str, bool, str]:
     return text, ran > 0 and not plan.overlaps, found
 
 
-def _execution(number: int, run: Mapping[str, Any]) -> Execution:
-    planned, started, ended = (_seconds(run[name]) for name in ("planned_start", "started", "ended"))
-    assert planned is not None  # noqa: S101 - the API always names it
-    return Execution(run["task"], number, planned, started, ended, run["outcome"])
-
-
-def _seconds(text: str | None) -> float | None:
-    return None if text is None else datetime.fromisoformat(text).timestamp()
+def _execution(number: int, run: ExecutionView) -> Execution:
+    return Execution(run.task, number, run.planned_start, run.started, run.ended, run.outcome)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-from adon.timestamps import format_time, parse_time
+from adon.api.flows import FlowView
+from adon.timestamps import format_time
 from adon.units import format_rate
 from mininet_topos.demo.scenario import (
     L2,
@@ -42,8 +42,8 @@ def _tell_all(story: Telling, rules: Rules) -> None:
     for template in templates(story.record.scale):
         story.api.add_template(template.model_dump(mode="json", exclude={"version"}))
     for path in story.await_first_measurements({"throughput", "rtt", "loss"}):
-        rate = path["metrics"]["throughput"]["value"]
-        story.tell(f"  {path['path']} ({path['layer']}): {format_rate(rate)} single-stream TCP")
+        rate = path.metrics["throughput"].value
+        story.tell(f"  {path.path} ({path.layer}): {format_rate(rate)} single-stream TCP")
 
     first = story.ask("t1", SOYKB_1, "active")
     _keep_rules(story, rules, "t1")
@@ -80,18 +80,18 @@ def _await_test(story: Telling, path: str, since: float, least: float = 0.0) -> 
     :param least: bits/s; a test that finds less is told of, and another one awaited.
     """
     story.tell(f"waiting for a throughput test of {path} that began after this")
-    told: set[str] = set()
+    told: set[float] = set()
 
     def tested() -> bool:
         found = story.api.measurements(path=path, source="mu", metric="throughput", since=format_time(since))
-        fresh = [m for m in found if parse_time(m["started_at"]) >= since]
+        fresh = [m for m in found if m.started_at >= since]
         if not fresh:
             return False
-        newest = max(fresh, key=lambda m: parse_time(m["started_at"]))
-        if newest["started_at"] not in told:
-            told.add(newest["started_at"])
-            story.tell(f"  {path}: {format_rate(newest['value'])}")
-        return bool(newest["value"] >= least)
+        newest = max(fresh, key=lambda m: m.started_at)
+        if newest.started_at not in told:
+            told.add(newest.started_at)
+            story.tell(f"  {path}: {format_rate(newest.value)}")
+        return newest.value >= least
 
     story.until(tested, NEXT_TEST_S * (TESTS if least else 1), f"{path} is tested")
 
@@ -101,13 +101,11 @@ def _keep_rules(story: Telling, rules: Rules, step: str) -> None:
         story.record.rules[f"{step} {switch}"] = text
 
 
-def _admitted_by_itself(story: Telling, flow: Mapping[str, Any]) -> None:
-    story.tell(f"waiting for {flow['id']} to be admitted by itself")
+def _admitted_by_itself(story: Telling, flow: FlowView) -> None:
+    story.tell(f"waiting for {flow.id} to be admitted by itself")
     states = ("active", "failed", "expired")
-    story.until(
-        lambda: story.researcher.flow(flow["id"])["state"] in states, NEXT_TEST_S, "the queue is served"
-    )
-    flow = story.researcher.flow(flow["id"])
+    story.until(lambda: story.researcher.flow(flow.id).state in states, NEXT_TEST_S, "the queue is served")
+    flow = story.researcher.flow(flow.id)
     story.mark("t8", f"{SOYKB_3.name} leaves the queue", SOYKB_3.name)
     story.check(expectation("t8", SOYKB_3, "active"), flow)
-    story.tell(f"  {flow['id']} is {flow['state']}: {flow['reason']}")
+    story.tell(f"  {flow.id} is {flow.state}: {flow.reason}")

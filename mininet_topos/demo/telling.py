@@ -12,6 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from adon.api.alarms import AlarmView
+from adon.api.decisions import DecisionView
+from adon.api.flows import FlowView
+from adon.api.measurements import MeasurementView
+from adon.api.network import PathView
 from adon.errors import AdonError, Unavailable
 from adon.timestamps import format_time
 from adon.units import format_rate, format_size
@@ -34,13 +39,13 @@ SETTLED = ("active", "queued", "rejected", "failed", "expired", "cancelled")
 class Researcher(Protocol):
     """The REST calls of whoever has bytes to move."""
 
-    def submit(self, request: Any) -> Mapping[str, Any]:
+    def submit(self, request: Any) -> FlowView:
         """POST /flows."""
 
-    def flow(self, flow: str) -> Mapping[str, Any]:
+    def flow(self, flow: str) -> FlowView:
         """GET /flows/{id}."""
 
-    def report(self, flow: str, status: str, size: int, detail: str) -> Mapping[str, Any]:
+    def report(self, flow: str, status: str, size: int, detail: str) -> FlowView:
         """POST /flows/{id}/reports."""
 
 
@@ -50,16 +55,16 @@ class Api(plan.Api, Protocol):
     def add_template(self, template: Any) -> Mapping[str, Any]:
         """POST /templates."""
 
-    def decisions(self, flow: str) -> Sequence[Mapping[str, Any]]:
+    def decisions(self, flow: str) -> Sequence[DecisionView]:
         """GET /flows/{id}/decisions."""
 
-    def measurements(self, **query: str) -> Sequence[Mapping[str, Any]]:
+    def measurements(self, **query: str) -> Sequence[MeasurementView]:
         """GET /measurements."""
 
-    def alarms(self, *, open_only: bool, **query: str) -> Sequence[Mapping[str, Any]]:
+    def alarms(self, *, open_only: bool, **query: str) -> Sequence[AlarmView]:
         """GET /alarms."""
 
-    def paths(self) -> Sequence[Mapping[str, Any]]:
+    def paths(self) -> Sequence[PathView]:
         """GET /paths."""
 
 
@@ -105,26 +110,26 @@ class Telling:
 
     # -- flows --------------------------------------------------------------------------------------------
 
-    def ask(self, step: str, request: Request, state: str) -> Mapping[str, Any]:
+    def ask(self, step: str, request: Request, state: str) -> FlowView:
         """Submit a flow and check what is decided about it first."""
         request = self.requests[request.name]
         self.mark(step, f"{title(request)} asks for a path", request.name)
         flow = self.researcher.submit(body(request, self.record.scale))
-        self.record.names[flow["id"]] = request.name
+        self.record.names[flow.id] = request.name
         self.until(
-            lambda: self.researcher.flow(flow["id"])["state"] in SETTLED,
+            lambda: self.researcher.flow(flow.id).state in SETTLED,
             ADMISSION_S,
             f"{request.name} is decided",
         )
-        flow = self.researcher.flow(flow["id"])
+        flow = self.researcher.flow(flow.id)
         self.check(expectation(step, request, state), flow)
-        self.tell(f"  {flow['id']} is {flow['state']}: {flow['reason']}")
+        self.tell(f"  {flow.id} is {flow.state}: {flow.reason}")
         return flow
 
-    def check(self, expected: Expectation, flow: Mapping[str, Any]) -> None:
+    def check(self, expected: Expectation, flow: FlowView) -> None:
         """Compare what became of a flow with what must follow."""
-        site = flow["compute_site"] if expected.site is not None else None
-        found = (flow["state"], flow["path"], site)
+        site = flow.compute_site if expected.site is not None else None
+        found = (flow.state, flow.path, site)
         wanted = (expected.state, expected.path, expected.site)
         text = f"{expected.step}: {expected.flow} is {_words(wanted)}"
         self.note(text, found == wanted, _words(found))
@@ -134,15 +139,15 @@ class Telling:
         self.record.checks.append(Check(text, held, found))
         self.tell(f"  {self.held if held else 'NOT AS EXPECTED'}: {text}")
 
-    def follow(self, step: str, request: Request, flow: Mapping[str, Any]) -> None:
+    def follow(self, step: str, request: Request, flow: FlowView) -> None:
         """Move the flow's bytes in a thread of its own, and report its end to ADON and to the record.
 
         :raises Unavailable: if the flow has no path to move them over.
         """
         request = self.requests[request.name]
-        flow = self.researcher.flow(flow["id"])
-        if flow["state"] != "active":
-            raise Unavailable(f"the story cannot go on: {request.name} is {flow['state']}, not active")
+        flow = self.researcher.flow(flow.id)
+        if flow.state != "active":
+            raise Unavailable(f"the story cannot go on: {request.name} is {flow.state}, not active")
         # A daemon: whatever it hangs in must not keep the program from ending.
         thread = threading.Thread(
             target=self._guarded, args=(step, request, flow), name=request.name, daemon=True
@@ -150,7 +155,7 @@ class Telling:
         self._threads.append(thread)
         thread.start()
 
-    def _guarded(self, step: str, request: Request, flow: Mapping[str, Any]) -> None:
+    def _guarded(self, step: str, request: Request, flow: FlowView) -> None:
         """The outermost guard of a transfer's thread: whatever goes wrong in it is a failed check."""
         try:
             self._transfer(step, request, flow)
@@ -164,10 +169,10 @@ class Telling:
         self.record.checks.append(Check(text, False, found))
         self.tell(f"  FAILED: {text}: {found}")
 
-    def _transfer(self, step: str, request: Request, flow: Mapping[str, Any]) -> None:
-        size, began = flow["transfer_size_bytes"], time.time()
-        self.tell(f"  {request.name}: {format_size(size)} over {request.streams} stream(s) on {flow['path']}")
-        self.researcher.report(flow["id"], "started", 0, "")
+    def _transfer(self, step: str, request: Request, flow: FlowView) -> None:
+        size, began = flow.transfer_size_bytes, time.time()
+        self.tell(f"  {request.name}: {format_size(size)} over {request.streams} stream(s) on {flow.path}")
+        self.researcher.report(flow.id, "started", 0, "")
         moved, trouble = self._carried(size, request)
         ended = time.time()
         if self._over.is_set():
@@ -177,7 +182,7 @@ class Telling:
         whole = moved.received == size
         done = Transfer(
             request.name,
-            flow["id"],
+            flow.id,
             self._way(flow),
             size,
             request.streams,
@@ -189,14 +194,14 @@ class Telling:
         self.record.transfers.append(done)
         text = f"{request.name}: all {size} bytes counted at the receiver"
         self.record.checks.append(Check(text, whole, trouble or f"{moved.received} bytes"))
-        self.researcher.report(flow["id"], "finished" if whole else "failed", moved.received, trouble)
+        self.researcher.report(flow.id, "finished" if whole else "failed", moved.received, trouble)
         what = f"{format_size(moved.received)}, {format_rate(done.rate)}"
         self.mark(step, f"{request.name}'s transfer ends: {what}", request.name)
 
-    def _way(self, flow: Mapping[str, Any]) -> str:
+    def _way(self, flow: FlowView) -> str:
         """The path it was carried on; both, if it was moved meanwhile."""
-        last = self.researcher.flow(flow["id"])["path"]
-        return str(flow["path"]) if last == flow["path"] else f"{flow['path']}, then {last}"
+        last = self.researcher.flow(flow.id).path
+        return str(flow.path) if last == flow.path else f"{flow.path}, then {last}"
 
     def _carried(self, size: int, request: Request) -> tuple[Delivered, str]:
         """What the receiver counted, and in words what is wrong with it."""
@@ -220,15 +225,15 @@ class Telling:
 
     # -- the network and the record -----------------------------------------------------------------------
 
-    def await_first_measurements(self, metrics: set[str]) -> list[Mapping[str, Any]]:
+    def await_first_measurements(self, metrics: set[str]) -> list[PathView]:
         """Wait until these are known of every path from MU; the paths."""
         self.tell("measuring the candidate paths for the first time")
 
-        def forward() -> list[Mapping[str, Any]]:
-            return [path for path in self.api.paths() if path["source"] == "mu"]
+        def forward() -> list[PathView]:
+            return [path for path in self.api.paths() if path.source == "mu"]
 
         self.until(
-            lambda: all(metrics <= set(path["metrics"]) for path in forward()),
+            lambda: all(metrics <= set(path.metrics) for path in forward()),
             FIRST_MEASUREMENTS_S,
             "every path has been measured once",
         )
@@ -247,10 +252,12 @@ class Telling:
         :param since: when this ADON was started, seconds since the epoch.
         """
         found = [d for flow in self.record.names for d in self.api.decisions(flow)]
-        self.record.decisions = sorted(found, key=lambda decision: str(decision["at"]))
+        self.record.decisions = [one.body() for one in sorted(found, key=lambda decision: decision.at)]
         begin = format_time(since)
-        self.record.measurements = self.api.measurements(since=begin, limit="10000")
-        self.record.alarms = self.api.alarms(open_only=False, since=begin, limit="1000")
+        self.record.measurements = [one.body() for one in self.api.measurements(since=begin, limit="10000")]
+        self.record.alarms = [
+            one.body() for one in self.api.alarms(open_only=False, since=begin, limit="1000")
+        ]
         self.record.plan = plan.read(self.api, self.tasks, begin)
         self.note(*plan.checked(name, self.record.plan))
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from mininet_topos.networks.network import Dtn, NamedLink, Network, Path, PathEnd, Site
 from mininet_topos.nodes import Line, Router
 from mininet_topos.topologies.campus_topo import MANAGEMENT, MANAGEMENT_BRIDGE, CampusTopo

@@ -13,8 +13,8 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Literal, TypeVar
 
 from adon.errors import InvalidInput
-from adon.frozenmap import FrozenMap
 from adon.nearest_key import absent
+from adon.values import FrozenMap
 from mininet_topos.link_shape import LinkShape
 from mininet_topos.topology import Topology
 

@@ -32,7 +32,7 @@ def introduced(administrator: Client, folder: Path) -> dict[Role, Path]:
         administrator.add_user(NAMES[role], [role])
         made = administrator.add_token({"owner": NAMES[role], "label": LABEL, "expires": EXPIRES})
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as written:
-            written.write(f"{made['secret']}\n")
+            written.write(f"{made.secret}\n")
     return {Role.ADMIN: folder / "admin.token", **files}
 
 

@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from adon.flowvisor import openflow
-from adon.flowvisor.openflow import encode
+from adon.flowvisor.openflow import capabilities, encode
 from adon.flowvisor.rules.pipeline import SINGLE
 from adon.flowvisor.rules.rule_compiler import Steered, Treatment, flow_rules
 from adon.flowvisor.rules.switch_features import missing, needs
@@ -180,8 +179,8 @@ def queued(tmp_path: Path) -> Iterator[OpenFlowClient]:
 
 def test_queues_made_through_ovsdb_are_found(queued: OpenFlowClient) -> None:
     port = AL2S.source_end.port
-    queued.tell(encode.queues_request(queued.version))
-    found = openflow.capabilities.read(queued.version, 254, [queued.receive().buf])
+    queued.tell(encode.request("queues", queued.version))
+    found = capabilities.read(queued.version, 254, [queued.receive().buf])
     assert found.queues is not None
     assert {queue.number for queue in found.queues[port]} == {0, 1, 2}
     for queue, lacks in ((1, ()), (2, ()), (7, (f"queue 7 of port {port}",))):

@@ -414,9 +414,9 @@ def test_a_second_connection_of_a_switch_replaces_the_first(patient: Controller)
 
 BUGS = {
     "handler on_role": (
-        "from adon.flowvisor import openflow\n"
+        "from adon.flowvisor.openflow import messages\n"
         "def broken(ports):\n    raise RuntimeError('a bug in a handler')\n"
-        "openflow.ports = broken\n"
+        "messages.ports = broken\n"
     ),
     "the decision thread": (
         "from adon.broker.broker import Broker\n"

@@ -87,7 +87,7 @@ def test_each_new_connection_has_a_line_and_a_packet_that_follows_has_none(tmp_p
         cookie(Kind.FLOW_CONNECTION, 7),
     )
     journal = Journal(tmp_path, lambda: 12.5)
-    packets = ((b"\x9c\x41", b"", True), (b"\x9c\x41", b"", False), (b"\x9c\x42", b"", True))
+    packets = ((40_001, b"", True), (40_001, b"", False), (40_002, b"", True))
     journal.sent(AdmitConnections("e-1", 0xA01, rule, 1, packets))
     journal.sent(DropConnections("e-2", rule, 3))
     journal.close()

@@ -67,8 +67,8 @@ def test_at_a_browser_one_signs_out_all_others(world: World) -> None:
     assert here is not None
     actor = parts.access.sessions.get(here.value, NOW + 10).actor
     page = Client(InsideTransport(world.app, actor))
-    assert sorted(one["asking"] for one in page.sessions()) == [False, False, True]
-    assert page.end_sessions() == {"ended": 2}
+    assert sorted(one.asking for one in page.sessions()) == [False, False, True]
+    assert page.end_sessions().ended == 2
     assert [signed_in(one) for one in browsers] == [False, True, False]
     assert signed_in(rival)
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from adon.api.sites import ComputeSiteView, JobView
 from adon.client import Client
 from adon.config import load
 from adon.errors import Conflict, InvalidInput
@@ -49,24 +50,24 @@ class Service:
         self.api = Client.at(url, token.read_text().strip())
         eventually(self.api.ready, "ADON does not answer")
 
-    def site(self, state: str) -> dict[str, Any]:
+    def site(self, state: str) -> ComputeSiteView:
         """The site, when it has come to this state."""
 
-        def look() -> dict[str, Any] | None:
+        def look() -> ComputeSiteView | None:
             found = self.api.site("osu-hpc")
-            return found if found["state"] == state else None
+            return found if found.state == state else None
 
-        found: dict[str, Any] = eventually(look, f"the site is not {state}")
+        found: ComputeSiteView = eventually(look, f"the site is not {state}")
         return found
 
-    def job(self, job: str, *states: str) -> dict[str, Any]:
+    def job(self, job: str, *states: str) -> JobView:
         """A job, when it has come to one of these states."""
 
-        def look() -> dict[str, Any] | None:
+        def look() -> JobView | None:
             found = self.api.job(job)
-            return found if found["state"] in states else None
+            return found if found.state in states else None
 
-        found: dict[str, Any] = eventually(look, f"{job} is not {states}: {self.api.job(job)}", 60)
+        found: JobView = eventually(look, f"{job} is not {states}: {self.api.job(job)}", 60)
         return found
 
     def kill_controller(self) -> None:
@@ -117,48 +118,48 @@ def test_a_real_site_from_its_queue_to_what_its_jobs_teach(
     service: Service, slurm: tuple[Path, ExitStack]
 ) -> None:
     site = service.site("answers")
-    assert (site["capacity"]["cores"], site["capacity"]["cores_free"], site["capacity"]["nodes"]) == (
+    assert (site.capacity.cores, site.capacity.cores_free, site.capacity.nodes) == (
         CORES,
         CORES,
         1,
     )
     # Of the built-in templates one asks for eight cores, which this node does not have.
-    assert {wait["cores"]: wait["said_seconds"] is None for wait in site["waits"]} == {1: False, 8: True}
+    assert {wait.cores: wait.said_seconds is None for wait in site.waits} == {1: False, 8: True}
 
     # The whole node for ten minutes: T_q says so, and whoever comes next is told.
-    hold = service.api.submit_job({"site": "osu-hpc", "job": "hold"})["id"]
+    hold = service.api.submit_job({"site": "osu-hpc", "job": "hold"}).id
     service.job(hold, "running")
-    eventually(lambda: (service.site("answers")["waits"][0]["said_seconds"] or 0) > 500, "T_q is still small")
+    eventually(lambda: (service.site("answers").waits[0].said_seconds or 0) > 500, "T_q is still small")
     note = service.api.submit_job(
         {"site": "osu-hpc", "job": "note", "arguments": ["a/b"], "size": "10 MB", "template": "soykb"}
-    )["id"]
+    ).id
     waiting = service.job(note, "waiting")
-    assert 500 < waiting["predicted_seconds"] < 630
+    assert 500 < waiting.predicted_seconds < 630
 
     # A controller that dies in the middle knows its jobs again, and has none handed over twice.
     service.kill_controller()
     service.api.cancel_job(hold)
-    assert service.job(hold, "cancelled")["started_at"] is not None
+    assert service.job(hold, "cancelled").started_at is not None
     done = service.job(note, "succeeded", "failed")
-    assert (done["state"], done["exit_status"], done["site_job"]) == ("succeeded", 0, waiting["site_job"])
+    assert (done.state, done.exit_status, done.site_job) == ("succeeded", 0, waiting.site_job)
     assert (service.folder / "ran").read_text() == f"{note} 10000000 a/b\n"
-    assert done["ran_seconds"] >= 1
-    assert done["node_rate_bps"] == pytest.approx(10e6 * 8 / done["ran_seconds"])
+    assert done.ran_seconds >= 1
+    assert done.node_rate_bps == pytest.approx(10e6 * 8 / done.ran_seconds)
 
     # It waited shorter than said, so the site's word stands; its rate is learnt.
     taught = service.site("answers")
-    assert (taught["honesty"]["jobs"], taught["honesty"]["factor"]) == (2, pytest.approx(1.0, abs=0.2))
-    assert [rate["template"] for rate in taught["rates"]] == ["soykb"]
+    assert (taught.honesty.jobs, taught.honesty.factor) == (2, pytest.approx(1.0, abs=0.2))
+    assert [rate.template for rate in taught.rates] == ["soykb"]
 
-    failed = service.job(service.api.submit_job({"site": "osu-hpc", "job": "fail"})["id"], "failed")
-    assert failed["exit_status"] == 1
+    failed = service.job(service.api.submit_job({"site": "osu-hpc", "job": "fail"}).id, "failed")
+    assert failed.exit_status == 1
     with pytest.raises(Conflict):
-        service.api.cancel_job(failed["id"])
+        service.api.cancel_job(failed.id)
     with pytest.raises(InvalidInput, match="arguments"):
         service.api.submit_job({"site": "osu-hpc", "job": "note", "arguments": ["$(id)"]})
 
     # A site that is away costs infinity, and says since when.
     slurm[1].close()
     away = service.site("silent")
-    assert away["silent_since"] is not None
-    assert away["why"].startswith(("sinfo", "squeue", "sbatch"))
+    assert away.silent_since is not None
+    assert away.why.startswith(("sinfo", "squeue", "sbatch"))

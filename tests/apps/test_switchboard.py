@@ -35,7 +35,7 @@ from apps.campus_edge.limits import Claim
 from apps.campus_edge.loop import OFFERS_LIMIT, Inbox, Stamps
 from apps.campus_edge.roles import RoleDesk
 from apps.campus_edge.switchboard import Switchboard, guarded
-from tests.flowvisor.openflow_samples import PACKET
+from tests.flowvisor.openflow_samples import PACKET, packet_in
 from tests.flowvisor.reports import (
     flow_removed,
     flow_stats,
@@ -439,8 +439,7 @@ def test_lldp_is_taken_from_the_discovery_rule_only(
     world: World, number: int, data: bytes, heard: bool
 ) -> None:
     connection = world.connect()
-    match = parser.OFPMatch(in_port=3)
-    world.board.on_packet(FromSwitch(connection, cookie=number, data=data, match=match))
+    world.board.on_packet(FromSwitch(connection, buf=packet_in(number, data, 3)))
     assert [(e.dpid, e.port, e.data) for e in world.events if isinstance(e, LldpReceived)] == (
         [(DPID, 3, LLDP)] if heard else []
     )
@@ -449,8 +448,7 @@ def test_lldp_is_taken_from_the_discovery_rule_only(
 def test_lldp_from_a_connection_that_was_replaced_counts_no_more(world: World) -> None:
     old = world.connect()
     world.connect()
-    told = {"cookie": cookie(Kind.DISCOVERY, 0), "data": LLDP, "match": parser.OFPMatch(in_port=3)}
-    world.board.on_packet(FromSwitch(old, **told))
+    world.board.on_packet(FromSwitch(old, buf=packet_in(cookie(Kind.DISCOVERY, 0), LLDP, 3)))
     assert "LldpReceived" not in world.kinds()
 
 
@@ -522,9 +520,9 @@ def test_packet_ins_never_pile_up_before_a_decision() -> None:
     board = Switchboard(frozenset({DPID}), inbox.put, Stamps(lambda: 0.0), (), inbox.offer)
     connection = Connection()
     board.on_state(FromSwitch(connection, state=MAIN_DISPATCHER))
-    packet = {"cookie": cookie(Kind.FLOW_LEARN, 1), "data": PACKET}
+    packet = packet_in(cookie(Kind.FLOW_LEARN, 1), PACKET)
     for _ in range(10_000):
-        board.on_packet(FromSwitch(connection, **packet))
+        board.on_packet(FromSwitch(connection, buf=packet))
     decision = BatchFailed("e-1", 0.0, DPID, "f-1/1", "what the flood must not delay")
     inbox.put(decision)
     waiting = list(iter(lambda: inbox.get(timeout=1), decision))
@@ -537,7 +535,7 @@ def test_packet_ins_never_pile_up_before_a_decision() -> None:
 
 def test_a_packet_in_of_another_rule_is_not_wanted(world: World) -> None:
     connection = world.connect()
-    world.board.on_packet(FromSwitch(connection, cookie=5, data=PACKET))
+    world.board.on_packet(FromSwitch(connection, buf=packet_in(5, PACKET)))
     assert world.kinds() == ["SwitchUp"]
     assert world.board.tally.read()["packet_ins"] == {"unwanted": 1}
 

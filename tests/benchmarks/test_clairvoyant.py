@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adon.frozenmap import FrozenMap
 from adon.simulation.measures import summarize
 from adon.simulation.policies import AlwaysLayer, BestTest, Ecmp
 from adon.simulation.simulated_network import Outage, SimulatedNetwork
 from adon.simulation.workload import Transfer, Workload
+from adon.values import FrozenMap
 from benchmarks.clairvoyant import (
     ClairvoyantPolicy,
     Schedule,

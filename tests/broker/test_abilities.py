@@ -12,7 +12,7 @@ from adon.config.policy import LadderPolicy
 from adon.flowvisor.rules.pipeline import Pipeline
 from adon.flowvisor.rules.rule import GroupEntry, MeterEntry
 from adon.flowvisor.rules.switch_features import Queue, Room, SwitchFeatures, declared, merged, missing
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from tests.support.factories import ALL_GROUPS, FIELDS, make_features
 from tests.support.network_factories import make_configuration
 from tests.support.stage import MU_EDGE, OSU_EDGE, Stage, know

@@ -14,8 +14,8 @@ from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.config import Configuration
 from adon.flowvisor.rules.reconcile import Phase
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
+from adon.values import FrozenMap
 from tests.depth import DEPTH
 from tests.support.factories import make_catalog
 from tests.support.history_machine import RATES, Histories

@@ -42,7 +42,7 @@ def test_in_a_partition_a_flow_waits_and_goes_when_the_network_is_one_again() ->
 
 
 def test_every_pair_of_sites_in_a_network_full_of_loops_has_two_ways_that_do_not_meet_in_a_circle() -> None:
-    """That no circuit visits a switch twice is checked whenever they change (``check_loop_free``)."""
+    """No circuit visits a switch twice."""
     stage = make_fabric_stage()
     assert len(stage.saved.circuits.circuits) == SITES * (SITES - 1)
 

@@ -12,7 +12,7 @@ from adon.flowvisor.rules.pipeline import METER_FIRST, owner_of
 from adon.flowvisor.rules.queue_ladder import Granted
 from adon.flowvisor.rules.rule import Op, Rule
 from adon.flowvisor.rules.switch_features import Queue
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from tests.support.factories import make_features
 from tests.support.network_factories import make_sliced_configuration
 from tests.support.stage import MU_EDGE, Stage, know, make_stage, verdicts

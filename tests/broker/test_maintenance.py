@@ -16,7 +16,7 @@ from adon.broker.maintenance import Scope, Window, WindowRequest, Windows, forec
 from adon.broker.maintenance import Stage as Phase
 from adon.errors import Conflict, InvalidInput, NotFound
 from adon.flowvisor.topology.topology import Topology
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from tests.depth import DEPTH
 from tests.support.history_machine import Histories
 from tests.support.network_factories import make_configuration

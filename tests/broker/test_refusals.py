@@ -16,7 +16,7 @@ from adon.broker.refusals import RETRY_S, Refusals, healed
 from adon.config.policy import LadderPolicy
 from adon.flowvisor.rules.pipeline import METER_FIRST
 from adon.flowvisor.rules.rule import Bucket, Change, Entry, GroupEntry, MeterEntry, Op
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from tests.support.network_factories import make_configuration
 from tests.support.stage import MU_EDGE, Stage, make_stage
 from tests.support.switch_answers import FAR, Wire, connect_both, make_rule, saved_rules, sent_batches

@@ -16,7 +16,7 @@ from adon.broker.scenario import Failure, Scenario
 from adon.broker.whatif import NO_PATH, Report
 from adon.config import Configuration
 from adon.errors import InvalidInput
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from tests.support.scenes import cut_al2s, make_wide_configuration, submit_on_al2s
 from tests.support.stage import Stage, know, make_stage
 

@@ -28,7 +28,7 @@ def transfer(served, world):
     def move() -> None:
         while not stop.wait(0.1):
             with suppress(NotFound):
-                if not tool.flow("f-1")["final"]:
+                if not tool.flow("f-1").final:
                     tool.report("f-1", "finished", 25 * 10**9)
                 return
 

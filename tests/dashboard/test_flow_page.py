@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from adon.api.flows import ConditionView, OutcomeView, StayView
 from apps.dashboard.operation import rules
 from apps.dashboard.transfers import account, behind, flow
 from tests.dashboard.conftest import Visiting
@@ -40,28 +39,28 @@ def test_without_the_controller_nothing_is_said_of_them(world: World, visiting: 
 
 
 def test_what_it_left_tells_paths_and_conditions(visiting: Visiting) -> None:
-    stays = [
-        {"path": name, "since": "2025-10-09T08:00:00Z", "until": "2025-10-09T08:01:00Z", "seconds": 60.0}
-        for name in ("al2s", "internet")
-    ]
-    outcome: dict[str, Any] = {
-        "admitted_at": "2025-10-09T08:00:00Z",
-        "kept": False,
-        "promised_bps": 90e6,
-        "throughput_bps": 80e6,
-        "waited_seconds": 1.0,
-        "duration_seconds": 120.0,
-        "forecast": None,
-        "moves": 1,
-        "quality_seconds": {},
-        "measured_by": "counters",
-        "conditions": [{"metric": "rtt", "value": 0.033, "unit": "s"}],
-        "stays": stays,
-    }
+    began = 1_760_000_000.0
+    outcome = OutcomeView.model_construct(
+        admitted_at=began,
+        kept=False,
+        promised_bps=90e6,
+        throughput_bps=80e6,
+        waited_seconds=1.0,
+        duration_seconds=120.0,
+        forecast=None,
+        moves=1,
+        quality_seconds={},
+        measured_by="counters",
+        conditions=[ConditionView(metric="rtt", value=0.033, unit="s")],
+        stays=[
+            StayView(path=name, since=began, until=began + 60.0, seconds=60.0)
+            for name in ("al2s", "internet")
+        ],
+    )
     said = text(account.result(outcome, visiting()))
     for shown in ("90 Mbps", "80 Mbps", "33 ms", "internet", "60 s"):
         assert shown in said, shown
-    never = text(account.result({**outcome, "admitted_at": None, "stays": []}, visiting()))
+    never = text(account.result(outcome.model_copy(update={"admitted_at": None, "stays": []}), visiting()))
     assert "internet" not in never
 
 

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from adon.api.measurements import LimitsView, MeshCell, MeshValue, MeshView, Verdict
 from adon.errors import InvalidInput, NotFound
 from apps.dashboard.network import (
     alarm_page,
@@ -17,10 +18,12 @@ from apps.dashboard.network import (
     schedule_page,
     subscriptions,
     what_if_page,
+    workflows_page,
 )
+from measurement.model import Metric, Observation, PathKey
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import classes, links, text
-from tests.support.fake_collector import FELL
+from tests.support.fake_collector import FELL, NOW
 from tests.support.web_world import World
 
 # -- the map -------------------------------------------------------------------------------------------
@@ -58,37 +61,36 @@ def test_the_form_is_for_who_may(visiting: Visiting) -> None:
 
 # -- the mesh ------------------------------------------------------------------------------------------
 
-MESH: dict[str, Any] = {
-    "metric": "throughput",
-    "higher_is_better": True,
-    "limits": {"warning": None, "critical": None, "templates": {"soykb@1": 7e6}},
-    "sites": ["mu", "osu", "uh"],
-    "items": [
-        {
-            "source": "mu",
-            "destination": "osu",
-            "verdict": "good",
-            "paths": [
-                {
-                    "path": "al2s",
-                    "verdict": "good",
-                    "why": "",
-                    "value": 58e6,
-                    "observed_at": "2025-10-09T08:53:00Z",
-                },
-                {"path": "internet", "verdict": "critical", "why": "", "value": 6.5e6, "observed_at": None},
-            ],
-        },
-        {
-            "source": "osu",
-            "destination": "mu",
-            "verdict": "no_data",
-            "paths": [
-                {"path": "al2s", "verdict": "no_data", "why": "never", "value": None, "observed_at": None}
-            ],
-        },
+
+def value(path: str, verdict: str, value: float | None = None, why: str = "") -> MeshValue:
+    age = None if value is None else 60.0
+    return MeshValue(
+        path=path,
+        verdict=Verdict(verdict),
+        why=why,
+        value=value,
+        observed_at=age,
+        age_seconds=age,
+        fresh_seconds=300.0,
+    )
+
+
+def cell(source: str, destination: str, verdict: str, *paths: MeshValue) -> MeshCell:
+    return MeshCell(source=source, destination=destination, verdict=Verdict(verdict), paths=list(paths))
+
+
+MESH = MeshView(
+    at=0.0,
+    metric=Metric.THROUGHPUT,
+    unit="bps",
+    higher_is_better=True,
+    limits=LimitsView(warning=None, critical=None, templates={"soykb@1": 7e6}),
+    sites=["mu", "osu", "uh"],
+    items=[
+        cell("mu", "osu", "good", value("al2s", "good", 58e6), value("internet", "critical", 6.5e6)),
+        cell("osu", "mu", "no_data", value("al2s", "no_data", why="never")),
     ],
-}
+)
 
 
 def test_the_mesh_has_both_directions_and_says_what_is_not_known(visiting: Visiting) -> None:
@@ -176,6 +178,29 @@ def test_subscriptions_are_asked_and_listed(visiting: Visiting) -> None:
 
 
 # -- workflows ---------------------------------------------------------------------------------
+
+
+def told(name: str, metric: str, value: float, tool: str = "pegasus-status", **more: Any) -> Observation:
+    return Observation(PathKey("", "dtn1", name), metric, value, NOW, "custom:dtn1/x", tool, more)
+
+
+def test_workflows_and_batch_systems_are_shown_as_told(world: World, visiting: Visiting) -> None:
+    world.append(
+        told("run1", "pegasus.state", 2, state="Failure"),
+        told("run1", "pegasus.percent_done", 40.0),
+        told("run1", "pegasus.analysis_failed", 1, failures=[{"name": "align_1"}]),
+        told("soykb", "pegasus.workflows_total", 4),
+        told("hpc", "batch.cores_free", 8, tool="slurm"),
+    )
+    said = text(workflows_page.live(visiting()))
+    for words in ("run1", "failure", "40 %", "name align_1", "4 total", "slurm on dtn1", "8 cores free"):
+        assert words in said
+
+
+def test_a_client_without_limit_has_every_workflow(world: World, visiting: Visiting) -> None:
+    world.append(*(told(f"run{number}", "pegasus.state", 0, state="Running") for number in range(510)))
+    found = visiting().client.workflows()
+    assert (len({one.name for one in found.items}), found.next) == (510, None)
 
 
 # -- questions -----------------------------------------------------------------------------------------

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from adon.api.times import to_text
+from adon.api.measurements import BucketView
 from apps.dashboard.network.series_data import Direction, harmless, runs
 
 UTC = ZoneInfo("UTC")
 T = 1_760_000_000.0
 
 
-def bucket(at: float, mean: float, seconds: float = 60.0, count: int = 5) -> dict[str, Any]:
+def bucket(at: float, mean: float, seconds: float = 60.0, count: int = 5) -> BucketView:
     shares = {"0.05": 0.9, "0.25": 0.95, "0.5": 1.0, "0.75": 1.05, "0.95": 1.1}
-    return {
-        "start": to_text(T + at),
-        "seconds": seconds,
-        "count": count,
-        "minimum": mean * 0.8,
-        "mean": mean,
-        "maximum": mean * 1.2,
-        "quantiles": {name: mean * share for name, share in shares.items()},
-    }
+    return BucketView(
+        start=T + at,
+        seconds=seconds,
+        count=count,
+        minimum=mean * 0.8,
+        mean=mean,
+        maximum=mean * 1.2,
+        quantiles={name: mean * share for name, share in shares.items()},
+    )
 
 
 HOUR = [bucket(60.0 * minute, 58e6) for minute in (0, 1, 2, 30, 31, 32)]

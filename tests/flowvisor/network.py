@@ -13,12 +13,12 @@ TARGET = Attachment("osu-dtn", "osu", OSU, 1, "10.2.0.10", "02:00:00:00:0b:10", 
 
 def layer2(name: str, index: int, vlan: int, port: int = 2) -> CandidatePath:
     ends = PathEnd(MU, port), PathEnd(OSU, port)
-    return CandidatePath(PathKey(name, "mu", "osu"), Layer.L2, index, 58e6, 1500, *ends, vlan)
+    return CandidatePath(PathKey(name, "mu", "osu"), Layer.L2, index, 58e6, *ends, vlan)
 
 
 def layer3(name: str, index: int, port: int) -> CandidatePath:
     ends = PathEnd(MU, port, f"02:00:00:0a:00:{index:02x}"), PathEnd(OSU, port, f"02:00:00:0b:00:{index:02x}")
-    return CandidatePath(PathKey(name, "mu", "osu"), Layer.L3, index, 6.5e6, 1500, *ends)
+    return CandidatePath(PathKey(name, "mu", "osu"), Layer.L3, index, 6.5e6, *ends)
 
 
 AL2S = layer2("al2s", 0, 100)

@@ -51,6 +51,15 @@ def _flow() -> bytes:
     return fixed + rest
 
 
+def packet_in(cookie: int, frame: bytes, port: int = 3, **match: object) -> bytes:
+    """A packet-in (7.4.1).
+
+    :param match: fields beyond the port.
+    """
+    fixed = struct.pack("!IHBBQ", 0xFFFF_FFFF, len(frame), 1, 0, cookie)
+    return message(10, fixed + _oxm(in_port=port, **match) + bytes(2) + frame)
+
+
 def _port(number: int, name: bytes) -> bytes:
     return struct.pack("!I4x6s2x16s8I", number, bytes([2, 0, 0, 0, 0, number]), name, *[0] * 8)
 
@@ -83,20 +92,13 @@ SAMPLES = {
     "role status": message(4, struct.pack("!IIIB3xQ", 0x4F4E4600, 1911, 3, 0, 9)),
     "features": message(6, struct.pack("!QIBBxxII", DPID, 0, 254, 0, 0, 0)),
     "config": message(8, struct.pack("!HH", 0, 128)),
-    "packet in": message(
-        10, struct.pack("!IHBBQ", 0xFFFF_FFFF, len(PACKET), 1, 0, OURS) + _oxm(in_port=1) + bytes(2) + PACKET
-    ),
+    "packet in": packet_in(OURS, PACKET, 1),
     "flow removed": message(11, struct.pack("!QHBBIIHHQQ", OURS, 30_000, 2, 0, 1, 0, 0, 0, 1, 2) + MATCH),
     "port status": message(12, struct.pack("!B7x", 2) + _port(1, b"mu-edge-dtn")),
-    "desc": report(0, bytes(1056)),
     "flows": report(1, _flow() + _flow(), flags=1),
     "tables": report(3, struct.pack("!B3xIQQ", 0, 1, 2, 3)),
-    "port stats": report(4, struct.pack("!I4x12QII", 1, *range(12), 1, 2)),
-    "queue stats": report(5, struct.pack("!IIQQQII", 1, 2, 3, 4, 5, 6, 7)),
-    "groups": report(6, struct.pack("!H2xII4xQQII", 56, 1, 0, 1, 2, 3, 4) + struct.pack("!QQ", 1, 2)),
     "group desc": report(7, struct.pack("!HBxI", 8 + 2 * len(_BUCKET), 3, 1) + 2 * _BUCKET),
     "group features": report(8, bytes(40)),
-    "meters": report(9, struct.pack("!IH6xIQQII", 1, 56, 0, 1, 2, 3, 4) + struct.pack("!QQ", 1, 2)),
     "meter config": report(10, struct.pack("!HHI", 24, 1, 1) + struct.pack("!HHII4x", 1, 16, 1000, 100)),
     "meter features": report(11, bytes(16)),
     "table features": report(12, _table_features()),

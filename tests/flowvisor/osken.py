@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from typing import Any
 
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
+from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.wire import V13
 from adon.flowvisor.rules import action as acts
 from adon.flowvisor.rules.match import ETH_TYPE_IPV6, Match
@@ -71,9 +72,16 @@ def oxm(match: Match, datapath: Any) -> Any:
     protocol = _PORTS.get(-1 if match.ip_proto is None else match.ip_proto, "none")
     fields |= {f"{protocol}_src": match.tp_src, f"{protocol}_dst": match.tp_dst}
     wanted = {name: value for name, value in fields.items() if value is not None}
-    others = json.loads(match.other) if match.other else ()
-    wanted.update(datapath.ofproto.oxm_from_jsondict(field) for field in others)
+    wanted.update(_others(bytes.fromhex(match.other), datapath.ofproto))
     return datapath.ofproto_parser.OFPMatch(**wanted)
+
+
+def _others(data: bytes, protocol: Any) -> Iterator[tuple[str, Any]]:
+    while data:
+        number, value, mask, length = protocol.oxm_parse(data, 0)
+        name, *values = protocol.oxm_to_user(number, value, mask)
+        yield name, values[0] if mask is None else tuple(values)
+        data = data[length:]
 
 
 def _instructions(rule: Rule, datapath: Any) -> list[Any]:
@@ -156,28 +164,27 @@ def _meter_mod(op: Op, meter: MeterEntry, datapath: Any) -> Any:
     )
 
 
-def request(name: str, datapath: Any) -> Any:
-    """os-ken's object for one of our requests, by the name of our function."""
+def request(name: encode.Request, datapath: Any) -> Any:
+    """The object of os-ken for a request."""
     ofp, parser = datapath.ofproto, datapath.ofproto_parser
     match name:
-        case "barrier":
-            return parser.OFPBarrierRequest(datapath)
-        case "rules_request":
+        case "rules":
             return parser.OFPFlowStatsRequest(datapath)
-        case "groups_request":
+        case "flow counters":
+            return parser.OFPFlowStatsRequest(datapath, cookie=0xAD10 << 48, cookie_mask=0xFFF0 << 48)
+        case "groups":
             return parser.OFPGroupDescStatsRequest(datapath)
-        case "meters_request":
+        case "meters":
             return parser.OFPMeterConfigStatsRequest(datapath)
-        case "group_features_request":
+        case "group features":
             return parser.OFPGroupFeaturesStatsRequest(datapath)
-        case "meter_features_request":
+        case "meter features":
             return parser.OFPMeterFeaturesStatsRequest(datapath)
-        case "table_stats_request":
+        case "tables":
             return parser.OFPTableStatsRequest(datapath, 0)
-        case "table_features_request":
+        case "table features":
             return parser.OFPTableFeaturesStatsRequest(datapath, 0)
-        case "queues_request" if ofp.OFP_VERSION == V13:
+        case "queues" if ofp.OFP_VERSION == V13:
             return parser.OFPQueueGetConfigRequest(datapath, ofp.OFPP_ANY)
-        case "queues_request":
+        case "queues":
             return parser.OFPQueueDescStatsRequest(datapath)
-    raise AssertionError(name)

@@ -37,7 +37,7 @@ def flow_stats(
     found = b""
     for item in reported:
         rule = item.rule
-        match = match_bytes(rule.match, version)
+        match = match_bytes(rule.match)
         does = instructions_bytes(rule) if instructions is None else instructions
         times = (rule.priority, rule.idle_timeout, rule.hard_timeout)
         counts = (rule.cookie, item.packets, item.bytes)
@@ -48,7 +48,7 @@ def flow_stats(
 
 def flow_removed(item: ReportedRule, reason: int, version: int = V13) -> bytes:
     """OFPT_FLOW_REMOVED (1.3.5, 7.4.2)."""
-    rule, match = item.rule, match_bytes(item.rule.match, version)
+    rule, match = item.rule, match_bytes(item.rule.match)
     times = (*_split(item.duration), rule.idle_timeout, rule.hard_timeout)
     counts = (item.packets, item.bytes)
     head = struct.pack("!QHBBIIHHQQ", rule.cookie, rule.priority, reason, rule.table, *times, *counts)

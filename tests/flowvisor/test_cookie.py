@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.rules.cookie import Kind, cookie, cookie_owner, cookie_tenant, is_ours, owner_name
+from adon.flowvisor.rules.cookie import Kind, cookie, cookie_owner, cookie_tenant, is_our_cookie, owner_name
 from tests.support.refusals import refused
 
 
@@ -14,7 +14,7 @@ from tests.support.refusals import refused
 def test_kind_tenant_and_number_come_back(kind: Kind, number: int, tenant: int) -> None:
     value = cookie(kind, number, tenant)
     assert value < 1 << 64
-    assert is_ours(value)
+    assert is_our_cookie(value)
     assert (cookie_owner(value), cookie_tenant(value)) == ((kind, number), tenant)
 
 
@@ -40,7 +40,7 @@ def test_what_does_not_fit_is_refused(number: int, tenant: int) -> None:
 
 
 def test_a_foreign_cookie_and_an_unknown_kind() -> None:
-    assert not is_ours(0x5ADC15C0)
+    assert not is_our_cookie(0x5ADC15C0)
     with refused(ValueError):
         cookie_owner(0x5ADC15C0)
     assert owner_name(0xAD77 << 48).startswith("unknown-")

@@ -316,7 +316,7 @@ def test_admin_and_oper_are_kept_apart() -> None:
     net.take(net.discovery.port_changed(1, "p2", PortState(2, False, admin=False), net.now))
     port = net.discovery.port(A2)
     assert port is not None
-    assert (port.admin, port.oper, port.up) == (False, True, False)
+    assert (port.state.admin, port.state.oper, port.state.live) == (False, True, False)
     assert net.heard("link-down") == 1
 
 

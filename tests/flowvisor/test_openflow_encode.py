@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from adon.flowvisor.openflow import encode, with_xid
-from adon.flowvisor.openflow.wire import V13
+from adon.flowvisor.openflow import encode
+from adon.flowvisor.openflow.wire import V13, with_xid
 from adon.flowvisor.rules.action import Output, SetDscp, SetEthDst, SetVlan, Unknown
 from adon.flowvisor.rules.cookie import Kind, cookie
 from adon.flowvisor.rules.match import Masked, Match
@@ -21,19 +21,6 @@ from tests.flowvisor.osken import DATAPATHS, VERSIONS, action, mod, oxm, packed,
 from tests.support.refusals import refused
 
 RULE = Rule(1, 30_500, Match(in_port=1), (Output(2),), cookie(Kind.FLOW_INGRESS, 17))
-REQUESTS = [
-    "barrier",
-    "rules_request",
-    "groups_request",
-    "meters_request",
-    "group_features_request",
-    "meter_features_request",
-    "table_stats_request",
-    "table_features_request",
-    "queues_request",
-]
-
-
 V4, V6 = 0x0800, 0x86DD
 FULL_MATCHES = [
     Match(1, 2, V4, 6, "10.0.0.0/8", "10.0.0.1", 3, 4, Masked(1, 1)),
@@ -52,11 +39,17 @@ def test_a_change_is_what_os_ken_writes(change: Change, version: int, xid: int) 
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("name", REQUESTS)
-def test_a_request_is_what_os_ken_writes_and_packed_once(name: str, version: int) -> None:
-    write = getattr(encode, name)
-    assert write(version).hex(" ") == packed(request(name, DATAPATHS[version])).hex(" ")
-    assert write(version) is write(version)
+@pytest.mark.parametrize("name", get_args(encode.Request))
+def test_a_request_is_what_os_ken_writes_and_packed_once(name: encode.Request, version: int) -> None:
+    found = encode.request(name, version)
+    assert found.hex(" ") == packed(request(name, DATAPATHS[version])).hex(" ")
+    assert encode.request(name, version) is found
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_barrier_is_what_os_ken_writes(version: int) -> None:
+    datapath = DATAPATHS[version]
+    assert encode.barrier(version) == packed(datapath.ofproto_parser.OFPBarrierRequest(datapath))
 
 
 @pytest.mark.parametrize("count", [0, 1, encode.PIECE - 1, encode.PIECE, encode.PIECE + 1, 3 * encode.PIECE])
@@ -76,12 +69,6 @@ def test_a_rule_that_cannot_be_said_stops_its_piece() -> None:
     assert next(pieces)
     with refused(ValueError):
         next(pieces)
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_only_our_rules_are_asked_for_by_their_cookie(version: int) -> None:
-    request_of_ours = encode.rules_request(version, ours_only=True)
-    assert request_of_ours[32:48].hex() == "ad00000000000000" + "ff00000000000000"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -113,7 +100,7 @@ def test_a_role_request_is_what_os_ken_writes(version: int, wanted: int, generat
 @given(values.matches(), st.sampled_from(VERSIONS))
 def test_what_a_switch_reports_beyond_our_fields_keeps_its_place(match: Match, version: int) -> None:
     """Fields stand in the order of their numbers, whoever brought them."""
-    other = '[{"OXMTlv": {"field": "eth_dst", "mask": null, "value": "02:00:00:00:00:01"}}]'
+    other = "80000606" + "020000000001"  # OXM_OF_ETH_DST
     extended = replace(match, other=other)
     change = Change(Op.DELETE, replace(RULE, match=extended))
     assert encode.change(change, version) == packed(mod(change, DATAPATHS[version]))
@@ -176,3 +163,45 @@ def test_the_switch_tells_when_any_rule_goes(kind: Kind) -> None:
     rule = replace(RULE, cookie=cookie(kind, 17))
     flags = {op: int.from_bytes(encode.change(Change(op, rule), V13)[44:46]) for op in Op}
     assert flags == {Op.ADD: 1, Op.MODIFY: 1, Op.DELETE: 0}
+
+
+CONNECTIONS = Rule(
+    1,
+    15_002,
+    Match(in_port=1, eth_type=V4, ip_proto=17, ip_src="10.1.0.10", ip_dst="10.2.0.10", tp_dst=5001),
+    (SetEthDst("02:00:00:00:0b:0a"), Output(2)),
+    cookie(Kind.FLOW_CONNECTION, 7, 3),
+    idle_timeout=60,
+)
+
+
+@pytest.mark.parametrize(("op", "command"), [(Op.ADD, 1), (Op.MODIFY, 1), (Op.DELETE, 3)])
+def test_the_rule_of_all_connections_changes_all_of_that_cookie_and_no_other(op: Op, command: int) -> None:
+    message = encode.change(Change(op, CONNECTIONS), V13)
+    assert message[25] == command  # OFPFC_MODIFY, OFPFC_DELETE: not strict
+    assert message[8:16] == CONNECTIONS.cookie.to_bytes(8)
+    assert message[16:24] == b"\xff" * 8
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("goto", [None, 2])
+@given(
+    packets=st.lists(st.tuples(st.integers(0, 0xFFFF), st.binary(max_size=200), st.booleans()), max_size=4)
+)
+def test_each_packet_of_an_admission_is_sent_on_and_each_new_connection_has_a_rule(
+    version: int, goto: int | None, packets: list[tuple[int, bytes, bool]]
+) -> None:
+    rule, datapath = replace(CONNECTIONS, goto=goto), DATAPATHS[version]
+    wanted = b""
+    for port, frame, new in packets:
+        one = replace(rule, match=replace(rule.match, tp_src=port))
+        flow_mod = mod(Change(Op.ADD, one), datapath)
+        flow_mod.flags = 0  # the controller is not told when it goes
+        actions = rule.actions if goto is None else (Output(datapath.ofproto.OFPP_TABLE),)
+        wanted += packed(flow_mod, 9) if new else b""
+        wanted += with_xid(encode.packet_out(actions, frame, version, 1), 9)
+    assert encode.admission(rule, packets, version, 9) == wanted
+
+
+def test_a_packet_that_no_message_holds_is_left_out() -> None:
+    assert encode.admission(CONNECTIONS, [(1, bytes(0xFFFF), False)], V13, 9) == b""

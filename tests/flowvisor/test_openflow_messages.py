@@ -11,11 +11,12 @@ from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 
-from adon.flowvisor import openflow
+from adon.flowvisor.openflow import messages
 from adon.flowvisor.openflow.wire import V13, V14, message
 from adon.flowvisor.topology.network_graph import PortState
 from tests.flowvisor.osken import DATAPATHS, VERSIONS
 from tests.flowvisor.reports import report
+from tests.support.private_switch import parse
 
 DATAPATH = DATAPATHS[V13]
 
@@ -43,7 +44,7 @@ def test_ports_by_name_without_the_reserved_ones() -> None:
         port(ofp.OFPP_LOCAL, b"local"),
     ]
     mac = "02:00:00:00:00:aa"
-    assert openflow.ports(descriptions) == {
+    assert messages.ports(descriptions) == {
         "up": PortState(1, True, mac),
         "blocked": PortState(2, True, mac),
         "switched-off": PortState(3, False, mac, admin=False),
@@ -65,12 +66,12 @@ def test_ports_by_name_without_the_reserved_ones() -> None:
 )
 def test_errors_by_their_names(kind: int, code: int, text: str) -> None:
     message = read_back(parser.OFPErrorMsg(DATAPATH, kind, code, b"\0" * 8))
-    assert openflow.error_text(message) == text
+    assert messages.error_text(message) == text
 
 
 def test_an_experimenters_error_has_no_code() -> None:
     message = parser.OFPErrorMsg(DATAPATH, ofp.OFPET_EXPERIMENTER, exp_type=1, experimenter=2, data=b"")
-    assert openflow.error_text(read_back(message)) == "OFPET_EXPERIMENTER(65535) (experimenter)"
+    assert messages.error_text(read_back(message)) == "OFPET_EXPERIMENTER(65535) (experimenter)"
 
 
 def test_ports_of_1_4_have_properties() -> None:
@@ -83,8 +84,8 @@ def test_ports_of_1_4_have_properties() -> None:
         mac = bytes([2, 0, 0, 0, 0, number])
         body += struct.pack("!IH2x6s2x16sII", number, length, mac, name, 0, state) + ethernet + strange
     data = report(ofp.OFPMP_PORT_DESC, body, version=V14)
-    reply = openflow.parsed(DATAPATHS[V14], V14, ofp.OFPT_MULTIPART_REPLY, 1, data)
-    assert openflow.ports(reply.body) == {
+    reply = parse(DATAPATHS[V14], V14, ofp.OFPT_MULTIPART_REPLY, 1, data)
+    assert messages.ports(reply.body) == {
         "p1": PortState(1, True, "02:00:00:00:00:01"),
         "p2": PortState(2, False, "02:00:00:00:00:02", oper=False),
     }
@@ -102,7 +103,7 @@ EVENTS = {
 def test_a_report_is_an_event_with_its_bytes(version: int, kind: int) -> None:
     """Whatever the bytes: os-ken would go through a body of entries of length 0 for ever."""
     data = report(kind, bytes(64), version=version, more=True)
-    got = openflow.parsed(DATAPATHS[version], version, ofp.OFPT_MULTIPART_REPLY, 9, data)
+    got = parse(DATAPATHS[version], version, ofp.OFPT_MULTIPART_REPLY, 9, data)
     assert (got.buf, got.xid, got.flags) == (data, 9, ofp.OFPMPF_REPLY_MORE)
     assert type(ofp_event.ofp_msg_to_ev(got)).__name__ == EVENTS[kind]
 
@@ -110,22 +111,22 @@ def test_a_report_is_an_event_with_its_bytes(version: int, kind: int) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_removed_rule_is_an_event_with_its_bytes(version: int) -> None:
     data = message(version, ofp.OFPT_FLOW_REMOVED, b"", 9)
-    got = openflow.parsed(DATAPATHS[version], version, ofp.OFPT_FLOW_REMOVED, 9, data)
+    got = parse(DATAPATHS[version], version, ofp.OFPT_FLOW_REMOVED, 9, data)
     assert got.buf == data
     assert type(ofp_event.ofp_msg_to_ev(got)).__name__ == "EventOFPFlowRemoved"
 
 
 def test_other_messages_are_os_kens() -> None:
     data = message(V13, ofp.OFPT_ECHO_REQUEST, b"hello", 9)
-    got = openflow.parsed(DATAPATH, V13, ofp.OFPT_ECHO_REQUEST, 9, data)
+    got = parse(DATAPATH, V13, ofp.OFPT_ECHO_REQUEST, 9, data)
     assert (got.data, got.xid) == (b"hello", 9)
     short = message(V13, ofp.OFPT_MULTIPART_REPLY, b"")
-    assert openflow.parsed(DATAPATH, V13, ofp.OFPT_MULTIPART_REPLY, 0, short) is None
+    assert parse(DATAPATH, V13, ofp.OFPT_MULTIPART_REPLY, 0, short) is None
 
 
 @pytest.mark.parametrize(("config", "state"), [(0, 0), (1, 0), (0, 1), (1, 1)])
 def test_switched_off_and_without_carrier_are_two_things(config: int, state: int) -> None:
     port = parser.OFPPort(1, "02:00:00:00:00:AA", b"up", config, state, 0, 0, 0, 0, 0, 0)
-    found = openflow.port_state(port)
+    found = messages.port_state(port)
     assert (found.admin, found.oper) == (not config, not state)
     assert found.live == (found.admin and found.oper)

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
-from adon.flowvisor import openflow
-from adon.flowvisor.openflow import encode
+from adon.flowvisor.openflow import capabilities, decode, encode, messages
 from adon.flowvisor.openflow.wire import message
 from adon.flowvisor.rules.action import Normal, Output, SetDscp, SetQueue, SetVlan, ToController
 from adon.flowvisor.rules.cookie import Kind, cookie
@@ -119,7 +118,7 @@ def test_the_switch_tells_that_an_ingress_rule_was_removed(client: OpenFlowClien
     client.tell(message(client.version, ofp.OFPT_SET_CONFIG, b"\0\0\0\x80"))
     client.apply([Change(Op.ADD, ingress)])
     client.tell(encode.change(Change(Op.DELETE, ingress), client.version))
-    gone = openflow.decode.removed(MU, client.receive().buf)
+    gone = decode.removed(MU, client.receive().buf)
     assert gone is not None
     assert (gone.reason, gone.packets, gone.bytes) == ("delete", 0, 0)
     assert (gone.rule.slot, gone.rule.cookie) == (ingress.slot, ingress.cookie)
@@ -142,7 +141,7 @@ def test_a_refused_rule_is_an_error_with_a_name(client: OpenFlowClient) -> None:
     packed = encode.change(Change(Op.ADD, ports_without_protocol), client.version)
     client.tell(packed[:24] + b"\xff" + packed[25:])
     (error,) = client.barrier()
-    assert openflow.error_text(error).startswith("OFPET_FLOW_MOD_FAILED(5) OFPFMFC_BAD_TABLE_ID")
+    assert messages.error_text(error).startswith("OFPET_FLOW_MOD_FAILED(5) OFPFMFC_BAD_TABLE_ID")
 
 
 def test_a_packet_leaves_by_the_path_addressed_to_the_far_dtn(
@@ -163,7 +162,7 @@ def test_ports_are_known_by_name_and_number(client: OpenFlowClient) -> None:
     asked = client.datapath.ofproto_parser.OFPPortDescStatsRequest(client.datapath)
     asked.serialize()
     client.tell(bytes(asked.buf))
-    found = openflow.ports(client.receive().body)
+    found = messages.ports(client.receive().body)
     assert {name: port.number for name, port in found.items()} == {f"p{n}": n for n in range(1, 5)}
 
 
@@ -259,7 +258,7 @@ def test_groups_and_meters_are_added_changed_and_removed(client: OpenFlowClient)
 
 def test_a_meter_number_that_is_taken_is_an_error_with_a_name(client: OpenFlowClient) -> None:
     (error,) = client.apply([Change(Op.ADD, METER), Change(Op.ADD, METER)])
-    assert openflow.error_text(error).startswith("OFPET_METER_MOD_FAILED")
+    assert messages.error_text(error).startswith("OFPET_METER_MOD_FAILED")
 
 
 @pytest.mark.parametrize(
@@ -290,7 +289,7 @@ def test_a_stale_generation_is_refused(client: OpenFlowClient) -> None:
     reply = client.receive()
     assert (reply.msg_type, reply.role) == (ofp.OFPT_ROLE_REPLY, 2)
     client.tell(encode.role_request(2, 5, client.version))
-    assert openflow.error_text(client.receive()).startswith("OFPET_ROLE_REQUEST_FAILED(11) OFPRRFC_STALE")
+    assert messages.error_text(client.receive()).startswith("OFPET_ROLE_REQUEST_FAILED(11) OFPRRFC_STALE")
 
 
 def test_a_report_of_many_parts(client: OpenFlowClient) -> None:
@@ -298,22 +297,18 @@ def test_a_report_of_many_parts(client: OpenFlowClient) -> None:
     many = [ours(1, Match(eth_type=V4, ip_src=host), Output(1)) for host in hosts]
     assert client.apply(Change(Op.ADD, rule) for rule in many) == []
     assert client.everything() == set(many)
-    assert len(client.ask(encode.rules_request(client.version))) > 1
+    assert len(client.ask(encode.request("rules", client.version))) > 1
 
 
 def test_what_the_switch_can_do(client: OpenFlowClient) -> None:
     client.apply(added([ours(1, Match(in_port=1)), ours(2, Match(in_port=2))]))
     replies: list[bytes] = []
-    for request in (
-        encode.table_stats_request,
-        encode.table_features_request,
-        encode.group_features_request,
-        encode.meter_features_request,
-    ):
-        replies += client.ask(request(client.version))
-    client.tell(encode.queues_request(client.version))
+    wanted: tuple[encode.Request, ...] = ("tables", "table features", "group features", "meter features")
+    for request in wanted:
+        replies += client.ask(encode.request(request, client.version))
+    client.tell(encode.request("queues", client.version))
     replies.append(client.receive().buf)
-    found = openflow.capabilities.read(client.version, 254, replies)
+    found = capabilities.read(client.version, 254, replies)
     assert found.groups is not None
     assert found.meters is not None
     assert (found.tables[0].active, found.tables[1].active) == (2, 0)

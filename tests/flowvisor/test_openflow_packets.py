@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from types import SimpleNamespace
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import pytest
@@ -11,12 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from os_ken.lib.packet import ethernet, icmp, icmpv6, ipv4, ipv6, packet, tcp, udp, vlan
 
-from adon.flowvisor import openflow
-from adon.flowvisor.openflow.packets import MAX_EXTENSION_HEADERS
+from adon.flowspace import Connection
+from adon.flowvisor.openflow.packets import (
+    MAX_EXTENSION_HEADERS,
+    PacketIn,
+    first_packet,
+    read_ends,
+    read_packet_in,
+    read_service,
+)
 from adon.flowvisor.rules.cookie import Kind, cookie
 from adon.flowvisor.topology.path import FiveTuple
+from tests.flowvisor.openflow_samples import packet_in
+from tests.support.refusals import refused
 
 LEARN_COOKIE = cookie(Kind.FLOW_LEARN, 17)
+ENDS = IPv4Address("10.1.0.10"), IPv4Address("10.2.0.10")
 
 
 def frame(*layers: Any) -> bytes:
@@ -47,8 +58,7 @@ SYN = frame(ip(6), tcp.tcp(40_000, 5001))
     ],
 )
 def test_the_connection_of_a_first_packet(data: bytes, expected: FiveTuple) -> None:
-    message = SimpleNamespace(cookie=LEARN_COOKIE, data=data)
-    assert openflow.first_packet(message) == (expected, "10.1.0.10", "10.2.0.10")
+    assert first_packet(PacketIn(LEARN_COOKIE, 1, data)) == (expected, "10.1.0.10", "10.2.0.10")
 
 
 @pytest.mark.parametrize(
@@ -73,12 +83,12 @@ def test_the_connection_of_a_first_packet(data: bytes, expected: FiveTuple) -> N
     ],
 )
 def test_what_is_no_first_packet_is_none(data: bytes) -> None:
-    assert openflow.first_packet(SimpleNamespace(cookie=LEARN_COOKIE, data=data)) is None
+    assert first_packet(PacketIn(LEARN_COOKIE, 1, data)) is None
 
 
 @pytest.mark.parametrize("number", [0, 5, cookie(Kind.FLOW_INGRESS, 17), 0xAD77 << 48])
 def test_only_learning_rules_may_send_packets(number: int) -> None:
-    assert openflow.first_packet(SimpleNamespace(cookie=number, data=SYN)) is None
+    assert first_packet(PacketIn(number, 1, SYN)) is None
 
 
 def test_a_tcp_option_of_length_zero_does_not_stop_us() -> None:
@@ -86,11 +96,7 @@ def test_a_tcp_option_of_length_zero_does_not_stop_us() -> None:
     endless = SYN[:46] + bytes([0x60]) + SYN[47:54] + b"\xfe\x00\x00\x00" + b"x" * 40
     ip_header = bytearray(endless)
     struct.pack_into("!H", ip_header, 16, len(endless) - 14)
-    assert openflow.five_tuple(bytes(ip_header)) == (
-        FiveTuple(6, 5001, 40_000),
-        "10.1.0.10",
-        "10.2.0.10",
-    )
+    assert read_ends(bytes(ip_header)) == (FiveTuple(6, 5001, 40_000), *ENDS)
 
 
 @given(st.binary(max_size=160), st.integers(0, len(SYN)), st.lists(st.integers(0, len(SYN) - 1), max_size=6))
@@ -99,7 +105,7 @@ def test_no_packet_raises(noise: bytes, cut: int, flipped: list[int]) -> None:
     for position in flipped:
         damaged[position] ^= 0xFF
     for data in (noise, SYN[:14] + noise, TCP6[:14] + noise, bytes(damaged[:cut]) + noise):
-        found = openflow.five_tuple(data)
+        found = read_ends(data)
         assert found is None or isinstance(found[0], FiveTuple)
 
 
@@ -137,7 +143,7 @@ LATER = bytes([6, 0, 1, 0, 0, 0, 0, 7])
     ids=["tcp", "udp", "icmp", "tagged", "four extension headers"],
 )
 def test_the_connection_of_an_ipv6_packet(data: bytes, expected: FiveTuple) -> None:
-    assert openflow.five_tuple(data) == (expected, "2001:db8::1", "2001:db8::2")
+    assert read_ends(data) == (expected, IPv6Address("2001:db8::1"), IPv6Address("2001:db8::2"))
 
 
 def with_headers(count: int) -> bytes:
@@ -161,4 +167,45 @@ def with_headers(count: int) -> bytes:
     ids=["none", "most", "too many", "later fragment", "nothing follows", "IP version 4", "no ports", "cut"],
 )
 def test_extension_headers_are_gone_through_to_an_end(data: bytes, *, known: bool) -> None:
-    assert (openflow.five_tuple(data) is not None) is known
+    assert (read_ends(data) is not None) is known
+
+
+def test_the_service_of_a_packet_is_its_connection_without_the_source_port() -> None:
+    found = Connection(*ENDS, 6, 5001)
+    assert read_service(SYN) == (found, 40_000)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        SYN[:37],
+        frame(ip(6, offset=5), tcp.tcp(1, 2)),
+        frame(ip(1), icmp.icmp()),
+        frame(vlan.vlan(vid=5, ethertype=0x0800), ip(6), tcp.tcp(1, 2)),
+    ],
+    ids=["empty", "cut off", "later fragment", "no ports", "tagged"],
+)
+def test_what_is_no_packet_to_a_service_is_none(data: bytes) -> None:
+    assert read_service(data) is None
+
+
+@pytest.mark.parametrize("match", [{}, {"metadata": 9}])
+def test_a_packet_in_has_cookie_port_and_frame(match: dict[str, int]) -> None:
+    assert read_packet_in(packet_in(LEARN_COOKIE, b"frame", 3, **match)) == PacketIn(
+        LEARN_COOKIE, 3, b"frame"
+    )
+
+
+def test_a_packet_in_that_does_not_begin_with_the_port_has_none() -> None:
+    data = bytearray(packet_in(LEARN_COOKIE, b"frame"))
+    data[28:32] = b"\x80\x00\x0a\x02"
+    assert read_packet_in(bytes(data)) == PacketIn(LEARN_COOKIE, None, b"frame")
+
+
+@given(st.binary(max_size=80))
+def test_bytes_that_are_no_packet_in_are_refused(noise: bytes) -> None:
+    with suppress(ValueError):
+        read_packet_in(noise)
+    with refused(ValueError):
+        read_packet_in(packet_in(LEARN_COOKIE, noise)[:26] + b"\xff\xff" + noise)

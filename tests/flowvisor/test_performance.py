@@ -13,6 +13,7 @@ from adon.flowvisor.selection.performance import (
     Changed,
     Counters,
     FlowLoad,
+    HourlyTable,
     PerformanceView,
     estimate_throughput,
 )
@@ -125,13 +126,12 @@ class TestView:
         assert view.best([THERE], Metric.THROUGHPUT, NOW - 3600) == 8.0
 
     def test_memory_is_bounded_and_one_wrong_date_does_not_empty_it(self) -> None:
-        view = PerformanceView(window=5 * 3600.0)
+        table = HourlyTable[float](6)
         for hour in range(100):
-            view.record(result(1.0 + hour, NOW + hour * 3600))
-        view.record(result(999.0, NOW + 10**8))
-        held = view._best[(THERE, Metric.THROUGHPUT)]
-        assert len(held) == 6
-        assert sorted(held.values()) == [96.0, 97.0, 98.0, 99.0, 100.0, 999.0]
+            table.update(result(1.0 + hour, NOW + hour * 3600), lambda _, hour=hour: 1.0 + hour)
+        table.update(result(999.0, NOW + 10**8), lambda _: 999.0)
+        held = table.since(THERE, Metric.THROUGHPUT, 0.0)
+        assert sorted(held) == [96.0, 97.0, 98.0, 99.0, 100.0, 999.0]
 
 
 class TestEstimate:

@@ -101,7 +101,7 @@ def test_all_paths_between_two_sites_in_configuration_order_and_both_directions(
 def test_a_candidate_carries_port_numbers_and_its_place_in_the_configuration() -> None:
     path = up().candidate(PathKey("routed", "mu", "osu")).path
     assert path is not None
-    assert (path.index, path.capacity, path.mtu, path.vlan) == (1, 6.5e6, 1500, None)
+    assert (path.index, path.capacity, path.attributes.mtu, path.vlan) == (1, 6.5e6, 1500, None)
     assert path.source_end == PathEnd(MU, 3, "02:00:00:0a:00:01")
     assert path.destination_end == PathEnd(OSU, 13, "02:00:00:0b:00:01")
 

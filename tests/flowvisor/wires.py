@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from adon.config.network import LinkDiscovery
-from adon.flowvisor.discovery.link import LinkState, PortKey, Wiring
+from adon.flowvisor.discovery.link import LinkState, Wiring
 from adon.flowvisor.discovery.link_discovery import Discovery, Found, Frame, LinkChange, Report
 from adon.flowvisor.discovery.lldp import Identity
-from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.network_graph import PortKey, PortState
 
 IDENTITY = Identity("test", b"run-0001", bytes(range(32)))
 QUICK = LinkDiscovery.model_validate({"debounce": "500 ms"})

@@ -108,6 +108,14 @@ def test_bound_without_a_search_is_what_pairs_rule_out() -> None:
     assert 0.99 * 80 < found.lower_bound_s <= found.completion_time_s == 80.0
 
 
+def test_tasks_that_must_share_a_machine_are_counted_together() -> None:
+    """Two heavy transfers connect three tasks, and a machine has cores for two: one batch proves it."""
+    rates = {f"{one}>{other}": 8.0 for one in "abcde" for other in "abcde" if one != other}
+    app = application({"i>j": 900, "j>k": 1000, "x>y": 3, "y>z": 2, "z>x": 1})
+    found = place_exactly(PlacementProblem(app, machines("abcde", 2.0), network(rates)), Stop(1))
+    assert (found.proven, found.completion_time_s) == (True, 900.0)
+
+
 @pytest.mark.parametrize("place", [place_exactly, solve_program])
 def test_problem_without_placement_is_refused(place: Callable[[PlacementProblem], Placement]) -> None:
     rates = network({"a>b": 1.0, "b>a": 0.0})

@@ -26,8 +26,8 @@ from adon.flowvisor.rules.match import Masked, Match
 from adon.flowvisor.rules.rule import Bucket, GroupEntry, MeterEntry, Rule
 from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.topology.path import FiveTuple
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import QSpec
+from adon.values import FrozenMap
 from tests.support.factories import make_decision, make_request
 
 times = st.floats(0, 1e11)

@@ -8,10 +8,10 @@ from typing import Any
 from adon.broker.decision import Decision, Outcome
 from adon.broker.flow import Flow, FlowRequest
 from adon.flowvisor.rules.switch_features import Room, SwitchFeatures
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.builtin_templates import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
+from adon.values import FrozenMap
 from measurement.anomaly.alarm import Alarm, Kind
 from measurement.anomaly.model import Direction, Evidence, Sample, Severity
 from measurement.model import Measurement, Metric, PathKey, Series

@@ -26,6 +26,7 @@ from adon.broker.recompute.differences import differences
 from adon.flowvisor.rules.pipeline import is_ours
 from adon.flowvisor.rules.rule import Op
 from adon.flowvisor.topology.overlay import OverlayPaths
+from measurement.model import from_json, to_json
 from tests.support.memory import MEMORIES
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def flow_ends_once(stage: Stage, effect: Effect) -> None:
 def circuits_survive_the_store(stage: Stage, effect: Effect) -> None:
     """Circuits are the same after a round trip through JSON."""
     if isinstance(effect, SaveCircuits):
-        assert OverlayPaths.from_json(effect.paths.to_json()) == effect.paths
+        assert from_json(OverlayPaths, to_json(effect.paths)) == effect.paths
 
 
 def foreign_entries_stay(stage: Stage, _: Effect) -> None:

@@ -10,7 +10,7 @@ import yaml
 from adon.config import Configuration, load
 from adon.config.policy import LadderPolicy
 from adon.config.slices import Slice
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
 EDGES = {"mu": 0xA01, "osu": 0xA02}

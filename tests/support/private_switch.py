@@ -15,13 +15,19 @@ from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
-from adon.flowvisor import openflow
-from adon.flowvisor.openflow import encode
-from adon.flowvisor.openflow.wire import V13, message
+from adon.flowvisor.openflow import decode, encode
+from adon.flowvisor.openflow.messages import envelope
+from adon.flowvisor.openflow.wire import V13, message, with_xid
 from adon.flowvisor.rules.rule import Change, Entry, ReportedRule, Slot
 from tests.flowvisor.network import MU
 
 PATIENCE_S = 180.0
+
+
+def parse(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any:
+    """Return a message as an object of os-ken; None if os-ken cannot parse it."""
+    found = envelope(datapath, version, kind, xid, data)
+    return found or ofproto_parser.msg(datapath, version, kind, len(data), xid, data)
 
 
 class OpenFlowClient:
@@ -37,7 +43,7 @@ class OpenFlowClient:
 
     def tell(self, packed: bytes) -> None:
         self._xid += 1
-        self._connection.sendall(openflow.with_xid(packed, self._xid))
+        self._connection.sendall(with_xid(packed, self._xid))
 
     def send(self, packed: bytes) -> None:
         """Bytes that have their transaction ids."""
@@ -47,7 +53,7 @@ class OpenFlowClient:
         header = self._exactly(ofp.OFP_HEADER_SIZE)
         version, kind, length, xid = ofproto_parser.header(header)
         rest = self._exactly(length - ofp.OFP_HEADER_SIZE)
-        return openflow.parsed(self.datapath, version, kind, xid, header + rest)
+        return parse(self.datapath, version, kind, xid, header + rest)
 
     def _exactly(self, size: int) -> bytes:
         data = b""
@@ -81,15 +87,15 @@ class OpenFlowClient:
     def report(self) -> tuple[list[ReportedRule], set[Slot]]:
         rules: list[ReportedRule] = []
         foreign: set[Slot] = set()
-        for data in self.ask(encode.rules_request(self.version)):
-            part = openflow.decode.part(MU, data)
+        for data in self.ask(encode.request("rules", self.version)):
+            part = decode.part(MU, data)
             rules += part.rules
             foreign |= part.foreign
         return rules, foreign
 
     def equipment(self) -> set[Entry]:
-        requests = (encode.groups_request(self.version), encode.meters_request(self.version))
-        parts = [openflow.decode.part(MU, data) for request in requests for data in self.ask(request)]
+        requests = (encode.request("groups", self.version), encode.request("meters", self.version))
+        parts = [decode.part(MU, data) for request in requests for data in self.ask(request)]
         return {entry for part in parts for entry in part.equipment}
 
     def everything(self) -> set[Entry]:

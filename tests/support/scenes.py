@@ -7,7 +7,7 @@ from typing import Any
 from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.flowvisor.topology.network_graph import PortState
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from tests.support.network_factories import make_configuration
 from tests.support.stage import MU_EDGE, Stage, know, make_stage
 

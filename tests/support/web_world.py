@@ -25,13 +25,13 @@ from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.config.access import Access as SignIn
 from adon.config.policy import MeasurementGrant
-from adon.frozenmap import FrozenMap
 from adon.store.access import upgrade as access
 from adon.store.access.access import Access
 from adon.store.access.database import FILE
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
 from adon.templates_catalog.model import Template
+from adon.values import FrozenMap
 from adon.yamlfile import check_model
 from apps import journal
 from apps.link import LinkClient

@@ -48,7 +48,7 @@ def walk_all(url: str, run: Path, pictures: Path) -> None:
 
 def _carrying(client: Client, bed: HostBed) -> researcher.Carry:
     def carry(flow: str) -> None:
-        size = client.flow(flow)["transfer_size_bytes"]
+        size = client.flow(flow).transfer_size_bytes
         client.report(flow, "started", 0, "")
         moved = stage.carry(bed, size, 1, int(researcher.PORT))
         client.report(flow, "finished", moved.received, "")

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from adon.broker.decision import SiteCost
 from adon.broker.resources.offer import Offer
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import CostModel
+from adon.values import FrozenMap
 
 CostFunction = Callable[[SiteCost, Offer, CostModel], float]
 """From the terms so far (``cost`` still ∞), the site's offer and the template's cost model to a cost."""

@@ -24,8 +24,8 @@ from adon.broker.decision import SiteCost
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.offer import Offer
 from adon.broker.uncertain import Uncertain
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import CostModel
+from adon.values import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from adon.flowvisor.selection.assessment import MetricRecord
 from adon.flowvisor.selection.performance import usable
 from adon.flowvisor.topology.path import Basis
 from adon.flowvisor.topology.path import Known as Usable
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import scoring_tables
+from adon.values import FrozenMap
 from measurement.model import Measurement, Metric
 
 LONGEST_S = 10.0

@@ -13,8 +13,8 @@ from adon.broker.decision import Decision
 from adon.broker.flipping.measured import measured
 from adon.broker.flipping.quantity import Kind, Quantity, stretched
 from adon.broker.recompute.seen import Looked, Placed, Snapshot
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import QSpec
+from adon.values import FrozenMap
 from measurement.model import Metric
 
 MOST_PRIORITY = 999

@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from adon.broker.cost.spread import ENOUGH_ERRORS
 from adon.broker.cost.terms import NetworkTerms, seconds_for
 from adon.broker.outcomes import Forecast
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 COVERAGE = 0.9
 ENOUGH = 19

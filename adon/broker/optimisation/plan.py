@@ -14,8 +14,8 @@ from adon.broker.choice import Choice
 from adon.broker.optimisation.placement import Planned
 from adon.broker.optimisation.search import Option, Problem, fits, solve, take
 from adon.flowvisor.selection.assessment import Verdict
-from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
+from adon.values import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)

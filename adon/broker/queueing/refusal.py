@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from adon.broker.heard import Heard
 from adon.flowvisor.topology.topology import Topology
-from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
+from adon.values import FrozenMap
 
 
 class Fate(NamedTuple):

@@ -44,9 +44,9 @@ from adon.flowvisor.selection.performance import Carried, Changed
 from adon.flowvisor.topology.network_graph import PortState
 from adon.flowvisor.topology.overlay import OverlayPaths
 from adon.flowvisor.topology.topology import Topology
-from adon.frozenmap import FrozenMap
 from adon.reasons import Reason
 from adon.templates_catalog.model import Template
+from adon.values import FrozenMap
 from measurement.model import Measurement, Metric, PathKey, finite, from_json, to_json, type_adapter
 
 KEPT = 4096
@@ -260,9 +260,8 @@ def _topology_to_json(topology: Topology) -> object:
     return {
         "ports": ports,
         "connected": [_hex(dpid) for dpid in sorted(topology.connected)],
-        "circuits": topology.overlay_paths.to_json(),
+        "circuits": to_json(topology.overlay_paths),
         "seen": [[_hex(a), one, _hex(b), other] for a, one, b, other in sorted(topology.seen)],
-        "penalties": dict(topology.penalties),
         "groupless": [_hex(dpid) for dpid in sorted(topology.groupless)],
     }
 
@@ -276,9 +275,8 @@ def _topology_from_json(body: Any, configuration: Configuration) -> Topology:
         configuration,
         ports=FrozenMap(ports),
         connected=frozenset(int(dpid, 16) for dpid in body["connected"]),
-        overlay_paths=OverlayPaths.from_json(body["circuits"]),
+        overlay_paths=from_json(OverlayPaths, body["circuits"]),
         seen=frozenset((int(a, 16), one, int(b, 16), other) for a, one, b, other in body["seen"]),
-        penalties=FrozenMap(body["penalties"]),
         groupless=frozenset(int(dpid, 16) for dpid in body["groupless"]),
     )
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from adon.broker.queueing.trial import Trial
 from adon.broker.recompute.seen import Known, Load, OwnRates, Placed, Seen, Step
 from adon.broker.world import World
 from adon.flowvisor.topology.path import CandidatePath
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from measurement.model import Metric, PathKey
 
 

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from adon.broker.resources.amounts import NOTHING, Amounts, Limits, Shortage
 from adon.broker.resources.reservation import Reservation
 from adon.errors import Conflict
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 _Vector = tuple[int, ...]
 _ZERO: _Vector = NOTHING.vector

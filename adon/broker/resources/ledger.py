@@ -16,7 +16,7 @@ from adon.broker.resources.amounts import Limits, Place
 from adon.broker.resources.book import Book, Hold
 from adon.broker.resources.reservation import Reservation, Stage
 from adon.errors import Conflict, NotFound
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)

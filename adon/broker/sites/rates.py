@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from adon.broker.uncertain import Uncertain
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 FADING = 0.8
 

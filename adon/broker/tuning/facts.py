@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from adon.broker.uncertain import Uncertain
 from adon.errors import InvalidFields
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 MTU_RANGE = (576, 65_535)
 """The smallest packet every IPv4 host takes (RFC 791), and the largest there is."""

@@ -23,7 +23,7 @@ from typing import Any
 
 from adon.broker.tuning.facts import Connection, HostFacts, Interface
 from adon.errors import InvalidInput
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 KEPT = ("net.core.", "net.ipv4.tcp_", "kernel.osrelease")
 """What of ``sysctl -a`` is looked at."""

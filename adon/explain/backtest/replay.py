@@ -29,8 +29,8 @@ from adon.explain.backtest.switches import CountingSwitch, Passing
 from adon.explain.event_player import EventPlayer, SavedState
 from adon.flowvisor.topology.overlay import OverlayPaths
 from adon.flowvisor.topology.topology import Topology
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
+from adon.values import FrozenMap
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, Metric, PathKey
 

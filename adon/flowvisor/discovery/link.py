@@ -20,6 +20,7 @@ from enum import StrEnum
 from adon.config import Configuration
 from adon.config.network import LinkDiscovery
 from adon.flowvisor.discovery.lldp import Neighbour
+from adon.flowvisor.topology.network_graph import PortKey, PortState
 from adon.flowvisor.topology.path import dpid_text
 from adon.reasons import AnnouncementCode
 from adon.units import format_duration
@@ -127,8 +128,6 @@ class Flaps:
         return max(0, self.count - int((now - self.last) / settings.flap_forgiven))
 
 
-PortKey = tuple[int, int]
-"""Datapath id and port number."""
 LinkKey = tuple[PortKey, PortKey]
 """The two ends, the smaller one first."""
 
@@ -154,7 +153,7 @@ class LinkState(StrEnum):
 class Port:
     """A port of a connected switch.
 
-    :param up: whether frames can pass: switched on and with carrier.
+    :param state: as the switch reported it last.
     :param up_since: frames sent before are not believed: they may come from before a change.
     :param settled_at: a link at this port is used from then on (debounce).
     :param foreign: another system's LLDP, and until when it is believed.
@@ -162,12 +161,8 @@ class Port:
     """
 
     dpid: int
-    number: int
     name: str
-    mac: str
-    admin: bool
-    oper: bool
-    up: bool
+    state: PortState
     up_since: float
     settled_at: float
     foreign: tuple[Neighbour, float] | None = None
@@ -176,7 +171,7 @@ class Port:
     @property
     def key(self) -> PortKey:
         """Datapath id and number."""
-        return (self.dpid, self.number)
+        return (self.dpid, self.state.number)
 
 
 @dataclass(slots=True)
@@ -247,6 +242,7 @@ class Situation:
     :param ports: the two ends' ports, None for one that is not there.
     :param connected: whether the switches of both ends are.
     :param back_since: when the one that connected last did.
+    :param whole: whether both ends hear the other, and both ports are up.
     :param contradiction: what the configuration says against this link; empty if nothing.
     :param shared: whether an end hears a third port.
     """
@@ -254,35 +250,22 @@ class Situation:
     ports: tuple[Port | None, Port | None]
     connected: bool
     back_since: float
+    whole: bool
     contradiction: str
     shared: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a link is, why, whether it is whole, and when the clock alone may change that."""
-
-    state: LinkState
-    reason: str
-    whole: bool
-    due: float
-
-
-def judge(link: Link, seen: Situation, now: float, window: float) -> Verdict:
-    """What a link is now."""
-    fresh = link.fresh(now, window)
-    up = all(port is not None and port.up for port in seen.ports)
-    whole = seen.connected and up and all(end in fresh for end in link.ends)
-    state, reason = _state(link, seen, fresh, whole, now, window)
+def next_change(link: Link, seen: Situation, now: float, window: float) -> float:
+    """Return when the clock alone may change what a link is."""
     times = [heard.at + window for heard in link.heard.values()]
     times += [port.settled_at for port in seen.ports if port is not None]
     times += [seen.back_since + window, link.since + window]
-    return Verdict(state, reason, whole, min((time for time in times if time > now), default=float("inf")))
+    return min((time for time in times if time > now), default=float("inf"))
 
 
-def _state(
-    link: Link, seen: Situation, fresh: frozenset[PortKey], whole: bool, now: float, window: float
-) -> tuple[LinkState, str]:
+def judge(link: Link, seen: Situation, now: float, window: float) -> tuple[LinkState, str]:
+    """Return what a link is now, and why."""
+    fresh, whole = link.fresh(now, window), seen.whole
     if not seen.connected:
         return LinkState.UNKNOWN, "a switch is not connected"
     if (closed := _closed(seen)) is not None:
@@ -311,8 +294,8 @@ def _closed(seen: Situation) -> str | None:
     for port in seen.ports:
         if port is None:
             return "a port is gone"
-        if not port.up:
-            return f"port {port.name!r} " + ("has no carrier" if port.admin else "is switched off")
+        if not port.state.live:
+            return f"port {port.name!r} " + ("has no carrier" if port.state.admin else "is switched off")
     return None
 
 

@@ -30,16 +30,16 @@ from adon.flowvisor.discovery.link import (
     LinkKey,
     LinkState,
     Port,
-    PortKey,
     Situation,
     SwitchPorts,
     Wiring,
     judge,
+    next_change,
     port_text,
     told_as,
     worth_telling,
 )
-from adon.flowvisor.topology.network_graph import PortState
+from adon.flowvisor.topology.network_graph import PortKey, PortState
 from adon.reasons import AnnouncementCode
 
 REMEMBERED_S = 86_400.0
@@ -159,14 +159,15 @@ class LinkTable:
 
     def _judge(self, link: Link, now: float, found: Found) -> None:
         window = self._settings.window
-        verdict = judge(link, self._situation(link, now), now, window)
-        if link.whole and not verdict.whole and verdict.state is not LinkState.UNKNOWN:
+        seen = self._situation(link, now)
+        (state, reason), due = judge(link, seen, now, window), next_change(link, seen, now, window)
+        if link.whole and not seen.whole and state is not LinkState.UNKNOWN:
             link.flaps = link.flaps.failed(now, self._settings)
-        if verdict.state is not link.state:
-            found.changes.append(LinkChange(link.ends, link.state, verdict.state, verdict.reason))
+        if state is not link.state:
+            found.changes.append(LinkChange(link.ends, link.state, state, reason))
             link.since = now
-        link.state, link.reason = verdict.state, verdict.reason
-        link.whole, link.due = verdict.whole, min(verdict.due, _later(link.flaps.until, now))
+        link.state, link.reason, link.whole = state, reason, seen.whole
+        link.due = min(due, link.flaps.until) if link.flaps.until > now else due
         self._report(link, now, found)
         self._forget_if_over(link, now)
         self._due = min(self._due, link.due)
@@ -181,12 +182,18 @@ class LinkTable:
     def _situation(self, link: Link, now: float) -> Situation:
         switches = [self._switches[dpid] for dpid, _ in link.ends]
         one, other = (s.ports.get(end[1]) for s, end in zip(switches, link.ends, strict=True))
-        against = ""
+        against, up = "", False
         if one is not None and other is not None:
             against = self._wiring.contradiction((one.dpid, one.name), (other.dpid, other.name))
+            up = one.state.live and other.state.live
+        connected, fresh = (
+            all(switch.connected for switch in switches),
+            link.fresh(now, self._settings.window),
+        )
         return Situation(
             ports=(one, other),
-            connected=all(switch.connected for switch in switches),
+            connected=connected,
+            whole=connected and up and fresh >= set(link.ends),
             back_since=max(switch.since for switch in switches),
             contradiction=against,
             shared=any(self._heard_at(end, now) > 1 for end in link.ends),
@@ -212,10 +219,6 @@ class LinkTable:
 
     def _name(self, end: PortKey) -> str:
         return port_text(end, self._switches[end[0]].ports.get(end[1]))
-
-
-def _later(time: float, now: float) -> float:
-    return time if time > now else float("inf")
 
 
 TELL_AGAIN_S = 60.0
@@ -252,7 +255,7 @@ class Discovery:
         """A switch connected with these ports, by name."""
         found = self.switch_down(dpid, now)
         phase = GOLDEN * (len(self._switches) + 1) % 1
-        known = {s.number: _port(dpid, name, s, now, settled_at=now) for name, s in ports.items()}
+        known = {state.number: Port(dpid, name, state, now, now) for name, state in ports.items()}
         self._switches[dpid] = SwitchPorts(known, now, now + phase * self._settings.hello)
         found.frames += self._hellos(known.values(), now)
         self._links.settle(self._links.of_switch(dpid), now, found)
@@ -273,7 +276,7 @@ class Discovery:
         if switch is None or not switch.connected:
             return found
         before = next((port for port in switch.ports.values() if port.name == name), None)
-        if before is not None and (state is None or state.number != before.number):
+        if before is not None and (state is None or state.number != before.state.number):
             self._remove(switch, before, now, found)
             before = None
         if state is None:
@@ -281,13 +284,12 @@ class Discovery:
         taken = switch.ports.get(state.number)
         if taken is not None and taken is not before:
             self._remove(switch, taken, now, found)
-        stays_up = before is not None and before.up and state.live
-        if before is not None and stays_up:
-            before.admin, before.oper, before.mac = state.admin, state.oper, state.mac
+        if before is not None and before.state.live and state.live:
+            before.state = state
             return found
-        port = _port(dpid, name, state, now, settled_at=now + self._settings.debounce)
-        port.told = {} if before is None else before.told
-        switch.ports[port.number] = port
+        told = {} if before is None else before.told
+        port = Port(dpid, name, state, now, now + self._settings.debounce, told=told)
+        switch.ports[state.number] = port
         self._links.unhear(self._links.at(port.key), now, found)
         found.frames += self._hellos([port], now)
         return found
@@ -305,8 +307,8 @@ class Discovery:
         :param round_trips: between controller and switch per datapath id, s; taken off the link's delay.
         """
         found = self._begin(now)
-        port = self._port((dpid, number))
-        if port is None or not port.up:
+        port = self.port((dpid, number))
+        if port is None or not port.state.live:
             return found
         match lldp.parse(data, self._identity):
             case lldp.Hello() as hello:
@@ -349,7 +351,8 @@ class Discovery:
 
     def port(self, key: PortKey) -> Port | None:
         """A port as it was reported last; to be read only."""
-        return self._port(key)
+        switch = self._switches.get(key[0])
+        return None if switch is None or not switch.connected else switch.ports.get(key[1])
 
     def neighbours(self, now: float) -> tuple[tuple[Port, lldp.Neighbour], ...]:
         """The ports that hear another system, and what it says of itself."""
@@ -363,16 +366,16 @@ class Discovery:
     # -- hellos -------------------------------------------------------------------------------------
 
     def _hellos(self, ports: Iterable[Port], now: float) -> list[Frame]:
-        return [self._hello(port, now) for port in ports if port.up and self._speaks(port)]
+        return [self._hello(port, now) for port in ports if port.state.live and self._speaks(port)]
 
     def _speaks(self, port: Port) -> bool:
         return not self._wiring.silent((port.dpid, port.name))
 
     def _hello(self, port: Port, now: float) -> Frame:
         self._sequence += 1
-        hello = lldp.Hello(port.dpid, port.number, self._sequence, now, self._identity.controller)
+        hello = lldp.Hello(*port.key, self._sequence, now, self._identity.controller)
         ttl = int(self._settings.window) + 1
-        return Frame(*port.key, lldp.hello_frame(self._identity, hello, port.name, port.mac, ttl))
+        return Frame(*port.key, lldp.hello_frame(self._identity, hello, port.name, port.state.mac, ttl))
 
     def _hear(
         self, port: Port, hello: lldp.Hello, now: float, round_trips: Mapping[int, float], found: Found
@@ -381,7 +384,7 @@ class Discovery:
             text = "hears the hello of another controller of this network, which is not counted"
             self._tell(port, "hello-standby", "info", text, now, found)
             return
-        sender = self._port((hello.dpid, hello.port))
+        sender = self.port((hello.dpid, hello.port))
         if sender is None or not self._believed(sender, hello, now):
             return
         link = self._links.between(sender.key, port.key, now)
@@ -399,7 +402,7 @@ class Discovery:
     def _believed(self, sender: Port, hello: lldp.Hello, now: float) -> bool:
         age = now - hello.sent_at
         recent = -CLOCK_GRAIN_S <= age < self._settings.window
-        return sender.up and recent and hello.sent_at >= sender.up_since - CLOCK_GRAIN_S
+        return sender.state.live and recent and hello.sent_at >= sender.up_since - CLOCK_GRAIN_S
 
     def _meet(self, port: Port, neighbour: lldp.Neighbour, now: float, found: Found) -> None:
         before = port.foreign
@@ -423,12 +426,8 @@ class Discovery:
         self._links.wake(now, found)
         return found
 
-    def _port(self, key: PortKey) -> Port | None:
-        switch = self._switches.get(key[0])
-        return None if switch is None or not switch.connected else switch.ports.get(key[1])
-
     def _remove(self, switch: SwitchPorts, port: Port, now: float, found: Found) -> None:
-        del switch.ports[port.number]
+        del switch.ports[port.state.number]
         self._links.unhear(self._links.at(port.key), now, found)
 
     def _tell(
@@ -438,17 +437,3 @@ class Discovery:
         if last is None or now - last >= TELL_AGAIN_S:
             port.told[code] = now
             found.reports.append(Report(level, code, f"{port_text(port.key, port)} {text}"))
-
-
-def _port(dpid: int, name: str, state: PortState, now: float, *, settled_at: float) -> Port:
-    return Port(
-        dpid=dpid,
-        number=state.number,
-        name=name,
-        mac=state.mac,
-        admin=state.admin,
-        oper=state.oper,
-        up=state.live,
-        up_since=now,
-        settled_at=settled_at,
-    )

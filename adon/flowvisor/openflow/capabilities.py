@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_4 as ofp14
@@ -17,7 +18,7 @@ from adon.flowvisor.openflow.encode import GROUP_TYPES
 from adon.flowvisor.openflow.oxm import ADDRESS_FIELDS, PORT_FIELDS
 from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, V13, entries
 from adon.flowvisor.rules.switch_features import Queue, Room, SwitchFeatures
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 _TABLE = struct.Struct("!B3xIQQ")
 _TABLE_FEATURES = struct.Struct("!HB5x32sQQII")
@@ -71,7 +72,7 @@ def read(version: int, n_tables: int, replies: Iterable[bytes]) -> SwitchFeature
         except (struct.error, IndexError) as error:
             raise ValueError(f"a reply of type {kind} that ends too early: {error}") from error
     numbers = sorted(active.keys() | rooms.keys())
-    known = {number: _room(rooms.get(number, Room()), active.get(number, 0)) for number in numbers}
+    known = {number: replace(rooms.get(number, Room()), active=active.get(number, 0)) for number in numbers}
     return SwitchFeatures(
         version,
         n_tables,
@@ -89,10 +90,6 @@ def _kind(data: bytes) -> int | None:
     if len(data) < BODY or data[1] != ofp.OFPT_MULTIPART_REPLY:
         return None
     return int(MULTIPART.unpack_from(data, HEADER.size)[0])
-
-
-def _room(room: Room, active: int) -> Room:
-    return Room(active, room.most, room.fields)
 
 
 def _active(data: bytes) -> Iterator[tuple[int, int]]:

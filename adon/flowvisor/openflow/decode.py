@@ -25,8 +25,7 @@ from adon.flowvisor.openflow.encode import GROUP_TYPES, METER_FLAGS, GroupKind
 from adon.flowvisor.openflow.instructions import read_actions, read_instructions
 from adon.flowvisor.openflow.oxm import read_match
 from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, entries
-from adon.flowvisor.rules.cookie import COOKIE_PREFIX
-from adon.flowvisor.rules.match import Match
+from adon.flowvisor.rules.cookie import is_our_cookie
 from adon.flowvisor.rules.pipeline import is_ours
 from adon.flowvisor.rules.rule import Bucket, GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 
@@ -38,8 +37,6 @@ _REASONS: Mapping[int, RemovedReason] = {
     ofp.OFPRR_DELETE: "delete",
     ofp.OFPRR_GROUP_DELETE: "group",
 }
-OUR_COOKIE = COOKIE_PREFIX >> 56
-
 _GROUP_KINDS: Mapping[int, GroupKind] = {number: kind for kind, number in GROUP_TYPES.items()}
 
 _FLOW = struct.Struct("!HBxIIHHHH4xQQQ")
@@ -131,26 +128,12 @@ def _flow(dpid: int, data: bytes, start: int, end: int) -> ReportedRule:
     (_, table, seconds, nanoseconds, priority, idle, hard, _, cookie, packets, octets) = _FLOW.unpack_from(
         data, start
     )
-    match, after = read_match(data, start + _FLOW.size, end, data[0])
-    rule = _rule(dpid, table, priority, match, cookie, idle, hard, data[after:end])
+    match, after = read_match(data, start + _FLOW.size, end)
+    # Of a foreign rule only the slot counts, not what it does.
+    does = read_instructions(data[after:end] if is_our_cookie(cookie) else b"")
+    metered = (does.meter, does.metadata, does.goto)
+    rule = Rule(dpid, priority, match, does.actions, cookie, idle, table, *metered, hard)
     return ReportedRule(rule, packets, octets, seconds + nanoseconds / 1e9)
-
-
-def _rule(
-    dpid: int,
-    table: int,
-    priority: int,
-    match: Match,
-    cookie: int,
-    idle: int,
-    hard: int,
-    instructions: bytes,
-) -> Rule:
-    # Of a foreign rule only the slot counts: whatever it does is nobody's business.
-    does = read_instructions(instructions if cookie >> 56 == OUR_COOKIE else b"")
-    return Rule(
-        dpid, priority, match, does.actions, cookie, idle, table, does.meter, does.metadata, does.goto, hard
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +160,7 @@ def removed(dpid: int, data: bytes) -> Removed | None:
     cookie, priority, reason, table, seconds, nanoseconds, idle, hard, packets, octets = _REMOVED.unpack_from(
         data, HEADER.size
     )
-    match, _ = read_match(data, HEADER.size + _REMOVED.size, len(data), data[0])
+    match, _ = read_match(data, HEADER.size + _REMOVED.size, len(data))
     rule = Rule(dpid, priority, match, (), cookie, idle, table, hard_timeout=hard)
     if not is_ours(rule):
         return None

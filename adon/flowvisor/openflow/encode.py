@@ -25,7 +25,8 @@ unannounced flow is changed without being strict, by the same filter.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
@@ -33,43 +34,45 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_4 as ofp14
 
 from adon.flowvisor.openflow.instructions import actions_bytes, instructions_bytes
-from adon.flowvisor.openflow.oxm import match_bytes
+from adon.flowvisor.openflow.oxm import FULL, match_bytes
 from adon.flowvisor.openflow.wire import MULTIPART, V13, message, with_xid
-from adon.flowvisor.rules.action import Action
-from adon.flowvisor.rules.connections import is_connections, is_soft
-from adon.flowvisor.rules.cookie import COOKIE_MASK, COOKIE_PREFIX, FLOWS_MASK, FLOWS_PREFIX
+from adon.flowvisor.rules.action import Action, Output
+from adon.flowvisor.rules.connections import is_soft, stands_for_connections
+from adon.flowvisor.rules.cookie import FLOWS_MASK, FLOWS_PREFIX
 from adon.flowvisor.rules.match import Match
 from adon.flowvisor.rules.pipeline import is_ours
 from adon.flowvisor.rules.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
-FULL_COOKIE_MASK = (1 << 64) - 1
-
 PIECE = 512
 """Messages that are packed before any of them is sent."""
+LARGEST_FRAME = 0xFF00
+"""Bytes of a frame that a packet-out has room for, whatever its actions."""
 
 _FLOW_MOD = struct.Struct("!BBHIQQBBHHHIIIHH")
 _FLOW_CHANGES: Mapping[Op, tuple[int, int]] = {
-    Op.MODIFY: (ofp.OFPFC_MODIFY_STRICT, FULL_COOKIE_MASK),
-    Op.DELETE: (ofp.OFPFC_DELETE_STRICT, FULL_COOKIE_MASK),
+    Op.ADD: (ofp.OFPFC_ADD, 0),
+    Op.MODIFY: (ofp.OFPFC_MODIFY_STRICT, FULL),
+    Op.DELETE: (ofp.OFPFC_DELETE_STRICT, FULL),
 }
-"""Command and cookie mask."""
-_ALL_CHANGES: Mapping[Op, int] = {
-    Op.ADD: ofp.OFPFC_MODIFY,
-    Op.MODIFY: ofp.OFPFC_MODIFY,
-    Op.DELETE: ofp.OFPFC_DELETE,
+"""Command and cookie mask of a flow-mod."""
+_CONNECTION_CHANGES: Mapping[Op, tuple[int, int]] = {
+    Op.ADD: (ofp.OFPFC_MODIFY, FULL),
+    Op.MODIFY: (ofp.OFPFC_MODIFY, FULL),
+    Op.DELETE: (ofp.OFPFC_DELETE, FULL),
 }
-"""What is done to all connections of an unannounced flow at once
+"""The same for the rule that stands for all connections of an unannounced flow
 (:mod:`adon.flowvisor.rules.connections`)."""
+_COMMANDS: Mapping[Op, int] = {
+    Op.ADD: ofp.OFPGC_ADD,
+    Op.MODIFY: ofp.OFPGC_MODIFY,
+    Op.DELETE: ofp.OFPGC_DELETE,
+}
+"""Command of a group-mod; that of a meter-mod has the same numbers."""
 
 GroupKind = Literal["all", "select", "indirect", "fast_failover"]
 
 _GROUP_MOD = struct.Struct("!HBxI")
 _BUCKET = struct.Struct("!HHII4x")
-_GROUP_COMMANDS: Mapping[Op, int] = {
-    Op.ADD: ofp.OFPGC_ADD,
-    Op.MODIFY: ofp.OFPGC_MODIFY,
-    Op.DELETE: ofp.OFPGC_DELETE,
-}
 GROUP_TYPES: Mapping[GroupKind, int] = {
     "all": ofp.OFPGT_ALL,
     "select": ofp.OFPGT_SELECT,
@@ -79,11 +82,6 @@ GROUP_TYPES: Mapping[GroupKind, int] = {
 
 _METER_MOD = struct.Struct("!HHI")
 _BAND = struct.Struct("!HHII4x")
-_METER_COMMANDS: Mapping[Op, int] = {
-    Op.ADD: ofp.OFPMC_ADD,
-    Op.MODIFY: ofp.OFPMC_MODIFY,
-    Op.DELETE: ofp.OFPMC_DELETE,
-}
 METER_FLAGS = ofp.OFPMF_KBPS | ofp.OFPMF_BURST | ofp.OFPMF_STATS
 """Rate in kbit/s, with a burst, counted (R13)."""
 
@@ -137,11 +135,8 @@ def batch(wanted: Sequence[Change], version: int, xids: Sequence[int]) -> Iterat
 
 def _flow_mod(op: Op, rule: Rule, version: int, xid: int) -> bytes:
     deletes = op is Op.DELETE
-    if is_connections(rule):
-        command, mask = _ALL_CHANGES[op], FULL_COOKIE_MASK
-    else:
-        command, mask = (ofp.OFPFC_ADD, 0) if op is Op.ADD else _FLOW_CHANGES[op]
-    body = match_bytes(rule.match, version)
+    command, mask = (_CONNECTION_CHANGES if stands_for_connections(rule) else _FLOW_CHANGES)[op]
+    body = match_bytes(rule.match)
     if not deletes:
         body += instructions_bytes(rule)
     head = _FLOW_MOD.pack(
@@ -170,7 +165,7 @@ def _flow_mod(op: Op, rule: Rule, version: int, xid: int) -> bytes:
 
 
 def _group_mod(op: Op, group: GroupEntry, version: int, xid: int = 0) -> bytes:
-    command, kind = _GROUP_COMMANDS[op], GROUP_TYPES[group.kind]
+    command, kind = _COMMANDS[op], GROUP_TYPES[group.kind]
     weight = 1 if group.kind == "select" else 0
     wanted = () if op is Op.DELETE else group.buckets
     buckets = b"".join(_bucket(bucket, weight) for bucket in wanted)
@@ -187,7 +182,7 @@ def _bucket(bucket: Bucket, weight: int) -> bytes:
 def _meter_mod(op: Op, meter: MeterEntry, version: int, xid: int) -> bytes:
     if meter.rate % 1000 or meter.burst % 1000:
         raise ValueError(f"{meter}: rate and burst must be whole kbit/s and kbit")
-    body = _METER_MOD.pack(_METER_COMMANDS[op], METER_FLAGS, meter.number)
+    body = _METER_MOD.pack(_COMMANDS[op], METER_FLAGS, meter.number)
     if op is not Op.DELETE:
         body += _BAND.pack(ofp.OFPMBT_DROP, _BAND.size, meter.rate // 1000, meter.burst // 1000)
     return message(version, ofp.OFPT_METER_MOD, body, xid)
@@ -205,6 +200,26 @@ def packet_out(actions: tuple[Action, ...], data: bytes, version: int, in_port: 
     port, packed = ofp.OFPP_CONTROLLER if in_port is None else in_port, actions_bytes(actions)
     head = _PACKET_OUT.pack(ofp.OFP_NO_BUFFER, port, len(packed))
     return message(version, ofp.OFPT_PACKET_OUT, head + packed + data)
+
+
+def admission(rule: Rule, packets: Iterable[tuple[int, bytes, bool]], version: int, xid: int) -> bytes:
+    """The messages that let packets of an unannounced flow through.
+
+    :param rule: what each connection gets, without the port that it comes from.
+    :param packets: the port that each comes from, the frame, whether its connection is new and gets a rule.
+    :param xid: of every message: an error names the flow by it.
+    """
+    # A packet goes where its rule sends the next one: through the tables if need be.
+    plain = rule.goto is None and rule.meter is None
+    actions = rule.actions if plain else (Output(ofp.OFPP_TABLE),)
+    messages: list[bytes] = []
+    for port, frame, new in packets:
+        if new:
+            one = replace(rule, match=replace(rule.match, tp_src=port))
+            messages.append(change(Change(Op.ADD, one), version, xid))
+        if len(frame) <= LARGEST_FRAME:
+            messages.append(with_xid(packet_out(actions, frame, version, rule.match.in_port), xid))
+    return b"".join(messages)
 
 
 def role_request(wanted: int, generation: int, version: int) -> bytes:
@@ -225,64 +240,43 @@ def barrier(version: int) -> bytes:
     return message(version, ofp.OFPT_BARRIER_REQUEST, b"")
 
 
-def _multipart(version: int, kind: int, body: bytes = b"") -> bytes:
-    return message(version, ofp.OFPT_MULTIPART_REQUEST, MULTIPART.pack(kind, 0) + body)
+Request = Literal[
+    "rules",
+    "flow counters",
+    "groups",
+    "meters",
+    "tables",
+    "table features",
+    "group features",
+    "meter features",
+    "queues",
+]
+"""What a switch can be asked for; queues are asked for by a message of their own in 1.3."""
 
 
-@lru_cache
-def rules_request(version: int, *, ours_only: bool = False) -> bytes:
-    """The request for all rules with their counters (7.3.5.2), or only for those with our cookie."""
-    cookie, mask = (COOKIE_PREFIX, COOKIE_MASK) if ours_only else (0, 0)
+def _rules_body(cookie: int, mask: int) -> bytes:
     body = _FLOW_REQUEST.pack(ofp.OFPTT_ALL, ofp.OFPP_ANY, ofp.OFPG_ANY, cookie, mask)
-    return _multipart(version, ofp.OFPMP_FLOW, body + match_bytes(Match(), version))
+    return body + match_bytes(Match())
+
+
+_REQUESTS: Mapping[Request, tuple[int, bytes]] = {
+    "rules": (ofp.OFPMP_FLOW, _rules_body(0, 0)),
+    "flow counters": (ofp.OFPMP_FLOW, _rules_body(FLOWS_PREFIX, FLOWS_MASK)),
+    "groups": (ofp.OFPMP_GROUP_DESC, b""),
+    "meters": (ofp.OFPMP_METER_CONFIG, _NUMBER.pack(ofp.OFPM_ALL)),
+    "tables": (ofp.OFPMP_TABLE, b""),
+    "table features": (ofp.OFPMP_TABLE_FEATURES, b""),
+    "group features": (ofp.OFPMP_GROUP_FEATURES, b""),
+    "meter features": (ofp.OFPMP_METER_FEATURES, b""),
+    "queues": (ofp14.OFPMP_QUEUE_DESC, _QUEUES.pack(ofp.OFPP_ANY, ofp.OFPQ_ALL)),
+}
+"""Type and body of each multipart request (7.3.5; queues: 1.4.1, 7.3.5.16)."""
 
 
 @lru_cache
-def counters_request(version: int) -> bytes:
-    """The request for the rules of flows with their counters: those whose cookie has a kind of flows."""
-    body = _FLOW_REQUEST.pack(ofp.OFPTT_ALL, ofp.OFPP_ANY, ofp.OFPG_ANY, FLOWS_PREFIX, FLOWS_MASK)
-    return _multipart(version, ofp.OFPMP_FLOW, body + match_bytes(Match(), version))
-
-
-@lru_cache
-def groups_request(version: int) -> bytes:
-    """The request for all groups (7.3.5.7)."""
-    return _multipart(version, ofp.OFPMP_GROUP_DESC)
-
-
-@lru_cache
-def meters_request(version: int) -> bytes:
-    """The request for all meters (7.3.5.10)."""
-    return _multipart(version, ofp.OFPMP_METER_CONFIG, _NUMBER.pack(ofp.OFPM_ALL))
-
-
-@lru_cache
-def group_features_request(version: int) -> bytes:
-    """Which groups the switch can have (7.3.5.8)."""
-    return _multipart(version, ofp.OFPMP_GROUP_FEATURES)
-
-
-@lru_cache
-def meter_features_request(version: int) -> bytes:
-    """Which meters the switch can have (7.3.5.11)."""
-    return _multipart(version, ofp.OFPMP_METER_FEATURES)
-
-
-@lru_cache
-def table_stats_request(version: int) -> bytes:
-    """How full the tables are (7.3.5.4)."""
-    return _multipart(version, ofp.OFPMP_TABLE)
-
-
-@lru_cache
-def table_features_request(version: int) -> bytes:
-    """What the tables can hold (7.3.5.5); an empty body asks and changes nothing."""
-    return _multipart(version, ofp.OFPMP_TABLE_FEATURES)
-
-
-@lru_cache
-def queues_request(version: int) -> bytes:
-    """The queues of all ports: 7.3.6 in 1.3, a multipart request since 1.4 (1.4.1, 7.3.5.16)."""
-    if version == V13:
+def request(wanted: Request, version: int) -> bytes:
+    """The message that asks a switch for what it holds or can do."""
+    if wanted == "queues" and version == V13:
         return message(version, ofp.OFPT_QUEUE_GET_CONFIG_REQUEST, _NUMBER.pack(ofp.OFPP_ANY))
-    return _multipart(version, ofp14.OFPMP_QUEUE_DESC, _QUEUES.pack(ofp.OFPP_ANY, ofp.OFPQ_ALL))
+    kind, body = _REQUESTS[wanted]
+    return message(version, ofp.OFPT_MULTIPART_REQUEST, MULTIPART.pack(kind, 0) + body)

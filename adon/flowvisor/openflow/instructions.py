@@ -31,10 +31,8 @@ from adon.flowvisor.rules.action import (
     ToGroup,
     Unknown,
 )
-from adon.flowvisor.rules.match import Masked
+from adon.flowvisor.rules.match import ETH_TYPE_VLAN, Masked
 from adon.flowvisor.rules.rule import Rule
-
-ETH_TYPE_VLAN = 0x8100
 
 _ACTION = struct.Struct("!HH4x")
 _NUMBER = struct.Struct("!HHI")

@@ -13,16 +13,17 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_4 as ofp14
 
 from adon.flowvisor.controller_roles import ControllerRole
-from adon.flowvisor.openflow.message_validation import ONF, ONF_ROLE_STATUS
 from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART
 from adon.flowvisor.topology.network_graph import PortState
 
-_REPORTS: Mapping[int, str] = {
+ONF, ONF_ROLE_STATUS = 0x4F4E4600, 1911
+"""The Open Networking Foundation as experimenter, and its role status for OpenFlow 1.3 (extension 191)."""
+
+REPORTS: Mapping[int, str] = {
     ofp.OFPMP_FLOW: "OFPFlowStatsReply",
     ofp.OFPMP_GROUP_DESC: "OFPGroupDescStatsReply",
     ofp.OFPMP_METER_CONFIG: "OFPMeterConfigStatsReply",
@@ -32,20 +33,13 @@ _REPORTS: Mapping[int, str] = {
     ofp.OFPMP_TABLE_FEATURES: "OFPTableFeaturesStatsReply",
     ofp14.OFPMP_QUEUE_DESC: "OFPQueueDescStatsReply",
 }
-"""os-ken's classes of the multipart replies whose body we read from the bytes."""
+"""The classes of os-ken for multipart replies that this package reads from their bytes."""
 
 _SINGLE: Mapping[int, str] = {
     ofp.OFPT_FLOW_REMOVED: "OFPFlowRemoved",
+    ofp.OFPT_PACKET_IN: "OFPPacketIn",
     ofp.OFPT_QUEUE_GET_CONFIG_REPLY: "OFPQueueGetConfigReply",
 }
-
-
-def parsed(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any:
-    """A message as os-ken's object; None if os-ken cannot parse it."""
-    message = envelope(datapath, version, kind, xid, data)
-    if message is not None:
-        return message
-    return ofproto_parser.msg(datapath, version, kind, len(data), xid, data)
 
 
 def envelope(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any:
@@ -58,7 +52,7 @@ def envelope(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> A
     flags = 0
     if kind == ofp.OFPT_MULTIPART_REPLY and len(data) >= BODY:
         what, flags = MULTIPART.unpack_from(data, HEADER.size)
-        name = _REPORTS.get(what)
+        name = REPORTS.get(what)
     cls = None if name is None else getattr(datapath.ofproto_parser, name, None)
     if cls is None:
         return None

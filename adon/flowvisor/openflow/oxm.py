@@ -4,13 +4,12 @@ A :class:`~adon.flowvisor.rules.match.Match` says each thing in one way: address
 mask that masks nothing.  Anything else is refused here, because a switch would report it in another way, and
 the rule would never be right.
 
-What a switch reports beyond our fields goes to :attr:`~adon.flowvisor.rules.match.Match.other`, as os-ken's
-JSON text of its fields, or in hexadecimal where os-ken does not know one; it is written back to the last bit.
+What a switch reports beyond these fields goes to :attr:`~adon.flowvisor.rules.match.Match.other` as
+hexadecimal digits, and is written back to the last bit.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import struct
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from typing import Any
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
-from adon.flowvisor.openflow.wire import PROTOCOLS, padded
+from adon.flowvisor.openflow.wire import padded
 from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
 
 FULL = (1 << 64) - 1
@@ -51,15 +50,15 @@ ADDRESS_FIELDS: Mapping[int, tuple[int, int]] = {
 # -- to bytes ----------------------------------------------------------------------------------------------
 
 
-def match_bytes(match: Match, version: int) -> bytes:
+def match_bytes(match: Match) -> bytes:
     """The whole ``ofp_match``, padded.
 
     :raises ValueError: for a match that OpenFlow cannot say, or that is not written in the canonical way.
     """
     fields = _fields(match)
     if match.other:
-        # All fields in the order of their numbers, as os-ken writes them: prerequisites come first.
-        together = sorted([*_split(fields), *_others(match.other, version)], key=_number)
+        # All fields in the order of their numbers: prerequisites come first.
+        together = sorted(_split(fields + bytes.fromhex(match.other)), key=_number)
         fields = b"".join(together)
     length = _TYPE_LENGTH.size + len(fields)
     return _TYPE_LENGTH.pack(ofp.OFPMT_OXM, length) + fields + bytes(padded(length) - length)
@@ -147,20 +146,6 @@ def _number(field: bytes) -> int:
     return int.from_bytes(field[:4]) >> 9
 
 
-def _others(text: str, version: int) -> list[bytes]:
-    protocol = PROTOCOLS[version]
-    return [_other_bytes(protocol, item) for item in json.loads(text)]
-
-
-def _other_bytes(protocol: Any, item: Mapping[str, Any]) -> bytes:
-    if "oxm" in item:
-        return bytes.fromhex(item["oxm"])
-    number, value, mask = protocol.oxm_from_user(*protocol.oxm_from_jsondict(item))
-    found = bytearray()
-    protocol.oxm_serialize(number, value, mask, found, 0)
-    return bytes(found)
-
-
 # -- from bytes --------------------------------------------------------------------------------------------
 
 _PLAIN: Mapping[int, str] = {
@@ -183,7 +168,7 @@ _ADDRESSES: Mapping[int, tuple[str, int]] = {
 """Header to our name and the EtherType that must be matched before."""
 
 
-def read_match(data: bytes, start: int, end: int, version: int) -> tuple[Match, int]:
+def read_match(data: bytes, start: int, end: int) -> tuple[Match, int]:
     """The match that begins at ``start``, and where what follows it begins.
 
     :raises ValueError: for bytes that are no match.
@@ -194,10 +179,10 @@ def read_match(data: bytes, start: int, end: int, version: int) -> tuple[Match, 
     after = start + padded(length)
     if kind != ofp.OFPMT_OXM or length < _TYPE_LENGTH.size or after > end:
         raise ValueError(f"a match of type {kind} and length {length}")
-    return _match(data[start + _TYPE_LENGTH.size : start + length], version), after
+    return _match(data[start + _TYPE_LENGTH.size : start + length]), after
 
 
-def _match(fields: bytes, version: int) -> Match:
+def _match(fields: bytes) -> Match:
     known: dict[str, Any] = {}
     others: list[bytes] = []
     for field in _split(fields):
@@ -208,7 +193,7 @@ def _match(fields: bytes, version: int) -> Match:
                 known[name] = value
                 continue
         others.append(field)
-    return Match(**known, other=_other(others, version) if others else "")
+    return Match(**known, other=b"".join(sorted(others)).hex())
 
 
 def _split(fields: bytes) -> list[bytes]:
@@ -265,20 +250,3 @@ def _address_text(field: bytes) -> str | None:
     if address & ~mask or mask != (1 << size) - (1 << size - prefix) or not 0 < prefix < size:
         return None
     return str((IPv4Network if half == 4 else IPv6Network)((address, prefix)))
-
-
-def _other(fields: list[bytes], version: int) -> str:
-    return json.dumps(sorted((_other_json(field, version) for field in fields), key=str), sort_keys=True)
-
-
-def _other_json(field: bytes, version: int) -> Any:
-    """A field as os-ken writes it in JSON, if it can be read back from there exactly; else its bytes."""
-    protocol = PROTOCOLS[version]
-    try:
-        number, value, mask, _ = protocol.oxm_parse(field, 0)
-        item = protocol.oxm_to_jsondict(*protocol.oxm_to_user(number, value, mask))
-        if _other_bytes(protocol, item) == field:
-            return item
-    except Exception:  # noqa: BLE001 - os-ken raises whatever it likes; the bytes say it all
-        item = None
-    return {"oxm": field.hex()}

@@ -1,101 +1,128 @@
-"""The connection that a packet from the network belongs to.
+"""Packets that a switch sends to the controller, and the connection that each belongs to.
 
-Parsed no further than needed, by lengths that are bounded, and never raising: the packet is whatever
-somebody on the campus sent.  os-ken's packet library is not used: it goes through TCP options (an option of
-length 0 keeps it there for ever) and builds an object per header.
+Parsed no further than needed, by lengths that are bounded: a packet is whatever a host sent.  The packet
+library of os-ken is not used: a TCP option of length 0 keeps it in a loop for ever, and it builds an object
+per header.  This module imports nothing of os-ken.
 """
 
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
-from typing import Any
 
+from adon.flowspace import PROTOCOL_NAMES, Address, Connection
 from adon.flowvisor.discovery.lldp import is_lldp
-from adon.flowvisor.openflow.instructions import ETH_TYPE_VLAN
-from adon.flowvisor.openflow.oxm import PORT_FIELDS
-from adon.flowvisor.rules.cookie import Kind, cookie_owner
-from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6
+from adon.flowvisor.rules.cookie import Kind, cookie_kind
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, ETH_TYPE_VLAN
 from adon.flowvisor.topology.path import FiveTuple
 
-Connection = tuple[FiveTuple, str, str]
-"""Protocol and ports, source address, destination address."""
-
 MAX_EXTENSION_HEADERS = 8
-"""IPv6 extension headers that are gone through; a packet with more is nobody's."""
+"""The most IPv6 extension headers of a packet that is read."""
 HOP_BY_HOP, ROUTING, FRAGMENT, AUTHENTICATION, DESTINATION = 0, 43, 44, 51, 60
 NO_NEXT_HEADER = 59
 
+_PACKET_IN = struct.Struct("!16xQHHII")
+"""Cookie; type and length of the match; header and value of its first field (7.4.1)."""
+_MATCH_AT, _OXM, _IN_PORT = 24, 1, 0x80000004
 _PORTS = struct.Struct("!HH")
 
+Ends = tuple[FiveTuple, Address, Address]
+"""Protocol and ports, source address, destination address."""
 
-def lldp_frame(message: Any) -> tuple[int, bytes] | None:
-    """The port and the bytes of a packet-in that a discovery rule of ours sent; None for any other (R18)."""
-    try:
-        if cookie_owner(message.cookie)[0] is not Kind.DISCOVERY:
-            return None
-    except ValueError:
+
+@dataclass(frozen=True, slots=True)
+class PacketIn:
+    """A packet-in: the cookie of the rule that sent it, the port it came in by, the frame.
+
+    :param in_port: None if the match does not begin with it, as it does in every known switch.
+    """
+
+    cookie: int
+    in_port: int | None
+    frame: bytes
+
+
+def read_packet_in(data: bytes) -> PacketIn:
+    """Return a packet-in from its message (7.4.1).
+
+    :raises ValueError: for bytes that are no packet-in.
+    """
+    if len(data) < _PACKET_IN.size:
+        raise ValueError(f"a packet-in of {len(data)} bytes")
+    cookie, kind, length, field, value = _PACKET_IN.unpack_from(data)
+    frame_at = _MATCH_AT + (length + 7 & ~7) + 2
+    if kind != _OXM or length < 4 or frame_at > len(data):
+        raise ValueError(f"a packet-in with a match of type {kind} and length {length}")
+    known = field == _IN_PORT and length >= 12
+    return PacketIn(cookie, value if known else None, data[frame_at:])
+
+
+def lldp_frame(packet: PacketIn) -> tuple[int, bytes] | None:
+    """Return port and frame of a packet that a discovery rule sent; None for any other (R18)."""
+    if cookie_kind(packet.cookie) is not Kind.DISCOVERY or packet.in_port is None:
         return None
-    port = message.match.get("in_port")
-    if not isinstance(port, int) or not is_lldp(message.data):
+    return (packet.in_port, packet.frame) if is_lldp(packet.frame) else None
+
+
+def first_packet(packet: PacketIn) -> tuple[FiveTuple, str, str] | None:
+    """Return connection, source and destination address of a packet that a learning rule sent.
+
+    None for a packet of another rule (R18), a packet that is neither IPv4 nor IPv6, a later fragment, or
+    bytes that make no sense.
+    """
+    found = read_ends(packet.frame) if cookie_kind(packet.cookie) is Kind.FLOW_LEARN else None
+    return None if found is None else (found[0], str(found[1]), str(found[2]))
+
+
+def read_service(frame: bytes) -> tuple[Connection, int] | None:
+    """Return the service that an untagged frame goes to, and the port that it comes from.
+
+    A service is a connection without its source port.  None for a frame without ports, and as
+    :func:`read_ends`.
+    """
+    found = None if frame[12:14] == ETH_TYPE_VLAN.to_bytes(2) else read_ends(frame)
+    if found is None or found[0].source_port is None:
         return None
-    return port, bytes(message.data)
+    ports, source, destination = found
+    return Connection(source, destination, ports.protocol, ports.destination_port), found[0].source_port
 
 
-def first_packet(message: Any) -> Connection | None:
-    """Connection, source and destination address of a packet-in that a learning rule sent.
+def read_ends(frame: bytes) -> Ends | None:
+    """Return connection, source and destination address of an Ethernet frame, or None; never raises.
 
-    None for anything else: a cookie that is not that of a learning rule (R18), a packet that is neither IPv4
-    nor IPv6, a later fragment, or bytes that make no sense.
+    One VLAN tag is skipped, two are not.  The ports are the first four bytes of TCP, UDP and SCTP.
     """
     try:
-        if cookie_owner(message.cookie)[0] is not Kind.FLOW_LEARN:
-            return None
-    except ValueError:
-        return None
-    return five_tuple(message.data)
-
-
-def five_tuple(data: bytes) -> Connection | None:
-    """Connection, source and destination address of an Ethernet frame, or None; never raises.
-
-    One VLAN tag is looked behind, two are not.  The ports are the first four bytes of TCP, UDP and SCTP
-    alike.
-    """
-    try:
-        (eth_type,) = struct.unpack_from("!H", data, 12)
+        (eth_type,) = struct.unpack_from("!H", frame, 12)
         start = 14
         if eth_type == ETH_TYPE_VLAN:
-            (eth_type,) = struct.unpack_from("!H", data, 16)
+            (eth_type,) = struct.unpack_from("!H", frame, 16)
             start = 18
         if eth_type == ETH_TYPE_IPV4:
-            return _ipv4(data, start)
-        return _ipv6(data, start) if eth_type == ETH_TYPE_IPV6 else None
+            return _ipv4(frame, start)
+        return _ipv6(frame, start) if eth_type == ETH_TYPE_IPV6 else None
     except (struct.error, IndexError):
         return None
 
 
-def _ipv4(data: bytes, start: int) -> Connection | None:
+def _ipv4(data: bytes, start: int) -> Ends | None:
     """RFC 791, 3.1."""
     first, fragment, protocol, source, destination = struct.unpack_from("!B5xHxB2x4s4s", data, start)
     words = first & 0xF
     if first >> 4 != 4 or words < 5 or fragment & 0x1FFF:
         return None
-    connection = _connection(data, start + words * 4, protocol)
-    return connection, str(IPv4Address(source)), str(IPv4Address(destination))
+    return _ports(data, start + words * 4, protocol), IPv4Address(source), IPv4Address(destination)
 
 
-def _ipv6(data: bytes, start: int) -> Connection | None:
+def _ipv6(data: bytes, start: int) -> Ends | None:
     """RFC 8200, 3 and 4."""
     first, protocol, source, destination = struct.unpack_from("!B5xBx16s16s", data, start)
-    if first >> 4 != 6:
+    upper = _upper(data, start + 40, protocol) if first >> 4 == 6 else None
+    if upper is None:
         return None
-    found = _upper(data, start + 40, protocol)
-    if found is None:
-        return None
-    protocol, offset = found
-    connection = _connection(data, offset, protocol)
-    return connection, str(IPv6Address(source)), str(IPv6Address(destination))
+    protocol, offset = upper
+    return _ports(data, offset, protocol), IPv6Address(source), IPv6Address(destination)
 
 
 def _upper(data: bytes, offset: int, protocol: int) -> tuple[int, int] | None:
@@ -115,8 +142,8 @@ def _upper(data: bytes, offset: int, protocol: int) -> tuple[int, int] | None:
     return None
 
 
-def _connection(data: bytes, offset: int, protocol: int) -> FiveTuple:
-    if protocol not in PORT_FIELDS:
+def _ports(data: bytes, offset: int, protocol: int) -> FiveTuple:
+    if protocol not in PROTOCOL_NAMES:
         return FiveTuple(protocol, 0)
     source_port, destination_port = _PORTS.unpack_from(data, offset)
     return FiveTuple(protocol, destination_port, source_port)

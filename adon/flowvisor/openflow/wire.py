@@ -18,14 +18,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterator, Mapping
-from types import ModuleType
 
 from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4
 
 V13, V14 = ofproto_v1_3.OFP_VERSION, ofproto_v1_4.OFP_VERSION
-
-PROTOCOLS: Mapping[int, ModuleType] = {V13: ofproto_v1_3, V14: ofproto_v1_4}
-"""os-ken's numbers and fields, by version on the wire."""
 
 HEADER = struct.Struct("!BBHI")
 """Version, type, length, transaction id (7.1)."""

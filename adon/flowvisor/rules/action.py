@@ -114,28 +114,22 @@ Action = (
 )
 
 
-_TEXTS: Mapping[type[Action], tuple[str, str]] = {
-    PushVlan: ("push_vlan:0x8100,set_field:{0.vid}->vlan_vid", "tag them {0.vlan}"),
-    PopVlan: ("pop_vlan", "take the tag off"),
-    SetVlan: ("set_field:{0.vid}->vlan_vid", "change the tag to {0.vlan}"),
-    SetEthSrc: ("set_field:{0.mac}->eth_src", "write {0.mac} as sender"),
-    SetEthDst: ("set_field:{0.mac}->eth_dst", "address them to {0.mac}"),
-    SetDscp: ("set_field:{0.dscp}->ip_dscp", "mark them DSCP {0.dscp}"),
-    SetQueue: ("set_queue:{0.queue}", "put them into queue {0.queue}"),
-    ToGroup: ("group:{0.group}", "hand them to group {0.group}"),
-    Output: ("output:{0.port}", "send them out of port {0.port}"),
-    Normal: ("NORMAL", "forward them as without OpenFlow"),
-    ToController: ("CONTROLLER:{0.max_len}", "show the first bytes to the controller"),
-    Unknown: ("unknown({0.octets})", "something that our rules never do"),
+_TEXTS: Mapping[type[Action], str] = {
+    PushVlan: "push_vlan:0x8100,set_field:{0.vid}->vlan_vid",
+    PopVlan: "pop_vlan",
+    SetVlan: "set_field:{0.vid}->vlan_vid",
+    SetEthSrc: "set_field:{0.mac}->eth_src",
+    SetEthDst: "set_field:{0.mac}->eth_dst",
+    SetDscp: "set_field:{0.dscp}->ip_dscp",
+    SetQueue: "set_queue:{0.queue}",
+    ToGroup: "group:{0.group}",
+    Output: "output:{0.port}",
+    Normal: "NORMAL",
+    ToController: "CONTROLLER:{0.max_len}",
+    Unknown: "unknown({0.octets})",
 }
-"""Per action its text in ``ovs-ofctl`` and in words about the packets."""
-
-
-def describe_action(action: Action) -> str:
-    """Return one action in words: ``send them out of port 3``."""
-    return _TEXTS[type(action)][1].format(action)
 
 
 def actions_text(actions: tuple[Action, ...]) -> str:
     """A list of actions as ``ovs-ofctl -O OpenFlow13`` prints it, ``drop`` if there is none."""
-    return ",".join(_TEXTS[type(action)][0].format(action) for action in actions) or "drop"
+    return ",".join(_TEXTS[type(action)].format(action) for action in actions) or "drop"

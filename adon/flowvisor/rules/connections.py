@@ -12,12 +12,6 @@ that cookie at once (OFPFC_MODIFY and OFPFC_DELETE, OpenFlow 1.3.5, 6.4).  A swi
 way: :func:`folded` makes one rule of all that are there.
 
 Values and functions only.
-
-What tells connections apart, cut out of a frame as it stands on the wire.
-
-For packets of which thousands come in a second: what is only compared is not turned into numbers or text.
-The bytes are IPv4 (RFC 791, 3.1) or IPv6 without extension headers (RFC 8200, 3), and the ports, which are
-the first four bytes of TCP, UDP and SCTP alike.  Everything else is left to nobody: None.
 """
 
 from __future__ import annotations
@@ -25,75 +19,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
-from adon.flowspace import ANY_PORT, PROTOCOL_NAMES, Box, Connection, Ranges
+from adon.flowspace import ANY_PORT, PROTOCOL_NAMES, Box, Ranges
 from adon.flowvisor.rules.action import ToController, Unknown
-from adon.flowvisor.rules.cookie import Kind, cookie
+from adon.flowvisor.rules.cookie import Kind, cookie, cookie_kind
 from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Match
 from adon.flowvisor.rules.pipeline import (
     CONNECTION_PRIORITY,
     REACTIVE_PRIORITY,
     REFUSED_PRIORITY,
     SINGLE,
+    WHOLE_FRAME,
     Pipeline,
     owner_of,
 )
 from adon.flowvisor.rules.rule import Entry, ReportedRule, Rule
 from adon.flowvisor.topology.path import Attachment
 
-_IPV4, _IPV6 = b"\x08\x00", b"\x86\xdd"
-_WITH_PORTS = frozenset({6, 17, 132})
-_LENGTH_4, _LENGTH_6 = 1 + 2 * 4 + 2, 1 + 2 * 16 + 2
-
-Service = bytes
-"""Protocol, source, destination, port there: all of a connection but the port that it comes from."""
-
-
-def service(frame: bytes) -> tuple[Service, bytes] | None:
-    """The service that an untagged frame goes to, and the port that it comes from (two bytes).
-
-    None for a frame without ports, a later fragment, or one that is cut off.
-    """
-    kind = frame[12:14]
-    if kind == _IPV4 and len(frame) >= 38 and frame[23] in _WITH_PORTS:
-        if frame[14] == 0x45 and not (frame[21] or frame[20] & 0x1F):
-            return frame[23:24] + frame[26:34] + frame[36:38], frame[34:36]
-        return _with_options(frame)
-    if kind == _IPV6 and len(frame) >= 58 and frame[14] >> 4 == 6 and frame[20] in _WITH_PORTS:
-        return frame[20:21] + frame[22:54] + frame[56:58], frame[54:56]
-    return None
-
-
-def _with_options(frame: bytes) -> tuple[Service, bytes] | None:
-    ports = 14 + (frame[14] & 0xF) * 4
-    whole = not (frame[21] or frame[20] & 0x1F)
-    if frame[14] >> 4 != 4 or ports < 34 or len(frame) < ports + 4 or not whole:
-        return None
-    return frame[23:24] + frame[26:34] + frame[ports + 2 : ports + 4], frame[ports : ports + 2]
-
-
-def connection(known: Service) -> Connection:
-    """The connections to a service, as a flowspace has them.
-
-    :raises ValueError: for bytes that :func:`service` did not give.
-    """
-    port = int.from_bytes(known[-2:])
-    if len(known) == _LENGTH_4:
-        return Connection(IPv4Address(known[1:5]), IPv4Address(known[5:9]), known[0], port)
-    if len(known) == _LENGTH_6:
-        return Connection(IPv6Address(known[1:17]), IPv6Address(known[17:33]), known[0], port)
-    raise ValueError(f"{known.hex()} is no service")
-
-
-WHOLE_FRAME = 0xFFFF
-"""OFPCML_NO_BUFFER: the packet comes as it is, and we send it on (OpenFlow 1.3.5, 7.2.5)."""
 LONGEST_TIMEOUT_S = 0xFFFF
-_CONNECTION, _REFUSED, _INGRESS, _DELIVERY = (
-    0xAD00 | kind for kind in (Kind.FLOW_CONNECTION, Kind.REFUSED, Kind.FLOW_INGRESS, Kind.FLOW_DELIVERY)
-)
-"""The upper 16 bits of their cookies."""
 _VERSIONS = ((4, ETH_TYPE_IPV4, Attachment.ipv4), (6, ETH_TYPE_IPV6, Attachment.ipv6))
 
 
@@ -118,12 +62,17 @@ class Addressed:
 
 def is_connections(entry: Entry) -> bool:
     """Whether a rule stands for all connections of an unannounced flow, or is one of them."""
-    return isinstance(entry, Rule) and entry.cookie >> 48 == _CONNECTION
+    return isinstance(entry, Rule) and cookie_kind(entry.cookie) is Kind.FLOW_CONNECTION
+
+
+def stands_for_connections(entry: Entry) -> bool:
+    """Whether a rule stands for all connections of an unannounced flow."""
+    return is_connections(entry) and isinstance(entry, Rule) and entry.match.tp_src is None
 
 
 def is_soft(rule: Rule) -> bool:
     """Whether nobody is told when such a rule goes: it may, and is made again when it is needed."""
-    return rule.cookie >> 48 in (_CONNECTION, _REFUSED)
+    return cookie_kind(rule.cookie) in (Kind.FLOW_CONNECTION, Kind.REFUSED)
 
 
 # -- what comes to the controller --------------------------------------------------------------------------
@@ -227,13 +176,14 @@ def by_connection(
 
 
 def _by_connection(rule: Entry, source: Attachment, pipelines: Mapping[int, Pipeline]) -> Entry:
-    if not isinstance(rule, Rule) or rule.cookie >> 48 not in (_INGRESS, _DELIVERY):
+    kind = cookie_kind(rule.cookie) if isinstance(rule, Rule) else None
+    if not isinstance(rule, Rule) or kind not in (Kind.FLOW_INGRESS, Kind.FLOW_DELIVERY):
         return rule
     priority = pipelines.get(rule.dpid, SINGLE).at(CONNECTION_PRIORITY)
     from_source = rule.dpid == source.dpid and rule.match.ip_src in (source.address, source.address6)
-    if rule.cookie >> 48 == _INGRESS and from_source:
-        kind = Kind.FLOW_INGRESS ^ Kind.FLOW_CONNECTION
-        return replace(rule, priority=priority, cookie=rule.cookie ^ kind << 48)
+    if kind is Kind.FLOW_INGRESS and from_source:
+        other_kind = Kind.FLOW_INGRESS ^ Kind.FLOW_CONNECTION
+        return replace(rule, priority=priority, cookie=rule.cookie ^ other_kind << 48)
     return replace(rule, priority=priority, idle_timeout=0)
 
 
@@ -258,14 +208,14 @@ def folded(reported: Iterable[ReportedRule]) -> Folded:
     together: dict[tuple[int, Match], ReportedRule] = {}
     connections: Counter[str] = Counter()
     for item in reported:
-        kind = item.rule.cookie >> 48
-        if kind == _CONNECTION:
+        kind = cookie_kind(item.rule.cookie)
+        if kind is Kind.FLOW_CONNECTION:
             rule = replace(item.rule, match=replace(item.rule.match, tp_src=None))
             slot = (rule.cookie, rule.match)
             known = together.get(slot)
             together[slot] = replace(item, rule=rule) if known is None else _added(known, item, rule)
             connections[owner_of(rule)] += 1
-        elif kind != _REFUSED:
+        elif kind is not Kind.REFUSED:
             plain.append(item)
     return Folded((*plain, *together.values()), connections)
 

@@ -40,6 +40,7 @@ class Kind(IntEnum):
     FLOW_CONNECTION = 0x20
 
 
+_KINDS = {int(kind): kind for kind in Kind}
 _OF_PATHS = frozenset({Kind.MEASUREMENT, Kind.TRANSIT})
 _OF_SWITCHES = frozenset({Kind.PIPELINE, Kind.DISCOVERY, Kind.REACTIVE, Kind.REFUSED})
 
@@ -56,9 +57,14 @@ def cookie(kind: Kind, number: int, tenant: int = 0) -> int:
     return COOKIE_PREFIX | kind << 48 | tenant << NUMBER_BITS | number
 
 
-def is_ours(value: int) -> bool:
+def is_our_cookie(value: int) -> bool:
     """Whether a rule with this cookie is ours to touch."""
     return value & COOKIE_MASK == COOKIE_PREFIX
+
+
+def cookie_kind(value: int) -> Kind | None:
+    """The kind of one of our cookies; None for one that is not ours, or of a later version's kind."""
+    return _KINDS.get(value >> 48 & 0xFF) if is_our_cookie(value) else None
 
 
 def cookie_owner(value: int) -> tuple[Kind, int]:
@@ -66,9 +72,10 @@ def cookie_owner(value: int) -> tuple[Kind, int]:
 
     :raises ValueError: for a cookie that is not ours or of a kind this version does not know.
     """
-    if not is_ours(value):
-        raise ValueError(f"cookie 0x{value:x} is not ours")
-    return Kind(value >> 48 & 0xFF), value & (1 << NUMBER_BITS) - 1
+    kind = cookie_kind(value)
+    if kind is None:
+        raise ValueError(f"cookie 0x{value:x} is of no known kind of ours")
+    return kind, value & (1 << NUMBER_BITS) - 1
 
 
 def cookie_tenant(value: int) -> int:
@@ -81,9 +88,8 @@ def owner_name(value: int) -> str:
 
     A kind that this version does not know (a later version made the rule) has an owner nobody is.
     """
-    try:
-        kind, number = cookie_owner(value)
-    except ValueError:
+    kind, number = cookie_kind(value), value & (1 << NUMBER_BITS) - 1
+    if kind is None:
         return f"unknown-{value:x}"
     if kind in _OF_PATHS:
         return f"path-{number}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 ETH_TYPE_IPV4 = 0x0800
 ETH_TYPE_IPV6 = 0x86DD
 ETH_TYPE_LLDP = 0x88CC
+ETH_TYPE_VLAN = 0x8100
 
 _PROTOCOLS = {None: "ip", 1: "icmp", 6: "tcp", 17: "udp", 132: "sctp"}
 _PROTOCOLS_V6 = {None: "ipv6", 58: "icmp6", 6: "tcp6", 17: "udp6", 132: "sctp6"}
@@ -30,9 +31,9 @@ class Match:
     Addresses are in their usual text form, with a prefix length if they stand for a network (``10.1.0.0/24``,
     ``2001:db8::/64``); ``eth_type`` says which version of IP is meant.  ``vlan`` None means *untagged or any*
     is not asked; our delivery rules always name it for layer-2 paths.  ``metadata`` is what an earlier table
-    wrote (:mod:`adon.flowvisor.rules.pipeline`).  ``other`` is empty in every rule we make: it keeps, as JSON
-    text, what a switch reports beyond these fields, so that such a rule is not mistaken for one of ours and
-    can still be addressed strictly.
+    wrote (:mod:`adon.flowvisor.rules.pipeline`).  ``other`` is empty in every rule we make: it keeps, as
+    hexadecimal digits, the OXM fields that a switch reports beyond these, so that such a rule is not mistaken
+    for one of ours and can still be addressed strictly.
     """
 
     in_port: int | None = None

@@ -59,7 +59,7 @@ from typing import Literal
 
 from adon.config import Configuration
 from adon.flowvisor.rules.action import Normal, ToController
-from adon.flowvisor.rules.cookie import Kind, cookie, owner_name
+from adon.flowvisor.rules.cookie import Kind, cookie, is_our_cookie, owner_name
 from adon.flowvisor.rules.match import ETH_TYPE_LLDP, Masked, Match
 from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule
 from adon.flowvisor.topology.path import CandidatePath
@@ -162,7 +162,7 @@ def is_ours(entry: Entry) -> bool:
     """Whether an entry that a switch reports is ours to touch."""
     match entry:
         case Rule():
-            return entry.cookie >> 56 == 0xAD
+            return is_our_cookie(entry.cookie)
         case GroupEntry():
             return entry.number & GROUP_MASK == GROUP_PREFIX
         case MeterEntry():

@@ -122,16 +122,6 @@ class Ladder:
         before, after = others._placed(), others._with(claim)._placed()
         return tuple(number for number in before if number not in after)
 
-    def admit(self, claim: Claim) -> Ladder:
-        """The ladder with one more claim; a claim of the same flow is replaced.
-
-        :raises ValueError: if :meth:`refusal` has a reason against it.
-        """
-        refused = self.refusal(claim)
-        if refused:
-            raise ValueError(refused)
-        return self.release(claim.number)._with(claim)
-
     def release(self, number: int) -> Ladder:
         """The ladder without a flow; as it is if the flow had no claim."""
         return replace(self, claims=tuple(claim for claim in self.claims if claim.number != number))

@@ -30,7 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from adon.flowvisor.rules.cookie import Kind, cookie_owner
+from adon.flowvisor.rules.cookie import Kind, cookie_kind
 from adon.flowvisor.rules.pipeline import is_ours
 from adon.flowvisor.rules.rule import Change, Entry, Op, ReportedRule, Rule, Slot
 
@@ -114,7 +114,6 @@ _ROLE: Mapping[Kind, Role] = {
     Kind.PIPELINE: Role.DELIVERY,
     Kind.DISCOVERY: Role.PINNED,
     Kind.MEASUREMENT: Role.PINNED,
-    Kind.DISCOVERY: Role.PINNED,
 }
 
 
@@ -122,10 +121,8 @@ def role(entry: Entry) -> Role:
     """The role of one of our entries; a rule of a kind this version does not know: ingress, removed early."""
     if not isinstance(entry, Rule):
         return Role.EQUIPMENT
-    try:
-        return _ROLE[cookie_owner(entry.cookie)[0]]
-    except ValueError:
-        return Role.INGRESS
+    kind = cookie_kind(entry.cookie)
+    return Role.INGRESS if kind is None else _ROLE[kind]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,16 @@ their number (:mod:`adon.flowvisor.rules.pipeline`).  Priorities and tables:
 :mod:`adon.flowvisor.rules.pipeline` (R7, R8).
 
 Rules are written as ``ovs-ofctl -O OpenFlow13`` writes them, datapath ids as 16 hex digits (R24).
-
-What an entry of ours is for, in words: for people who look at a switch and ask whose rule that is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from adon.flowvisor.rules.action import Action, actions_text, describe_action
-from adon.flowvisor.rules.cookie import Kind, cookie_owner, cookie_tenant
+from adon.flowvisor.rules.action import Action, actions_text
 from adon.flowvisor.rules.match import Masked, Match, match_text
-from adon.units import format_rate
 
 Slot = tuple[int, int, int, Match] | tuple[int, Literal["group", "meter"], int]
 """Datapath, table, priority and match of a rule; datapath, kind and number of a group or meter."""
@@ -173,87 +168,3 @@ def _rule_text(rule: Rule) -> str:
 def _bucket_text(bucket: Bucket) -> str:
     watch = "" if bucket.watch_port is None else f"watch_port:{bucket.watch_port},"
     return f"{watch}actions={actions_text(bucket.actions)}"
-
-
-_PURPOSE: Mapping[Kind, str] = {
-    Kind.MEASUREMENT: "pins a pair of measurement addresses to this path",
-    Kind.TRANSIT: "takes this path's packets on",
-    Kind.PIPELINE: "joins our tables",
-    Kind.DISCOVERY: "shows the controller our own LLDP frames",
-    Kind.REACTIVE: "shows the controller packets that a template may want",
-    Kind.REFUSED: "drops unannounced packets that were refused, for a while",
-    Kind.FLOW_INGRESS: "puts this flow's packets onto its path, at the sender's edge",
-    Kind.FLOW_DELIVERY: "hands this flow's packets to their DTN, at the receiver's edge",
-    Kind.FLOW_LEARN: "forwards this flow and shows the controller its first packets",
-    Kind.FLOW_POLICY: "marks, queues or limits this flow's packets",
-    Kind.FLOW_CONNECTION: "puts a connection of this unannounced flow onto its path, at the sender's edge",
-}
-_PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP"}
-
-
-def purpose(entry: Entry) -> str:
-    """What it is for, in one clause."""
-    match entry:
-        case Rule():
-            return _of_rule(entry)
-        case GroupEntry():
-            return "leaves a port that is down without asking the controller"
-        case MeterEntry():
-            return f"drops what is above {format_rate(entry.rate)}"
-
-
-def _of_rule(rule: Rule) -> str:
-    try:
-        kind, _ = cookie_owner(rule.cookie)
-    except ValueError:
-        return "made by a version of this program that knows more kinds of rules"
-    tenant = cookie_tenant(rule.cookie)
-    return _PURPOSE[kind] + (f", for slice {tenant}" if tenant else "")
-
-
-def packets(match: Match) -> str:
-    """Which packets are meant, in words."""
-    parts = (
-        [] if match.ip_proto is None else [_PROTOCOLS.get(match.ip_proto, f"IP protocol {match.ip_proto}")]
-    )
-    if match.ip_src is not None:
-        parts.append(f"from {match.ip_src}" + _port(match.tp_src))
-    if match.ip_dst is not None:
-        parts.append(f"to {match.ip_dst}" + _port(match.tp_dst))
-    if match.vlan is not None:
-        parts.append(f"tagged {match.vlan}")
-    if match.in_port is not None:
-        parts.append(f"coming in by port {match.in_port}")
-    if match.metadata is not None:
-        parts.append(f"labelled {match.metadata} by an earlier table")
-    return " ".join(parts) if parts else "every packet"
-
-
-def _port(number: int | None) -> str:
-    return "" if number is None else f" port {number}"
-
-
-def deeds(entry: Entry) -> tuple[str, ...]:
-    """What is done with the packets, step by step, in words."""
-    match entry:
-        case Rule():
-            return _of_instructions(entry)
-        case GroupEntry():
-            return tuple(_bucket(bucket) for bucket in entry.buckets)
-        case MeterEntry():
-            return (purpose(entry),)
-
-
-def _of_instructions(rule: Rule) -> tuple[str, ...]:
-    steps = [] if rule.meter is None else [f"pass meter {rule.meter}"]
-    steps += [describe_action(action) for action in rule.actions]
-    if rule.metadata is not None:
-        steps.append(f"label them {rule.metadata}")
-    if rule.goto is not None:
-        steps.append(f"go on to table {rule.goto}")
-    return tuple(steps) if steps else ("drop them",)
-
-
-def _bucket(bucket: Bucket) -> str:
-    condition = "" if bucket.watch_port is None else f"while port {bucket.watch_port} is up: "
-    return condition + ", ".join(describe_action(action) for action in bucket.actions)

@@ -43,6 +43,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from adon.flowspace import PROTOCOL_NAMES
 from adon.flowvisor.rules.action import (
     Action,
     Output,
@@ -107,9 +108,6 @@ PLAIN = Treatment()
 """Forwarded as it comes."""
 
 
-PROTOCOLS_WITH_PORTS = frozenset({6, 17, 132})
-"""TCP, UDP, SCTP: the IP protocols whose ports OpenFlow 1.3 matches."""
-
 NO_PIPELINES: Mapping[int, Pipeline] = MappingProxyType({})
 
 
@@ -168,10 +166,7 @@ def flow_rules(
     rules: list[Entry] = [*flow.treatment.meters, *_policies(flow)]
     for connection in tuples:
         for there in _traffic(flow.source, flow.destination, connection):
-            ways = ((flow, there), (flow.back(), _way_back(there)))
-            rules.extend(_ingress(*way, Kind.FLOW_INGRESS, band, idle_timeout) for way in ways)
-            for way in ways:
-                rules.extend(_deliveries(*way, Kind.FLOW_DELIVERY, band))
+            rules += _both_ways(flow, there, Kind.FLOW_INGRESS, band, idle_timeout)
     return _once(rules)
 
 
@@ -188,12 +183,9 @@ def learn_rules(flow: Steered, protocol: int, *, curious: bool = True) -> tuple[
     """
     rules: list[Entry] = [*flow.treatment.meters, *_policies(flow)]
     for there in _traffic(flow.source, flow.destination, protocol):
-        first = _ingress(flow, there, Kind.FLOW_LEARN, LEARN_PRIORITY)
+        first, *others = _both_ways(flow, there, Kind.FLOW_LEARN, LEARN_PRIORITY)
         rules.append(replace(first, actions=(ToController(), *first.actions)) if curious else first)
-        back = _way_back(there)
-        rules.append(_ingress(flow.back(), back, Kind.FLOW_LEARN, LEARN_PRIORITY))
-        rules.extend(_deliveries(flow, there, Kind.FLOW_DELIVERY, LEARN_PRIORITY))
-        rules.extend(_deliveries(flow.back(), back, Kind.FLOW_DELIVERY, LEARN_PRIORITY))
+        rules += others
     return _once(rules)
 
 
@@ -214,10 +206,7 @@ def measurement_rules(
     test = Steered(path.index, source, destination, path, (), pipelines=pipelines)
     rules: list[Entry] = []
     for there in _traffic(source, destination, None):
-        ways = ((test, there), (test.back(), _way_back(there)))
-        rules.extend(_ingress(*way, Kind.MEASUREMENT, MEASUREMENT_PRIORITY) for way in ways)
-        for way in ways:
-            rules.extend(_deliveries(*way, Kind.MEASUREMENT, MEASUREMENT_PRIORITY))
+        rules += _both_ways(test, there, Kind.MEASUREMENT, MEASUREMENT_PRIORITY)
     return _once(rules)
 
 
@@ -227,7 +216,7 @@ def _traffic(source: Attachment, destination: Attachment, what: FiveTuple | int 
         hosts = Match(eth_type=eth_type, ip_src=src, ip_dst=dst)
         if what is None or isinstance(what, int):
             yield replace(hosts, ip_proto=what)
-        elif what.protocol not in PROTOCOLS_WITH_PORTS:
+        elif what.protocol not in PROTOCOL_NAMES:
             yield replace(hosts, ip_proto=what.protocol)
         else:
             yield replace(
@@ -243,14 +232,16 @@ def _addresses(source: Attachment, destination: Attachment) -> Iterator[tuple[in
             yield eth_type, src, dst
 
 
-def _way_back(there: Match) -> Match:
-    return replace(
-        there,
-        ip_src=there.ip_dst,
-        ip_dst=there.ip_src,
-        tp_src=there.tp_dst,
-        tp_dst=there.tp_src,
-    )
+def _both_ways(flow: Steered, there: Match, kind: Kind, band: int, idle_timeout: int = 0) -> list[Rule]:
+    """The rules of some traffic and of what comes back: ingress there and back, delivery there and back.
+
+    :param kind: of the ingress rules; measurement rules are all of one kind.
+    """
+    back = replace(there, ip_src=there.ip_dst, ip_dst=there.ip_src, tp_src=there.tp_dst, tp_dst=there.tp_src)
+    ways = ((flow, there), (flow.back(), back))
+    delivery = kind if kind is Kind.MEASUREMENT else Kind.FLOW_DELIVERY
+    ingress = [_ingress(*way, kind, band, idle_timeout) for way in ways]
+    return [*ingress, *(rule for way in ways for rule in _deliveries(*way, delivery, band))]
 
 
 def _ingress(flow: Steered, traffic: Match, kind: Kind, band: int, idle_timeout: int = 0) -> Rule:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeVar
 
 from adon.flowvisor.rules.action import Output, SetQueue
 from adon.flowvisor.rules.match import Match
 from adon.flowvisor.rules.pipeline import Pipeline
 from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,9 @@ class SwitchFeatures:
     queues: Mapping[int, tuple[Queue, ...]] | None = None
 
 
+T = TypeVar("T", Room, SwitchFeatures)
+
+
 @dataclass(frozen=True, slots=True)
 class Needs:
     """What the entries of one switch ask of it.
@@ -100,28 +104,14 @@ def declared(pipeline: Pipeline) -> Needs:
 
 def merged(known: SwitchFeatures, said: SwitchFeatures) -> SwitchFeatures:
     """What a switch said last, and what it said before of that which it did not speak of again."""
-    numbers = known.tables.keys() | said.tables.keys()
-    tables = {number: _merged(known.tables.get(number), said.tables.get(number)) for number in numbers}
-    return SwitchFeatures(
-        said.version,
-        said.n_tables,
-        FrozenMap(tables),
-        known.groups if said.groups is None else said.groups,
-        known.meters if said.meters is None else said.meters,
-        known.queues if said.queues is None else said.queues,
-    )
+    rooms = {number: _updated(known.tables.get(number, room), room) for number, room in said.tables.items()}
+    return replace(_updated(known, said), tables=FrozenMap({**known.tables, **rooms}))
 
 
-def _merged(known: Room | None, said: Room | None) -> Room:
-    if said is None:
-        return Room() if known is None else known
-    if known is None:
-        return said
-    return Room(
-        said.active,
-        known.most if said.most is None else said.most,
-        known.fields if said.fields is None else said.fields,
-    )
+def _updated(known: T, said: T) -> T:
+    """A value with the fields that another one knows."""
+    values = {each.name: getattr(said, each.name) for each in fields(said)}
+    return replace(known, **{name: value for name, value in values.items() if value is not None})
 
 
 def needs(entries: Iterable[Entry]) -> Needs:

@@ -175,7 +175,7 @@ def explain(record: CandidateRecord) -> str:
         case Verdict.UNQUALIFIED:
             words = " and ".join(_missed_text(m) for m in record.metrics if m.bound_met is False)
         case Verdict.UNKNOWN:
-            words = " and ".join(f"{m.metric} {_unknown_text(m)}" for m in record.metrics if m.unknown)
+            words = " and ".join(f"{m.metric} is unknown ({m.unknown})" for m in record.metrics if m.unknown)
         case Verdict.QUALIFIED:
             words = f"Q {score_text(record)}"
     return f"{record.path}: {words}"
@@ -188,10 +188,6 @@ def _missed_text(record: MetricRecord) -> str:
     side = "below" if metric.higher_is_better else "above"
     age = format_duration(0.0 if record.age is None else record.age)
     return f"{metric} {value} is {side} {bound} ({record.basis}, {age} old)"
-
-
-def _unknown_text(record: MetricRecord) -> str:
-    return f"is unknown ({record.unknown})"
 
 
 def score_text(record: CandidateRecord) -> str:

@@ -36,17 +36,17 @@ nothing either, so counters are no substitute.
 
 The module reads no clock; times are seconds since the epoch, rates bits/s.
 
-How much the results of a path vary: count, mean and variance per directed path, metric and hour.
-
-[CEEM] and [ADON] 3.1 compare candidates by their coefficient of variation (COV).  Results are summed up by
-the hour of the clock, so that a window of days takes bounded memory.  Reads no clock.
+[CEEM] and [ADON] 3.1 compare candidates by the coefficient of variation (COV) of their results.  Results are
+summed up by the hour of the clock, so that a window of days takes bounded memory.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from typing import Generic, TypeVar
 
 from adon.errors import InvalidInput
 from adon.flowvisor.topology.path import Basis, Knowledge, Known, Unknown
@@ -56,34 +56,32 @@ from measurement.health.path_metrics import TRAIN
 from measurement.model import Measurement, Metric, PathKey
 
 _HOUR_S = 3600.0
+T = TypeVar("T")
 
 
-class Steadiness:
-    """See the module's text.
+class HourlyTable(Generic[T]):
+    """Summaries of results by the hour of the clock, per directed path and metric.
 
-    :param hours: so many are kept per directed path and metric.
+    :param hours: so many are kept of each.
     """
 
     def __init__(self, hours: int) -> None:
         self._hours = hours
-        self._seen: dict[tuple[PathKey, Metric], dict[int, Moments]] = {}
+        self._summaries: dict[tuple[PathKey, Metric], dict[int, T]] = {}
 
-    def note(self, key: PathKey, metric: Metric, value: float, observed_at: float) -> None:
-        """Take in one result."""
-        seen = self._seen.setdefault((key, metric), {})
-        hour = math.floor(observed_at / _HOUR_S)
-        seen[hour] = seen.get(hour, NONE).with_one(value)
-        if len(seen) > self._hours:
-            del seen[min(seen)]
+    def update(self, result: Measurement, change: Callable[[T | None], T]) -> None:
+        """Change the summary of the hour of a result."""
+        summaries = self._summaries.setdefault((result.key, result.metric), {})
+        hour = math.floor(result.observed_at / _HOUR_S)
+        summaries[hour] = change(summaries.get(hour))
+        # By count, not by age: one result with a wrong date must not push out the true history.
+        if len(summaries) > self._hours:
+            del summaries[min(summaries)]
 
-    def since(self, key: PathKey, metric: Metric, since: float) -> Moments:
-        """What has been seen since then; up to one hour before that may be included."""
+    def since(self, key: PathKey, metric: Metric, since: float) -> list[T]:
+        """The summaries since then; up to one hour before that may be included."""
         first = math.floor(since / _HOUR_S)
-        found = NONE
-        for hour, moments in self._seen.get((key, metric), {}).items():
-            if hour >= first:
-                found = found.joined(moments)
-        return found
+        return [summary for hour, summary in self._summaries.get((key, metric), {}).items() if hour >= first]
 
 
 FUTURE_TOLERANCE = 5.0
@@ -91,7 +89,6 @@ FUTURE_TOLERANCE = 5.0
 
 _BASES = {TRAIN: Basis.TRAIN}
 """What a throughput rests on, by its tool; an active test if it is not said here."""
-_BUCKET = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +128,12 @@ class PerformanceView:
 
     def __init__(self, window: float = 7 * 86_400.0) -> None:
         self._latest: dict[tuple[PathKey, Metric], Measurement] = {}
-        self._best: dict[tuple[PathKey, Metric], dict[int, float]] = {}
         self._changed: dict[tuple[PathKey, Metric], Changed] = {}
         self._carried: dict[PathKey, Carried] = {}
         self._beside: dict[PathKey, tuple[float, float]] = {}
-        self._buckets = max(1, math.ceil(window / _BUCKET)) + 1
-        self._steadiness = Steadiness(self._buckets)
+        hours = max(1, math.ceil(window / _HOUR_S)) + 1
+        self._best = HourlyTable[float](hours)
+        self._moments = HourlyTable[Moments](hours)
 
     def record(self, measurement: Measurement, now: float | None = None, beside: float = 0.0) -> bool:
         """Take in a result; False if it is no news: a duplicate, or older than the one held.
@@ -152,14 +149,16 @@ class PerformanceView:
             raise InvalidInput.of(
                 "observed_at", f"is {early} in the future; synchronise the clocks", "in-future"
             )
-        self._remember_best(measurement)
+        better = max if measurement.metric.higher_is_better else min
+        result = measurement.value
+        self._best.update(measurement, lambda best: result if best is None else better(best, result))
         place = (measurement.key, measurement.metric)
         held = self._latest.get(place)
         if held is not None and measurement.observed_at <= held.observed_at:
             return False
         self._latest[place] = measurement
         value = self._without_ours(measurement, beside)
-        self._steadiness.note(measurement.key, measurement.metric, value, measurement.observed_at)
+        self._moments.update(measurement, lambda seen: (seen or NONE).with_one(value))
         return True
 
     def _without_ours(self, tested: Measurement, beside: float) -> float:
@@ -212,31 +211,14 @@ class PerformanceView:
 
         Values are kept per hour of the clock: up to one hour before ``since`` may be included.
         """
-        first = math.floor(since / _BUCKET)
-        seen = [
-            value
-            for key in keys
-            for bucket, value in self._best.get((key, metric), {}).items()
-            if bucket >= first
-        ]
-        if not seen:
-            return None
-        return max(seen) if metric.higher_is_better else min(seen)
+        seen = [value for key in keys for value in self._best.since(key, metric, since)]
+        return (max if metric.higher_is_better else min)(seen, default=None)
 
     def seen(self, key: PathKey, metric: Metric, since: float) -> Moments:
         """Count, mean and spread of the results that were news, since then or since the path changed."""
         changed = self.changed(key, metric)
         start = since if changed is None else max(since, changed.since)
-        return self._steadiness.since(key, metric, start)
-
-    def _remember_best(self, measurement: Measurement) -> None:
-        better = max if measurement.metric.higher_is_better else min
-        buckets = self._best.setdefault((measurement.key, measurement.metric), {})
-        bucket = math.floor(measurement.observed_at / _BUCKET)
-        buckets[bucket] = better(buckets.get(bucket, measurement.value), measurement.value)
-        # By count, not by age: one result with a wrong date must not push out the true history.
-        if len(buckets) > self._buckets:
-            del buckets[min(buckets)]
+        return reduce(Moments.joined, self._moments.since(key, metric, start), NONE)
 
 
 def usable(

@@ -28,8 +28,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from adon.errors import InvalidInput
 from adon.flowvisor.topology.path import LinkAttributes, dpid_text
+from adon.reasons import Reason
 from measurement.model import Metric
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class PortState:
     oper: bool = True
 
 
+PortKey = tuple[int, int]
+"""Datapath id and port number."""
 SeenLink = tuple[int, int, int, int]
 """What discovery saw: datapath id and port number of the sender, then of the receiver."""
 
@@ -74,7 +76,6 @@ class Link:
     :param delay, jitter: seconds one way, as declared; None if nobody did.
     :param loss: as declared, a ratio.
     :param state: see the module; ``reason`` says why it is not live.
-    :param penalty: how much dearer than its cost a link is that flaps (R15): 0.5 is half as much again.
     """
 
     name: str
@@ -89,7 +90,6 @@ class Link:
     attributes: LinkAttributes = field(default_factory=LinkAttributes)
     state: LinkState = LinkState.LIVE
     reason: str = ""
-    penalty: float = 0.0
 
     @property
     def live(self) -> bool:
@@ -112,11 +112,7 @@ class Link:
 
 @dataclass(frozen=True)
 class NetworkGraph:
-    """Switches and directed links; equal content is an equal graph, in any order.
-
-    :raises InvalidInput: for a link whose end is no switch of it, or that joins a switch to itself, or
-        of which one direction is there twice.
-    """
+    """Switches and directed links; equal content is an equal graph, in any order."""
 
     nodes: frozenset[int]
     links: tuple[Link, ...]
@@ -124,10 +120,6 @@ class NetworkGraph:
     def __post_init__(self) -> None:
         ordered = tuple(sorted(self.links, key=lambda link: (link.source, link.target, link.name)))
         object.__setattr__(self, "links", ordered)
-        seen: set[tuple[str, int]] = set()
-        for link in ordered:
-            _check(link, self.nodes, seen)
-            seen.add((link.name, link.source))
 
     @cached_property
     def content(self) -> int:
@@ -148,69 +140,68 @@ def join_attributes(links: Sequence[Link]) -> LinkAttributes:
     return found
 
 
-def _check(link: Link, nodes: frozenset[int], seen: set[tuple[str, int]]) -> None:
-    for end in (link.source, link.target):
-        if end not in nodes:
-            raise InvalidInput.of(f"links.{link.name}", f"there is no switch {dpid_text(end)}")
-    if link.source == link.target:
-        raise InvalidInput.of(f"links.{link.name}", f"joins switch {dpid_text(link.source)} to itself")
-    if (link.name, link.source) in seen:
-        raise InvalidInput.of(f"links.{link.name}", f"begins twice at switch {dpid_text(link.source)}")
-
-
 def build_network_graph(
     configuration: Configuration,
     ports: Mapping[int, Mapping[str, PortState]],
     connected: frozenset[int],
     seen: frozenset[SeenLink] = frozenset(),
-    penalties: Mapping[str, float] | None = None,
 ) -> NetworkGraph:
     """The graph of the configured links, as switches and discovery report them.
 
     :param ports: per datapath id the ports by name, as reported last.
     :param seen: what discovery saw; nothing, where there is none.
-    :param penalties: per link name, see :class:`Link`.
     """
-    report = _Report(configuration, ports, connected, {link[:2]: link[2:] for link in seen})
+    reported = ReportedPorts(configuration, ports, connected)
+    neighbours = {link[:2]: link[2:] for link in seen}
     links = [
         link
         for name, configured in configuration.links.items()
-        for link in _directions(name, configured, report, (penalties or {}).get(name, 0.0))
+        for link in _directions(name, configured, reported, neighbours)
     ]
     nodes = frozenset(switch.dpid for switch in configuration.switches.values())
     return NetworkGraph(nodes, tuple(links))
 
 
 @dataclass(frozen=True, slots=True)
-class _Report:
+class ReportedPorts:
+    """The ports of the configured switches, as they were reported last.
+
+    :param ports: per datapath id the ports by name.
+    :param connected: the datapath ids that are connected now.
+    """
+
     configuration: Configuration
     ports: Mapping[int, Mapping[str, PortState]]
     connected: frozenset[int]
-    neighbours: Mapping[tuple[int, int], tuple[int, int]]
 
-    def port(self, switch: str, name: str) -> tuple[int, int | None]:
-        dpid = self.configuration.switches[switch].dpid
-        state = self.ports.get(dpid, {}).get(name)
-        return dpid, None if state is None else state.number
+    def number(self, switch: str, port: str) -> int | None:
+        """The number of a port; None if it was not reported."""
+        state = self.ports.get(self.configuration.switches[switch].dpid, {}).get(port)
+        return None if state is None else state.number
 
-    def closed(self, switch: str, name: str) -> tuple[LinkState, str]:
-        # What this end says of the link.
+    def obstacle(self, switch: str, port: str) -> Reason | None:
+        """Why nothing can be steered through a port now; None if something can."""
         dpid = self.configuration.switches[switch].dpid
-        state = self.ports.get(dpid, {}).get(name)
         if dpid not in self.connected:
-            return LinkState.UNHEARD, f"switch {switch} ({dpid_text(dpid)}) is not connected"
+            return Reason("switch-disconnected", f"switch {switch} ({dpid_text(dpid)}) is not connected")
+        state = self.ports.get(dpid, {}).get(port)
         if state is None:
-            return LinkState.DOWN, f"switch {switch} ({dpid_text(dpid)}) has reported no port {name!r}"
-        if not state.live:
-            return LinkState.DOWN, f"port {name} ({state.number}) of switch {switch} is down"
-        return LinkState.LIVE, ""
+            return self.missing(switch, port)
+        down = Reason("port-down", f"port {port} ({state.number}) of switch {switch} is down")
+        return None if state.live else down
+
+    def missing(self, switch: str, port: str) -> Reason:
+        """That a switch has not reported a port."""
+        named = f"switch {switch} ({dpid_text(self.configuration.switches[switch].dpid)})"
+        return Reason("port-unknown", f"{named} has reported no port {port!r}")
 
 
-def _directions(name: str, link: NetworkLink, report: _Report, penalty: float) -> Iterator[Link]:
-    (one, one_name), (other, other_name) = link.ends.items()
-    ends = report.port(one, one_name), report.port(other, other_name)
-    state, reason = _state(link, report, ends)
-    attributes = LinkAttributes(link.mtu, link.firewall, link.nat, frozenset(link.families))
+def _directions(
+    name: str, link: NetworkLink, reported: ReportedPorts, neighbours: Mapping[PortKey, PortKey]
+) -> Iterator[Link]:
+    dpids = reported.configuration.switches
+    ends = [(dpids[switch].dpid, reported.number(switch, port)) for switch, port in link.ends.items()]
+    state, reason = _state(link, reported, ends, neighbours)
     for (source, source_port), (target, target_port) in (ends, ends[::-1]):
         yield Link(
             name=name,
@@ -222,24 +213,25 @@ def _directions(name: str, link: NetworkLink, report: _Report, penalty: float) -
             delay=link.delay,
             jitter=link.jitter,
             loss=link.loss,
-            attributes=attributes,
+            attributes=LinkAttributes.of(link),
             state=state,
             reason=reason,
-            penalty=penalty,
         )
 
 
 def _state(
-    link: NetworkLink, report: _Report, ends: tuple[tuple[int, int | None], tuple[int, int | None]]
+    link: NetworkLink,
+    reported: ReportedPorts,
+    ends: Sequence[tuple[int, int | None]],
+    neighbours: Mapping[PortKey, PortKey],
 ) -> tuple[LinkState, str]:
-    # The worst that either end says: down before unheard, since a port that is down carries nothing.
-    told = [report.closed(switch, port) for switch, port in link.ends.items()]
-    for state in (LinkState.DOWN, LinkState.UNHEARD):
-        for found, reason in told:
-            if found is state:
-                return state, reason
+    told = [reported.obstacle(switch, port) for switch, port in link.ends.items()]
+    obstacles = [why for why in told if why is not None]
+    # Down before unheard: a port that is down carries nothing.
+    for why in sorted(obstacles, key=lambda why: why.code == "switch-disconnected"):
+        return (LinkState.UNHEARD if why.code == "switch-disconnected" else LinkState.DOWN), why.text
     for (dpid, number), (far, far_number) in (ends, ends[::-1]):
-        seen = report.neighbours.get((dpid, -1 if number is None else number))
+        seen = neighbours.get((dpid, -1 if number is None else number))
         if seen is not None and seen != (far, far_number):
             port = f"port {number} of switch {dpid_text(dpid)}"
             return LinkState.DOWN, f"{port} was seen to lead to port {seen[1]} of switch {dpid_text(seen[0])}"

@@ -21,9 +21,8 @@ A circuit has one VLAN id on all its links (IEEE 802.1Q), so that no switch on t
 Two circuits that share a link never share an id, in whatever direction they use it; circuits that share
 none may.  The lowest id that is free on every link is taken: equal histories give equal ids.
 
-From a circuit's links to the candidate path that flows are steered onto; and the check for loops.
-
-A circuit knows links by name; rules need the numbers that the switches gave to their ports.
+A circuit knows links by name; rules need the numbers that the switches gave to their ports.  No circuit
+visits a switch twice, and two circuits with one VLAN id share no link: no frame comes to a switch twice.
 """
 
 from __future__ import annotations
@@ -31,18 +30,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import Any
-
-from pydantic import ValidationError
 
 from adon.config import Configuration
 from adon.config.network import Overlay, vlan_ranges
-from adon.errors import Conflict, InvalidInput, Problem
+from adon.errors import Conflict
 from adon.flowvisor.topology.network_graph import Link, LinkState, NetworkGraph, join_attributes
-from adon.flowvisor.topology.path import CandidatePath, Hop, Layer, PathEnd, compose, dpid_text
+from adon.flowvisor.topology.path import CandidatePath, Hop, Layer, PathEnd, compose
 from adon.flowvisor.topology.path_cache import PathCache
 from adon.flowvisor.topology.path_constraints import PathConstraints, Route
-from measurement.model import PathKey, from_json, to_json
+from measurement.model import PathKey
 
 FIRST_INDEX = 1 << 16
 """Numbers of circuits begin here: a configuration file of 1 MB has no room for that many paths."""
@@ -67,17 +63,11 @@ class Circuit:
 
 
 def used_vlans(circuits: Iterable[Circuit]) -> dict[str, set[int]]:
-    """Return the VLAN ids in use, per name of a link.
-
-    :raises Conflict: if two circuits have the same id on the same link.
-    """
+    """Return the VLAN ids in use, per name of a link."""
     used: dict[str, set[int]] = {}
     for circuit in circuits:
         for link in circuit.links:
-            ids = used.setdefault(link, set())
-            if circuit.vlan in ids:
-                raise Conflict(f"links.{link}", f"VLAN {circuit.vlan} is in use there already")
-            ids.add(circuit.vlan)
+            used.setdefault(link, set()).add(circuit.vlan)
     return used
 
 
@@ -126,37 +116,6 @@ class OverlayPaths:
         """These without one circuit; its name and number are not given again."""
         return replace(self, circuits=tuple(c for c in self.circuits if c.name != name))
 
-    def to_json(self) -> dict[str, Any]:
-        """For the store."""
-        body: dict[str, Any] = to_json(self)
-        return body
-
-    @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> OverlayPaths:
-        """What :meth:`to_json` wrote.
-
-        :raises InvalidInput: for anything else, also for what contradicts itself.
-        """
-        try:
-            found = from_json(OverlayPaths, body)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(str(step) for step in first["loc"])
-            raise InvalidInput.of(f"overlay paths: {place}", first["msg"]) from error
-        found._check()
-        return found
-
-    def _check(self) -> None:
-        names, numbers = {c.name for c in self.circuits}, {c.index for c in self.circuits}
-        if len(names) < len(self.circuits) or len(numbers) < len(self.circuits):
-            raise InvalidInput.of("overlay paths: circuits", "two have the same name or number")
-        if numbers and not FIRST_INDEX < min(numbers) <= max(numbers) <= FIRST_INDEX + self.serial:
-            raise InvalidInput.of("overlay paths: serial", f"{self.serial} is not the newest circuit's")
-        try:
-            used_vlans(self.circuits)
-        except Conflict as error:
-            raise InvalidInput.of("overlay paths: circuits", error) from error
-
 
 @dataclass(frozen=True, slots=True)
 class Replan:
@@ -183,13 +142,14 @@ def route_of(circuit: Circuit, graph: NetworkGraph, configuration: Configuration
     node, end = (
         configuration.switches[sites[site].edge].dpid for site in (circuit.source, circuit.destination)
     )
-    found: list[Link] = []
+    found, visited = list[Link](), {node}
     for name in circuit.links:
         link = graph.links_by_name.get((name, node))
-        if link is None or not overlay.may_use(name):
+        if link is None or link.target in visited or not overlay.may_use(name):
             return f"link {name!r} is not where it was when the path was made"
         found.append(link)
         node = link.target
+        visited.add(node)
     if node != end or not found:
         return f"it does not lead to the edge of site {circuit.destination!r} any more"
     return tuple(found)
@@ -355,57 +315,15 @@ def circuit_path(circuit: Circuit, links: Sequence[Link]) -> CandidatePath | Non
         hops.append(Hop(before.target, before.target_port, after.source_port))
     if ends[0] is None or ends[1] is None:
         return None
-    attributes = join_attributes(links)
     return CandidatePath(
         PathKey(circuit.name, circuit.source, circuit.destination),
         Layer.L2,
         circuit.index,
         min(link.capacity for link in links),
-        attributes.mtu,
         PathEnd(links[0].source, ends[0]),
         PathEnd(links[-1].target, ends[1]),
         circuit.vlan,
         tuple(hops),
-        attributes.firewall,
-        attributes.nat,
-        attributes.families,
+        join_attributes(links),
         tuple(compose([link.metrics for link in links]).items()),
     )
-
-
-def check_loop_free(paths: Iterable[CandidatePath]) -> None:
-    """Check that no packet on these paths can come to a switch twice.
-
-    Two things must hold: no path visits a switch twice, and no two paths with the same VLAN id want a frame
-    that comes in by the same port of a switch to go different ways.
-
-    :raises InvalidInput: with every path that breaks this, and where.
-    """
-    known = list(paths)
-    problems = [Problem(path.key.path, cause) for path in known for cause in _visited_twice(path)]
-    problems += [Problem(name, cause) for name, cause in _forks(known)]
-    if problems:
-        raise InvalidInput(problems)
-
-
-def _visited_twice(path: CandidatePath) -> Iterator[str]:
-    seen: set[int] = set()
-    for dpid in (path.source_end.dpid, *(hop.dpid for hop in path.hops), path.destination_end.dpid):
-        if dpid in seen:
-            yield f"visits switch {dpid_text(dpid)} twice"
-        seen.add(dpid)
-    for hop in path.hops:
-        if hop.in_port == hop.out_port:
-            yield f"leaves switch {dpid_text(hop.dpid)} by port {hop.in_port}, where it came in"
-
-
-def _forks(paths: Sequence[CandidatePath]) -> Iterator[tuple[str, str]]:
-    taken: dict[tuple[int, int, int | None], tuple[int, str]] = {}
-    for path in (each for one in paths for each in (one, one.reversed())):
-        for hop in path.hops:
-            place = hop.dpid, hop.in_port, path.vlan
-            out, other = taken.setdefault(place, (hop.out_port, path.key.path))
-            if out != hop.out_port:
-                where = f"from port {hop.in_port} of switch {dpid_text(hop.dpid)}"
-                ways = f"to port {hop.out_port}, for {other} to port {out}"
-                yield path.key.path, f"VLAN {path.vlan} {where} goes {ways}"

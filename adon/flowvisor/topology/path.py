@@ -22,9 +22,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from adon.reasons import Reason
 from measurement.model import Metric, PathKey
+
+if TYPE_CHECKING:
+    from adon.config.network import NetworkLink, TransitPath
 
 
 def dpid_text(dpid: int) -> str:
@@ -46,6 +50,12 @@ class LinkAttributes:
     firewall: bool = False
     nat: bool = False
     families: frozenset[int] = frozenset({4, 6})
+
+    @classmethod
+    def of(cls, configured: TransitPath | NetworkLink) -> LinkAttributes:
+        """Return the attributes of a configured path or link."""
+        families = frozenset(configured.families)
+        return cls(configured.mtu, configured.firewall, configured.nat, families)
 
     def then(self, other: LinkAttributes) -> LinkAttributes:
         """The attributes of two paths, one behind the other."""
@@ -166,6 +176,7 @@ class CandidatePath:
     :param vlan: layer 2 only.
     :param hops: the switches of ours between the two edges, in this direction; empty where the path leads
         through somebody else's network.
+    :param attributes: what happens to packets on it.
     :param declared: what the links that it consists of are configured to give, composed; it serves where
         nothing was measured.
     """
@@ -174,20 +185,12 @@ class CandidatePath:
     layer: Layer
     index: int
     capacity: float
-    mtu: int
     source_end: PathEnd
     destination_end: PathEnd
     vlan: int | None = None
     hops: tuple[Hop, ...] = ()
-    firewall: bool = False
-    nat: bool = False
-    families: frozenset[int] = frozenset({4, 6})
+    attributes: LinkAttributes = LinkAttributes()
     declared: tuple[tuple[Metric, float], ...] = ()
-
-    @property
-    def attributes(self) -> LinkAttributes:
-        """What happens to packets on it."""
-        return LinkAttributes(self.mtu, self.firewall, self.nat, self.families)
 
     def reversed(self) -> CandidatePath:
         """The way back over the same path; the configuration gives both directions one capacity."""

@@ -17,49 +17,29 @@ class PathConstraints:
     """What a path must satisfy, and what makes it cheap.
 
     :param links: the names of links that may be used; None: all.
-    :param min_capacity: bits/s that every link must have.
-    :param mtu: bytes that every link must take.
-    :param families: IP versions that every link must carry.
-    :param avoid_nodes, avoid_links: what must not be used, for example in a maintenance window.
     :param only_ends: switches that a path may begin or end at, but not pass.
     """
 
     cost: Cost = Cost.HOPS
     links: frozenset[str] | None = None
-    min_capacity: float = 0.0
-    mtu: int = 0
-    families: frozenset[int] = frozenset()
-    avoid_nodes: frozenset[int] = frozenset()
-    avoid_links: frozenset[str] = frozenset()
     only_ends: frozenset[int] = frozenset()
 
     def allow(self, link: Link) -> bool:
         """Whether a path may use this link now."""
-        return (
-            link.live
-            and (self.links is None or link.name in self.links)
-            and link.name not in self.avoid_links
-            and link.source not in self.avoid_nodes
-            and link.target not in self.avoid_nodes
-            and link.capacity >= self.min_capacity
-            and link.attributes.mtu >= self.mtu
-            and self.families <= link.attributes.families
-        )
+        return link.live and (self.links is None or link.name in self.links)
 
     def cost_of(self, link: Link) -> int | None:
         """Return the cost of a link; None if it is not known (no delay was declared: not usable, not free).
 
-        Nanoseconds for ``delay``, 1 Pb/s over the capacity for ``1/capacity``, a thousand for a hop; a
-        penalty raises each.
+        Nanoseconds for ``delay``, 1 Pb/s over the capacity for ``1/capacity``, a thousand for a hop.
         """
         match self.cost:
             case Cost.DELAY:
-                base = None if link.delay is None else link.delay * 1e9
+                return None if link.delay is None else round(link.delay * 1e9)
             case Cost.CAPACITY:
-                base = _REFERENCE_CAPACITY / link.capacity
+                return round(_REFERENCE_CAPACITY / link.capacity)
             case Cost.HOPS:
-                base = 1000.0
-        return None if base is None else round(base * (1.0 + link.penalty))
+                return 1000
 
 
 @dataclass(frozen=True, slots=True)

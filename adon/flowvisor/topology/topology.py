@@ -24,12 +24,12 @@ from adon.flowvisor.topology.network_graph import (
     LinkState,
     NetworkGraph,
     PortState,
+    ReportedPorts,
     SeenLink,
     build_network_graph,
 )
 from adon.flowvisor.topology.overlay import Circuit, OverlayPaths, circuit_path, route_of, state_of
-from adon.flowvisor.topology.path import Attachment, CandidatePath, Layer, PathEnd, dpid_text
-from adon.frozenmap import FrozenMap
+from adon.flowvisor.topology.path import Attachment, CandidatePath, Layer, LinkAttributes, PathEnd, dpid_text
 from adon.reasons import DecisionCode, Reason, reason_of
 from measurement.model import PathKey
 
@@ -100,7 +100,6 @@ class Topology:
     :param connected: the datapath ids that are connected now.
     :param overlay_paths: the circuits computed over the configured links.
     :param seen: what discovery (LLDP) saw; empty where there is none.
-    :param penalties: per name of a link that flaps, how much dearer it is (R15).
     :param groupless: the datapath ids that said that they have no fast-failover groups.
     """
 
@@ -109,7 +108,6 @@ class Topology:
     connected: frozenset[int] = frozenset()
     overlay_paths: OverlayPaths = field(default_factory=OverlayPaths)
     seen: frozenset[SeenLink] = frozenset()
-    penalties: Mapping[str, float] = field(default_factory=FrozenMap)
     groupless: frozenset[int] = frozenset()
 
     @cached_property
@@ -118,9 +116,14 @@ class Topology:
         return tuple(courses(self.configuration, self.overlay_paths.circuits))
 
     @cached_property
+    def reported(self) -> ReportedPorts:
+        """The ports as reported."""
+        return ReportedPorts(self.configuration, self.ports, self.connected)
+
+    @cached_property
     def graph(self) -> NetworkGraph:
         """The configured links as they are now."""
-        return build_network_graph(self.configuration, self.ports, self.connected, self.seen, self.penalties)
+        return build_network_graph(self.configuration, self.ports, self.connected, self.seen)
 
     def switch_up(self, dpid: int, ports: Mapping[str, PortState]) -> Topology:
         """The topology after a configured switch connected with these ports.
@@ -175,15 +178,14 @@ class Topology:
         """
         site_name, configured = self._host(host)
         site = self.configuration.sites[site_name]
-        dpid = self._edge(site_name)
-        port = self.ports.get(dpid, {}).get(configured.port)
-        if port is None:
-            raise Unavailable(f"host {host!r}: {self._missing(dpid, configured.port)}")
+        number = self.reported.number(site.edge, configured.port)
+        if number is None:
+            raise Unavailable(f"host {host!r}: {self.reported.missing(site.edge, configured.port).text}")
         return Attachment(
             host=host,
             site=site_name,
-            dpid=dpid,
-            port=port.number,
+            dpid=self._edge(site_name),
+            port=number,
             address=str(configured.address),
             mac=configured.mac,
             gateway_mac=site.gateway_mac,
@@ -204,7 +206,7 @@ class Topology:
                 f"{destination_host!r} is at the same site ({source!r}) as {source_host!r}: "
                 "there is no transit path to choose",
             )
-        closed = [why for site, host in ends if (why := self._closed(self._edge(site), host.port))]
+        closed = [why for site, host in ends if (why := self._obstacle(site, host.port))]
         return tuple(
             replace(found, usable=False, reason=closed[0]) if closed and found.usable else found
             for found in self.between(source, destination)
@@ -344,8 +346,9 @@ class Topology:
 
     def _candidate(self, index: int, key: PathKey, path: TransitPath) -> Candidate:
         layer = Layer.L2 if path.layer == 2 else Layer.L3
-        closed = next(self._closed_ends(key, path), None)
-        source, destination = (self._path_end(path, site) for site in (key.source, key.destination))
+        sites = key.source, key.destination
+        closed = next((why for site in sites if (why := self._obstacle(site, path.ends[site].port))), None)
+        source, destination = (self._path_end(path, site) for site in sites)
         if source is None or destination is None:
             return Candidate(key, layer, None, False, closed)
         known = CandidatePath(
@@ -353,13 +356,10 @@ class Topology:
             layer,
             index,
             path.capacity,
-            path.mtu,
             source,
             destination,
             path.vlan,
-            firewall=path.firewall,
-            nat=path.nat,
-            families=frozenset(path.families),
+            attributes=LinkAttributes.of(path),
         )
         return Candidate(key, layer, known, closed is None, closed)
 
@@ -404,29 +404,13 @@ class Topology:
 
     def _path_end(self, path: TransitPath, site: str) -> PathEnd | None:
         end = path.ends[site]
-        dpid = self._edge(site)
-        port = self.ports.get(dpid, {}).get(end.port)
-        router = end.next_hop_mac or self.configuration.sites[site].gateway_mac
-        return None if port is None else PathEnd(dpid, port.number, router if path.layer == 3 else None)
+        configured = self.configuration.sites[site]
+        number = self.reported.number(configured.edge, end.port)
+        router = end.next_hop_mac or configured.gateway_mac
+        return (
+            None if number is None else PathEnd(self._edge(site), number, router if path.layer == 3 else None)
+        )
 
-    def _closed_ends(self, key: PathKey, path: TransitPath) -> Iterator[Reason]:
-        for site in (key.source, key.destination):
-            why = self._closed(self._edge(site), path.ends[site].port)
-            if why:
-                yield why
-
-    def _closed(self, dpid: int, port_name: str) -> Reason | None:
-        """Why nothing can be steered through this port now; None if something can."""
-        if dpid not in self.connected:
-            text = f"switch {self.switch_name(dpid)} ({dpid_text(dpid)}) is not connected"
-            return Reason("switch-disconnected", text)
-        port = self.ports.get(dpid, {}).get(port_name)
-        if port is None:
-            return Reason("port-unknown", self._missing(dpid, port_name))
-        if not port.live:
-            text = f"port {port_name} ({port.number}) of switch {self.switch_name(dpid)} is down"
-            return Reason("port-down", text)
-        return None
-
-    def _missing(self, dpid: int, port_name: str) -> str:
-        return f"switch {self.switch_name(dpid)} ({dpid_text(dpid)}) has reported no port {port_name!r}"
+    def _obstacle(self, site: str, port: str) -> Reason | None:
+        """Why nothing can be steered through this port of a site's edge now; None if something can."""
+        return self.reported.obstacle(self.configuration.sites[site].edge, port)

@@ -9,6 +9,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.sites import JobView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -25,7 +26,7 @@ def show(here: Visit) -> Component:
     parts = [
         ui.head("Jobs", "Programs that run at compute sites; only those that a site's configuration names.")
     ]
-    offered = [(one["name"], job) for one in here.client.sites() for job in one["jobs"]]
+    offered = [(one.name, job) for one in here.client.sites() for job in one.jobs]
     if here.may(Action.JOB_SUBMIT, here.actor.name) and offered:
         choices = [(f"{site}/{job}", f"{job} at {site}") for site, job in offered]
         form = html.Div(
@@ -46,43 +47,37 @@ def show(here: Visit) -> Component:
 def live(here: Visit) -> Component:
     """The newest jobs that one may see."""
     columns = [
-        Column("Job", lambda one: html.Strong(one["id"])),
-        Column("State", lambda one: ui.badge(one["state"], TONES.get(one["state"], "plain"))),
+        Column("Job", lambda one: html.Strong(one.id)),
+        Column("State", lambda one: ui.badge(one.state, TONES.get(one.state, "plain"))),
         Column(
             "Program",
-            lambda one: html.Span(
-                [html.Code(" ".join([one["job"], *one["arguments"]])), f" at {one['site']}"]
-            ),
+            lambda one: html.Span([html.Code(" ".join([one.job, *one.arguments])), f" at {one.site}"]),
         ),
         Column("For", lambda one: _whom(one)),
-        Column("Asked for", lambda one: ui.when(one["asked_at"], here)),
+        Column("Asked for", lambda one: ui.when(one.asked_at, here)),
         Column("Waited", lambda one: _waited(one)),
-        Column("Ran", lambda one: ui.span(one["ran_seconds"]), numeric=True),
-        Column("Why", lambda one: one["reason"]),
+        Column("Ran", lambda one: ui.span(one.ran_seconds), numeric=True),
+        Column("Why", lambda one: one.reason),
         Column("", lambda one: _end(one, here)),
     ]
     nothing = ui.empty("No job was asked for yet. A flow with a job brings one along.")
     return ui.card(None, ui.table(columns, here.client.jobs(limit=SHOWN), nothing, "Jobs"))
 
 
-def _whom(job: Mapping[str, Any]) -> Any:
-    return ui.link(job["flow"], f"/flows/{job['flow']}") if job["flow"] else job["requester"]
+def _whom(job: JobView) -> Any:
+    return ui.link(job.flow, f"/flows/{job.flow}") if job.flow else job.requester
 
 
-def _waited(job: Mapping[str, Any]) -> Component:
-    said = (
-        ""
-        if job["predicted_seconds"] is None
-        else html.Small(f" (it said {ui.span(job['predicted_seconds'])})")
-    )
-    return html.Span([ui.span(job["waited_seconds"]), said])
+def _waited(job: JobView) -> Component:
+    said = "" if job.predicted_seconds is None else html.Small(f" (it said {ui.span(job.predicted_seconds)})")
+    return html.Span([ui.span(job.waited_seconds), said])
 
 
-def _end(job: Mapping[str, Any], here: Visit) -> Any:
-    if job["final"] or not here.may(Action.JOB_CANCEL, job["requester"]):
+def _end(job: JobView, here: Visit) -> Any:
+    if job.final or not here.may(Action.JOB_CANCEL, job.requester):
         return ""
-    name = {"type": END, "index": job["id"]}
-    return html.Button("End", id=name, className="danger small", disabled=job["cancelling"])
+    name = {"type": END, "index": job.id}
+    return html.Button("End", id=name, className="danger small", disabled=job.cancelling)
 
 
 def callbacks(app: Dash) -> None:
@@ -108,7 +103,7 @@ def callbacks(app: Dash) -> None:
             made = visit().client.submit_job(request)
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(f"{made['id']} is asked for at {site}.", "good")
+        return ui.notice(f"{made.id} is asked for at {site}.", "good")
 
     @app.callback(
         Output("job-done", "children", allow_duplicate=True),
@@ -122,7 +117,7 @@ def callbacks(app: Dash) -> None:
             job = visit().client.cancel_job(str(ctx.triggered_id["index"]))
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(f"{job['id']} is being ended.", "good")
+        return ui.notice(f"{job.id} is being ended.", "good")
 
 
 PAGE = Page("/jobs", "Jobs", Action.JOB_READ, show, live, group=Group.TRANSFERS, callbacks=callbacks)

@@ -41,11 +41,11 @@ def show(here: Visit) -> Component:
 
 
 def _form(here: Visit) -> Component:
-    sites = [(f"compute {one['name']}", f"compute site {one['name']}") for one in here.client.sites()]
+    sites = [(f"compute {one.name}", f"compute site {one.name}") for one in here.client.sites()]
     paths = [
         (
-            f"path {one['path']} {one['source']} {one['destination']}",
-            f"path {one['path']}, {one['source']} → {one['destination']}",
+            f"path {one.path} {one.source} {one.destination}",
+            f"path {one.path}, {one.source} → {one.destination}",
         )
         for one in here.client.paths()
     ]

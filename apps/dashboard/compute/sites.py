@@ -9,7 +9,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.api.sites import SiteResourcesView
+from adon.api.sites import CapacityView, ComputeSiteView, HonestyView, SiteResourcesView
 from adon.broker.resources.amounts import amount_text
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -35,7 +35,7 @@ def live(here: Visit) -> Component:
     if not sites:
         return ui.empty("No compute site is configured. Add one under compute: in the configuration.")
     free = {one.name: one for one in here.client.resources()}
-    return ui.columns(*(_site(site, free.get(site["name"]), here) for site in sites))
+    return ui.columns(*(_site(site, free.get(site.name), here) for site in sites))
 
 
 def show_one(here: Visit) -> Component:
@@ -50,54 +50,53 @@ def live_one(here: Visit) -> Component:
     """
     site = here.client.site(here.parts["name"])
     free = {one.name: one for one in here.client.resources()}
-    return _site(site, free.get(site["name"]), here)
+    return _site(site, free.get(site.name), here)
 
 
-def _site(site: Mapping[str, Any], free: SiteResourcesView | None, here: Visit) -> Component:
-    words, tone = STATES.get(site["state"], (site["state"], "plain"))
-    since = (
-        "" if site["silent_since"] is None else html.Small([" since ", ui.when(site["silent_since"], here)])
-    )
-    told = site["capacity"] or {}
-    lines = [
-        _level("Cores", told.get("cores_free"), told.get("cores")),
-        _level("Nodes", told.get("nodes_free"), told.get("nodes")),
-        _level("Memory", told.get("memory_free_bytes"), told.get("memory_bytes"), size=True),
-        _level("GPUs", told.get("gpus_free"), told.get("gpus")),
-    ]
+def _site(site: ComputeSiteView, free: SiteResourcesView | None, here: Visit) -> Component:
+    words, tone = STATES.get(site.state, (site.state, "plain"))
+    since = "" if site.silent_since is None else html.Small([" since ", ui.when(site.silent_since, here)])
     waits = [
-        Column(
-            "Asked for", lambda one: f"{ui.count(one['nodes'], 'node')}, {ui.count(one['cores'], 'core')}"
-        ),
-        Column("It says", lambda one: ui.span(one["said_seconds"]), numeric=True),
-        Column("Counted as", lambda one: ui.span(one["counted_seconds"]), numeric=True),
-        Column("", lambda one: html.Small(one["why"])),
+        Column("Asked for", lambda one: f"{ui.count(one.nodes, 'node')}, {ui.count(one.cores, 'core')}"),
+        Column("It says", lambda one: ui.span(one.said_seconds), numeric=True),
+        Column("Counted as", lambda one: ui.span(one.counted_seconds), numeric=True),
+        Column("", lambda one: html.Small(one.why)),
     ]
     parts: list[Any] = [
-        html.P([ui.badge(words, tone), since, html.Small(f" {site['why']}" if site["why"] else "")]),
+        html.P([ui.badge(words, tone), since, html.Small(f" {site.why}" if site.why else "")]),
         ui.facts(
-            ("Campus", site["site"]),
-            ("Asked by", site["adapter"] or "nobody: its configured numbers stand"),
-            ("Programs", ", ".join(site["jobs"])),
+            ("Campus", site.site),
+            ("Asked by", site.adapter or "nobody: its configured numbers stand"),
+            ("Programs", ", ".join(site.jobs)),
             ("Held by flows", _amounts({} if free is None else free.held)),
             ("Flows there", _flows(() if free is None else free.flows)),
             ("Per node", ui.rate(None if free is None else free.node_rate_bps)),
-            ("Wait (Tq) as configured", ui.span(site["queue_wait_seconds"])),
-            ("Its word", _word(site["honesty"])),
+            ("Wait (Tq) as configured", ui.span(site.queue_wait_seconds)),
+            ("Its word", _word(site.honesty)),
         ),
-        *[line for line in lines if line is not None],
+        *([] if site.capacity is None else _levels(site.capacity)),
     ]
-    if site["waits"]:
+    if site.waits:
         parts += [
             html.H3("How long a job would wait"),
-            ui.table(waits, site["waits"], "", "Waits by size of job"),
+            ui.table(waits, site.waits, "", "Waits by size of job"),
         ]
-    return ui.card(ui.link(site["name"], f"/sites/{site['name']}"), *parts)
+    return ui.card(ui.link(site.name, f"/sites/{site.name}"), *parts)
 
 
 def _flows(flows: Sequence[str]) -> Component | None:
     links = [one for flow in flows for one in (ui.link(flow, f"/flows/{flow}"), " ")]
     return html.Span(links) if links else None
+
+
+def _levels(there: CapacityView) -> list[Component]:
+    lines = [
+        _level("Cores", there.cores_free, there.cores),
+        _level("Nodes", there.nodes_free, there.nodes),
+        _level("Memory", there.memory_free_bytes, there.memory_bytes, size=True),
+        _level("GPUs", there.gpus_free, there.gpus),
+    ]
+    return [line for line in lines if line is not None]
 
 
 def _level(name: str, free: int | None, whole: int | None, *, size: bool = False) -> Component | None:
@@ -114,11 +113,11 @@ def _amounts(found: Mapping[str, int]) -> str:
     return ", ".join(amount_text(kind, amount) for kind, amount in found.items()) or "nothing"
 
 
-def _word(honesty: Mapping[str, Any]) -> str:
-    if not honesty["jobs"]:
+def _word(honesty: HonestyView) -> str:
+    if not honesty.jobs:
         return "not tried yet"
-    times = f"{honesty['factor']:.2f} times as long as it said"
-    return f"waits were {times}, by {ui.count(honesty['jobs'], 'job')}"
+    times = f"{honesty.factor:.2f} times as long as it said"
+    return f"waits were {times}, by {ui.count(honesty.jobs, 'job')}"
 
 
 PAGE = Page("/sites", "Compute sites", Action.COMPUTE_READ, show, live, refresh_s=10.0, group=Group.TRANSFERS)

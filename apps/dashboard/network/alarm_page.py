@@ -10,12 +10,13 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.alarms import AlarmView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network.alarms_page import severity
-from apps.dashboard.network.series_data import metric_words
+from apps.dashboard.network.series_data import Direction, metric_words
 from apps.dashboard.network.series_figure import UNITS, local
-from apps.dashboard.network.where import Doc, direction, path_link, series_address
+from apps.dashboard.network.where import path_link, series_address
 from apps.dashboard.page import Page
 from apps.dashboard.visit import Visit, visit
 from apps.figures.looks import BAD, SERIES
@@ -32,59 +33,57 @@ KINDS = {
 def show(here: Visit) -> Component:
     """What happened, on what evidence, and whether anybody has seen it."""
     found = here.client.alarm(here.parts["id"])
-    series = found["series"]
+    series = found.series
     return html.Div(
         [
             ui.head(
-                found["text"],
-                html.Span([severity(found), " ", "in force" if found["cleared_at"] is None else "over"]),
-                ui.link("Its time series", series_address(series)),
-                ui.link(
-                    "All alarms", f"/alarms?open=false&path={series['path']}" if series["path"] else "/alarms"
-                ),
+                found.text,
+                html.Span([severity(found), " ", "in force" if found.cleared_at is None else "over"]),
+                ui.link("Its time series", series_address(Direction.of(series), series.metric)),
+                ui.link("All alarms", f"/alarms?open=false&path={series.path}" if series.path else "/alarms"),
             ),
-            ui.card(None, _facts(found, here), dcc.Store(id=WHICH, data=found["id"])),
+            ui.card(None, _facts(found, here), dcc.Store(id=WHICH, data=found.id)),
             ui.card("Evidence", *_evidence(found, here)),
         ]
     )
 
 
-def _facts(found: Doc, here: Visit) -> Component:
-    series = found["series"]
+def _facts(found: AlarmView, here: Visit) -> Component:
+    series = found.series
     return ui.facts(
-        ("Path", path_link(series["path"]) if series["path"] else "a host"),
-        ("Direction", direction(series)),
-        ("Metric", metric_words(series["metric"])),
-        ("Kind", html.Span([found["kind"], html.Small(f" {KINDS.get(found['kind'], '')}")])),
-        ("Raised", ui.when(found["raised_at"], here)),
-        ("Over", None if found["cleared_at"] is None else ui.when(found["cleared_at"], here)),
+        ("Path", path_link(series.path) if series.path else "a host"),
+        ("Direction", Direction.of(series).ends),
+        ("Metric", metric_words(series.metric)),
+        ("Kind", html.Span([found.kind, html.Small(f" {KINDS.get(found.kind, '')}")])),
+        ("Raised", ui.when(found.raised_at, here)),
+        ("Over", None if found.cleared_at is None else ui.when(found.cleared_at, here)),
         ("Seen by", html.Div(_seen(found, here), id=SAID)),
     )
 
 
-def _seen(found: Doc, here: Visit) -> Any:
-    if found["acknowledged_by"]:
-        return html.Span([found["acknowledged_by"], ", ", ui.when(found["acknowledged_at"], here)])
+def _seen(found: AlarmView, here: Visit) -> Any:
+    if found.acknowledged_by:
+        return html.Span([found.acknowledged_by, ", ", ui.when(found.acknowledged_at, here)])
     allowed = here.may(Action.ALARM_ACKNOWLEDGE)
-    if found["cleared_at"] is not None or not allowed:
+    if found.cleared_at is not None or not allowed:
         return "nobody"
     return html.Button("I have seen it", id=SEEN, className="quiet small")
 
 
-def _evidence(found: Doc, here: Visit) -> list[Any]:
-    metric = found["series"]["metric"]
+def _evidence(found: AlarmView, here: Visit) -> list[Any]:
+    metric = found.series.metric
     rows = [
-        (words, found[name])
-        for name, words in (("before", "before"), ("after", "after"))
-        if found[name] is not None
+        (name, evidence)
+        for name, evidence in (("before", found.before), ("after", found.after))
+        if evidence is not None
     ]
     columns = [
         ui.Column("", lambda one: one[0]),
-        ui.Column("Mean", lambda one: ui.value(one[1]["mean"], metric), numeric=True),
-        ui.Column("Deviation", lambda one: ui.value(_plain(one[1]["deviation"]), metric), numeric=True),
-        ui.Column("Values", lambda one: str(len(one[1]["samples"])), numeric=True),
+        ui.Column("Mean", lambda one: ui.value(one[1].mean, metric), numeric=True),
+        ui.Column("Deviation", lambda one: ui.value(_plain(one[1].deviation), metric), numeric=True),
+        ui.Column("Values", lambda one: str(len(one[1].samples)), numeric=True),
     ]
-    samples = [(words, at, value) for words, evidence in rows for at, value in evidence["samples"]]
+    samples = [(words, at, value) for words, evidence in rows for at, value in evidence.samples]
     values = ui.table(
         [
             ui.Column("", lambda one: one[0]),
@@ -108,19 +107,19 @@ def _plain(deviation: float) -> float:
     return deviation if deviation > TINY else 0.0
 
 
-def figure(found: Doc, zone: ZoneInfo) -> go.Figure:
+def figure(found: AlarmView, zone: ZoneInfo) -> go.Figure:
     """Values before and after, their means and deviations, and when it was raised."""
-    metric = found["series"]["metric"]
+    metric = found.series.metric
     factor, unit = UNITS.get(metric, (1.0, ""))
     traces: list[Any] = []
-    raised = local(found["raised_at"], zone)
-    for name, colour in (("before", SERIES[0]), ("after", BAD if found["bad"] else SERIES[2])):
-        evidence = found[name]
-        if evidence is None or not evidence["samples"]:
+    raised = local(found.raised_at, zone)
+    after = BAD if found.bad else SERIES[2]
+    for name, evidence, colour in (("before", found.before, SERIES[0]), ("after", found.after, after)):
+        if evidence is None or not evidence.samples:
             continue
-        x = [local(at, zone) for at, _ in evidence["samples"]]
+        x = [local(at, zone) for at, _ in evidence.samples]
         ends = [x[0], raised if name == "before" or len(x) == 1 else x[-1]]
-        mean, spread = factor * evidence["mean"], factor * evidence["deviation"]
+        mean, spread = factor * evidence.mean, factor * evidence.deviation
         red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
         traces += [
             go.Scatter(
@@ -143,11 +142,11 @@ def figure(found: Doc, zone: ZoneInfo) -> go.Figure:
             ),
             go.Scatter(
                 x=x,
-                y=[factor * value for _, value in evidence["samples"]],
+                y=[factor * value for _, value in evidence.samples],
                 mode="markers",
                 marker={"color": colour, "size": 9, "symbol": "circle" if name == "before" else "diamond"},
                 name=name,
-                customdata=[ui.value(value, metric) for _, value in evidence["samples"]],
+                customdata=[ui.value(value, metric) for _, value in evidence.samples],
                 hovertemplate="%{customdata}<extra></extra>",
             ),
         ]

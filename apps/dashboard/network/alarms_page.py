@@ -9,13 +9,15 @@ from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.alarms import AlarmView
+from adon.api.measurements import SeriesView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.encoding import changed
 from apps.dashboard.network import subscriptions
-from apps.dashboard.network.series_data import RANGES, metric_words
+from apps.dashboard.network.series_data import RANGES, Direction
 from apps.dashboard.network.series_reading import text_of
-from apps.dashboard.network.where import Doc, direction, path_link, plural, series_address
+from apps.dashboard.network.where import path_link, plural, series_link
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Tone
 from apps.dashboard.ui.words import METRIC_NAMES
@@ -73,43 +75,35 @@ def _which(query: Mapping[str, str]) -> str:
 
 def _paths(here: Visit, query: Mapping[str, str]) -> list[str]:
     try:
-        known = [way["path"] for way in here.client.paths()]
+        known = [way.path for way in here.client.paths()]
     except AdonError:
         known = []  # without the controller alarms can still be read, if not chosen by path
     return list(dict.fromkeys([*filter(None, [query.get("path")]), *known]))
 
 
-def listed(here: Visit, found: Iterable[Doc]) -> Component:
+def listed(here: Visit, found: Iterable[AlarmView]) -> Component:
     """Alarms, the worst first among those in force."""
-    alarms = sorted(found, key=lambda one: (one["cleared_at"] is not None, one["severity"] != "critical"))
+    alarms = sorted(found, key=lambda one: (one.cleared_at is not None, one.severity != "critical"))
     acknowledging = here.may(Action.ALARM_ACKNOWLEDGE)
 
-    def seen(one: Doc) -> Any:
-        if one["acknowledged_by"]:
-            return html.Span([f"{one['acknowledged_by']}, ", ui.ago(one["acknowledged_at"], here)])
-        if one["cleared_at"] is not None or not acknowledging:
+    def seen(one: AlarmView) -> Any:
+        if one.acknowledged_by:
+            return html.Span([f"{one.acknowledged_by}, ", ui.ago(one.acknowledged_at, here)])
+        if one.cleared_at is not None or not acknowledging:
             return html.Span("nobody yet", className="muted")
-        words = {"aria-label": f"I have seen: {one['text']}"}
+        words = {"aria-label": f"I have seen: {one.text}"}
         return html.Button(
-            "I have seen it", id={"type": SEEN, "id": one["id"]}, className="quiet small", **words
+            "I have seen it", id={"type": SEEN, "id": one.id}, className="quiet small", **words
         )
 
     columns = [
-        ui.Column("Alarm", lambda one: ui.link(one["text"], f"/alarms/{one['id']}")),
+        ui.Column("Alarm", lambda one: ui.link(one.text, f"/alarms/{one.id}")),
         ui.Column("Severity", severity),
+        ui.Column("Path", lambda one: _where(one.series)),
+        ui.Column("Metric", lambda one: series_link(one.series)),
+        ui.Column("Raised", lambda one: ui.when(one.raised_at, here)),
         ui.Column(
-            "Path",
-            lambda one: (
-                path_link(one["series"]["path"]) if one["series"]["path"] else direction(one["series"])
-            ),
-        ),
-        ui.Column(
-            "Metric",
-            lambda one: ui.link(metric_words(one["series"]["metric"]), series_address(one["series"])),
-        ),
-        ui.Column("Raised", lambda one: ui.when(one["raised_at"], here)),
-        ui.Column(
-            "Over", lambda one: "in force" if one["cleared_at"] is None else ui.when(one["cleared_at"], here)
+            "Over", lambda one: "in force" if one.cleared_at is None else ui.when(one.cleared_at, here)
         ),
         ui.Column("Seen by", seen),
     ]
@@ -125,19 +119,23 @@ def listed(here: Visit, found: Iterable[Doc]) -> Component:
     )
 
 
-def severity(one: Doc) -> Component:
+def _where(series: SeriesView) -> Any:
+    return path_link(series.path) if series.path else Direction.of(series).ends
+
+
+def severity(one: AlarmView) -> Component:
     """The word for it; a change for the better is none of them."""
-    if not one["bad"]:
+    if not one.bad:
         return ui.badge("for the better", "good")
-    return ui.badge(one["severity"], SEVERITIES.get(one["severity"], "plain"))
+    return ui.badge(one.severity, SEVERITIES.get(one.severity, "plain"))
 
 
-def chosen(here: Visit, which: str, severity_: str, path: str, metric: str, range_: str) -> list[Doc]:
+def chosen(here: Visit, which: str, severity_: str, path: str, metric: str, range_: str) -> list[AlarmView]:
     """The alarms that the filters leave."""
     asked = {"since": text_of(here.now - RANGES[range_][1]), "limit": str(MOST)}
     asked |= {name: value for name, value in (("path", path), ("metric", metric)) if value != ANY}
     found = here.client.alarms(open_only=which == "open", **asked)
-    return [one for one in found if severity_ in (ANY, one["severity"])]
+    return [one for one in found if severity_ in (ANY, one.severity)]
 
 
 def callbacks(app: Dash) -> None:
@@ -178,9 +176,7 @@ def callbacks(app: Dash) -> None:
             found = visit().client.acknowledge(str(ctx.triggered_id["id"]))
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(
-            f"Everybody now sees that {found['acknowledged_by']} has seen it: {found['text']}", "good"
-        )
+        return ui.notice(f"Everybody now sees that {found.acknowledged_by} has seen it: {found.text}", "good")
 
     subscriptions.callbacks(app)
 

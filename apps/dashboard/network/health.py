@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from apps.dashboard.network.where import Doc, direction
+from adon.api.network import LinkView, PathView
+from apps.dashboard.network.series_data import Direction
 from apps.dashboard.ui.blocks import Tone
 
 BUSY, FULL = 0.5, 0.8
@@ -75,7 +76,7 @@ def worst(found: Iterable[Health]) -> Health:
     return max(found, key=_ORDER.__getitem__, default=Health.NO_DATA)
 
 
-def of_path(ways: Sequence[Doc]) -> tuple[Health, str]:
+def of_path(ways: Sequence[PathView]) -> tuple[Health, str]:
     """How a path is, and why, by its directions (``items`` of ``/paths``)."""
     if not ways:
         return Health.NO_DATA, "the controller knows no way over it"
@@ -84,26 +85,26 @@ def of_path(ways: Sequence[Doc]) -> tuple[Health, str]:
     if health is Health.NO_DATA and any(one[0] is Health.GOOD for one in found):
         # Tests often go one way only; the other way is then told by them.
         health, why, way = next(one for one in found if one[0] is Health.GOOD)
-    return health, f"{direction(way)}: {why}" if why else ""
+    return health, f"{Direction.of(way).ends}: {why}" if why else ""
 
 
-def _of_direction(way: Doc) -> tuple[Health, str]:
-    if not way["usable"]:
-        return Health.DOWN, way["reason"] or "it cannot be used"
-    bad = [alarm for alarm in way["alarms"] if alarm["bad"]]
+def _of_direction(way: PathView) -> tuple[Health, str]:
+    if not way.usable:
+        return Health.DOWN, way.reason or "it cannot be used"
+    bad = [alarm for alarm in way.alarms if alarm.bad]
     for severity, health in (("critical", Health.BAD), ("warning", Health.DEGRADED)):
-        alarms = [alarm for alarm in bad if alarm["severity"] == severity]
+        alarms = [alarm for alarm in bad if alarm.severity == severity]
         if alarms:
-            return health, alarms[0]["text"]
-    ages = [reading["age_seconds"] for reading in way["metrics"].values()]
+            return health, alarms[0].text
+    ages = [reading.age_seconds for reading in way.metrics.values()]
     if not ages or min(ages) > QUIET_S:
         return Health.NO_DATA, "nothing was measured lately"
     return Health.GOOD, ""
 
 
-def of_link(link: Doc) -> tuple[Health, str]:
+def of_link(link: LinkView) -> tuple[Health, str]:
     """How a link between two switches is, and why."""
-    return _LINKS.get(link["state"], Health.BAD), link["reason"]
+    return _LINKS.get(link.state, Health.BAD), link.reason
 
 
 def of_load(rate: float | None, capacity: float | None) -> Load:

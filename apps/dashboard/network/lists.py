@@ -7,6 +7,7 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.network import CircuitView, LinkView, NetworkView, PathView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network import health, maintenance
@@ -19,7 +20,7 @@ from apps.dashboard.network.map_facts import (
     state_badge,
     table_words,
 )
-from apps.dashboard.network.where import Doc, flow_links, map_address, path_link, switch_link
+from apps.dashboard.network.where import flow_links, map_address, path_link, switch_link
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 
@@ -31,7 +32,7 @@ def all_of(here: Visit) -> Component:
     """Paths, links, switches, controllers, maintenance."""
     try:
         network = here.client.topology()
-        ways = here.client.network()["items"]
+        ways = here.client.network().items
         told = [
             _circuits(network, ways, here),
             _links(network, here),
@@ -42,88 +43,86 @@ def all_of(here: Visit) -> Component:
     return html.Div([*told, _controllers(here), maintenance.windows(here)])
 
 
-def _circuits(network: Doc, ways: list[Any], here: Visit) -> Component:
-    directions: dict[str, list[Doc]] = {}
+def _circuits(network: NetworkView, ways: list[PathView], here: Visit) -> Component:
+    directions: dict[str, list[PathView]] = {}
     for way in ways:
-        directions.setdefault(way["path"], []).append(way)
+        directions.setdefault(way.path, []).append(way)
 
-    def state(one: Doc) -> Component:
-        found, why = health.of_path(directions.get(one["name"], []))
+    def state(one: CircuitView) -> Component:
+        found, why = health.of_path(directions.get(one.name, []))
         return html.Span([state_badge(found), html.Small(f" {why}")])
 
     columns = [
-        Column("Path", lambda one: html.Span([path_link(one["name"]), f" {one['layer'].upper()}"])),
+        Column("Path", lambda one: html.Span([path_link(one.name), f" {one.layer.upper()}"])),
         Column("State", state),
-        Column("Between", lambda one: f"{one['source']} – {one['destination']}"),
-        Column("VLAN", lambda one: ui.words.NONE if one["vlan"] is None else str(one["vlan"]), numeric=True),
-        Column("Capacity", lambda one: ui.rate(one["capacity_bps"]), numeric=True),
+        Column("Between", lambda one: f"{one.source} – {one.destination}"),
+        Column("VLAN", lambda one: ui.words.NONE if one.vlan is None else str(one.vlan), numeric=True),
+        Column("Capacity", lambda one: ui.rate(one.capacity_bps), numeric=True),
         Column("Way", _way),
-        Column("Flows", lambda one: flow_links(one["flows"])),
-        Column("On the map", lambda one: ui.link("mark", map_address(path=one["name"]))),
+        Column("Flows", lambda one: flow_links(one.flows)),
+        Column("On the map", lambda one: ui.link("mark", map_address(path=one.name))),
     ]
     nothing = "No path is configured, and no overlay has made one. Add one under paths: in the configuration."
     marked = here.query.get("path")
     table = ui.table(
         columns,
-        network["circuits"],
+        network.circuits,
         nothing,
         "Circuits and routed paths between sites",
-        lambda one: one["name"] == marked or here.query.get("flow") in one["flows"],
+        lambda one: one.name == marked or here.query.get("flow") in one.flows,
     )
     return ui.card("Circuits and paths", table)
 
 
-def _way(one: Doc) -> Any:
-    if one["overlay"] is None:
-        over = f": {', '.join(one['links'])}" if one["links"] else ""
+def _way(one: CircuitView) -> Any:
+    if one.overlay is None:
+        over = f": {', '.join(one.links)}" if one.links else ""
         return html.Span(f"through networks of others{over}", className="muted")
-    return html.Span([" → ".join(one["switches"]), html.Small(f" {', '.join(one['links'])}")])
+    return html.Span([" → ".join(one.switches), html.Small(f" {', '.join(one.links)}")])
 
 
-def _links(network: Doc, here: Visit) -> Component:
-    def state(one: Doc) -> Component:
-        parts: list[Any] = [ui.badge(one["state"], health.TONES.get(health.of_link(one)[0], "plain"))]
-        if one["penalised_until"] is not None:
-            parts.append(html.Small([" not used until ", ui.when(one["penalised_until"], here)]))
+def _links(network: NetworkView, here: Visit) -> Component:
+    def state(one: LinkView) -> Component:
+        parts: list[Any] = [ui.badge(one.state, health.TONES.get(health.of_link(one)[0], "plain"))]
+        if one.penalised_until is not None:
+            parts.append(html.Small([" not used until ", ui.when(one.penalised_until, here)]))
         return html.Span(parts)
 
     columns = [
-        Column("Link", lambda one: one["name"] or html.Span("not configured", className="muted")),
+        Column("Link", lambda one: one.name or html.Span("not configured", className="muted")),
         Column("State", state),
         Column("Between", lambda one: html.Span(ends_of(one))),
-        Column("Capacity", lambda one: ui.rate(one["capacity_bps"]), numeric=True),
+        Column("Capacity", lambda one: ui.rate(one.capacity_bps), numeric=True),
         Column("Delay", delays, numeric=True),
         Column(
             "Why",
-            lambda one: (
-                f"leads to {one['neighbour']}" if one["neighbour"] else one["reason"] or ui.words.NONE
-            ),
+            lambda one: f"leads to {one.neighbour}" if one.neighbour else one.reason or ui.words.NONE,
         ),
     ]
     nothing = (
         "No link between our switches is configured, and none was discovered. discovery: in the "
         "configuration turns on LLDP."
     )
-    found = network["links"]
+    found = network.links
     unusual = [one for one in found if health.of_link(one)[0] is not health.Health.GOOD]
     return ui.card("Links", _folded(columns, found, unusual, nothing, "Links between switches"))
 
 
-def _switches(network: Doc) -> Component:
+def _switches(network: NetworkView) -> Component:
     columns = [
         Column("Switch", switch_link),
         Column("State", lambda one: html.Span(connection_badges(one))),
         Column("Driven", driven),
-        Column("Rules", lambda one: f"{one['rules']} ours, {one['foreign_rules']} of others", numeric=True),
-        Column("Table", lambda one: table_words(one["table"]), numeric=True),
+        Column("Rules", lambda one: f"{one.rules} ours, {one.foreign_rules} of others", numeric=True),
+        Column("Table", lambda one: table_words(one.table), numeric=True),
         Column("Ports down", ports_down),
     ]
-    found = network["switches"]
-    unusual = [one for one in found if not one["connected"] or one["mode"] == "dry-run" or one["lacks"]]
+    found = network.switches
+    unusual = [one for one in found if not one.connected or one.mode == "dry-run" or one.lacks]
     table = _folded(columns, found, unusual, "No switch is configured.", "Switches")
-    differences = ", ".join(f"{number} {kind}" for kind, number in network["reconcile"].items())
+    differences = ", ".join(f"{number} {kind}" for kind, number in network.reconcile.items())
     said = html.P(f"Comparisons since the controller's start found {differences}.", className="muted")
-    return ui.card("Switches", table, said if network["switches"] and differences else None)
+    return ui.card("Switches", table, said if network.switches and differences else None)
 
 
 def _folded(
@@ -138,18 +137,16 @@ def _folded(
 
 def _controllers(here: Visit) -> Component:
     columns = [
-        Column("Controller", lambda one: one["name"]),
+        Column("Controller", lambda one: one.name),
         Column(
             "State",
-            lambda one: ui.badge("active" if one["active"] else "away", "good" if one["active"] else "wait"),
+            lambda one: ui.badge("active" if one.active else "away", "good" if one.active else "wait"),
         ),
-        Column("Generation", lambda one: str(one["generation"]), numeric=True),
+        Column("Generation", lambda one: str(one.generation), numeric=True),
         Column(
             "Lease",
             lambda one: (
-                "the only one: none"
-                if one["lease_s"] is None
-                else f"{ui.span(max(one['lease_s'], 0.0))} more"
+                "the only one: none" if one.lease_s is None else f"{ui.span(max(one.lease_s, 0.0))} more"
             ),
         ),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,9 +11,10 @@ from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.maintenance import WindowView
+from adon.api.network import CircuitView, LinkView, NetworkView, SiteView, SwitchDetail
 from adon.errors import AdonError, InvalidInput, Problem
 from apps.dashboard import ui
-from apps.dashboard.network.where import Doc
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit, visit
 
@@ -53,34 +54,32 @@ def windows(here: Visit) -> Component:
 def _table(here: Visit) -> Component:
     cancelling = here.may(Action.MAINTENANCE_CANCEL)
 
-    def deeds(one: Doc) -> Component:
-        rehearse = ui.link("What if?", f"/what-if?failure=maintenance&name={one['id']}")
-        if not cancelling or one["stage"] == "cancelled":
+    def deeds(one: WindowView) -> Component:
+        rehearse = ui.link("What if?", f"/what-if?failure=maintenance&name={one.id}")
+        if not cancelling or one.stage == "cancelled":
             return html.Div([rehearse])
         cancel = dcc.ConfirmDialogProvider(
             html.Button("Cancel", className="danger small"),
-            id={"type": CANCEL, "id": one["id"]},
-            message=f"Cancel {one['id']}? Its {one['scope']} may be used again at once.",
+            id={"type": CANCEL, "id": one.id},
+            message=f"Cancel {one.id}? Its {one.scope} may be used again at once.",
         )
         return html.Div([rehearse, cancel], className="deeds")
 
     columns = [
-        Column("Window", lambda one: one["id"]),
-        Column("Stage", lambda one: ui.badge(one["stage"], _TONES.get(one["stage"], "plain"))),
-        Column(
-            "What", lambda one: html.Span([f"{one['scope']} {one['name']}", html.Small(f" {one['note']}")])
-        ),
-        Column("From", lambda one: ui.when(one["begins"], here)),
-        Column("Until", lambda one: ui.when(one["ends"], here)),
-        Column("Flows leave", lambda one: f"{ui.span(one['lead_seconds'])} before"),
-        Column("By", lambda one: one["requester"]),
+        Column("Window", lambda one: one.id),
+        Column("Stage", lambda one: ui.badge(one.stage, _TONES.get(one.stage, "plain"))),
+        Column("What", lambda one: html.Span([f"{one.scope} {one.name}", html.Small(f" {one.note}")])),
+        Column("From", lambda one: ui.when(one.begins, here)),
+        Column("Until", lambda one: ui.when(one.ends, here)),
+        Column("Flows leave", lambda one: f"{ui.span(one.lead_seconds)} before"),
+        Column("By", lambda one: one.requester),
         Column("", deeds),
     ]
     found = here.client.maintenance(all_=False)
     return ui.table(columns, found, "No maintenance is announced.", "Maintenance windows")
 
 
-def form(network: Doc, here: Visit) -> Component:
+def form(network: NetworkView, here: Visit) -> Component:
     """For who may announce one: what is closed, from when to when, in the reader's time zone."""
     if not here.may(Action.MAINTENANCE_ADD):
         return html.Div()
@@ -104,15 +103,15 @@ def _moment(name: str) -> Component:
     return ui.text_input(name, placeholder="2026-11-30 14:00")
 
 
-def names_of(network: Doc, scope: str) -> list[tuple[str, str]]:
+def names_of(network: NetworkView, scope: str) -> list[tuple[str, str]]:
     """What a window of this kind can be about."""
-    parts = {
-        "path": network["circuits"],
-        "link": network["links"],
-        "switch": network["switches"],
-        "site": network["sites"],
+    parts: Mapping[str, Sequence[CircuitView | LinkView | SwitchDetail | SiteView]] = {
+        "path": network.circuits,
+        "link": network.links,
+        "switch": network.switches,
+        "site": network.sites,
     }
-    return [(one["name"], one["name"]) for one in parts[scope] if one["name"]]
+    return [(one.name, one.name) for one in parts[scope] if one.name]
 
 
 def asked(typed: Mapping[str, str | None], zone: ZoneInfo) -> dict[str, str]:
@@ -175,8 +174,8 @@ def callbacks(app: Dash) -> None:
             return said, *beside, no_update
         said = ui.notice(
             [
-                f"{made['id']} is announced: {made['scope']} {made['name']} from ",
-                ui.when(made["begins"], here),
+                f"{made.id} is announced: {made.scope} {made.name} from ",
+                ui.when(made.begins, here),
                 ".",
             ],
             "good",

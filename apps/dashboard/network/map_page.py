@@ -12,11 +12,11 @@ from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html,
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.network import NetworkView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network import lists, maintenance, map_facts, map_style, rates
 from apps.dashboard.network.drawing import Colour, Scene, View, elements, first_view
-from apps.dashboard.network.where import Doc
 from apps.dashboard.page import Group, Page
 from apps.dashboard.router import URL, query_of
 from apps.dashboard.visit import Visit, visit
@@ -50,18 +50,18 @@ NOTHING = "none"
 def show(here: Visit) -> Component:
     """The map with its controls; it is filled by :func:`draw` as soon as it is there."""
     network = here.client.topology()
-    if not network["switches"]:
+    if not network.switches:
         nothing = ui.empty(
             "No switch is configured. Add one under switches: in the configuration, and check it with "
             "`adon config check`."
         )
         return html.Div([ui.head("Network"), nothing])
-    lead = f"{network['network']}, as of " if network["network"] else "As of "
+    lead = f"{network.network}, as of " if network.network else "As of "
     return html.Div(
         [
             ui.head(
                 "Network",
-                html.Span([lead, ui.when(network["at"], here), "."]),
+                html.Span([lead, ui.when(network.at, here), "."]),
                 ui.link("Mesh", "/mesh"),
                 ui.link("What if …?", "/what-if"),
             ),
@@ -84,7 +84,7 @@ def _asked(query: Mapping[str, str]) -> str:
     return ""
 
 
-def _drawn(network: Doc, here: Visit) -> Component:
+def _drawn(network: NetworkView, here: Visit) -> Component:
     views = [(view.value, words) for view, words in VIEWS.items()]
     colours = [(Colour.HEALTH.value, "health"), (Colour.LOAD.value, "use by our flows")]
     controls = html.Div(
@@ -137,9 +137,9 @@ def _fit(number: int) -> dict[str, Any]:
     return {"name": "preset", "fit": True, "padding": 30, "animate": False, "number": number}
 
 
-def _options(network: Doc, query: Mapping[str, str]) -> list[tuple[str, str]]:
-    paths = [(f"path:{one['name']}", f"path {one['name']}") for one in network["circuits"]]
-    found = dict.fromkeys(flow for one in network["circuits"] for flow in one["flows"])
+def _options(network: NetworkView, query: Mapping[str, str]) -> list[tuple[str, str]]:
+    paths = [(f"path:{one.name}", f"path {one.name}") for one in network.circuits]
+    found = dict.fromkeys(flow for one in network.circuits for flow in one.flows)
     flows = [(f"flow:{flow}", f"flow {flow}") for flow in list(found)[:OPTIONS]]
     asked = _asked(query)
     known = {value for value, _ in (*paths, *flows)}
@@ -159,9 +159,9 @@ def scene_of(here: Visit, before: Mapping[str, rates.Reading]) -> Scene:
     :raises Unavailable: if the controller does not answer.
     """
     network, paths = here.client.topology(), here.client.network()
-    running = any(one["flows"] for one in network["circuits"])
+    running = any(one.flows for one in network.circuits)
     flows = here.client.flows(state="active", limit=MOST_FLOWS) if running else []
-    return Scene(network, paths["items"], rates.step(before, flows, here.now))
+    return Scene(network, paths.items, rates.step(before, flows, here.now))
 
 
 def callbacks(app: Dash) -> None:
@@ -192,7 +192,7 @@ def callbacks(app: Dash) -> None:
         colour: str,
         chosen: str,
         _fits: int | None,
-        layout: Doc,
+        layout: Mapping[str, Any],
         before: Mapping[str, rates.Reading] | None,
         tag: str | None,
         search: str | None,
@@ -231,7 +231,7 @@ def callbacks(app: Dash) -> None:
         Input(SHOWN, "value"),
         prevent_initial_call=True,
     )
-    def choose(node: Doc | None, edge: Doc | None, shown: str) -> object:
+    def choose(node: Mapping[str, Any] | None, edge: Mapping[str, Any] | None, shown: str) -> object:
         match ctx.triggered[0]["prop_id"].rpartition(".")[2] if ctx.triggered else "":
             case "tapNodeData" if node:
                 return node["id"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -10,8 +11,10 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.measurements import MeshCell, MeshValue, MeshView
 from apps.dashboard import ui
-from apps.dashboard.network.where import Doc, path_link, series_address, tabs
+from apps.dashboard.network.series_data import Direction
+from apps.dashboard.network.where import path_link, series_address, tabs
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Tone
 from apps.dashboard.ui.words import METRIC_NAMES
@@ -65,10 +68,10 @@ def live(here: Visit) -> Component:
     return html.Div([*(grid(mesh, here) for mesh in meshes), legend()])
 
 
-def grid(mesh: Doc, here: Visit) -> Component:
+def grid(mesh: MeshView, here: Visit) -> Component:
     """One metric's grid, with a sentence that sums it up and the bounds it is held against."""
-    metric, sites = mesh["metric"], mesh["sites"]
-    cells = {(one["source"], one["destination"]): one for one in mesh["items"]}
+    metric, sites = mesh.metric, mesh.sites
+    cells = {(one.source, one.destination): one for one in mesh.items}
     title = METRIC_NAMES.get(metric, metric)
     if not cells:
         nothing = ui.empty(
@@ -95,67 +98,64 @@ def grid(mesh: Doc, here: Visit) -> Component:
     return ui.card(title, html.P(summary(cells.values()), className="muted"), table, _limits(mesh))
 
 
-def summary(cells: Iterable[Doc]) -> str:
+def summary(cells: Iterable[MeshCell]) -> str:
     """``2 good, 1 no data``: how many pairs are how."""
-    found = [one["verdict"] for one in cells]
-    told = [f"{found.count(name)} {words[0]}" for name, words in VERDICTS.items() if name in found]
-    return f"{', '.join(told)} of {len(found)} pairs of sites with a path."
+    counts = Counter(one.verdict.value for one in cells)
+    told = [f"{counts[name]} {words[0]}" for name, words in VERDICTS.items() if counts[name]]
+    return f"{', '.join(told)} of {counts.total()} pairs of sites with a path."
 
 
-def _cell(source: str, to: str, cell: Doc | None, metric: str, here: Visit) -> Component:
+def _cell(source: str, to: str, cell: MeshCell | None, metric: str, here: Visit) -> Component:
     label = {"data-label": f"to {to}"}
     if cell is None:
         same = source == to
         return html.Td(html.Span("" if same else "no path", className="muted"), className="nowhere", **label)
-    word, sign, tone, _ = VERDICTS[cell["verdict"]]
-    first, *others = sorted(cell["paths"], key=lambda one: one["verdict"] != cell["verdict"])
+    word, sign, tone, _ = VERDICTS[cell.verdict]
+    first, *others = sorted(cell.paths, key=lambda one: one.verdict != cell.verdict)
     parts: list[Any] = [
         html.Span([html.Span(f"{sign} ", **{"aria-hidden": "true"}), word], className="verdict"),
         _value(first, cell, metric, here),
     ]
     if others:
         parts.append(html.Ul([html.Li(_other(one, cell, metric)) for one in others]))
-    return html.Td(html.Div(parts), className=f"cell {tone} {cell['verdict']}", **label)
+    return html.Td(html.Div(parts), className=f"cell {tone} {cell.verdict}", **label)
 
 
-def _value(one: Doc, cell: Doc, metric: str, here: Visit) -> Component:
-    series = {
-        "path": one["path"],
-        "source": cell["source"],
-        "destination": cell["destination"],
-        "metric": metric,
-    }
-    text = "never" if one["value"] is None else ui.value(one["value"], metric)
-    age = "" if one["observed_at"] is None else f", {ui.ago(one['observed_at'], here)}"
+def _value(one: MeshValue, cell: MeshCell, metric: str, here: Visit) -> Component:
+    text = "never" if one.value is None else ui.value(one.value, metric)
+    age = "" if one.observed_at is None else f", {ui.ago(one.observed_at, here)}"
     return html.Span(
         [
-            dcc.Link(text, href=series_address(series), className="value", title=one["why"]),
-            html.Small([path_link(one["path"]), age]),
+            dcc.Link(text, href=_series(one, cell, metric), className="value", title=one.why),
+            html.Small([path_link(one.path), age]),
         ]
     )
 
 
-def _other(one: Doc, cell: Doc, metric: str) -> Sequence[Any]:
-    series = {"source": cell["source"], "destination": cell["destination"], "metric": metric}
-    word, sign, _, _ = VERDICTS[one["verdict"]]
+def _other(one: MeshValue, cell: MeshCell, metric: str) -> Sequence[Any]:
+    word, sign, _, _ = VERDICTS[one.verdict]
     return [
         html.Span(f"{sign} ", **{"aria-hidden": "true"}),
-        path_link(one["path"]),
+        path_link(one.path),
         f" {word} ",
-        ui.link(ui.value(one["value"], metric), series_address({**series, "path": one["path"]})),
+        ui.link(ui.value(one.value, metric), _series(one, cell, metric)),
     ]
 
 
-def _limits(mesh: Doc) -> Component:
-    limits, metric = mesh["limits"], mesh["metric"]
-    if limits["warning"] is not None:
-        side = "below" if mesh["higher_is_better"] else "above"
+def _series(one: MeshValue, cell: MeshCell, metric: str) -> str:
+    return series_address(Direction(one.path, cell.source, cell.destination), metric)
+
+
+def _limits(mesh: MeshView) -> Component:
+    limits, metric = mesh.limits, mesh.metric
+    if limits.warning is not None:
+        side = "below" if mesh.higher_is_better else "above"
         text = (
-            f"Degraded {side} {ui.value(limits['warning'], metric)}, bad {side} "
-            f"{ui.value(limits['critical'], metric)} (policy.thresholds)."
+            f"Degraded {side} {ui.value(limits.warning, metric)}, bad {side} "
+            f"{ui.value(limits.critical, metric)} (policy.thresholds)."
         )
-    elif limits["templates"]:
-        kept = sorted(limits["templates"].items(), key=lambda one: one[1])
+    elif limits.templates:
+        kept = sorted(limits.templates.items(), key=lambda one: one[1])
         named = ", ".join(f"{name} {ui.value(bound, metric)}" for name, bound in kept[:6])
         text = f"Held against what templates ask for: {named}{', …' if len(kept) > 6 else ''}."
     else:

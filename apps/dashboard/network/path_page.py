@@ -9,13 +9,14 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.network import EstimateView, PathView
 from adon.errors import AdonError, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.encoding import changed
 from apps.dashboard.network import health, series_panel
 from apps.dashboard.network.map_facts import state_badge
 from apps.dashboard.network.series_data import Direction, metric_order, metric_words
-from apps.dashboard.network.where import Doc, direction, flow_links, map_address, plural, series_address
+from apps.dashboard.network.where import flow_links, map_address, plural, series_address
 from apps.dashboard.page import Page
 from apps.dashboard.visit import Visit, visit
 
@@ -59,14 +60,14 @@ def show(here: Visit) -> Component:
     )
 
 
-def _ways(here: Visit, name: str) -> list[Doc]:
-    return [way for way in here.client.paths() if way["path"] == name]
+def _ways(here: Visit, name: str) -> list[PathView]:
+    return [way for way in here.client.paths() if way.path == name]
 
 
-def _known(here: Visit, name: str, ways: Sequence[Doc]) -> list[tuple[Direction, str]]:
+def _known(here: Visit, name: str, ways: Sequence[PathView]) -> list[tuple[Direction, str]]:
     """What can be chosen: this path's series first, then other paths to compare with."""
-    series = [(Direction.of(one), str(one["metric"])) for one in here.client.series()]
-    configured = [(Direction.of(way), metric) for way in ways for metric in way["metrics"]]
+    series = [(Direction.of(one), one.metric) for one in here.client.series()]
+    configured = [(Direction.of(way), metric) for way in ways for metric in way.metrics]
     pairs = dict.fromkeys([*series, *configured])
     return sorted((one for one in pairs if one[0].path), key=lambda one: one[0].path != name)
 
@@ -99,11 +100,11 @@ def now(here: Visit, name: str) -> Component:
         found = here.client.network()
     except Unavailable as error:
         return ui.failure(error)
-    ways = [way for way in found["items"] if way["path"] == name]
+    ways = [way for way in found.items if way.path == name]
     if not ways:
         return ui.notice("The controller knows no such path any more; its series are kept.", "wait")
     state, why = health.of_path(ways)
-    estimates = [one for one in found["estimates"] if one["path"] == name]
+    estimates = [one for one in found.estimates if one.path == name]
     first = ways[0]
     return html.Div(
         [
@@ -111,9 +112,9 @@ def now(here: Visit, name: str) -> Component:
                 "Now",
                 html.P([state_badge(state), f" {why}" if why else ""]),
                 ui.facts(
-                    ("Layer", first["layer"].upper()),
-                    ("Capacity", ui.rate(first["capacity_bps"])),
-                    ("Largest packet", f"{first['mtu']} B"),
+                    ("Layer", first.layer.upper()),
+                    ("Capacity", ui.rate(first.capacity_bps)),
+                    ("Largest packet", f"{first.mtu} B"),
                     ("Directions", plural(len(ways), "direction")),
                 ),
             ),
@@ -123,58 +124,54 @@ def now(here: Visit, name: str) -> Component:
     )
 
 
-def _direction(way: Doc, here: Visit) -> Component:
-    rows = [(metric, way["metrics"][metric]) for metric in metric_order(way["metrics"])]
+def _direction(way: PathView, here: Visit) -> Component:
+    rows = [(metric, way.metrics[metric]) for metric in metric_order(way.metrics)]
     # What a value was made of is worth a column only where it is more than a test.
-    by = [ui.Column("By", lambda one: one[1]["basis"] or ui.words.NONE)]
+    by = [ui.Column("By", lambda one: one[1].basis or ui.words.NONE)]
     columns = [
         ui.Column(
             "Metric",
-            lambda one: ui.link(metric_words(one[0]), series_address({**_ends(way), "metric": one[0]})),
+            lambda one: ui.link(metric_words(one[0]), series_address(Direction.of(way), one[0])),
         ),
-        ui.Column("Latest", lambda one: ui.value(one[1]["value"], one[0]), numeric=True),
-        ui.Column("Measured", lambda one: ui.ago(one[1]["observed_at"], here)),
-        *(by if any(one["basis"] for _, one in rows) else []),
+        ui.Column("Latest", lambda one: ui.value(one[1].value, one[0]), numeric=True),
+        ui.Column("Measured", lambda one: ui.ago(one[1].observed_at, here)),
+        *(by if any(one.basis for _, one in rows) else []),
     ]
     table = ui.table(
         columns,
         rows,
         "Not measured, or not for you to read.",
-        f"Latest values, {direction(way)}",
+        f"Latest values, {Direction.of(way).ends}",
     )
     alarms = [
         html.Li(
             [
-                ui.badge(one["severity"], "bad" if one["severity"] == "critical" else "wait"),
+                ui.badge(one.severity, "bad" if one.severity == "critical" else "wait"),
                 " ",
-                ui.link(one["text"], f"/alarms/{one['id']}"),
+                ui.link(one.text, f"/alarms/{one.id}"),
             ]
         )
-        for one in way["alarms"]
+        for one in way.alarms
     ]
-    state = [] if way["usable"] else [html.P([ui.badge("down", "bad"), f" {way['reason']}"])]
+    state = [] if way.usable else [html.P([ui.badge("down", "bad"), f" {way.reason}"])]
     return ui.card(
-        direction(way),
+        Direction.of(way).ends,
         *state,
         table,
         html.Ul(alarms, className="alarms") if alarms else None,
-        html.P(["Flows: ", flow_links(way["flows"])]),
+        html.P(["Flows: ", flow_links(way.flows)]),
     )
 
 
-def _ends(way: Doc) -> dict[str, str]:
-    return {name: way[name] for name in ("path", "source", "destination")}
-
-
-def _estimates(found: Sequence[Doc]) -> Component:
+def _estimates(found: Sequence[EstimateView]) -> Component:
     if not found:
         return html.Div()
     columns = [
-        ui.Column("Direction", direction),
-        ui.Column("Estimated from", lambda one: one["basis"]),
-        ui.Column("Off in the median", lambda one: error_words(one["median"]), numeric=True),
-        ui.Column("Half within", lambda one: f"{100 * one['spread']:.0f} points", numeric=True),
-        ui.Column("Flows", lambda one: str(one["count"]), numeric=True),
+        ui.Column("Direction", lambda one: Direction.of(one).ends),
+        ui.Column("Estimated from", lambda one: one.basis),
+        ui.Column("Off in the median", lambda one: error_words(one.median), numeric=True),
+        ui.Column("Half within", lambda one: f"{100 * one.spread:.0f} points", numeric=True),
+        ui.Column("Flows", lambda one: str(one.count), numeric=True),
     ]
     return ui.card(
         "How good estimates were",
@@ -221,8 +218,8 @@ def callbacks(app: Dash) -> None:
             return ui.failure(error)
         return ui.notice(
             [
-                f"{made['task']} begins ",
-                ui.when(made["start"], here),
+                f"{made.task} begins ",
+                ui.when(made.start, here),
                 ". Its values appear by themselves.",
             ],
             "good",

@@ -6,8 +6,8 @@ import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 
+from adon.api.network import NetworkView
 from apps.dashboard.network.layout import MANY, layout
-from apps.dashboard.network.where import Doc
 
 Point = tuple[float, float]
 
@@ -26,15 +26,15 @@ PARALLEL = 46.0
 """Between two lines that join the same switches."""
 
 
-def of_switches(network: Doc, pairs: Sequence[tuple[str, str]]) -> dict[str, Point]:
+def of_switches(network: NetworkView, pairs: Sequence[tuple[str, str]]) -> dict[str, Point]:
     """The edges of sites around, every other switch between its neighbours (:mod:`.layout`).
 
     :param pairs: the names of switches that a line joins.
     """
-    known = [switch["name"] for switch in network["switches"]]
+    known = [switch.name for switch in network.switches]
     if not known:
         return {}
-    edges = dict.fromkeys(site["edge"] for site in network["sites"] if site["edge"] in known)
+    edges = dict.fromkeys(site.edge for site in network.sites if site.edge in known)
     outer = tuple(edges) or (known[0],)
     inner = tuple(name for name in known if name not in outer)
     distinct = tuple(pair for pair in pairs if pair[0] != pair[1])
@@ -49,19 +49,19 @@ def of_switches(network: Doc, pairs: Sequence[tuple[str, str]]) -> dict[str, Poi
     }
 
 
-def by_site(network: Doc, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+def by_site(network: NetworkView, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     """The site of each switch: whose edge is nearest by links, the first of the nearest; "" for none."""
-    known = [switch["name"] for switch in network["switches"]]
+    known = [switch.name for switch in network.switches]
     near: dict[str, list[str]] = {name: [] for name in known}
     for one, other in pairs:
         near[one].append(other)
         near[other].append(one)
     found: dict[str, str] = {}
     waiting: deque[str] = deque()
-    for site in network["sites"]:
-        if site["edge"] in near and site["edge"] not in found:
-            found[site["edge"]] = site["name"]
-            waiting.append(site["edge"])
+    for site in network.sites:
+        if site.edge in near and site.edge not in found:
+            found[site.edge] = site.name
+            waiting.append(site.edge)
     while waiting:
         here = waiting.popleft()
         for other in near[here]:

@@ -6,14 +6,14 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import plotly.graph_objects as go
 
+from adon.api.measurements import ExecutionView, OverlapView, ScheduleView, TaskView
 from apps.dashboard import ui
 from apps.dashboard.network.series_figure import local
-from apps.dashboard.network.where import Doc, plural
+from apps.dashboard.network.where import plural
 from apps.figures.looks import BAD, GOOD, SERIES
 from apps.rest.runs import Fate, fate_of, planned, read_task
 
@@ -41,7 +41,7 @@ class Ran:
     :param lasted: seconds; None where begin or end is not known.
     """
 
-    run: Doc
+    run: ExecutionView
     fate: Fate
     slot: float | None
     late: float | None
@@ -74,31 +74,31 @@ def kind_of(task: str) -> str:
     return "other" if read is None else read.kind
 
 
-def executed(runs: Sequence[Doc], tasks: Sequence[Doc], overlaps: Sequence[Doc]) -> list[Ran]:
+def executed(
+    runs: Sequence[ExecutionView], tasks: Sequence[TaskView], overlaps: Sequence[OverlapView]
+) -> list[Ran]:
     """Runs held against the plan."""
-    slots = {task["task"]: task["slot_seconds"] for task in tasks}
-    met = {_id(one) for pair in overlaps for one in (pair["first"], pair["second"])}
+    slots = {task.task: task.slot_seconds for task in tasks}
+    met = {_id(one) for pair in overlaps for one in (pair.first, pair.second)}
     return [
         Ran(
             run,
-            fate_of(run["outcome"]),
-            slots.get(planned(run["task"])),
-            _between(run["planned_start"], run["started"]),
-            _between(run["started"], run["ended"]),
+            fate_of(run.outcome),
+            slots.get(planned(run.task)),
+            _between(run.planned_start, run.started),
+            _between(run.started, run.ended),
             _id(run) in met,
         )
         for run in runs
     ]
 
 
-def _id(run: Doc) -> tuple[str, str]:
-    return run["task"], run["planned_start"]
+def _id(run: ExecutionView) -> tuple[str, float]:
+    return run.task, run.planned_start
 
 
-def _between(begin: str | None, end: str | None) -> float | None:
-    if begin is None or end is None:
-        return None
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
+def _between(begin: float | None, end: float | None) -> float | None:
+    return None if begin is None or end is None else end - begin
 
 
 def summary(ran: Sequence[Ran], overlaps: int) -> str:
@@ -120,22 +120,22 @@ def summary(ran: Sequence[Ran], overlaps: int) -> str:
     return f"{told}.{began}{met}"
 
 
-def upcoming_chart(plan: Doc, zone: ZoneInfo) -> go.Figure:
+def upcoming_chart(plan: ScheduleView, zone: ZoneInfo) -> go.Figure:
     """The next runs: a row per path and direction, a bar as long as the plan keeps for a run."""
-    slots = {task["task"]: task["slot_seconds"] for task in plan["tasks"]}
-    starts = plan["upcoming"]
-    rows = sorted({row_of(one["task"]) for one in starts}, reverse=True)
-    whole = _span([one["start"] for one in starts]) or plan["round_seconds"]
+    slots = {task.task: task.slot_seconds for task in plan.tasks}
+    starts = plan.upcoming
+    rows = sorted({row_of(one.task) for one in starts}, reverse=True)
+    whole = _span([one.start for one in starts]) or plan.round_seconds
     traces = []
-    kinds = sorted({kind_of(one["task"]) for one in starts})
+    kinds = sorted({kind_of(one.task) for one in starts})
     lane = LANES / max(len(kinds), 1)
     for number, kind in enumerate(kinds):
-        its = [one for one in starts if kind_of(one["task"]) == kind]
-        lengths = [max(slots.get(one["task"], 1.0), LEAST_SHARE * whole) for one in its]
+        its = [one for one in starts if kind_of(one.task) == kind]
+        lengths = [max(slots.get(one.task, 1.0), LEAST_SHARE * whole) for one in its]
         traces.append(
             go.Bar(
-                y=[row_of(one["task"]) for one in its],
-                base=[local(one["start"], zone) for one in its],
+                y=[row_of(one.task) for one in its],
+                base=[local(one.start, zone) for one in its],
                 x=[1000.0 * length for length in lengths],
                 orientation="h",
                 # Tests of one direction may run at the same time: they stand beside each other.
@@ -146,9 +146,7 @@ def upcoming_chart(plan: Doc, zone: ZoneInfo) -> go.Figure:
                     "color": SERIES[number % len(SERIES)],
                     "pattern": {"shape": ("", "/", "x", ".")[number % 4]},
                 },
-                customdata=[
-                    f"{task_words(one['task'])}: {ui.span(slots.get(one['task']))} kept" for one in its
-                ],
+                customdata=[f"{task_words(one.task)}: {ui.span(slots.get(one.task))} kept" for one in its],
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )
@@ -157,15 +155,15 @@ def upcoming_chart(plan: Doc, zone: ZoneInfo) -> go.Figure:
 
 def executed_chart(ran: Sequence[Ran], zone: ZoneInfo) -> go.Figure:
     """The last hour: what was planned as a pale bar, what happened upon it."""
-    shown = [one for one in ran if one.run["started"] is not None or one.slot is not None]
-    rows = sorted({row_of(one.run["task"]) for one in shown}, reverse=True)
-    whole = _span([one.run["planned_start"] for one in shown]) or 60.0
+    shown = [one for one in ran if one.run.started is not None or one.slot is not None]
+    rows = sorted({row_of(one.run.task) for one in shown}, reverse=True)
+    whole = _span([one.run.planned_start for one in shown]) or 60.0
     least = LEAST_SHARE * whole
     kept = [one for one in shown if one.slot is not None]
     traces = [
         go.Bar(
-            y=[row_of(one.run["task"]) for one in kept],
-            base=[local(one.run["planned_start"], zone) for one in kept],
+            y=[row_of(one.run.task) for one in kept],
+            base=[local(one.run.planned_start, zone) for one in kept],
             x=[1000.0 * max(one.slot or 0.0, least) for one in kept],
             orientation="h",
             width=0.8,
@@ -179,14 +177,14 @@ def executed_chart(ran: Sequence[Ran], zone: ZoneInfo) -> go.Figure:
         if its:
             traces.append(
                 go.Bar(
-                    y=[row_of(one.run["task"]) for one in its],
-                    base=[local(one.run["started"] or one.run["planned_start"], zone) for one in its],
+                    y=[row_of(one.run.task) for one in its],
+                    base=[local(one.run.started or one.run.planned_start, zone) for one in its],
                     x=[1000.0 * max(one.lasted or 0.0, least) for one in its],
                     orientation="h",
                     width=0.4,
                     name=word,
                     marker={"color": colour, "pattern": {"shape": hatching}},
-                    customdata=[f"{task_words(one.run['task'])}: {one.run['outcome']}" for one in its],
+                    customdata=[f"{task_words(one.run.task)}: {one.run.outcome}" for one in its],
                     hovertemplate="%{customdata}<extra></extra>",
                 )
             )
@@ -205,6 +203,5 @@ def _gantt(traces: Sequence[go.Bar], rows: Sequence[str]) -> go.Figure:
     return figure
 
 
-def _span(times: Sequence[str]) -> float:
-    moments = [datetime.fromisoformat(one).timestamp() for one in times]
-    return max(moments) - min(moments) if moments else 0.0
+def _span(times: Sequence[float]) -> float:
+    return max(times) - min(times) if times else 0.0

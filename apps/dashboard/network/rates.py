@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from apps.dashboard.network.where import Doc
+from adon.api.flows import FlowView
 
 STILL_S = 30.0
 """Switches are asked for their counters every few seconds: after so long without a byte there is none."""
@@ -18,12 +18,12 @@ Reading = list[Any]
 """When it was told (seconds since the epoch), bytes then, bits/s or None; a list, as JSON has it."""
 
 
-def step(before: Mapping[str, Reading], flows: Iterable[Doc], now: float) -> dict[str, Reading]:
+def step(before: Mapping[str, Reading], flows: Iterable[FlowView], now: float) -> dict[str, Reading]:
     """What is known of the flows now.
 
     :param before: what this answered the last time; flows that are not there any more are forgotten.
     """
-    return {flow["id"]: _step(before.get(flow["id"]), flow["bytes_moved"], now) for flow in flows}
+    return {flow.id: _step(before.get(flow.id), flow.bytes_moved, now) for flow in flows}
 
 
 def _step(before: Reading | None, moved: int, now: float) -> Reading:

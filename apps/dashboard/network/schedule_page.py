@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.measurements import OverlapView, ScheduleView, SpendView, TaskView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network import plan
 from apps.dashboard.network.series_reading import text_of
-from apps.dashboard.network.where import Doc, path_link, plural
+from apps.dashboard.network.where import path_link, plural
 from apps.dashboard.page import Group, Page
 from apps.dashboard.visit import Visit
 
@@ -37,21 +38,21 @@ def show(_here: Visit) -> Component:
 
 def live(here: Visit) -> Component:
     """The plan, what it spends, and the last hour."""
-    found: Doc | None = None
+    found: ScheduleView | None = None
     try:
         found = here.client.schedule()
         parts = [_plan(found, here)]
     except AdonError as error:
         parts = [ui.failure(error)]
     try:
-        parts.append(_hour([] if found is None else found["tasks"], here))
+        parts.append(_hour([] if found is None else found.tasks, here))
     except AdonError as error:
         parts.append(ui.failure(error))
     return html.Div(parts)
 
 
-def _plan(found: Doc, here: Visit) -> Component:
-    if not found["tasks"]:
+def _plan(found: ScheduleView, here: Visit) -> Component:
+    if not found.tasks:
         return ui.card(
             "Plan",
             ui.empty(
@@ -59,24 +60,24 @@ def _plan(found: Doc, here: Visit) -> Component:
             ),
         )
     standing = (
-        [] if found["measures"] else [ui.notice("Another collector measures; this one stands by.", "wait")]
+        [] if found.measures else [ui.notice("Another collector measures; this one stands by.", "wait")]
     )
     words = (
-        f"{plural(len(found['tasks']), 'test')} in a round of {ui.span(found['round_seconds'])}; the next "
-        f"{plural(len(found['upcoming']), 'run')}, each as long as the plan keeps for it."
+        f"{plural(len(found.tasks), 'test')} in a round of {ui.span(found.round_seconds)}; the next "
+        f"{plural(len(found.upcoming), 'run')}, each as long as the plan keeps for it."
     )
     figure = plan.upcoming_chart(found, here.zone)
     chart = (
         [ui.chart("plan-next", figure, words, int(figure.layout.height))]
-        if found["upcoming"]
+        if found.upcoming
         else [html.P("No run is about to start.")]
     )
     starts = ui.table(
         [
-            ui.Column("Starts", lambda one: ui.when(one["start"], here)),
-            ui.Column("Test", lambda one: plan.task_words(one["task"])),
+            ui.Column("Starts", lambda one: ui.when(one.start, here)),
+            ui.Column("Test", lambda one: plan.task_words(one.task)),
         ],
-        found["upcoming"][:NEXT],
+        found.upcoming[:NEXT],
         "None is about to start.",
         "Next runs",
     )
@@ -84,16 +85,14 @@ def _plan(found: Doc, here: Visit) -> Component:
         [
             *standing,
             ui.card("Next runs", *chart, ui.details("The same as a table", starts)),
-            ui.columns(
-                ui.card("What tests may offer, and do", _spend(found["spend"])), _tests(found["tasks"])
-            ),
+            ui.columns(ui.card("What tests may offer, and do", _spend(found.spend)), _tests(found.tasks)),
         ]
     )
 
 
-def _spend(spend: Doc) -> Component:
-    def level(one: tuple[str, Doc], kind: str) -> Any:
-        allowed, found = one[1]["allowed_bps"], one[1][kind]
+def _spend(spend: Mapping[str, SpendView]) -> Component:
+    def level(one: tuple[str, SpendView], kind: str) -> Any:
+        allowed, found = one[1].allowed_bps, getattr(one[1], kind)
         if not allowed:
             return ui.rate(found)
         part = found / allowed
@@ -101,23 +100,23 @@ def _spend(spend: Doc) -> Component:
 
     columns = [
         ui.Column("Path or link", lambda one: path_link(one[0])),
-        ui.Column("Allowed", lambda one: ui.rate(one[1]["allowed_bps"]), numeric=True),
+        ui.Column("Allowed", lambda one: ui.rate(one[1].allowed_bps), numeric=True),
         ui.Column("Most at once", lambda one: level(one, "peak_bps")),
         ui.Column("On average", lambda one: level(one, "mean_bps")),
     ]
     return ui.table(columns, spend.items(), "No limit is agreed.", "Spend of the measurement level agreement")
 
 
-def _tests(tasks: Sequence[Doc]) -> Component:
+def _tests(tasks: Sequence[TaskView]) -> Component:
     columns = [
-        ui.Column("Test", lambda one: plan.task_words(one["task"])),
-        ui.Column("Every", lambda one: ui.span(one["period_seconds"]), numeric=True),
-        ui.Column("Kept", lambda one: ui.span(one["slot_seconds"]), numeric=True),
+        ui.Column("Test", lambda one: plan.task_words(one.task)),
+        ui.Column("Every", lambda one: ui.span(one.period_seconds), numeric=True),
+        ui.Column("Kept", lambda one: ui.span(one.slot_seconds), numeric=True),
     ]
     return ui.card("Tests", ui.table(columns, tasks[:200], "None.", "Planned tests"))
 
 
-def _hour(tasks: Sequence[Doc], here: Visit) -> Component:
+def _hour(tasks: Sequence[TaskView], here: Visit) -> Component:
     since = text_of(here.now - HOUR_S)
     runs = here.client.executions(since=since, limit=MOST_RUNS)
     overlaps = here.client.overlaps(since)
@@ -144,15 +143,15 @@ def _hour(tasks: Sequence[Doc], here: Visit) -> Component:
     )
 
 
-def _conflicts(overlaps: Sequence[Doc], here: Visit) -> Component | None:
+def _conflicts(overlaps: Sequence[OverlapView], here: Visit) -> Component | None:
     if not overlaps:
         return None
     said = [
         html.Li(
             [
-                f"{plan.task_words(pair['first']['task'])} ran beside ",
-                f"{plan.task_words(pair['second']['task'])}, planned ",
-                ui.when(pair["first"]["planned_start"], here),
+                f"{plan.task_words(pair.first.task)} ran beside ",
+                f"{plan.task_words(pair.second.task)}, planned ",
+                ui.when(pair.first.planned_start, here),
                 ".",
             ]
         )
@@ -165,13 +164,13 @@ def _runs(ran: Sequence[plan.Ran], here: Visit) -> Component:
     def outcome(one: plan.Ran) -> Component:
         word = plan.FATES[one.fate][0]
         tone = {"measured": "good", "failed": "bad"}.get(word, "plain")
-        why = "" if word == one.run["outcome"] else f" {one.run['outcome']}"
+        why = "" if word == one.run.outcome else f" {one.run.outcome}"
         met = [" ", ui.badge("overlapped", "bad")] if one.overlapped else []
         return html.Span([ui.badge(word, tone), *met, why])  # type: ignore[arg-type]
 
     columns = [
-        ui.Column("Test", lambda one: plan.task_words(one.run["task"])),
-        ui.Column("Planned", lambda one: ui.when(one.run["planned_start"], here)),
+        ui.Column("Test", lambda one: plan.task_words(one.run.task)),
+        ui.Column("Planned", lambda one: ui.when(one.run.planned_start, here)),
         ui.Column(
             "Began", lambda one: ui.words.NONE if one.late is None else f"{one.late:+.2f} s", numeric=True
         ),

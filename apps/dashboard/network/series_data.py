@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from apps.dashboard.network.where import Doc
+from adon.api.measurements import BucketView, MeasurementView, SeriesView
+from adon.api.network import EstimateView, PathView
+from adon.api.times import to_text
 from apps.dashboard.ui.words import METRIC_NAMES
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
@@ -44,18 +46,21 @@ class Direction(NamedTuple):
     @property
     def words(self) -> str:
         """As people read it."""
-        if not self.path:
-            return f"{self.source} → {self.destination}" if self.destination else self.source
-        return f"{self.path}, {self.source} → {self.destination}"
+        return f"{self.path}, {self.ends}" if self.path else self.ends
+
+    @property
+    def ends(self) -> str:
+        """``mu → osu``; of a host only its name."""
+        return f"{self.source} → {self.destination}" if self.destination else self.source
 
     def key(self) -> str:
         """As a control's value."""
         return json.dumps(list(self), ensure_ascii=False)
 
     @classmethod
-    def of(cls, one: Doc) -> Direction:
+    def of(cls, one: SeriesView | MeasurementView | PathView | EstimateView) -> Direction:
         """Of anything of the API that has the three."""
-        return cls(one.get("path") or "", one["source"], one.get("destination") or "")
+        return cls(one.path, one.source, one.destination)
 
     @classmethod
     def read(cls, key: str) -> Direction | None:
@@ -79,7 +84,7 @@ class Curve:
 
     direction: Direction
     metric: str
-    buckets: Sequence[Doc]
+    buckets: Sequence[BucketView]
 
 
 def metric_order(metrics: Iterable[str]) -> list[str]:
@@ -93,7 +98,7 @@ def metric_words(metric: str) -> str:
     return METRIC_NAMES.get(metric, metric.replace("_", " ").replace(".", ", "))
 
 
-def runs(buckets: Sequence[Doc], at: Sequence[float]) -> list[list[int]]:
+def runs(buckets: Sequence[BucketView], at: Sequence[float]) -> list[list[int]]:
     """The positions of values that are joined: a line across a gap would show what nobody knows.
 
     :param at: the middle of each bucket, seconds since the epoch.
@@ -104,7 +109,7 @@ def runs(buckets: Sequence[Doc], at: Sequence[float]) -> list[list[int]]:
     longest = GAP * statistics.median(distances) if distances else 0.0
     found = [[0]]
     for number, distance in enumerate(distances, 1):
-        if distance > max(longest, GAP * buckets[number]["seconds"]):
+        if distance > max(longest, GAP * buckets[number].seconds):
             found.append([])
         found[-1].append(number)
     return found
@@ -120,8 +125,8 @@ def as_csv(curves: Iterable[Curve]) -> str:
     for curve in curves:
         named = [harmless(part) for part in (*curve.direction, curve.metric)]
         for one in curve.buckets:
-            figures = [one[name] for name in names[4:]]
-            lines.writerow([*named, *figures, *(one["quantiles"].get(name, "") for name in quantiles)])
+            figures = [to_text(one.start), *(getattr(one, name) for name in names[5:])]
+            lines.writerow([*named, *figures, *(one.quantiles.get(name, "") for name in quantiles)])
     return text.getvalue()
 
 

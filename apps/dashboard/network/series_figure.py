@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from adon.api.measurements import BucketView
 from apps.dashboard import ui
 from apps.dashboard.network.series_data import Curve, Direction, metric_order, metric_words, runs
-from apps.dashboard.network.where import Doc, plural
+from apps.dashboard.network.where import plural
 from apps.figures.looks import BAD, SERIES, WAIT, quiet_axes
 
 UNITS: Mapping[str, tuple[float, str]] = {
@@ -38,10 +39,11 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 class Mark:
     """Something that happened: an alarm that was raised, a path that was chosen.
 
+    :param at: seconds since the epoch.
     :param kind: ``critical``, ``warning`` or ``decision``.
     """
 
-    at: str
+    at: float
     kind: str
     text: str
 
@@ -93,24 +95,16 @@ def chart(
         title = f"{metric_words(metric)}{f' ({unit})' if unit else ''}"
         figure.update_yaxes(title=title, rangemode="tozero" if zero else "normal", row=number, col=1)
     figure.update_yaxes(visible=False, range=[-1, 1], fixedrange=True, row=1, col=1)
-    figure.update_xaxes(
-        type="date", range=[local_of(since, zone), local_of(until + EDGE * (until - since), zone)]
-    )
+    figure.update_xaxes(type="date", range=[local(since, zone), local(until + EDGE * (until - since), zone)])
     figure.update_layout(
         hovermode="x", showlegend=True, legend={"y": 1.0, "yanchor": "bottom"}, height=whole + 60
     )
     return figure
 
 
-def local_of(at: float, zone: ZoneInfo) -> str:
+def local(at: float, zone: ZoneInfo) -> str:
     """A moment as plotly takes it: the reader's time of day."""
     return datetime.fromtimestamp(at, zone).strftime("%Y-%m-%d %H:%M:%S.%f")
-
-
-def local(at: str, zone: ZoneInfo, seconds: float = 0.0) -> str:
-    """A moment of the API, so many seconds later, as plotly takes it."""
-    moment = datetime.fromisoformat(at) + timedelta(seconds=seconds)
-    return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S.%f")
 
 
 def _marks(marks: Iterable[Mark], zone: ZoneInfo) -> Iterable[go.Scatter]:
@@ -134,8 +128,8 @@ def _traces(curve: Curve, place: int, zone: ZoneInfo, *, named: bool) -> Iterabl
     factor, _ = UNITS.get(curve.metric, (1.0, ""))
     colour, dash = SERIES[place % len(SERIES)], DASHES[place % len(DASHES)]
     buckets = curve.buckets
-    times = [datetime.fromisoformat(one["start"]).timestamp() + one["seconds"] / 2 for one in buckets]
-    x = [local_of(at, zone) for at in times]
+    times = [one.start + one.seconds / 2 for one in buckets]
+    x = [local(at, zone) for at in times]
     joined = runs(buckets, times)
     group = {"legendgroup": curve.direction.words, "line": {"width": 0}, "hoverinfo": "skip"}
     for low, high, ground in (("minimum", "maximum", 0.13), ("0.25", "0.75", 0.25)):
@@ -156,7 +150,7 @@ def _traces(curve: Curve, place: int, zone: ZoneInfo, *, named: bool) -> Iterabl
     for run in joined:
         for number in run:
             line_x.append(x[number])
-            line_y.append(factor * buckets[number]["mean"])
+            line_y.append(factor * buckets[number].mean)
             said.append(_said(buckets[number], curve.metric))
         line_x.append(None)
         line_y.append(None)
@@ -177,15 +171,15 @@ def _traces(curve: Curve, place: int, zone: ZoneInfo, *, named: bool) -> Iterabl
     )
 
 
-def _said(bucket: Doc, metric: str) -> str:
-    if bucket["count"] == 1:
-        return ui.value(bucket["mean"], metric)
-    ends = f"{ui.value(bucket['minimum'], metric)} to {ui.value(bucket['maximum'], metric)}"
-    return f"mean {ui.value(bucket['mean'], metric)} ({ends}, {bucket['count']} values)"
+def _said(bucket: BucketView, metric: str) -> str:
+    if bucket.count == 1:
+        return ui.value(bucket.mean, metric)
+    ends = f"{ui.value(bucket.minimum, metric)} to {ui.value(bucket.maximum, metric)}"
+    return f"mean {ui.value(bucket.mean, metric)} ({ends}, {bucket.count} values)"
 
 
 def _band(
-    buckets: Sequence[Doc],
+    buckets: Sequence[BucketView],
     x: Sequence[str],
     joined: Sequence[Sequence[int]],
     low: str,
@@ -195,18 +189,19 @@ def _band(
     """Polygons, one per run, apart from each other."""
     xs: list[str | None] = []
     ys: list[float | None] = []
-
-    def of(number: int, name: str) -> float:
-        bucket = buckets[number]
-        found = bucket[name] if name in bucket else bucket["quantiles"].get(name, bucket["mean"])
-        return factor * float(found)
-
     for run in joined:
-        if len(run) < 2 or all(buckets[number]["count"] == 1 for number in run):
+        if len(run) < 2 or all(buckets[number].count == 1 for number in run):
             continue
         xs += [*(x[number] for number in run), *(x[number] for number in reversed(run)), None]
-        ys += [*(of(number, low) for number in run), *(of(number, high) for number in reversed(run)), None]
+        its = [buckets[number] for number in run]
+        ends = [*(_figure(one, low) for one in its), *(_figure(one, high) for one in reversed(its))]
+        ys += [*(factor * end for end in ends), None]
     return xs, ys
+
+
+def _figure(bucket: BucketView, name: str) -> float:
+    """``minimum``, ``mean``, ``maximum``, or a quantile by its share."""
+    return float(getattr(bucket, name, bucket.quantiles.get(name, bucket.mean)))
 
 
 def _faint(colour: str, ground: float) -> str:
@@ -215,7 +210,7 @@ def _faint(colour: str, ground: float) -> str:
 
 
 def boxes(
-    found: Sequence[tuple[Direction, Sequence[Doc]]], metric: str, zone: ZoneInfo, *, zero: bool
+    found: Sequence[tuple[Direction, Sequence[BucketView]]], metric: str, zone: ZoneInfo, *, zero: bool
 ) -> go.Figure:
     """A box per stretch and direction: half of the values in it, nine of ten between the whiskers."""
     factor, unit = UNITS.get(metric, (1.0, ""))
@@ -225,12 +220,12 @@ def boxes(
             continue
         colour = SERIES[place % len(SERIES)]
 
-        def drawn(name: str, its: Sequence[Doc] = its) -> list[float]:
-            return [factor * float(one[name] if name in one else one["quantiles"][name]) for one in its]
+        def drawn(name: str, its: Sequence[BucketView] = its) -> list[float]:
+            return [factor * _figure(one, name) for one in its]
 
         traces.append(
             go.Box(
-                x=[local(one["start"], zone) for one in its],
+                x=[local(one.start, zone) for one in its],
                 lowerfence=drawn("0.05"),
                 q1=drawn("0.25"),
                 median=drawn("0.5"),
@@ -257,10 +252,10 @@ def says(curves: Sequence[Curve], marks: Sequence[Mark], words: str) -> str:
         if not curve.buckets:
             parts.append(f"{name}: no value")
             continue
-        low = min(one["minimum"] for one in curve.buckets)
-        high = max(one["maximum"] for one in curve.buckets)
-        count = sum(one["count"] for one in curve.buckets)
-        mean = sum(one["mean"] * (one["count"] / count) for one in curve.buckets)
+        low = min(one.minimum for one in curve.buckets)
+        high = max(one.maximum for one in curve.buckets)
+        count = sum(one.count for one in curve.buckets)
+        mean = sum(one.mean * (one.count / count) for one in curve.buckets)
         parts.append(
             f"{name}: {ui.value(low, curve.metric)} to {ui.value(high, curve.metric)}, mean "
             f"{ui.value(mean, curve.metric)}"

@@ -9,11 +9,12 @@ from dash import Dash, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.measurements import SeriesView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network import series_panel, series_reading
-from apps.dashboard.network.series_data import Direction, metric_words
-from apps.dashboard.network.where import Doc, path_link, series_address
+from apps.dashboard.network.series_data import Direction
+from apps.dashboard.network.where import path_link, series_link
 from apps.dashboard.page import Group, Page
 from apps.dashboard.visit import Visit, visit
 
@@ -38,7 +39,7 @@ def show(here: Visit) -> Component:
                 ),
             ]
         )
-    pairs = [(Direction.of(one), str(one["metric"])) for one in known]
+    pairs = [(Direction.of(one), one.metric) for one in known]
     directions, metrics = series_reading.asked_for(here.query)
     if not directions:
         directions = list(dict.fromkeys(one for one, _ in pairs if one.path))[:FIRST] or [pairs[0][0]]
@@ -59,11 +60,11 @@ def show(here: Visit) -> Component:
     )
 
 
-def _all(known: Sequence[Doc]) -> Component:
+def _all(known: Sequence[SeriesView]) -> Component:
     columns = [
-        ui.Column("Path", lambda one: path_link(one["path"]) if one["path"] else "host"),
-        ui.Column("From, to", lambda one: Direction.of({**one, "path": ""}).words),
-        ui.Column("Metric", lambda one: ui.link(metric_words(one["metric"]), series_address(one))),
+        ui.Column("Path", lambda one: path_link(one.path) if one.path else "host"),
+        ui.Column("From, to", lambda one: Direction.of(one).ends),
+        ui.Column("Metric", series_link),
     ]
     more = (
         html.P(f"The first {LISTED} of {len(known)}; choose any above.", className="muted")

@@ -191,7 +191,7 @@ def callbacks(app: Dash) -> None:
         try:
             for end in ends:
                 items = here.client.boxes(**end._asdict(), metric=metric, group=group, since=since)
-                found.append((end, [box for one in items["items"] for box in one["boxes"]]))
+                found.append((end, [box for one in items.items for box in one.boxes]))
         except AdonError as error:
             return ui.failure(error)
         if not any(its for _, its in found):

@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.measurements import MeasurementView
 from apps.dashboard import ui
 from apps.dashboard.network.series_data import FIRST_RANGE, MOST, RANGES, Curve, Direction, metric_words
 from apps.dashboard.network.series_figure import Mark
-from apps.dashboard.network.where import Doc
 from apps.dashboard.visit import Visit
 
 MARKED = 100
@@ -78,42 +78,40 @@ def marks(here: Visit, directions: Sequence[Direction], metrics: Sequence[str], 
     for path in dict.fromkeys(direction.path for direction in directions):
         alarms = here.client.alarms(open_only=False, path=path, since=text_of(since), limit=str(MARKED))
         for alarm in alarms:
-            series = alarm["series"]
-            if series["metric"] in metrics and Direction.of(series) in directions:
-                kind = alarm["severity"] if alarm["bad"] else "better"
-                found.append(Mark(alarm["raised_at"], kind, alarm["text"]))
+            series = alarm.series
+            if series.metric in metrics and Direction.of(series) in directions:
+                kind = alarm.severity if alarm.bad else "better"
+                found.append(Mark(alarm.raised_at, kind, alarm.text))
         if path:
             found += [
-                Mark(one["at"], "decision", f"{one['flow']}: {one['outcome']}, {one['reason']}"[:160])
-                for one in here.client.all_decisions(path=path, since=text_of(since), limit=str(MARKED))[
-                    "items"
-                ]
+                Mark(one.at, "decision", f"{one.flow}: {one.outcome}, {one.reason}"[:160])
+                for one in here.client.all_decisions(path=path, since=text_of(since), limit=MARKED).items
             ]
     return found
 
 
 def latest(here: Visit, directions: Sequence[Direction], metrics: Sequence[str]) -> Component:
     """The newest values, each with its tool and the run that it came from."""
-    found: list[Doc] = []
+    found: list[MeasurementView] = []
     for direction in directions:
         if direction.path:
             its = here.client.measurements(**direction._asdict(), limit=str(READ))
-            found += [one for one in its if one["metric"] in metrics]
-    found.sort(key=lambda one: str(one["observed_at"]), reverse=True)
+            found += [one for one in its if one.metric in metrics]
+    found.sort(key=lambda one: one.observed_at, reverse=True)
 
-    def origin(one: Doc) -> Any:
-        text = str(one["origin"])
+    def origin(one: MeasurementView) -> Any:
+        text = one.origin
         if text.startswith(("https://", "http://")):
             # A pScheduler run answers whoever may read it; its address is long and says nothing.
             return html.A(text.split("/")[2], href=text, title=text, rel="noreferrer")
         return html.Code(text[:60])
 
     columns = [
-        ui.Column("Observed", lambda one: ui.when(one["observed_at"], here)),
+        ui.Column("Observed", lambda one: ui.when(one.observed_at, here)),
         ui.Column("Direction", lambda one: Direction.of(one).words),
-        ui.Column("Metric", lambda one: metric_words(one["metric"])),
-        ui.Column("Value", lambda one: ui.value(one["value"], one["metric"]), numeric=True),
-        ui.Column("Tool", lambda one: one["tool"]),
+        ui.Column("Metric", lambda one: metric_words(one.metric)),
+        ui.Column("Value", lambda one: ui.value(one.value, one.metric), numeric=True),
+        ui.Column("Tool", lambda one: one.tool),
         ui.Column("From", origin),
     ]
     nothing = ui.empty(

@@ -9,9 +9,9 @@ from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.alarms import FilterBody, SubscriptionView
 from adon.errors import AdonError
 from apps.dashboard import ui
-from apps.dashboard.network.where import Doc
 from apps.dashboard.ui.words import METRIC_NAMES
 from apps.dashboard.visit import Visit, visit
 
@@ -77,40 +77,38 @@ def _listed(here: Visit) -> Component:
     except AdonError as error:
         return ui.failure(error)
 
-    def deeds(one: Doc) -> Component:
+    def deeds(one: SubscriptionView) -> Component:
         button = html.Button(
-            "Delete", className="danger small", **{"aria-label": f"Delete {one['target'] or one['channel']}"}
+            "Delete", className="danger small", **{"aria-label": f"Delete {one.target or one.channel}"}
         )
         return dcc.ConfirmDialogProvider(
             button,
-            id={"type": DELETE, "id": one["id"]},
-            message=f"Tell {one['target'] or one['owner']} no more?",
+            id={"type": DELETE, "id": one.id},
+            message=f"Tell {one.target or one.owner} no more?",
         )
 
     columns = [
-        ui.Column("To", lambda one: one["target"] or "event stream"),
-        ui.Column("How", lambda one: CHANNELS.get(one["channel"], one["channel"])),
-        ui.Column("Of what", lambda one: words_of(one["filter"])),
-        ui.Column("Whose", lambda one: one["owner"]),
+        ui.Column("To", lambda one: one.target or "event stream"),
+        ui.Column("How", lambda one: CHANNELS.get(one.channel, one.channel)),
+        ui.Column("Of what", lambda one: words_of(one.filter)),
+        ui.Column("Whose", lambda one: one.owner),
         ui.Column("", deeds),
     ]
     return ui.table(columns, found, "Nobody is told of alarms yet.", "Subscriptions")
 
 
-def words_of(narrowed: Doc) -> str:
+def words_of(narrowed: FilterBody) -> str:
     """A filter in words."""
-    where = ", ".join(
-        str(narrowed[name]) for name in ("path", "source", "destination", "metric") if narrowed.get(name)
-    )
+    where = filter(None, (narrowed.path, narrowed.source, narrowed.destination, narrowed.metric))
     parts = [
-        where or "everything",
-        f"{narrowed['least']} and worse" if narrowed["least"] == "warning" else "critical only",
+        ", ".join(where) or "everything",
+        f"{narrowed.least} and worse" if narrowed.least == "warning" else "critical only",
     ]
-    if narrowed.get("kinds"):
-        parts.append(", ".join(narrowed["kinds"]))
-    if narrowed["changes_for_the_better"]:
+    if narrowed.kinds:
+        parts.append(", ".join(narrowed.kinds))
+    if narrowed.changes_for_the_better:
         parts.append("also changes for the better")
-    if not narrowed["ends"]:
+    if not narrowed.ends:
         parts.append("not when it is over")
     return "; ".join(parts)
 
@@ -160,7 +158,7 @@ def callbacks(app: Dash) -> None:
             rest = "; ".join(f"{name} {cause}".strip() for name, cause in found.items() if name != "target")
             said = ui.notice(f"Nobody is told: {rest or 'see beside the field'}.", "bad")
             return said, found.get("target", ""), no_update
-        return ui.notice(f"{made['target'] or made['owner']} will be told.", "good"), "", _listed(here)
+        return ui.notice(f"{made.target or made.owner} will be told.", "good"), "", _listed(here)
 
     @app.callback(
         Output(SAID, "children", allow_duplicate=True),

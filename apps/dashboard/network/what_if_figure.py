@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from adon.api.maintenance import LoadView, RehearsalView
 from apps.dashboard import ui
-from apps.dashboard.network.where import Doc
 from apps.figures.looks import BAD, GOOD, SERIES, WAIT
 
 MEGA = 1e-6
@@ -21,27 +21,24 @@ FATES = (
 """Word, the API's qualities, colour and hatching of what would become of a flow's QSpec."""
 
 
-def loads_figure(loads: Sequence[Doc]) -> go.Figure:
+def loads_figure(loads: Sequence[LoadView]) -> go.Figure:
     """Per directed path the bounds on it, before and after, against its capacity."""
-    rows = [
-        f"{one['path']} {one['source']} → {one['destination']}{' (down)' if one['down'] else ''}"
-        for one in loads
-    ]
+    rows = [f"{one.path} {one.source} → {one.destination}{' (down)' if one.down else ''}" for one in loads]
 
     def bars(name: str, words: str, colour: str, width: float, offset: float, hatching: str = "") -> go.Bar:
         return go.Bar(
             y=rows,
-            x=[MEGA * one[name] for one in loads],
+            x=[MEGA * getattr(one, name) for one in loads],
             orientation="h",
             name=words,
             width=width,
             offset=offset,
             marker={"color": colour, "pattern": {"shape": hatching}},
-            customdata=[ui.rate(one[name]) for one in loads],
+            customdata=[ui.rate(getattr(one, name)) for one in loads],
             hovertemplate=f"{words}: %{{customdata}}<extra></extra>",
         )
 
-    over = [BAD if one["after_bps"] > one["carries_bps"] else SERIES[0] for one in loads]
+    over = [BAD if one.after_bps > one.carries_bps else SERIES[0] for one in loads]
     after = bars("after_bps", "after", SERIES[0], 0.3, 0.02, "/")
     after.marker.color = over
     figure = ui.figure(
@@ -50,8 +47,8 @@ def loads_figure(loads: Sequence[Doc]) -> go.Figure:
             bars("before_bps", "before", "#7d8896", 0.3, -0.32),
             after,
             go.Scatter(
-                y=[row for row, one in zip(rows, loads, strict=True) if not one["down"]],
-                x=[MEGA * one["carries_bps"] for one in loads if not one["down"]],
+                y=[row for row, one in zip(rows, loads, strict=True) if not one.down],
+                x=[MEGA * one.carries_bps for one in loads if not one.down],
                 mode="markers",
                 marker={"symbol": "line-ns-open", "size": 30, "color": "#667085", "line": {"width": 3}},
                 name="can carry then",
@@ -67,13 +64,13 @@ def loads_figure(loads: Sequence[Doc]) -> go.Figure:
     return figure
 
 
-def ranking_figure(reports: Sequence[Doc]) -> go.Figure:
+def ranking_figure(reports: Sequence[RehearsalView]) -> go.Figure:
     """Per failure how many flows it would hit, by what would become of them."""
-    rows = [f"{one['failure']} {one['name']}" for one in reports]
+    rows = [f"{one.failure} {one.name}" for one in reports]
     traces = [
         go.Bar(
             y=rows,
-            x=[sum(flow["quality"] in qualities for flow in one["flows"]) for one in reports],
+            x=[sum(flow.quality in qualities for flow in one.flows) for one in reports],
             orientation="h",
             name=word,
             marker={"color": colour, "pattern": {"shape": hatching}},

@@ -10,10 +10,11 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.maintenance import AffectedView, LoadView, RehearsalView
 from adon.errors import AdonError, InvalidInput, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.network.what_if_figure import loads_figure, ranking_figure
-from apps.dashboard.network.where import Doc, map_address, path_link, plural
+from apps.dashboard.network.where import map_address, path_link, plural
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Tone
 from apps.dashboard.visit import Visit, visit
@@ -94,10 +95,13 @@ def _names(here: Visit) -> list[str]:
         windows = here.client.maintenance(all_=False)
     except Unavailable:
         return []  # the answer will say why there is none
-    parts = [
-        one["name"] for kind in ("circuits", "links", "switches") for one in network[kind] if one["name"]
+    names = [
+        *(one.name for one in network.circuits),
+        *(one.name for one in network.links if one.name),
+        *(one.name for one in network.switches),
+        *(one.id for one in windows),
     ]
-    return [*dict.fromkeys([*parts, *(one["id"] for one in windows)])]
+    return [*dict.fromkeys(names)]
 
 
 def _answer(here: Visit, failure: str | None, name: str | None) -> Component:
@@ -112,23 +116,21 @@ def _answer(here: Visit, failure: str | None, name: str | None) -> Component:
     return html.Div([rehearsal(one) for one in found])
 
 
-def rehearsal(report: Doc) -> Component:
+def rehearsal(report: RehearsalView) -> Component:
     """What one failure would do."""
-    flows = report["flows"]
-    moving = sum(flow["to"] is not None for flow in flows)
-    what = FAILURES.get(report["failure"], report["failure"])
-    told = f" – {what} ({report['name']}): {plural(len(flows), 'flow') if flows else 'no flow'} would be hit"
+    flows = report.flows
+    moving = sum(flow.to is not None for flow in flows)
+    what = FAILURES.get(report.failure, report.failure)
+    told = f" – {what} ({report.name}): {plural(len(flows), 'flow') if flows else 'no flow'} would be hit"
     if flows:
-        told += f"; {moving} find another path, the QSpec of {report['broken']} would break"
+        told += f"; {moving} find another path, the QSpec of {report.broken} would break"
     down: list[Any] = []
-    for number, path in enumerate(report["paths"]):
+    for number, path in enumerate(report.paths):
         down += [". Down: " if not number else ", ", ui.link(path, map_address(path=path))]
-    verdict = ui.notice(
-        [html.Strong(report["verdict"]), told, *down], VERDICTS.get(report["verdict"], "wait")
-    )
+    verdict = ui.notice([html.Strong(report.verdict), told, *down], VERDICTS.get(report.verdict, "wait"))
     if not flows:
         return verdict
-    figure = loads_figure(report["loads"])
+    figure = loads_figure(report.loads)
     words = (
         "Throughput bounds on each path against its capacity (pale): before, and after. The stroke is what "
         "the path can carry then, by its latest test."
@@ -140,66 +142,60 @@ def rehearsal(report: Doc) -> Component:
             ui.card(
                 "Throughput bounds on the paths",
                 ui.chart("if-loads", figure, words, int(figure.layout.height)),
-                ui.details("The same as a table", _loads(report["loads"])),
+                ui.details("The same as a table", _loads(report.loads)),
             ),
         ]
     )
 
 
-def _flows(flows: Sequence[Doc]) -> Component:
-    def quality(one: Doc) -> Component:
-        word, tone = QUALITIES.get(one["quality"], (one["quality"], "plain"))
+def _flows(flows: Sequence[AffectedView]) -> Component:
+    def quality(one: AffectedView) -> Component:
+        word, tone = QUALITIES.get(one.quality, (one.quality, "plain"))
         return ui.badge(word, tone)
 
     columns = [
         ui.Column(
             "Flow",
-            lambda one: html.Span(
-                [ui.link(one["flow"], f"/flows/{one['flow']}"), html.Small(one["requester"])]
-            ),
+            lambda one: html.Span([ui.link(one.flow, f"/flows/{one.flow}"), html.Small(one.requester)]),
         ),
-        ui.Column("Priority", lambda one: str(one["priority"]), numeric=True),
-        ui.Column(
-            "Bound", lambda one: ui.rate(one["bound_bps"]) if one["bound_bps"] else "none", numeric=True
-        ),
-        ui.Column("From", lambda one: path_link(one["from"])),
-        ui.Column("To", lambda one: path_link(one["to"]) if one["to"] else one["outcome"]),
+        ui.Column("Priority", lambda one: str(one.priority), numeric=True),
+        ui.Column("Bound", lambda one: ui.rate(one.bound_bps) if one.bound_bps else "none", numeric=True),
+        ui.Column("From", lambda one: path_link(one.path)),
+        ui.Column("To", lambda one: path_link(one.to) if one.to else one.outcome),
         ui.Column("QSpec", quality),
-        ui.Column("Expects", lambda one: ui.rate(one["estimate_bps"]), numeric=True),
-        ui.Column("Why", lambda one: one["why"]),
+        ui.Column("Expects", lambda one: ui.rate(one.estimate_bps), numeric=True),
+        ui.Column("Why", lambda one: one.why),
     ]
     more = html.P(f"The first {SHOWN} of {len(flows)}.", className="muted") if len(flows) > SHOWN else None
     return html.Div([ui.table(columns, flows[:SHOWN], "None.", "Flows that it would hit"), more])
 
 
-def _loads(loads: Sequence[Doc]) -> Component:
+def _loads(loads: Sequence[LoadView]) -> Component:
     columns = [
         ui.Column(
             "Path",
-            lambda one: html.Span(
-                [path_link(one["path"]), html.Small(f"{one['source']} → {one['destination']}")]
-            ),
+            lambda one: html.Span([path_link(one.path), html.Small(f"{one.source} → {one.destination}")]),
         ),
-        ui.Column("Before", lambda one: ui.rate(one["before_bps"]), numeric=True),
-        ui.Column("After", lambda one: ui.rate(one["after_bps"]), numeric=True),
+        ui.Column("Before", lambda one: ui.rate(one.before_bps), numeric=True),
+        ui.Column("After", lambda one: ui.rate(one.after_bps), numeric=True),
         ui.Column(
             "Can carry then",
-            lambda one: "nothing" if one["down"] else ui.rate(one["carries_bps"]),
+            lambda one: "nothing" if one.down else ui.rate(one.carries_bps),
             numeric=True,
         ),
-        ui.Column("Capacity", lambda one: ui.rate(one["capacity_bps"]), numeric=True),
+        ui.Column("Capacity", lambda one: ui.rate(one.capacity_bps), numeric=True),
     ]
     return ui.table(columns, loads, "None.", "Throughput bounds before and after")
 
 
-def ranking(reports: Sequence[Doc]) -> Component:
+def ranking(reports: Sequence[RehearsalView]) -> Component:
     """Every single failure, the worst first."""
     if not reports:
         return ui.empty("Nothing is configured that could fail.")
 
-    def broken(one: Doc) -> Any:
+    def broken(one: RehearsalView) -> Any:
         parts: list[Any] = []
-        hit = [flow["flow"] for flow in one["flows"] if flow["quality"] == "none"]
+        hit = [flow.flow for flow in one.flows if flow.quality == "none"]
         for flow in hit[:6]:
             parts += [ui.link(flow, f"/flows/{flow}"), " "]
         more = [f"and {len(hit) - 6} more"] if len(hit) > 6 else []
@@ -209,23 +205,23 @@ def ranking(reports: Sequence[Doc]) -> Component:
         ui.Column(
             "Failure",
             lambda one: ui.link(
-                f"{one['failure']} {one['name']}",
-                f"/what-if?{urlencode({'failure': one['failure'], 'name': one['name']})}",
+                f"{one.failure} {one.name}",
+                f"/what-if?{urlencode({'failure': one.failure, 'name': one.name})}",
             ),
         ),
-        ui.Column("Verdict", lambda one: ui.badge(one["verdict"], VERDICTS.get(one["verdict"], "wait"))),
-        ui.Column("Flows hit", lambda one: str(len(one["flows"])), numeric=True),
+        ui.Column("Verdict", lambda one: ui.badge(one.verdict, VERDICTS.get(one.verdict, "wait"))),
+        ui.Column("Flows hit", lambda one: str(len(one.flows)), numeric=True),
         ui.Column(
-            "Find a path", lambda one: str(sum(flow["to"] is not None for flow in one["flows"])), numeric=True
+            "Find a path", lambda one: str(sum(flow.to is not None for flow in one.flows)), numeric=True
         ),
         ui.Column(
             "Unknown",
-            lambda one: str(sum(flow["quality"] == "unknown" for flow in one["flows"])),
+            lambda one: str(sum(flow.quality == "unknown" for flow in one.flows)),
             numeric=True,
         ),
         ui.Column("Broken", broken),
     ]
-    hitting = [one for one in reports if one["flows"]][:20]
+    hitting = [one for one in reports if one.flows][:20]
     picture: list[Any] = []
     if hitting:
         figure = ranking_figure(hitting)

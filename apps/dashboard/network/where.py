@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.measurements import SeriesView
+from adon.api.network import SwitchDetail
 from apps.dashboard import ui
+from apps.dashboard.network.series_data import Direction, metric_words
 
-Doc = Mapping[str, Any]
-"""A JSON object as the API answers it."""
 SHOWN = 4
 """Flows that are named one by one before they are only counted."""
 
@@ -27,10 +28,15 @@ def map_address(**shown: str) -> str:
     return f"/network?{urlencode(shown)}"
 
 
-def series_address(series: Doc, **more: str) -> str:
-    """The time series of one metric, or more of them, of a direction."""
-    asked = {name: series[name] for name in ("path", "source", "destination", "metric") if series.get(name)}
-    return f"/series?{urlencode({**asked, **more})}"
+def series_address(ends: Direction, metric: str) -> str:
+    """The time series of a metric of a direction."""
+    asked = {"path": ends.path, "source": ends.source, "destination": ends.destination, "metric": metric}
+    return f"/series?{urlencode({name: value for name, value in asked.items() if value})}"
+
+
+def series_link(series: SeriesView) -> Component:
+    """A series' metric, as a link to its values."""
+    return ui.link(metric_words(series.metric), series_address(Direction.of(series), series.metric))
 
 
 def switch_address(dpid: str) -> str:
@@ -43,9 +49,9 @@ def path_link(name: str) -> Component:
     return ui.link(name, path_address(name))
 
 
-def switch_link(switch: Doc) -> Component:
+def switch_link(switch: SwitchDetail) -> Component:
     """A switch's name, as a link to its rules."""
-    return ui.link(switch["name"], switch_address(switch["dpid"]))
+    return ui.link(switch.name, switch_address(switch.dpid))
 
 
 def flow_links(flows: Sequence[str]) -> Any:
@@ -73,11 +79,6 @@ def tabs(ways: Sequence[tuple[str, str]], chosen: str, of: str) -> Component:
         for words, to in ways
     ]
     return html.Nav(found, className="pills", **{"aria-label": of})
-
-
-def direction(one: Doc) -> str:
-    """``mu → osu``; of a host only its name."""
-    return f"{one['source']} → {one['destination']}" if one.get("destination") else str(one["source"])
 
 
 def plural(number: int, one: str, many: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,8 +10,9 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.sites import BatchView, WorkflowUserView, WorkflowView
 from apps.dashboard import ui
-from apps.dashboard.network.where import Doc, tabs
+from apps.dashboard.network.where import tabs
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Tone
 from apps.dashboard.visit import Visit
@@ -43,28 +44,28 @@ def live(here: Visit) -> Component:
     found = here.client.workflows(limit=MOST, **({"state": state} if state in STATES else {}))
     return html.Div(
         [
-            ui.card("Workflows", _workflows(found["items"], here)),
+            ui.card("Workflows", _workflows(found.items, here)),
             ui.columns(
-                ui.card("Batch systems", _batch(found["batch_systems"], here)),
-                *([ui.card("By user", _users(found["users"], here))] if found["users"] else []),
+                ui.card("Batch systems", _batch(found.batch_systems, here)),
+                *([ui.card("By user", _users(found.users, here))] if found.users else []),
             ),
         ]
     )
 
 
-def _workflows(found: Sequence[Doc], here: Visit) -> Component:
+def _workflows(found: Sequence[WorkflowView], here: Visit) -> Component:
     columns = [
         ui.Column(
             "Workflow",
             lambda one: ui.link(
-                one["name"], f"/series?{urlencode({'source': one['host'], 'destination': one['name']})}"
+                one.name, f"/series?{urlencode({'source': one.host, 'destination': one.name})}"
             ),
         ),
-        ui.Column("Host", lambda one: one["host"]),
+        ui.Column("Host", lambda one: one.host),
         ui.Column("State", _state),
         ui.Column("Done", _progress),
-        ui.Column("Jobs", lambda one: _counts(one["jobs"])),
-        ui.Column("Told", lambda one: ui.ago(one["observed_at"], here)),
+        ui.Column("Jobs", lambda one: _counts(one.jobs)),
+        ui.Column("Told", lambda one: ui.ago(one.observed_at, here)),
         ui.Column("Failures", _failures),
     ]
     nothing = ui.empty(
@@ -74,55 +75,53 @@ def _workflows(found: Sequence[Doc], here: Visit) -> Component:
     return ui.table(columns, found, nothing, "Workflows")
 
 
-def _state(one: Doc) -> Component:
-    parts: list[Any] = [ui.badge(one["state"], _TONES.get(one["state"], "plain"))]
-    if one["stale"]:
+def _state(one: WorkflowView) -> Component:
+    parts: list[Any] = [ui.badge(one.state, _TONES.get(one.state, "plain"))]
+    if one.stale:
         parts += [" ", ui.badge("stale", "wait")]
     return html.Span(parts)
 
 
-def _progress(one: Doc) -> Any:
-    percent = one["percent_done"]
+def _progress(one: WorkflowView) -> Any:
+    percent = one.percent_done
     if percent is None:
         return ui.words.NONE
-    return ui.bar(percent / 100, f"{percent:.0f} %", _TONES.get(one["state"], "plain"))
+    return ui.bar(percent / 100, f"{percent:.0f} %", _TONES.get(one.state, "plain"))
 
 
-def _counts(jobs: Doc) -> str:
+def _counts(jobs: Mapping[str, int]) -> str:
     total = jobs.get("total")
     told = [f"{number} {name}" for name, number in jobs.items() if number and name != "total"]
     return f"{', '.join(told) or ui.words.NONE}{f' of {total}' if total else ''}"
 
 
-def _failures(one: Doc) -> Any:
-    if not one["failures"]:
+def _failures(one: WorkflowView) -> Any:
+    if not one.failures:
         return html.Span("none", className="muted")
     said = [
         html.Li("; ".join(f"{name} {value}" for name, value in job.items() if value not in (None, ""))[:300])
-        for job in one["failures"][:20]
+        for job in one.failures[:20]
     ]
-    return ui.details(str(len(one["failures"])), html.Ul(said))
+    return ui.details(str(len(one.failures)), html.Ul(said))
 
 
-def _batch(found: Sequence[Doc], here: Visit) -> Component:
-    def figures(one: Doc) -> str:
-        return ", ".join(f"{value:g} {name.replace('_', ' ')}" for name, value in one["values"].items())
+def _batch(found: Sequence[BatchView], here: Visit) -> Component:
+    def figures(one: BatchView) -> str:
+        return ", ".join(f"{value:g} {name.replace('_', ' ')}" for name, value in one.values.items())
 
     columns = [
         ui.Column(
             "System",
-            lambda one: html.Span(
-                [html.Strong(one["name"]), html.Small(f"{one['system']} on {one['host']}")]
-            ),
+            lambda one: html.Span([html.Strong(one.name), html.Small(f"{one.system} on {one.host}")]),
         ),
-        ui.Column("Wait in queue", lambda one: ui.span(one["queue_wait_seconds"]), numeric=True),
+        ui.Column("Wait in queue", lambda one: ui.span(one.queue_wait_seconds), numeric=True),
         ui.Column("Has", figures),
         ui.Column(
             "Told",
             lambda one: html.Span(
                 [
-                    ui.ago(one["observed_at"], here),
-                    *([" ", ui.badge("stale", "wait")] if one["stale"] else []),
+                    ui.ago(one.observed_at, here),
+                    *([" ", ui.badge("stale", "wait")] if one.stale else []),
                 ]
             ),
         ),
@@ -131,14 +130,14 @@ def _batch(found: Sequence[Doc], here: Visit) -> Component:
     return ui.table(columns, found, nothing, "Batch systems")
 
 
-def _users(found: Sequence[Doc], here: Visit) -> Component:
+def _users(found: Sequence[WorkflowUserView], here: Visit) -> Component:
     columns = [
-        ui.Column("User", lambda one: one["name"]),
-        ui.Column("Host", lambda one: one["host"]),
+        ui.Column("User", lambda one: one.name),
+        ui.Column("Host", lambda one: one.host),
         ui.Column(
-            "Workflows", lambda one: ", ".join(f"{count} {name}" for name, count in one["workflows"].items())
+            "Workflows", lambda one: ", ".join(f"{count} {name}" for name, count in one.workflows.items())
         ),
-        ui.Column("Told", lambda one: ui.ago(one["observed_at"], here)),
+        ui.Column("Told", lambda one: ui.ago(one.observed_at, here)),
     ]
     return ui.table(columns, found, "None.", "Workflows by user")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
@@ -10,6 +9,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.access.users import LOCAL
+from adon.api.access import TokenView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.operation import sessions
@@ -25,13 +25,13 @@ def show(here: Visit) -> Component:
     me, roles = here.client.myself(), here.client.roles()
     owner = here.query.get("for")
     facts = ui.facts(
-        ("Name", me["name"]),
-        ("Called", me["display"]),
-        ("Mail", me["mail"]),
-        ("Roles", ", ".join(role.replace("_", " ") for role in me["roles"]) or "none"),
-        ("Signed in at", "here, with a token" if me["issuer"] in (None, LOCAL) else me["issuer"]),
+        ("Name", me.name),
+        ("Called", me.display),
+        ("Mail", me.mail),
+        ("Roles", ", ".join(role.replace("_", " ") for role in me.roles) or "none"),
+        ("Signed in at", "here, with a token" if me.issuer in (None, LOCAL) else me.issuer),
     )
-    scopes = [(name, name) for name in roles["scopes"]]
+    scopes = [(name, name) for name in roles.scopes]
     whose = f" for {owner}" if owner else ""
     form = html.Div(
         [
@@ -62,10 +62,10 @@ def live(here: Visit) -> Component:
     """The tokens and the browsers of oneself, or of whoever the address names."""
     owner = here.query.get("for", here.actor.name)
     columns = [
-        Column("Token", lambda one: html.Span([html.Code(one["id"]), html.Small(one["label"])])),
-        Column("May", lambda one: ", ".join(one["scope"])),
-        Column("Made", lambda one: ui.when(one["created"], here)),
-        Column("Last used", lambda one: ui.ago(one["last_used"], here)),
+        Column("Token", lambda one: html.Span([html.Code(one.id), html.Small(one.label)])),
+        Column("May", lambda one: ", ".join(one.scope)),
+        Column("Made", lambda one: ui.when(one.created, here)),
+        Column("Last used", lambda one: ui.ago(one.last_used, here)),
         Column("Until", lambda one: _until(one, here)),
         Column("", _revoke),
     ]
@@ -74,16 +74,16 @@ def live(here: Visit) -> Component:
     return html.Div([tokens, sessions.panel(here, owner)])
 
 
-def _until(token: Mapping[str, Any], here: Visit) -> Any:
-    if token["revoked"] is not None:
+def _until(token: TokenView, here: Visit) -> Any:
+    if token.revoked is not None:
         return ui.badge("revoked", "bad")
-    return "for ever" if token["expires"] is None else ui.when(token["expires"], here)
+    return "for ever" if token.expires is None else ui.when(token.expires, here)
 
 
-def _revoke(token: Mapping[str, Any]) -> Any:
-    if token["revoked"] is not None:
+def _revoke(token: TokenView) -> Any:
+    if token.revoked is not None:
         return ""
-    return html.Button("Revoke", id={"type": REVOKE, "index": token["id"]}, className="danger small")
+    return html.Button("Revoke", id={"type": REVOKE, "index": token.id}, className="danger small")
 
 
 def callbacks(app: Dash) -> None:
@@ -114,7 +114,7 @@ def callbacks(app: Dash) -> None:
             return ("", found["expires"]) if set(found) == {"expires"} else (ui.failure(error), "")
         copy = dcc.Clipboard(target_id="token-secret", title="Copy", className="copy")
         said = "Copy it now: it is not shown again, and not kept."
-        return ui.notice([html.P(said), html.Code(made["secret"], id="token-secret"), copy], "good"), ""
+        return ui.notice([html.P(said), html.Code(made.secret, id="token-secret"), copy], "good"), ""
 
     @app.callback(
         Output("token-made", "children", allow_duplicate=True),
@@ -128,7 +128,7 @@ def callbacks(app: Dash) -> None:
             gone = visit().client.revoke_token(str(ctx.triggered_id["index"]))
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(f"{gone['id']} is worthless now.", "good")
+        return ui.notice(f"{gone.id} is worthless now.", "good")
 
 
 PAGE = Page("/account", "Your account", Action.TOKEN_READ, show, live, refresh_s=15.0, callbacks=callbacks)

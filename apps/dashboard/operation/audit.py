@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 
 from adon.access.audit import csv_rows
 from adon.access.policy import Action
+from adon.api.access import AuditLine
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -61,16 +62,16 @@ def live(here: Visit) -> Component:
     """The newest lines."""
     chosen = _chosen(here.query)
     columns = [
-        Column("No.", lambda one: str(one["number"]), numeric=True),
-        Column("Time", lambda one: ui.when(one["at"], here)),
+        Column("No.", lambda one: str(one.number), numeric=True),
+        Column("Time", lambda one: ui.when(one.at, here)),
         Column(
             "Who",
-            lambda one: html.Span([one["actor"] or "nobody", html.Small(f"{one['via']} {one['address']}")]),
+            lambda one: html.Span([one.actor or "nobody", html.Small(f"{one.via} {one.address}")]),
         ),
-        Column("Action", lambda one: one["action"]),
-        Column("On", lambda one: html.Code(f"{one['method']} {one['object']}".strip())),
+        Column("Action", lambda one: one.action),
+        Column("On", lambda one: html.Code(f"{one.method} {one.object}".strip())),
         Column("Outcome", lambda one: _outcome(one)),
-        Column("", lambda one: html.Small(one["detail"])),
+        Column("", lambda one: html.Small(one.detail)),
     ]
     lines = here.client.audit(chosen, SHOWN)
     nothing = ui.empty("No line is like that." if chosen else "Nothing has been changed or refused yet.")
@@ -79,12 +80,12 @@ def live(here: Visit) -> Component:
     return ui.card(None, table, *more)
 
 
-def _outcome(line: Mapping[str, Any]) -> Component:
-    times = html.Small(f" {line['times']} times") if line["times"] > 1 else ""
+def _outcome(line: AuditLine) -> Component:
+    times = html.Small(f" {line.times} times") if line.times > 1 else ""
     # That it went well needs no number; which refusal it was does.
-    told = bool(line["status"]) and line["outcome"] != "done"
-    said = f"{line['outcome']}, {line['status']}" if told else line["outcome"]
-    return html.Span([ui.badge(said, OUTCOMES.get(line["outcome"], "plain")), times])
+    told = bool(line.status) and line.outcome != "done"
+    said = f"{line.outcome}, {line.status}" if told else line.outcome
+    return html.Span([ui.badge(said, OUTCOMES.get(line.outcome, "plain")), times])
 
 
 def _chosen(query: Mapping[str, str]) -> dict[str, str]:

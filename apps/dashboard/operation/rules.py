@@ -11,6 +11,8 @@ from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.network import SwitchDetail
+from adon.api.rules import ExplainedRule, RuleView
 from adon.errors import AdonError, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -66,13 +68,13 @@ def live(here: Visit) -> Component:
     )
 
 
-def _choices(here: Visit, switches: Sequence[Mapping[str, Any]]) -> list[Component]:
+def _choices(here: Visit, switches: Sequence[SwitchDetail]) -> list[Component]:
     if not switches:
         return []
     links = [dcc.Link("All", href="/rules", className=_mark("dpid" not in here.query))]
     for one in switches:
-        chosen = one["dpid"] == here.query.get("dpid")
-        links.append(dcc.Link(one["name"], href=f"/rules?dpid={one['dpid']}", className=_mark(chosen)))
+        chosen = one.dpid == here.query.get("dpid")
+        links.append(dcc.Link(one.name, href=f"/rules?dpid={one.dpid}", className=_mark(chosen)))
     return [html.Nav(links, className="choices", **{"aria-label": "Switches"})]
 
 
@@ -84,19 +86,19 @@ def _rules(here: Visit, where: Column) -> Component:
     """Those of one state, if the address names it; else all but those that are gone."""
     known = here.client.rules(dpid=here.query.get("dpid"))
     state = here.query.get("state")
-    rules = [one for one in known if (one["state"] != GONE if state is None else one["state"] == state)]
+    rules = [one for one in known if (one.state != GONE if state is None else one.state == state)]
     columns = [
         where,
-        Column("Kind", lambda one: one["kind"].replace("_", " ")),
+        Column("Kind", lambda one: one.kind.replace("_", " ")),
         Column("State", rule_state),
-        Column("Rule", lambda one: html.Code(one["text"])),
+        Column("Rule", lambda one: html.Code(one.text)),
     ]
     badges = [
         dcc.Link(
             ui.badge(f"{count} {one}", TONES.get(one, "plain")),
             href=f"/rules?{urlencode({**here.query, 'state': one})}",
         )
-        for one, count in sorted(Counter(one["state"] for one in known).items())
+        for one, count in sorted(Counter(one.state for one in known).items())
     ]
     more = f"The first {SHOWN} of {len(rules)}; choose a switch, or a flow." if len(rules) > SHOWN else ""
     nothing = [] if rules else [ui.empty("No rule of ours is, or should be, here.")]
@@ -104,22 +106,20 @@ def _rules(here: Visit, where: Column) -> Component:
     return ui.card(None, html.P(badges, className="badges"), *nothing, *folded, html.Small(more))
 
 
-def by_owner(columns: Sequence[Column], rules: Sequence[Mapping[str, Any]]) -> list[Component]:
+def by_owner(columns: Sequence[Column], rules: Sequence[RuleView]) -> list[Component]:
     """The rules of each owner, to be opened, in the order in which the first of each stands.
 
     Those of one alone are open.
     """
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    found: dict[str, list[RuleView]] = {}
     for one in rules:
-        found.setdefault(one["owner"], []).append(one)
+        found.setdefault(one.owner, []).append(one)
     return [_group(columns, owner, its, len(found) == 1) for owner, its in found.items()]
 
 
-def _group(
-    columns: Sequence[Column], owner: str, rules: Sequence[Mapping[str, Any]], opened: bool
-) -> Component:
+def _group(columns: Sequence[Column], owner: str, rules: Sequence[RuleView], opened: bool) -> Component:
     """An owner's rules, to be opened: one by one they are twenty screens of a phone."""
-    states = Counter(one["state"] for one in rules)
+    states = Counter(one.state for one in rules)
     badges = [
         ui.badge(state if len(states) == 1 else f"{count} {state}", TONES.get(state, "plain"))
         for state, count in sorted(states.items())
@@ -139,28 +139,28 @@ def _explained(here: Visit, owner: str, where: Column) -> Component:
         Column("State", rule_state),
         Column("What it does", lambda one: _deeds(one)),
     ]
-    why = [] if told["because"] is None else [html.P(told["because"])]
-    if told["decision"]:
-        why.append(html.P(ui.link(f"Decision {told['decision']}", f"/decisions/{told['decision']}")))
-    return ui.card(None, *why, ui.table(columns, told["items"], "It has no rules.", f"Rules of {owner}"))
+    why = [] if told.because is None else [html.P(told.because)]
+    if told.decision:
+        why.append(html.P(ui.link(f"Decision {told.decision}", f"/decisions/{told.decision}")))
+    return ui.card(None, *why, ui.table(columns, told.items, "It has no rules.", f"Rules of {owner}"))
 
 
-def _deeds(rule: Mapping[str, Any]) -> Component:
-    purpose = rule["purpose"][:1].upper() + rule["purpose"][1:]
+def _deeds(rule: ExplainedRule) -> Component:
+    purpose = rule.purpose[:1].upper() + rule.purpose[1:]
     return html.Div(
         [
             html.Strong(f"{purpose}."),
-            html.Div(f"Takes {rule['packets']}: {', then '.join(rule['deeds'])}."),
-            html.Code(rule["text"]),
+            html.Div(f"Takes {rule.packets}: {', then '.join(rule.deeds)}."),
+            html.Code(rule.text),
         ]
     )
 
 
-def rule_state(rule: Mapping[str, Any]) -> Component:
+def rule_state(rule: RuleView) -> Component:
     """Whether a rule stands in its switch, and what the switch said if not."""
-    said = [ui.badge(rule["state"], TONES.get(rule["state"], "plain"))]
-    if rule["error"]:
-        said.append(html.Small(f" {rule['error']}"))
+    said = [ui.badge(rule.state, TONES.get(rule.state, "plain"))]
+    if rule.error:
+        said.append(html.Small(f" {rule.error}"))
     return html.Span(said)
 
 
@@ -169,21 +169,21 @@ def switch_column(here: Visit) -> Column:
     return _switch_column(_switches(here))
 
 
-def _switch_column(switches: Sequence[Mapping[str, Any]]) -> Column:
-    names = {one["dpid"]: one["name"] for one in switches}
+def _switch_column(switches: Sequence[SwitchDetail]) -> Column:
+    names = {one.dpid: one.name for one in switches}
     return Column(
         "Switch",
-        lambda one: ui.link(names.get(one["dpid"], one["dpid"]), f"/rules?dpid={one['dpid']}"),
+        lambda one: ui.link(names.get(one.dpid, one.dpid), f"/rules?dpid={one.dpid}"),
         whole=True,
     )
 
 
-def _switches(here: Visit) -> Sequence[Mapping[str, Any]]:
+def _switches(here: Visit) -> Sequence[SwitchDetail]:
     """Not asked for whom it would be refused: each refusal is audited, and this is asked again and again."""
     if not here.may(Action.NETWORK_READ):
         return []
     try:
-        return here.client.topology()["switches"]
+        return here.client.topology().switches
     except Unavailable:
         return []
 
@@ -199,20 +199,20 @@ def _differences(here: Visit) -> list[Component]:
     if not here.may(Action.NETWORK_READ):
         return []
     try:
-        found: Sequence[Mapping[str, Any]] = here.client.rules_diff()
+        found = here.client.rules_diff()
     except Unavailable as error:
         return [ui.failure(error)]
     parts: list[Component] = []
     for switch in found:
-        total = sum(len(switch[kind]) for kind, _ in KINDS)
+        total = sum(len(getattr(switch, kind)) for kind, _ in KINDS)
         verdict = (
             ui.badge("as it should be", "good") if not total else ui.badge(f"{total} differences", "wait")
         )
-        if not switch["connected"]:
+        if not switch.connected:
             verdict = ui.badge("not connected", "bad")
-        parts.append(html.H3([switch["name"], " ", verdict]))
+        parts.append(html.H3([switch.name, " ", verdict]))
         for kind, words in KINDS:
-            parts += _listed(kind, words, switch[kind])
+            parts += _listed(kind, words, getattr(switch, kind))
     return [ui.card("Difference to what should be", *(parts or [ui.empty("No switch is configured.")]))]
 
 
@@ -232,16 +232,16 @@ def _sent(here: Visit, where: Column) -> list[Component]:
     flow = owner if owner and owner.startswith("f-") else None
     found = here.client.rules_sent(flow, here.query.get("dpid"), SENT, cause)
     columns = [
-        Column("Time", lambda one: ui.when(one["at"], here)),
+        Column("Time", lambda one: ui.when(one.at, here)),
         where,
-        Column("What", lambda one: ui.badge(one["op"])),
-        Column("For", lambda one: owner_link(one["owner"])),
+        Column("What", lambda one: ui.badge(one.op)),
+        Column("For", lambda one: owner_link(one.owner)),
         Column(
             "Because of",
-            lambda one: ui.link(one["cause"], f"/rules?{urlencode({'cause': one['cause']})}"),
+            lambda one: ui.link(one.cause, f"/rules?{urlencode({'cause': one.cause})}"),
             whole=True,
         ),
-        Column("Rule", lambda one: html.Code(one["text"])),
+        Column("Rule", lambda one: html.Code(one.text)),
     ]
     title = f"Sent because of {cause}" if cause else "Sent lately"
     listed = ui.table(columns, found, "Nothing was sent.", "Sent to switches")

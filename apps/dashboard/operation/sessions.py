@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
 
+from adon.api.access import SessionView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.ui.blocks import Column
@@ -35,11 +36,11 @@ SYSTEMS = (
 def panel(here: Visit, owner: str) -> Component:
     """The sessions of a user."""
     columns = [
-        Column("Browser", lambda one: html.Span(_named(one), title=one["browser"])),
-        Column("From", lambda one: one["address"] or "–"),
-        Column("Signed in by", lambda one: one["how"]),
-        Column("Since", lambda one: ui.when(one["began"], here)),
-        Column("Last used", lambda one: ui.ago(one["last_seen"], here)),
+        Column("Browser", lambda one: html.Span(_named(one), title=one.browser)),
+        Column("From", lambda one: one.address or "–"),
+        Column("Signed in by", lambda one: one.how),
+        Column("Since", lambda one: ui.when(one.began, here)),
+        Column("Last used", lambda one: ui.ago(one.last_seen, here)),
         Column("", _button),
     ]
     found = here.client.sessions(owner)
@@ -54,19 +55,19 @@ def browser_of(agent: str) -> str:
     return f"{browser} on {system}" if browser and system else browser or "unknown"
 
 
-def _named(session: Mapping[str, Any]) -> list[Any]:
-    name = browser_of(session["browser"])
-    return [name, html.Br(), ui.badge("this one", "good")] if session["asking"] else [name]
+def _named(session: SessionView) -> list[Any]:
+    name = browser_of(session.browser)
+    return [name, html.Br(), ui.badge("this one", "good")] if session.asking else [name]
 
 
-def _button(session: Mapping[str, Any]) -> Any:
-    if session["asking"]:
+def _button(session: SessionView) -> Any:
+    if session.asking:
         return ""  # that is what "Sign out" above is for
-    return html.Button("Sign out", id={"type": END, "index": session["id"]}, className="danger small")
+    return html.Button("Sign out", id={"type": END, "index": session.id}, className="danger small")
 
 
-def _others(found: Sequence[Mapping[str, Any]]) -> list[Component]:
-    others = sum(not one["asking"] for one in found)
+def _others(found: Sequence[SessionView]) -> list[Component]:
+    others = sum(not one.asking for one in found)
     text = "Sign out everywhere else" if others < len(found) else "Sign out everywhere"
     button = html.Button(text, id={"type": END_OTHERS, "index": "all"}, type="button", className="danger")
     return [html.P(button)] if others > 1 else []
@@ -91,7 +92,7 @@ def callbacks(app: Dash) -> None:
             if clicked["type"] == END:
                 client.end_session(str(clicked["index"]))
                 return ui.notice("Signed out there, from the next click on.", "good")
-            ended = client.end_sessions(owner)["ended"]
+            ended = client.end_sessions(owner).ended
         except AdonError as error:
             return ui.failure(error)
         return ui.notice(f"{ended} signed out.", "good")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.network import SwitchDetail
 from apps.dashboard import ui
 from apps.dashboard.network.map_facts import driven
 from apps.dashboard.page import Group, Page
@@ -28,52 +28,45 @@ def live(here: Visit) -> Component:
 
 def _switches(here: Visit) -> Component:
     columns = [
-        Column("Switch", lambda one: ui.link(one["name"], f"/rules?dpid={one['dpid']}")),
+        Column("Switch", lambda one: ui.link(one.name, f"/rules?dpid={one.dpid}")),
         Column("", _connected),
         Column("Rules of ours", lambda one: _fullness(one), numeric=True),
-        Column("Of others", lambda one: str(one["foreign_rules"]), numeric=True),
+        Column("Of others", lambda one: str(one.foreign_rules), numeric=True),
         Column("Ports", lambda one: _ports(one)),
         Column("Driven", driven),
-        Column(
-            "Lacks", lambda one: html.Ul([html.Li(lack) for lack in one["lacks"]]) if one["lacks"] else "–"
-        ),
+        Column("Lacks", lambda one: html.Ul([html.Li(lack) for lack in one.lacks]) if one.lacks else "–"),
     ]
     nothing = ui.empty("No switch is configured. Add one under switches: in the configuration.")
-    return ui.card(None, ui.table(columns, here.client.topology()["switches"], nothing, "Switches"))
+    return ui.card(None, ui.table(columns, here.client.topology().switches, nothing, "Switches"))
 
 
-def _connected(switch: Mapping[str, Any]) -> Component:
-    if not switch["connected"]:
+def _connected(switch: SwitchDetail) -> Component:
+    if not switch.connected:
         return ui.badge("not connected", "bad")
-    return ui.badge("dry run", "wait") if switch["mode"] == "dry-run" else ui.badge("connected", "good")
+    return ui.badge("dry run", "wait") if switch.mode == "dry-run" else ui.badge("connected", "good")
 
 
-def _fullness(switch: Mapping[str, Any]) -> Any:
-    table = switch.get("table") or {}
+def _fullness(switch: SwitchDetail) -> Any:
+    table = switch.table or {}
     most = table.get("budget") or table.get("maximum")
     if not most or table.get("active") is None:
-        return str(switch["rules"])
+        return str(switch.rules)
     tone: Tone = "bad" if table["active"] >= 0.9 * most else "plain"
-    return ui.bar(table["active"] / most, f"{switch['rules']:,} of {most:,}", tone)
+    return ui.bar(table["active"] / most, f"{switch.rules:,} of {most:,}", tone)
 
 
-def _ports(switch: Mapping[str, Any]) -> Any:
-    down = [name for name, port in switch["ports"].items() if not port["live"]]
-    if not down:
-        return f"{len(switch['ports'])} up"
-    return html.Span(
-        [f"{len(switch['ports']) - len(down)} up, ", ui.badge(f"down: {', '.join(down)}", "bad")]
-    )
+def _ports(switch: SwitchDetail) -> Any:
+    if not (down := switch.down):
+        return f"{len(switch.ports)} up"
+    return html.Span([f"{len(switch.ports) - len(down)} up, ", ui.badge(f"down: {', '.join(down)}", "bad")])
 
 
 def _controllers(here: Visit) -> Component:
     columns = [
-        Column("Controller", lambda one: html.Strong(one["name"])),
-        Column(
-            "", lambda one: ui.badge("active", "good") if one["active"] else ui.badge("not active", "bad")
-        ),
-        Column("Generation", lambda one: str(one["generation"]), numeric=True),
-        Column("Lease", lambda one: "none" if one["lease_s"] is None else f"for {ui.span(one['lease_s'])}"),
+        Column("Controller", lambda one: html.Strong(one.name)),
+        Column("", lambda one: ui.badge("active", "good") if one.active else ui.badge("not active", "bad")),
+        Column("Generation", lambda one: str(one.generation), numeric=True),
+        Column("Lease", lambda one: "none" if one.lease_s is None else f"for {ui.span(one.lease_s)}"),
     ]
     nothing = ui.empty("No controller has run on this database yet.")
     return ui.card("Controllers", ui.table(columns, here.client.controllers(), nothing, "Controllers"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import dash_bootstrap_components as dbc
@@ -11,7 +10,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.access.users import LOCAL
-from adon.client.documents import IdentityBody
+from adon.api.access import UserView
 from adon.errors import AdonError
 from adon.values import Role
 from apps.dashboard import ui
@@ -63,15 +62,15 @@ def live_all(here: Visit) -> Component:
     """Everybody whom one may see."""
     found = here.client.users()
     columns = [
-        Column("User", lambda one: ui.link(one["name"], f"/users/{one['name']}")),
-        Column("Called", lambda one: one["display"] or "–"),
+        Column("User", lambda one: ui.link(one.name, f"/users/{one.name}")),
+        Column("Called", lambda one: one.display or "–"),
         Column(
             "Roles",
-            lambda one: html.Span([ui.badge(_words(role)) for role in one["roles"]], className="badges"),
+            lambda one: html.Span([ui.badge(_words(role)) for role in one.roles], className="badges"),
         ),
-        Column("Let in", lambda one: ui.badge("shut out", "bad") if one["disabled_since"] else "yes"),
+        Column("Let in", lambda one: ui.badge("shut out", "bad") if one.disabled_since else "yes"),
         Column("Signs in at", _where),
-        Column("Last seen", lambda one: ui.ago(one["last_seen"], here)),
+        Column("Last seen", lambda one: ui.ago(one.last_seen, here)),
     ]
     more = html.Small(f"The first {SHOWN} of {len(found)}." if len(found) > SHOWN else "")
     return ui.card(None, ui.table(columns, found[:SHOWN], "Nobody yet.", "Users"), more)
@@ -81,48 +80,46 @@ def show_one(here: Visit) -> Component:
     """One user, with what an administrator may change."""
     user = here.client.user(here.parts["name"])
     facts = ui.facts(
-        ("Called", user["display"]),
-        ("Mail", user["mail"]),
+        ("Called", user.display),
+        ("Mail", user.mail),
         ("Signs in at", _where(user)),
-        ("As", None if user["issuer"] == LOCAL else user["subject"]),
-        ("First seen", ui.when(user["first_seen"], here)),
-        ("Last seen", ui.when(user["last_seen"], here)),
+        ("As", None if user.issuer == LOCAL else user.subject),
+        ("First seen", ui.when(user.first_seen, here)),
+        ("Last seen", ui.when(user.last_seen, here)),
         (
             "Groups",
-            html.Ul([html.Li(group) for group in user["groups"]], className="plain")
-            if user["groups"]
-            else None,
+            html.Ul([html.Li(group) for group in user.groups], className="plain") if user.groups else None,
         ),
     )
-    parts = [ui.head(user["name"], None), dcc.Store(id="user-name", data=user["name"]), ui.card(None, facts)]
+    parts = [ui.head(user.name, None), dcc.Store(id="user-name", data=user.name), ui.card(None, facts)]
     parts.append(ui.card("Roles", _roles(user)))
-    if here.may(Action.USER_CHANGE, user["name"]):
+    if here.may(Action.USER_CHANGE, user.name):
         parts.append(ui.card("Change", *_changes(user)))
     return html.Div([*parts, html.Div(id="user-done")])
 
 
-def _where(user: Mapping[str, Any]) -> str:
-    return "here, with tokens" if user["issuer"] == LOCAL else str(user["issuer"])
+def _where(user: UserView) -> str:
+    return "here, with tokens" if user.issuer == LOCAL else str(user.issuer)
 
 
-def _roles(user: Mapping[str, Any]) -> Component:
-    rows = [(role, _why(user, role)) for role in sorted({*user["roles"], *user["removed"]})]
+def _roles(user: UserView) -> Component:
+    rows = [(role, _why(user, role)) for role in sorted({*user.roles, *user.removed})]
     columns = [Column("Role", lambda one: _words(one[0])), Column("Why", lambda one: one[1])]
     return ui.table(columns, rows, ui.empty("No role: nothing may be done."), "Roles")
 
 
-def _why(user: Mapping[str, Any], role: str) -> str:
-    if role in user["removed"]:
+def _why(user: UserView, role: str) -> str:
+    if role in user.removed:
         return "taken away by an administrator, whatever the rules say"
-    return "given by an administrator" if role in user["granted"] else "by the rules, at the last sign-in"
+    return "given by an administrator" if role in user.granted else "by the rules, at the last sign-in"
 
 
-def _changes(user: Mapping[str, Any]) -> list[Component]:
-    out = user["disabled_since"] is not None
+def _changes(user: UserView) -> list[Component]:
+    out = user.disabled_since is not None
     buttons = [
         html.Button(
-            f"{'Take away' if role in user['roles'] else 'Give'}: {_words(role)}",
-            id={"type": "user-role", "index": f"{'take' if role in user['roles'] else 'give'} {role}"},
+            f"{'Take away' if role in user.roles else 'Give'}: {_words(role)}",
+            id={"type": "user-role", "index": f"{'take' if role in user.roles else 'give'} {role}"},
             className="quiet small",
         )
         for role in Role
@@ -138,7 +135,7 @@ def _words(role: str) -> str:
     return role.replace("_", " ")
 
 
-def identity_of(subject: str | None, issuer: str | None) -> IdentityBody | None:
+def identity_of(subject: str | None, issuer: str | None) -> dict[str, str] | None:
     """Who somebody is elsewhere, from the form's two fields; None for nowhere."""
     name, party = (subject or "").strip(), (issuer or "").strip()
     if not name and not party:
@@ -174,8 +171,8 @@ def callbacks_all(app: Dash) -> None:
             told = [found.get(field, "") for field in ("name", "identity.subject", "identity.issuer")]
             told[1] = told[1] or found.get("identity", "")
             return ("", *told) if any(told) else (ui.failure(error), *told)
-        way = ui.link("make a token for them", f"/account?for={made['name']}")
-        return (ui.notice([f"{made['name']} is known now; ", way, "."], "good"), "", "", "")
+        way = ui.link("make a token for them", f"/account?for={made.name}")
+        return (ui.notice([f"{made.name} is known now; ", way, "."], "good"), "", "", "")
 
 
 def callbacks_one(app: Dash) -> None:
@@ -197,7 +194,7 @@ def callbacks_one(app: Dash) -> None:
                 deed, _, role = str(ctx.triggered_id["index"]).partition(" ")
                 client.change_roles(name, *(([role], ()) if deed == "give" else ((), [role])))
             else:
-                client.change_user(name, {"disabled": client.user(name)["disabled_since"] is None})
+                client.change_user(name, {"disabled": client.user(name).disabled_since is None})
         except AdonError as error:
             return ui.failure(error)
         return ui.notice(["Done. ", html.A("See it", href=f"/users/{name}")], "good")

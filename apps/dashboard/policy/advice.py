@@ -57,11 +57,11 @@ def show(here: Visit) -> Component:
 
 def _choose(here: Visit) -> Component:
     columns = [
-        Column("Flow", lambda one: ui.link(one["id"], filters.address(PATH, {"flow": one["id"]}))),
-        Column("From, to", lambda one: f"{one['source']} → {one['destination']}"),
-        Column("Template", lambda one: one["template"]),
-        Column("Path", lambda one: one["path"] or ui.words.NONE),
-        Column("Asked for", lambda one: ui.when(one["submitted_at"], here)),
+        Column("Flow", lambda one: ui.link(one.id, filters.address(PATH, {"flow": one.id}))),
+        Column("From, to", lambda one: f"{one.source} → {one.destination}"),
+        Column("Template", lambda one: one.template),
+        Column("Path", lambda one: one.path or ui.words.NONE),
+        Column("Asked for", lambda one: ui.when(one.submitted_at, here)),
     ]
     nothing = ui.empty("No flow yet: paste settings below, or move data first.", ui.link("Move data", "/new"))
     return ui.card(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.templates import BacktestView, ComparedView, FoundView, HappenedView, ReplayedView
 from apps.dashboard import ui
-from apps.dashboard.policy.words import Document
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 
@@ -16,36 +17,36 @@ MOST = 100
 """Flows of one table; those that would differ come first."""
 
 
-def running(found: Document, here: Visit) -> Component:
+def running(found: BacktestView, here: Visit) -> Component:
     """While it runs."""
     return ui.notice(
         [
             "Replaying since ",
-            ui.when(found["since"], here),
-            f"; asked {ui.ago(found['asked_at'], here)}. You may go on meanwhile.",
+            ui.when(found.since, here),
+            f"; asked {ui.ago(found.asked_at, here)}. You may go on meanwhile.",
         ],
         "wait",
     )
 
 
-def ended(found: Document, here: Visit) -> Component:
+def ended(found: BacktestView, here: Visit) -> Component:
     """What came of it."""
-    if found["state"] != "done":
-        words = {"failed": f"It failed: {found['cause']}", "cancelled": "It was ended before it was done."}
-        return ui.notice(words.get(found["state"], found["state"]), "bad" if found["cause"] else "plain")
-    result = found["found"]
+    result = found.found
+    if found.state != "done" or result is None:
+        words = {"failed": f"It failed: {found.cause}", "cancelled": "It was ended before it was done."}
+        return ui.notice(words.get(found.state, found.state), "bad" if found.cause else "plain")
     return html.Div(
         [
-            _summary(found, here),
-            table(result["flows"]),
-            ui.details("How the replay counts", html.P(result["model"], className="muted")),
+            _summary(found, result, here),
+            table(result.flows),
+            ui.details("How the replay counts", html.P(result.model, className="muted")),
         ]
     )
 
 
-def summary(result: Document) -> str:
+def summary(result: FoundView) -> str:
     """The comparison in a sentence."""
-    flows, moved = len(result["flows"]), result["moved"]
+    flows, moved = len(result.flows), result.moved
     if not flows:
         return "No flow was asked for in that time, so nothing can differ."
     differ = (
@@ -53,7 +54,7 @@ def summary(result: Document) -> str:
         if moved
         else f"None of {flows} flows would have gone another way"
     )
-    saved = result["saved_seconds"]
+    saved = result.saved_seconds
     time = (
         "no time saved or lost"
         if abs(saved) < 0.05
@@ -62,9 +63,8 @@ def summary(result: Document) -> str:
     return f"{differ}; {time}."
 
 
-def _summary(found: Document, here: Visit) -> Component:
-    result = found["found"]
-    off = result["model_off_by"]
+def _summary(found: BacktestView, result: FoundView, here: Visit) -> Component:
+    off = result.model_off_by
     trust = (
         ""
         if off is None
@@ -75,8 +75,8 @@ def _summary(found: Document, here: Visit) -> Component:
             html.P(html.Strong(summary(result))),
             html.Small(
                 [
-                    f"{result['proposed']} beside {result['present']}, since ",
-                    ui.when(found["since"], here),
+                    f"{result.proposed} beside {result.present}, since ",
+                    ui.when(found.since, here),
                     ".",
                     trust,
                 ],
@@ -86,19 +86,19 @@ def _summary(found: Document, here: Visit) -> Component:
     )
 
 
-def table(flows: list[Any]) -> Component:
+def table(flows: Sequence[ComparedView]) -> Component:
     """Flow by flow; those that would differ first."""
-    ranked = sorted(flows, key=lambda one: (not one["moved"], -abs(one["saved_seconds"] or 0.0)))
+    ranked = sorted(flows, key=lambda one: (not one.moved, -abs(one.saved_seconds or 0.0)))
     columns = [
-        Column("Flow", lambda one: ui.link(one["flow"], f"/flows/{one['flow']}")),
-        Column("Size", lambda one: ui.size(one["size_bytes"]), numeric=True),
-        Column("Really", lambda one: _went(one["happened"])),
-        Column("Saved version", lambda one: _replayed(one["present"])),
-        Column("This text", lambda one: _replayed(one["proposed"])),
-        Column("Saves", lambda one: _saves(one["saved_seconds"]), numeric=True),
+        Column("Flow", lambda one: ui.link(one.flow, f"/flows/{one.flow}")),
+        Column("Size", lambda one: ui.size(one.size_bytes), numeric=True),
+        Column("Really", lambda one: _went(one.happened)),
+        Column("Saved version", lambda one: _replayed(one.present)),
+        Column("This text", lambda one: _replayed(one.proposed)),
+        Column("Saves", lambda one: _saves(one.saved_seconds), numeric=True),
     ]
     shown = ui.table(
-        columns, ranked[:MOST], "No flow was asked for in that time.", "Flows", lambda one: one["moved"]
+        columns, ranked[:MOST], "No flow was asked for in that time.", "Flows", lambda one: one.moved
     )
     more = (
         []
@@ -108,15 +108,15 @@ def table(flows: list[Any]) -> Component:
     return html.Div([shown, *more])
 
 
-def _went(one: Document) -> Any:
-    paths = " → ".join(one["paths"]) or "no path"
-    return html.Span([paths, html.Br(), html.Small(ui.span(one["took_seconds"]), className="muted")])
+def _went(one: HappenedView | ReplayedView) -> Any:
+    paths = " → ".join(one.paths) or "no path"
+    return html.Span([paths, html.Br(), html.Small(ui.span(one.took_seconds), className="muted")])
 
 
-def _replayed(one: Document) -> Any:
-    if one["refused"]:
-        return html.Span([ui.badge("refused", "bad"), html.Br(), html.Small(one["refused"])])
-    violated = [ui.badge(f"missed {ui.span(one['violated_seconds'])}", "bad")] if one["violations"] else []
+def _replayed(one: ReplayedView) -> Any:
+    if one.refused:
+        return html.Span([ui.badge("refused", "bad"), html.Br(), html.Small(one.refused)])
+    violated = [ui.badge(f"missed {ui.span(one.violated_seconds)}", "bad")] if one.violations else []
     return html.Span([*_went(one).children, " ", *violated])
 
 

@@ -58,10 +58,10 @@ def card(here: Visit, name: str) -> Component:
 
 def _newest(here: Visit, name: str) -> str | None:
     try:
-        found = [one for one in here.client.backtests() if one["template"] == name]
+        found = [one for one in here.client.backtests() if one.template == name]
     except AdonError:
         return None  # whether there are any is told when one is asked for
-    return found[0]["id"] if found else None
+    return found[0].id if found else None
 
 
 def begin(here: Visit, text: str, span: str) -> str:
@@ -70,10 +70,10 @@ def begin(here: Visit, text: str, span: str) -> str:
     :raises AdonError: what the API says against it.
     """
     found = here.client.check_template(text)
-    if found["template"] is None:
+    if found.template is None:
         raise InvalidInput.of("text", "is not right yet: see what is wrong with it")
-    question: Any = {"template": found["template"], "since": since(span, here.now)}
-    return str(here.client.start_backtest(question)["id"])
+    question: Any = {"template": found.template, "since": since(span, here.now)}
+    return here.client.start_backtest(question).id
 
 
 def stand(here: Visit, backtest: str | None) -> tuple[Any, bool]:
@@ -82,7 +82,7 @@ def stand(here: Visit, backtest: str | None) -> tuple[Any, bool]:
         return [], False
     try:
         found = here.client.backtest(backtest)
-        if found["state"] == "running":
+        if found.state == "running":
             return backtested.running(found, here), True
     except NotFound:
         return ui.notice("It is not kept any more: ask again."), False

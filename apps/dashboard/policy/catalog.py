@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 from dash import Dash, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.templates import TemplateSummary
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
@@ -39,7 +40,7 @@ def live(here: Visit) -> Component:
     wanted = here.query.get("q", "")
     found = matching(here.client.templates(), wanted)
     fared = by_template(here.client.outcomes(limit=RECENT))
-    shown = [{**one, **_parts(here, one)} for one in found[:MOST]]
+    shown = [here.client.template(one.name, str(one.version)) for one in found[:MOST]]
     columns = [
         Column("Template", _name),
         Column("State", lambda one: _state(one, fared.get(one["name"]))),
@@ -66,18 +67,14 @@ def live(here: Visit) -> Component:
     return ui.card(None, *parts)
 
 
-def matching(templates: list[Any], wanted: str) -> list[Any]:
+def matching(templates: Sequence[TemplateSummary], wanted: str) -> list[TemplateSummary]:
     """Those in which every word stands somewhere."""
     words = wanted.casefold().split()
     return [
         one
         for one in templates
-        if all(word in f"{one['name']} {one['title']} {one['description']}".casefold() for word in words)
+        if all(word in f"{one.name} {one.title} {one.description}".casefold() for word in words)
     ]
-
-
-def _parts(here: Visit, summary: Document) -> Mapping[str, Any]:
-    return here.client.template(summary["name"], str(summary["version"]))
 
 
 def _lines(told: list[str]) -> Any:

@@ -8,10 +8,11 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
-from adon.errors import AdonError, Conflict, InvalidInput
+from adon.api.base import ProblemItem
+from adon.api.templates import TemplateCheck
+from adon.errors import AdonError, Conflict, InvalidInput, Problem
 from apps.dashboard import ui
 from apps.dashboard.policy import tables
-from apps.dashboard.policy.words import Document
 
 LEAST_ROWS = 16
 MOST_SHOWN = 40
@@ -31,46 +32,46 @@ def gutter(text: str, wrong: Sequence[int]) -> list[Component]:
     ]
 
 
-def problems(found: Sequence[Document]) -> Component:
+def problems(found: Sequence[ProblemItem | Problem]) -> Component:
     """What is wrong: line, field and cause; a line can be gone to."""
     if not found:
         return ui.notice("Nothing is wrong with it.", "good")
-    lines = [html.Li([*_place(one), one["cause"]]) for one in found[:MOST_SHOWN]]
+    lines = [html.Li([*_place(one), one.cause]) for one in found[:MOST_SHOWN]]
     more = [] if len(found) <= MOST_SHOWN else [html.P(f"… and {len(found) - MOST_SHOWN} more")]
     count = "One problem" if len(found) == 1 else f"{len(found)} problems"
     return html.Div([html.H2(count), html.Ul(lines, className="lines"), *more], className="notice bad")
 
 
-def _place(one: Document) -> list[Any]:
+def _place(one: ProblemItem | Problem) -> list[Any]:
     found: list[Any] = []
-    line = one.get("line")
+    line = one.line
     if line:
-        name = {"type": "editor-line", "line": line, "field": one["field"]}
+        name = {"type": "editor-line", "line": line, "field": one.field}
         found += [html.Button(f"line {line}", id=name, className="quiet small", type="button"), " "]
-    if one["field"]:
-        found += [html.Code(one["field"]), ": "]
+    if one.field:
+        found += [html.Code(one.field), ": "]
     return found
 
 
-def wrong_lines(found: Sequence[Document]) -> list[int]:
+def wrong_lines(found: Sequence[ProblemItem | Problem]) -> list[int]:
     """The lines with a problem."""
-    return [one["line"] for one in found if one.get("line")]
+    return [one.line for one in found if one.line]
 
 
-def picture(checked: Document, older: Document | None) -> Component:
+def picture(checked: TemplateCheck, older: TemplateCheck | None) -> Component:
     """The lookup tables as the text has them, over those of the version that it follows."""
-    template = checked["template"]
+    template = checked.template
     if template is None:
         return ui.empty("The picture comes back as soon as nothing is wrong with the text.")
-    before = () if older is None else older["curves"]
+    before = () if older is None else older.curves
     names = ("saved version", "this text")
-    return tables.pictures("editor", checked["curves"], template["qspec"], before, names)
+    return tables.pictures("editor", checked.curves, template["qspec"], before, names)
 
 
-def refused(error: AdonError) -> list[dict[str, Any]]:
+def refused(error: AdonError) -> Sequence[Problem]:
     """A refusal as problems, like those of a check."""
     if isinstance(error, InvalidInput):
-        return [{"field": one.field, "cause": one.cause, "line": one.line} for one in error.problems]
+        return error.problems
     if isinstance(error, Conflict):
-        return [{"field": error.field, "cause": error.cause, "line": None}]
-    return [{"field": "", "cause": str(error), "line": None}]
+        return [Problem(error.field, error.cause)]
+    return [Problem("", str(error))]

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.decisions import DecisionView, SiteCostView
 from adon.units import format_significant
 from apps.dashboard import ui
-from apps.dashboard.policy.words import Document
 from apps.dashboard.ui.blocks import Column
 from apps.figures.looks import SERIES
 
@@ -32,11 +32,11 @@ PARTS = (
 ORIGINS = {"queue": "T_q", "node_rate": "Γ_c", "result": "result’s size", "available": "Γ_a"}
 
 
-def seconds(site: Document, term: str) -> float:
+def seconds(site: SiteCostView, term: str) -> float:
     """A term of a site's cost; infinite where it is impossible."""
     if term == "busy":
-        return float(site["compute_seconds"]) - float(site["queue_seconds"])
-    return float(site[f"{term}_seconds"])
+        return float(site.compute_seconds) - float(site.queue_seconds)
+    return float(getattr(site, f"{term}_seconds"))
 
 
 def time(found: Any) -> str:
@@ -44,37 +44,37 @@ def time(found: Any) -> str:
     return "impossible" if math.isinf(float(found)) else ui.span(found)
 
 
-def sites_table(decision: Document) -> Component:
+def sites_table(decision: DecisionView) -> Component:
     """Every site with its terms and their spreads."""
     columns = [
         Column("Site", lambda one: _name(one, decision)),
         Column("T_t, total", lambda one: _term(one, "total"), numeric=True),
         *(Column(words, _cell(name), numeric=True) for name, words in TERMS),
         Column("Cost", _cost, numeric=True),
-        Column("Γ_t, Γ_a", lambda one: f"{ui.rate(one['theoretical_bps'])}, {ui.rate(one['available_bps'])}"),
+        Column("Γ_t, Γ_a", lambda one: f"{ui.rate(one.theoretical_bps)}, {ui.rate(one.available_bps)}"),
         Column("Why", _why),
     ]
     return ui.table(
-        columns, decision["compute"], "", "Compute sites by terms", lambda one: is_chosen(one, decision)
+        columns, decision.compute, "", "Compute sites by terms", lambda one: is_chosen(one, decision)
     )
 
 
-def is_chosen(site: Document, decision: Document) -> bool:
+def is_chosen(site: SiteCostView, decision: DecisionView) -> bool:
     """Whether it is this row: a site has one for each path to it."""
-    return site["site"] == decision["compute_site"] and site["path"] in (decision["path"], None)
+    return site.site == decision.compute_site and site.path in (decision.path, None)
 
 
 def _cell(term: str) -> Any:
     return lambda one: _term(one, term)
 
 
-def _term(site: Document, term: str) -> Any:
-    spread = site["deviations"].get(term)
+def _term(site: SiteCostView, term: str) -> Any:
+    spread = site.deviations.get(term)
     small = {
-        "compute": f"{ui.count(site['nodes'], 'node')} at {ui.rate(site['node_rate_bps'])}",
-        "network": f"{ui.size(site['transfer_size_bytes'])} on {site['path']}" if site["path"] else "",
+        "compute": f"{ui.count(site.nodes, 'node')} at {ui.rate(site.node_rate_bps)}",
+        "network": f"{ui.size(site.transfer_size_bytes)} on {site.path}" if site.path else "",
     }.get(term, "")
-    parts: list[Any] = [time(site[f"{term}_seconds"])]
+    parts: list[Any] = [time(getattr(site, f"{term}_seconds"))]
     if spread:
         parts.append(f" ± {ui.span(spread)}")
     if small:
@@ -82,35 +82,35 @@ def _term(site: Document, term: str) -> Any:
     return html.Span(parts)
 
 
-def _name(site: Document, decision: Document) -> Component:
+def _name(site: SiteCostView, decision: DecisionView) -> Component:
     chosen = [ui.badge("chosen", "good")] if is_chosen(site, decision) else []
-    where = "here" if site["local"] else "remote"
+    where = "here" if site.local else "remote"
     return html.Div(
         [
-            html.Strong(ui.link(site["site"], f"/sites/{site['site']}")),
+            html.Strong(ui.link(site.site, f"/sites/{site.site}")),
             html.Br(),
-            html.Small(where + (f", at {site['campus']}" if site["campus"] else ""), className="muted"),
+            html.Small(where + (f", at {site.campus}" if site.campus else ""), className="muted"),
             " ",
             *chosen,
         ]
     )
 
 
-def _cost(site: Document) -> str:
-    if math.isinf(float(site["cost"])):
+def _cost(site: SiteCostView) -> str:
+    if site.cost == "inf":
         return "impossible"
-    spread = site["deviations"].get("cost")
-    return format_significant(site["cost"]) + (f" ± {format_significant(spread, 2)}" if spread else "")
+    spread = site.deviations.get("cost")
+    return format_significant(site.cost) + (f" ± {format_significant(spread, 2)}" if spread else "")
 
 
-def _why(site: Document) -> Any:
-    told = [f"{ORIGINS.get(term, term)}: {words}" for term, words in site["origins"].items()]
-    return html.Small([site["why"], *([html.Br()] if site["why"] and told else []), "; ".join(told)])
+def _why(site: SiteCostView) -> Any:
+    told = [f"{ORIGINS.get(term, term)}: {words}" for term, words in site.origins.items()]
+    return html.Small([site.why, *([html.Br()] if site.why and told else []), "; ".join(told)])
 
 
-def sites_figure(sites: Sequence[Document]) -> go.Figure:
+def sites_figure(sites: Sequence[SiteCostView]) -> go.Figure:
     """What each site's total is the sum of."""
-    labels = [f"{one['site']} by {one['path']} " if one["path"] else f"{one['site']} " for one in sites]
+    labels = [f"{one.site} by {one.path} " if one.path else f"{one.site} " for one in sites]
     bars = [
         go.Bar(
             y=labels,
@@ -130,12 +130,12 @@ def sites_figure(sites: Sequence[Document]) -> go.Figure:
     return found
 
 
-def sites_picture(decision: Document) -> Component | None:
+def sites_picture(decision: DecisionView) -> Component | None:
     """The figure with its sentence; None where no site was possible."""
-    possible = [one for one in decision["compute"] if math.isfinite(seconds(one, "total"))]
+    possible = [one for one in decision.compute if math.isfinite(seconds(one, "total"))]
     if not possible:
         return None
-    told = "; ".join(f"{one['site']}: {time(one['total_seconds'])}" for one in possible)
+    told = "; ".join(f"{one.site}: {time(one.total_seconds)}" for one in possible)
     return ui.chart(
         "decision-sites",
         sites_figure(possible),

@@ -9,12 +9,13 @@ from dash import Dash, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.decisions import DecisionSummary
 from adon.errors import Unavailable
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
 from apps.dashboard.policy.spans import SINCE, since
-from apps.dashboard.policy.words import OUTCOMES, Document, outcome, template_link
+from apps.dashboard.policy.words import OUTCOMES, outcome, template_link
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 
@@ -29,7 +30,7 @@ LONGEST = 160
 def show(here: Visit) -> Component:
     """The heading and the filters."""
     outcomes = [("", "any"), *((name, text) for name, (text, _) in OUTCOMES.items())]
-    templates = [("", "any"), *((one["name"], one["name"]) for one in here.client.templates())]
+    templates = [("", "any"), *((one.name, one.name) for one in here.client.templates())]
     chosen = here.query.get("template", "")
     if chosen and chosen not in dict(templates):
         templates.append((chosen, chosen))  # soykb@2: one version, from a link
@@ -47,7 +48,7 @@ def show(here: Visit) -> Component:
 
 def _paths(here: Visit) -> list[tuple[str, str]]:
     try:
-        names = sorted({one["path"] for one in here.client.paths()})
+        names = sorted({one.path for one in here.client.paths()})
     except Unavailable:
         names = []  # the filter is by what is in the address, then
     chosen = here.query.get("path", "")
@@ -61,12 +62,12 @@ def live(here: Visit) -> Component:
     found = here.client.all_decisions(**asked(here.query, here.now))
     columns = [
         Column("Decision", _link, whole=True),
-        Column("Outcome", lambda one: outcome(one["outcome"])),
-        Column("Flow", lambda one: ui.link(one["flow"], f"/flows/{one['flow']}"), whole=True),
-        Column("Template", lambda one: template_link(one["template"])),
+        Column("Outcome", lambda one: outcome(one.outcome)),
+        Column("Flow", lambda one: ui.link(one.flow, f"/flows/{one.flow}"), whole=True),
+        Column("Template", lambda one: template_link(one.template)),
         Column("Path", _path),
         Column("Site", _site, whole=True),
-        Column("Of", lambda one: str(one["candidates"]), numeric=True),
+        Column("Of", lambda one: str(one.candidates), numeric=True),
         Column("Why", _why),
     ]
     filtered = any(here.query.get(name) for name in (*NAMES, "before"))
@@ -75,8 +76,8 @@ def live(here: Visit) -> Component:
         if filtered
         else ui.empty("Nothing has been decided yet.", ui.link("Move data", "/new", button=True))
     )
-    more = filters.pages(PATH, here, found["next"])
-    table = ui.table([_when(here), *columns], found["items"], nothing, "Decisions, the newest first")
+    more = filters.pages(PATH, here, found.next)
+    table = ui.table([_when(here), *columns], found.items, nothing, "Decisions, the newest first")
     return ui.card(None, table, more)
 
 
@@ -92,33 +93,33 @@ def asked(query: Mapping[str, str], now: float) -> dict[str, Any]:
 
 
 def _when(here: Visit) -> Column:
-    return Column("Time", lambda one: ui.when(one["at"], here))
+    return Column("Time", lambda one: ui.when(one.at, here))
 
 
-def _link(one: Document) -> Component:
-    return ui.link(one["id"], f"/decisions/{one['id']}")
+def _link(one: DecisionSummary) -> Component:
+    return ui.link(one.id, f"/decisions/{one.id}")
 
 
-def _path(one: Document) -> Any:
-    if one["path"] is None:
+def _path(one: DecisionSummary) -> Any:
+    if one.path is None:
         return ui.words.NONE
-    now = ui.link(one["path"], f"/paths/{one['path']}")
-    before = one["previous_path"]
-    return now if before in (None, one["path"]) else html.Span([f"{before} → ", now])
+    now = ui.link(one.path, f"/paths/{one.path}")
+    before = one.previous_path
+    return now if before in (None, one.path) else html.Span([f"{before} → ", now])
 
 
-def _site(one: Document) -> Any:
-    name = one["compute_site"]
+def _site(one: DecisionSummary) -> Any:
+    name = one.compute_site
     return ui.words.NONE if name is None else ui.link(name, f"/sites/{name}")
 
 
-def _why(one: Document) -> Any:
+def _why(one: DecisionSummary) -> Any:
     causes: list[Any] = []
-    if one["alarm"]:
-        causes += [ui.link(ui.badge("alarm", "bad"), f"/alarms/{one['alarm']}"), " "]
-    if one["trigger"]:
-        causes += [ui.badge(one["trigger"], "wait"), " "]
-    text = one["reason"]
+    if one.alarm:
+        causes += [ui.link(ui.badge("alarm", "bad"), f"/alarms/{one.alarm}"), " "]
+    if one.trigger:
+        causes += [ui.badge(one.trigger, "wait"), " "]
+    text = one.reason
     short = text if len(text) <= LONGEST else text[: LONGEST - 1].rsplit(" ", 1)[0] + " …"
     return html.Span([*causes, html.Small(short, title=text)])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -11,9 +11,9 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.templates import ChangeView, TemplateDiff
 from adon.templates_catalog.template_text import readable
 from apps.dashboard import ui
-from apps.dashboard.policy.words import Document
 from apps.dashboard.ui.blocks import Column
 
 
@@ -64,12 +64,12 @@ def side_by_side(before: str, after: str, names: tuple[str, str]) -> Component:
     )
 
 
-def changes(found: list[Any]) -> Component:
+def changes(found: Sequence[ChangeView]) -> Component:
     """The values that differ, as the API tells them."""
     columns = [
-        Column("Field", lambda one: html.Code(one["field"])),
-        Column("Before", lambda one: _value(one["before"])),
-        Column("After", lambda one: _value(one["after"])),
+        Column("Field", lambda one: html.Code(one.field)),
+        Column("Before", lambda one: _value(one.before)),
+        Column("After", lambda one: _value(one.after)),
     ]
     return ui.table(columns, found, "These versions do not differ.", "Values that differ")
 
@@ -102,7 +102,7 @@ def _class(text: str | None, name: str, same: bool) -> str:
     return "" if same or text is None else name
 
 
-def summary(found: Document) -> str:
+def summary(found: TemplateDiff) -> str:
     """How many values differ."""
-    count = len(found["changes"])
+    count = len(found.changes)
     return "no value differs" if not count else f"{count} value{'s differ' if count > 1 else ' differs'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +11,8 @@ from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html,
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.base import ProblemItem
+from adon.api.templates import TemplateCheck
 from adon.errors import AdonError, NotFound
 from adon.templates_catalog.template_text import write_template
 from apps.dashboard import ui
@@ -50,7 +53,7 @@ def show_new(here: Visit) -> Component:
 def show_edit(here: Visit) -> Component:
     """An editor on the latest version of a template."""
     name = here.parts["name"]
-    template: Document = here.client.template(name)
+    template = here.client.template(name)
     lead = f"Version {template['version']} stays as it is: what you save becomes the next one."
     head = ui.head(f"New version of {name}", lead, ui.link("Back to it", f"/templates/{name}"))
     return _page(here, head, write_template(template, version=False), name)
@@ -97,11 +100,11 @@ def look(here: Visit, text: str) -> tuple[Any, ...]:
     :raises AdonError: if the API does not answer.
     """
     found = here.client.check_template(text)
-    template = found["template"]
-    problems = checked.problems(found["problems"])
-    lines = checked.gutter(text, checked.wrong_lines(found["problems"]))
+    template = found.template
+    problems = checked.problems(found.problems)
+    lines = checked.gutter(text, checked.wrong_lines(found.problems))
     older = None if template is None else _older(here, template["name"])
-    label = "Save" if template is None else f"Save as {template['name']}, version {found['next_version']}"
+    label = "Save" if template is None else f"Save as {template['name']}, version {found.next_version}"
     return (
         problems,
         lines,
@@ -112,7 +115,7 @@ def look(here: Visit, text: str) -> tuple[Any, ...]:
     )
 
 
-def _older(here: Visit, name: str) -> Document | None:
+def _older(here: Visit, name: str) -> TemplateCheck | None:
     """The check of the latest version that this would follow; None if it is the first."""
     try:
         saved = here.client.template(name)
@@ -127,9 +130,9 @@ def save(here: Visit, text: str) -> str:
     :raises AdonError: what the API says against it.
     """
     found = here.client.check_template(text)
-    if found["template"] is None:
-        raise _InvalidText(found["problems"])
-    document = {name: part for name, part in found["template"].items() if name != "version"}
+    if found.template is None:
+        raise _InvalidText(found.problems)
+    document = {name: part for name, part in found.template.items() if name != "version"}
     saved = here.client.add_template(document)
     name, version = saved["name"], saved["version"]
     return f"/templates/{quote(name)}?saved={version}"
@@ -138,8 +141,8 @@ def save(here: Visit, text: str) -> str:
 class _InvalidText(AdonError):
     """The text is wrong; its problems stand beside it already."""
 
-    def __init__(self, found: Any) -> None:
-        super().__init__("; ".join(f"{one['field']}: {one['cause']}" for one in found))
+    def __init__(self, found: Sequence[ProblemItem]) -> None:
+        super().__init__("; ".join(f"{one.field}: {one.cause}" for one in found))
 
 
 def _callbacks(app: Dash) -> None:

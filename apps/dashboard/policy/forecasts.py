@@ -25,7 +25,7 @@ MOST = (("500", "500"), ("100", "100"), ("2000", "2000"), ("5000", "5000"))
 
 def show(here: Visit) -> Component:
     """The heading and the filters."""
-    names = [("", "any"), *((one["name"], one["name"]) for one in here.client.templates())]
+    names = [("", "any"), *((one.name, one.name) for one in here.client.templates())]
     fields = [
         filters.choice(PREFIX, "template", "Template", here, names),
         filters.choice(PREFIX, "limit", "Of the newest", here, MOST, "500"),

@@ -23,7 +23,7 @@ LISTED = 100
 
 def show(here: Visit) -> Component:
     """The heading and the filters."""
-    names = [("", "any"), *((one["name"], one["name"]) for one in here.client.templates())]
+    names = [("", "any"), *((one.name, one.name) for one in here.client.templates())]
     fields = [
         filters.choice(PREFIX, "template", "Template", here, names),
         filters.choice(PREFIX, "since", "Ended", here, SINCE),
@@ -45,7 +45,7 @@ def live(here: Visit) -> Component:
             return ui.card(None, ui.empty("No flow like that has ended.", ui.link("Show all", PATH)))
         return ui.card(None, ui.empty("No flow has ended yet.", ui.link("Move data", "/new", button=True)))
     fared = health(found)
-    foretold = [one["foretold"] for one in found if one["foretold"] is not None]
+    foretold = [one.foretold for one in found if one.foretold is not None]
     facts = ui.facts(
         ("Flows", str(fared.flows)),
         ("Kept every bound", f"{fared.kept} of {fared.judged}" if fared.judged else None),

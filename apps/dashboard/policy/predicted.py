@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import plotly.graph_objects as go
 from dash.development.base_component import Component
 
+from adon.api.flows import OutcomeView
 from apps.dashboard import ui
 from apps.dashboard.policy import curves
-from apps.dashboard.policy.words import Document, error
+from apps.dashboard.policy.words import error
 from apps.figures.looks import SERIES
 
 
-def told(outcomes: Sequence[Document]) -> list[Document]:
+class Promise(NamedTuple):
+    """An outcome of which both rates are known, in bits/s."""
+
+    outcome: OutcomeView
+    promised: float
+    achieved: float
+    error: float
+
+
+def told(outcomes: Sequence[OutcomeView]) -> list[Promise]:
     """Those of which both rates are known."""
     return [
-        one for one in outcomes if one["promised_bps"] and one["throughput_bps"] and one["error"] is not None
+        Promise(one, one.promised_bps, one.throughput_bps, one.error)
+        for one in outcomes
+        if one.promised_bps and one.throughput_bps and one.error is not None
     ]
 
 
-def scatter(outcomes: Sequence[Document]) -> go.Figure:
+def scatter(found: Sequence[Promise]) -> go.Figure:
     """Achieved over promised; on the diagonal the promise held."""
-    found = told(outcomes)
-    most = max(max(one["promised_bps"], one["throughput_bps"]) for one in found)
+    most = max(max(one.promised, one.achieved) for one in found)
     factor, unit = curves.scale("throughput", [most])
     end = most / factor * 1.05
     traces = [
@@ -38,9 +50,11 @@ def scatter(outcomes: Sequence[Document]) -> go.Figure:
     for row, (path, some) in enumerate(sorted(_by_path(found).items())):
         traces.append(
             go.Scatter(
-                x=[one["promised_bps"] / factor for one in some],
-                y=[one["throughput_bps"] / factor for one in some],
-                text=[f"{one['flow']} ({one['template']}), off by {error(one['error'])}" for one in some],
+                x=[one.promised / factor for one in some],
+                y=[one.achieved / factor for one in some],
+                text=[
+                    f"{one.outcome.flow} ({one.outcome.template}), off by {error(one.error)}" for one in some
+                ],
                 name=path,
                 mode="markers",
                 marker={"size": 9, "color": SERIES[row % len(SERIES)], "opacity": 0.75},
@@ -54,11 +68,11 @@ def scatter(outcomes: Sequence[Document]) -> go.Figure:
     return drawn
 
 
-def boxes(outcomes: Sequence[Document]) -> go.Figure:
+def boxes(found: Sequence[Promise]) -> go.Figure:
     """The error of promises by template."""
     groups: dict[str, list[float]] = {}
-    for one in told(outcomes):
-        groups.setdefault(one["template"], []).append(100 * one["error"])
+    for one in found:
+        groups.setdefault(one.outcome.template, []).append(100 * one.error)
     traces = [
         go.Box(
             y=values,
@@ -74,14 +88,14 @@ def boxes(outcomes: Sequence[Document]) -> go.Figure:
     return drawn
 
 
-def pictures(outcomes: Sequence[Document]) -> list[Component]:
+def pictures(outcomes: Sequence[OutcomeView]) -> list[Component]:
     """Both, with their sentences; none where no outcome tells both rates."""
     found = told(outcomes)
     if not found:
         return []
-    above = sum(one["throughput_bps"] >= one["promised_bps"] for one in found)
+    above = sum(one.achieved >= one.promised for one in found)
     words = f"{above} of {len(found)} flows got at least what they were promised; the table below has each."
-    templates = len({one["template"] for one in found})
+    templates = len({one.outcome.template for one in found})
     versions = "template version" if templates == 1 else "template versions"
     spread = f"How far off promises were, for {templates} {versions}; above zero: too much."
     return [
@@ -90,9 +104,9 @@ def pictures(outcomes: Sequence[Document]) -> list[Component]:
     ]
 
 
-def _by_path(outcomes: Sequence[Document]) -> dict[str, list[Document]]:
-    found: dict[str, list[Document]] = {}
-    for one in outcomes:
-        stays = list(dict.fromkeys(stay["path"] for stay in one["stays"]))
+def _by_path(promises: Sequence[Promise]) -> dict[str, list[Promise]]:
+    found: dict[str, list[Promise]] = {}
+    for one in promises:
+        stays = list(dict.fromkeys(stay.path for stay in one.outcome.stays))
         found.setdefault(" → ".join(stays) or "no path", []).append(one)
     return found

@@ -8,10 +8,12 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.flows import FlowView
+from adon.api.queue import WaitingView
 from adon.errors import Conflict, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
-from apps.dashboard.policy.words import Document, allowed, template_link
+from apps.dashboard.policy.words import allowed, template_link
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 
@@ -29,42 +31,43 @@ def show(here: Visit) -> Component:
 def live(here: Visit) -> Component:
     """The order, and one flow in detail."""
     try:
-        found: Document = here.client.queue()
+        found = here.client.queue()
     except Unavailable as error:
         return ui.failure(error)
-    items = found["items"]
-    chosen = here.query.get("flow") or (items[0]["id"] if items else None)
-    parts: list[Any] = [_order(items, found["waiting"], here, chosen)]
+    items = found.items
+    chosen = here.query.get("flow") or (items[0].id if items else None)
+    parts: list[Any] = [_order(items, found.waiting, here, chosen)]
     if chosen is not None:
         parts.append(_waiting(here, chosen))
     return html.Div(parts)
 
 
-def displaced(flow: Document) -> bool:
+def displaced(flow: FlowView) -> bool:
     """Whether it ran before, and gave way."""
-    return flow["started_at"] is not None or flow["moves"] > 0 or flow["bytes_moved"] > 0
+    return flow.started_at is not None or flow.moves > 0 or flow.bytes_moved > 0
 
 
-def _order(items: list[Any], waiting: int, here: Visit, chosen: str | None) -> Component:
-    rows = [{**one, "place": place} for place, one in enumerate(items[:LISTED], start=1)]
+def _order(items: list[FlowView], waiting: int, here: Visit, chosen: str | None) -> Component:
+    rows = items[:LISTED]
+    places = {one.id: str(place) for place, one in enumerate(rows, start=1)}
     columns = [
-        Column("Place", lambda one: str(one["place"]), numeric=True),
-        Column("Flow", lambda one: ui.link(one["id"], f"/flows/{one['id']}")),
-        Column("Requester", lambda one: one["requester"]),
-        Column("Template", lambda one: template_link(one["template"])),
-        Column("Size", lambda one: ui.size(one["size_bytes"]), numeric=True),
+        Column("Place", lambda one: places[one.id], numeric=True),
+        Column("Flow", lambda one: ui.link(one.id, f"/flows/{one.id}")),
+        Column("Requester", lambda one: one.requester),
+        Column("Template", lambda one: template_link(one.template)),
+        Column("Size", lambda one: ui.size(one.size_bytes), numeric=True),
         Column("State", lambda one: _state(one, here)),
-        Column("Waits since", lambda one: ui.when(one["state_since"], here)),
+        Column("Waits since", lambda one: ui.when(one.state_since, here)),
         Column("Reserved from", lambda one: _reserved_from(one, here)),
         Column("Waits for", lambda one: html.Small(_for(one))),
-        Column("", lambda one: ui.link("Details", f"{PATH}?flow={one['id']}")),
+        Column("", lambda one: ui.link("Details", f"{PATH}?flow={one.id}")),
     ]
     nothing = ui.empty(
         "Nothing waits. A flow that no path can serve now waits here, and is admitted as soon as one can."
     )
     others = waiting - len(rows)
     more = [html.P(f"{others} more wait.", className="muted")] if others > 0 else []
-    table = ui.table(columns, rows, nothing, "Waiting flows, first first", lambda one: one["id"] == chosen)
+    table = ui.table(columns, rows, nothing, "Waiting flows, first first", lambda one: one.id == chosen)
     return ui.card(
         f"{ui.count(waiting, 'flow')} {'waits' if waiting == 1 else 'wait'}" if waiting else None,
         table,
@@ -72,33 +75,33 @@ def _order(items: list[Any], waiting: int, here: Visit, chosen: str | None) -> C
     )
 
 
-def _reserved_from(one: Document, here: Visit) -> Component | str:
-    return ui.when(one["booking"]["begins"], here) if one["booking"] else ui.words.NONE
+def _reserved_from(one: FlowView, here: Visit) -> Component | str:
+    return ui.when(one.booking["begins"], here) if one.booking else ui.words.NONE
 
 
-def _for(one: Document) -> str:
+def _for(one: FlowView) -> str:
     """What was wrong when it was last looked at says nothing of one whose time is reserved."""
-    if not one["booking"]:
-        return str(one["reason"])
-    return f"its time: {ui.rate(one['booking']['rate_bps'])} of {one['booking']['path']} are kept for it then"
+    if not one.booking:
+        return str(one.reason)
+    return f"its time: {ui.rate(one.booking['rate_bps'])} of {one.booking['path']} are kept for it then"
 
 
-def _state(one: Document, here: Visit) -> Component:
+def _state(one: FlowView, here: Visit) -> Component:
     badges = []
     if displaced(one):
         badges.append(ui.badge("gave way", "wait"))
-    if one["booking"]:
+    if one.booking:
         badges.append(ui.badge("reserved", "good"))
-    if one["request"].get("pausable"):
+    if one.request.get("pausable"):
         badges.append(ui.badge("pausable"))
-    if one["deadline"]:
-        badges.append(html.Span([ui.badge("deadline", "wait"), " ", ui.when(one["deadline"], here)]))
+    if one.deadline:
+        badges.append(html.Span([ui.badge("deadline", "wait"), " ", ui.when(one.deadline, here)]))
     return html.Div(badges or [ui.badge("waits", "plain")])
 
 
 def _waiting(here: Visit, flow: str) -> Component:
     try:
-        found: Document = here.client.waiting(flow)
+        found = here.client.waiting(flow)
     except Conflict:
         return ui.card(
             flow, ui.notice(["It does not wait any more. ", ui.link("To the flow", f"/flows/{flow}")], "good")
@@ -108,7 +111,7 @@ def _waiting(here: Visit, flow: str) -> Component:
     return waiting_card(found, here)
 
 
-def waiting_card(found: Document, here: Visit) -> Component:
+def waiting_card(found: WaitingView, here: Visit) -> Component:
     """What one flow waits for, and its place in the queue."""
     phases = {
         "hurried": "its deadline is near, so it goes earlier",
@@ -116,18 +119,18 @@ def waiting_card(found: Document, here: Visit) -> Component:
         "asleep": "not before its time",
     }
     return ui.card(
-        html.Span(["Why ", ui.link(found["id"], f"/flows/{found['id']}"), " waits"]),
-        html.Ul([html.Li(one) for one in found["waits_for"]], className="plain-list"),
+        html.Span(["Why ", ui.link(found.id, f"/flows/{found.id}"), " waits"]),
+        html.Ul([html.Li(one) for one in found.waits_for], className="plain-list"),
         ui.facts(
-            ("Before it", f"{found['before'] or 'none'}; {found['waiting']} wait in all"),
-            ("Gives up", ui.when(found["expires_at"], here)),
-            ("Not overtaken by whoever comes after", ui.when(found["not_overtaken_from"], here)),
+            ("Before it", f"{found.before or 'none'}; {found.waiting} wait in all"),
+            ("Gives up", ui.when(found.expires_at, here)),
+            ("Not overtaken by whoever comes after", ui.when(found.not_overtaken_from, here)),
             (
                 "Kept for it",
-                "yes: nobody behind it is admitted to what it waits for" if found["claims"] else "no",
+                "yes: nobody behind it is admitted to what it waits for" if found.claims else "no",
             ),
         ),
-        *([html.P(phases[found["phase"]], className="muted")] if found["phase"] in phases else []),
+        *([html.P(phases[found.phase], className="muted")] if found.phase in phases else []),
     )
 
 

@@ -5,16 +5,18 @@ Pure: a decision of the API to components.  Q = Σ w·s with weights that sum to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.decisions import CandidateView, DecisionView, MetricView
+from adon.api.times import to_text
 from apps.dashboard import ui
 from apps.dashboard.policy import curves
-from apps.dashboard.policy.words import Document, metric, sign
+from apps.dashboard.policy.words import metric, sign
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.figures.looks import SERIES
 
@@ -28,35 +30,41 @@ BAR = 46
 """Height of a candidate's bar."""
 
 
-def contributions(candidate: Document) -> dict[str, float]:
+def contributions(candidate: CandidateView) -> dict[str, float]:
     """What each metric adds to a candidate's Q; of one without Q what is known of it."""
-    total = sum(one["weight"] for one in candidate["metrics"]) or 1.0
+    total = sum(one.weight for one in candidate.metrics) or 1.0
     return {
-        one["metric"]: one["weight"] / total * one["score"]
-        for one in candidate["metrics"]
-        if one["score"] is not None and one["weight"]
+        one.metric: one.weight / total * one.score
+        for one in candidate.metrics
+        if one.score is not None and one.weight
     }
 
 
-def scoring_table(decision: Document) -> Component:
+class Score(NamedTuple):
+    """A row of the table: a metric of a candidate, ``None`` where it has none."""
+
+    candidate: CandidateView
+    metric: MetricView | None
+    first: bool
+
+
+def scoring_table(decision: DecisionView) -> Component:
     """Candidate by metric, with everything that the score rests on."""
     rows = [
-        {"candidate": candidate, "first": not row, **one}
-        for candidate in decision["candidates"]
-        for row, one in enumerate(candidate["metrics"] or [_nothing()])
+        Score(candidate, one, not number)
+        for candidate in decision.candidates
+        for number, one in enumerate(candidate.metrics or [None])
     ]
     columns = [
-        Column("Candidate", lambda one: _candidate(one, decision)),
-        Column("Metric", lambda one: metric(one["metric"]) if one["metric"] else ui.words.NONE),
-        Column("Value", lambda one: ui.value(one["value"], one["metric"]), numeric=True),
-        Column("Bound", _bound),
-        Column("Score", lambda one: ui.number(one["score"]), numeric=True),
-        Column(
-            "Weight", lambda one: ui.share(one["weight"]) if one["metric"] else ui.words.NONE, numeric=True
-        ),
+        Column("Candidate", lambda row: _candidate(row, decision)),
+        Column("Metric", _of_metric(lambda one: metric(one.metric))),
+        Column("Value", _of_metric(lambda one: ui.value(one.value, one.metric)), numeric=True),
+        Column("Bound", _of_metric(_bound, "none")),
+        Column("Score", _of_metric(lambda one: ui.number(one.score)), numeric=True),
+        Column("Weight", _of_metric(lambda one: ui.share(one.weight)), numeric=True),
         Column("Adds to Q", _adds, numeric=True),
-        Column("Age", lambda one: ui.span(one["age_seconds"]), numeric=True),
-        Column("From", lambda one: _origin(one, decision)),
+        Column("Age", _of_metric(lambda one: ui.span(one.age_seconds)), numeric=True),
+        Column("From", lambda row: _origin(row, decision)),
     ]
     nothing = "There was no candidate: no path leads between these ends."
     return ui.table(
@@ -64,43 +72,33 @@ def scoring_table(decision: Document) -> Component:
         rows,
         nothing,
         "Candidates by metric",
-        lambda one: one["candidate"]["path"] == decision["path"],
+        lambda row: row.candidate.path == decision.path,
     )
 
 
-def _nothing() -> dict[str, Any]:
-    return {
-        "metric": "",
-        "value": None,
-        "bound": None,
-        "bound_met": None,
-        "score": None,
-        "weight": 0.0,
-        "age_seconds": None,
-        "unknown": "",
-        "basis": "",
-        "source": "",
-    }
+def _of_metric(cell: Callable[[MetricView], Any], nothing: str = ui.words.NONE) -> Callable[[Score], Any]:
+    """A cell of a candidate's metric; of a candidate without metrics, there is nothing to show."""
+    return lambda row: nothing if row.metric is None else cell(row.metric)
 
 
-def _candidate(one: Document, decision: Document) -> Any:
-    candidate = one["candidate"]
-    path = candidate["path"]
-    if not one["first"]:
+def _candidate(row: Score, decision: DecisionView) -> Any:
+    candidate = row.candidate
+    path = candidate.path
+    if not row.first:
         return html.Span(path, className="muted")
-    text, tone = VERDICTS.get(candidate["verdict"], (candidate["verdict"], "plain"))
-    chosen = [ui.badge("chosen", "good")] if path == decision["path"] else []
-    q = [] if candidate["q"] is None else [html.Span(f" Q {candidate['q']:.2f}")]
+    text, tone = VERDICTS.get(candidate.verdict, (candidate.verdict, "plain"))
+    chosen = [ui.badge("chosen", "good")] if path == decision.path else []
+    q = [] if candidate.q is None else [html.Span(f" Q {candidate.q:.2f}")]
     return html.Div(
         [html.Strong(ui.link(path, f"/paths/{path}")), *q, html.Br(), *chosen, ui.badge(text, tone)]
     )
 
 
-def _bound(one: Document) -> Any:
-    if one["bound"] is None:
+def _bound(one: MetricView) -> Any:
+    if one.bound is None:
         return "none"
-    said = f"{sign(one['metric'])} {ui.value(one['bound'], one['metric'])} "
-    match one["bound_met"]:
+    said = f"{sign(one.metric)} {ui.value(one.bound, one.metric)} "
+    match one.bound_met:
         case True:
             return html.Span([said, ui.badge("met", "good")])
         case False:
@@ -109,24 +107,21 @@ def _bound(one: Document) -> Any:
             return html.Span([said, ui.badge("not known", "wait")])
 
 
-def _adds(one: Document) -> str:
-    found = contributions(one["candidate"]).get(one["metric"])
-    return ui.number(found)
+def _adds(row: Score) -> str:
+    return ui.number(None if row.metric is None else contributions(row.candidate).get(row.metric.metric))
 
 
-def _origin(one: Document, decision: Document) -> Any:
-    if not one["metric"]:
-        return one["candidate"]["why"] or ui.words.NONE
-    said = one["unknown"] or one["basis"] or "measured"
-    path = one["candidate"]["path"]
-    return html.Span(ui.link(said, f"/paths/{path}"), title=f"as of {one['observed_at'] or decision['at']}")
+def _origin(row: Score, decision: DecisionView) -> Any:
+    if row.metric is None:
+        return row.candidate.why or ui.words.NONE
+    said = row.metric.unknown or row.metric.basis or "measured"
+    observed_at = decision.at if row.metric.observed_at is None else row.metric.observed_at
+    return html.Span(ui.link(said, f"/paths/{row.candidate.path}"), title=f"as of {to_text(observed_at)}")
 
 
-def q_figure(candidates: Sequence[Document], path: str | None) -> go.Figure:
+def q_figure(candidates: Sequence[CandidateView], path: str | None) -> go.Figure:
     """Q of each candidate, as the sum of what its metrics add."""
-    names = list(
-        dict.fromkeys(one["metric"] for each in candidates for one in each["metrics"] if one["weight"])
-    )
+    names = list(dict.fromkeys(one.metric for each in candidates for one in each.metrics if one.weight))
     labels = [_label(one, path) for one in candidates]
     bars = [
         go.Bar(
@@ -147,44 +142,44 @@ def q_figure(candidates: Sequence[Document], path: str | None) -> go.Figure:
     return found
 
 
-def _label(candidate: Document, path: str | None) -> str:
-    mark = " ✓" if candidate["path"] == path else ""
-    missed = "" if candidate["verdict"] == "qualified" else " (out)"
-    return f"{candidate['path']}{mark}{missed} "
+def _label(candidate: CandidateView, path: str | None) -> str:
+    mark = " ✓" if candidate.path == path else ""
+    missed = "" if candidate.verdict == "qualified" else " (out)"
+    return f"{candidate.path}{mark}{missed} "
 
 
-def q_picture(decision: Document) -> Component | None:
+def q_picture(decision: DecisionView) -> Component | None:
     """The figure with its sentence; None where no candidate has a score."""
-    candidates = [one for one in decision["candidates"] if contributions(one)]
+    candidates = [one for one in decision.candidates if contributions(one)]
     if not candidates:
         return None
     told = "; ".join(
-        f"{one['path']}: " + (f"Q {one['q']:.2f}" if one["q"] is not None else "no Q, something is not known")
+        f"{one.path}: " + (f"Q {one.q:.2f}" if one.q is not None else "no Q, something is not known")
         for one in candidates
     )
-    out = [one["path"] for one in candidates if one["verdict"] != "qualified"]
+    out = [one.path for one in candidates if one.verdict != "qualified"]
     told += f". Out, whatever their Q: {', '.join(out)}." if out else "."
-    return ui.chart("decision-q", q_figure(candidates, decision["path"]), told, 110 + BAR * len(candidates))
+    return ui.chart("decision-q", q_figure(candidates, decision.path), told, 110 + BAR * len(candidates))
 
 
-def table_pictures(decision: Document) -> list[Component]:
+def table_pictures(decision: DecisionView) -> list[Component]:
     """Each lookup table as it was, with the candidates' values on it."""
     found = []
-    for name, table in (decision["tables"] or {}).items():
+    for name, table in (decision.tables or {}).items():
         points = [(float(value), float(score)) for value, score in table["points"]]
         line = curves.Line("", curves.drawn(points, step=bool(table.get("step"))))
         marks = [
-            curves.Mark(candidate["path"], one["value"], one["score"])
-            for candidate in decision["candidates"]
-            for one in candidate["metrics"]
-            if one["metric"] == name and one["value"] is not None and one["score"] is not None
+            curves.Mark(candidate.path, one.value, one.score)
+            for candidate in decision.candidates
+            for one in candidate.metrics
+            if one.metric == name and one.value is not None and one.score is not None
         ]
         bound = next(
             (
-                one["bound"]
-                for candidate in decision["candidates"]
-                for one in candidate["metrics"]
-                if one["metric"] == name
+                one.bound
+                for candidate in decision.candidates
+                for one in candidate.metrics
+                if one.metric == name
             ),
             None,
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.templates import CurveView
 from adon.templates_catalog.lookup import PARSERS
 from apps.dashboard import ui
 from apps.dashboard.policy import curves
@@ -25,9 +25,9 @@ def bound_of(qspec: Document, metric: str) -> float | None:
 
 def pictures(
     prefix: str,
-    found: Sequence[Document],
+    found: Sequence[CurveView],
     qspec: Document,
-    before: Sequence[Document] = (),
+    before: Sequence[CurveView] = (),
     names: tuple[str, str] = ("before", "this version"),
 ) -> Component:
     """One picture per weighted metric.
@@ -36,31 +36,34 @@ def pictures(
     :param found: ``curves`` of a template check; ``before``: of what it is held against, drawn dashed.
     :param names: of the two in the legend.
     """
-    older = {one["metric"]: one for one in before}
-    newer = {one["metric"]: one for one in found}
+    older = {one.metric: one for one in before}
+    newer = {one.metric: one for one in found}
     metrics = [*newer, *(name for name in older if name not in newer)]
     if not metrics:
         return ui.empty("No metric has a weight, so nothing is scored.")
     return html.Div(
-        [_one(prefix, name, newer.get(name), older.get(name), qspec, names) for name in metrics],
+        [
+            _one(prefix, newer.get(name) or older[name], newer.get(name), older.get(name), qspec, names)
+            for name in metrics
+        ],
         className="tables",
     )
 
 
 def _one(
     prefix: str,
-    metric: str,
-    new: Any,
-    old: Any,
+    shown: CurveView,
+    new: CurveView | None,
+    old: CurveView | None,
     qspec: Document,
     names: tuple[str, str],
 ) -> Component:
-    shown = new or old
-    lines = [] if old is None else [curves.Line(names[0], old["points"], dashed=True)]
-    lines += [] if new is None else [curves.Line(names[1], new["points"])]
-    weight = ui.share(shown["weight"]) if old is None or new is None else _change(old, new)
+    metric = shown.metric
+    lines = [] if old is None else [curves.Line(names[0], old.points, dashed=True)]
+    lines += [] if new is None else [curves.Line(names[1], new.points)]
+    weight = ui.share(shown.weight) if old is None or new is None else _change(old, new)
     gone = [] if new is not None else [ui.badge("no weight any more", "wait")]
-    origin = "made of bound and target; the best value seen counts, too" if shown["generated"] else "written"
+    origin = "made of bound and target; the best value seen counts, too" if shown.generated else "written"
     return html.Div(
         [
             html.H3([metric_name(metric), " ", ui.badge(f"weight {weight}"), *gone]),
@@ -70,6 +73,6 @@ def _one(
     )
 
 
-def _change(old: Document, new: Document) -> str:
-    before, after = ui.share(old["weight"]), ui.share(new["weight"])
+def _change(old: CurveView, new: CurveView) -> str:
+    before, after = ui.share(old.weight), ui.share(new.weight)
     return after if before == after else f"{before} → {after}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.templates import TemplateCheck, VersionView
 from adon.errors import InvalidInput
 from adon.templates_catalog.template_text import readable, write_template
 from apps.dashboard import ui
@@ -28,9 +30,9 @@ def show(here: Visit) -> Component:
     """The template as it is; versions never change, so nothing of it moves."""
     name = here.parts["name"]
     versions = here.client.versions(name)
-    latest = versions[-1]["version"]
+    latest = versions[-1].version
     version = _version(here.query.get("version"), latest)
-    template: Document = here.client.template(name, str(version))
+    template = here.client.template(name, str(version))
     checked = here.client.check_template(json.dumps(template), "json")
     content = [
         _head(here, template, latest),
@@ -148,35 +150,33 @@ def _more(template: Document) -> list[Component]:
     return found
 
 
-def _scoring(here: Visit, template: Document, checked: Document, version: int) -> list[Component]:
+def _scoring(here: Visit, template: Document, checked: TemplateCheck, version: int) -> list[Component]:
     lead = html.P(
         "Each metric of a candidate gets a score; Q is their mean by weight. The best Q without a miss wins.",
         className="muted",
     )
     before = here.query.get("before")
     if before is None:
-        return [lead, tables.pictures("template", checked["curves"], template["qspec"])]
+        return [lead, tables.pictures("template", checked.curves, template["qspec"])]
     older = here.client.template(template["name"], str(_version(before, version)))
-    held = here.client.check_template(json.dumps(older), "json")["curves"]
+    held = here.client.check_template(json.dumps(older), "json").curves
     names = (f"version {before}", f"version {version}")
-    return [lead, tables.pictures("template", checked["curves"], template["qspec"], held, names)]
+    return [lead, tables.pictures("template", checked.curves, template["qspec"], held, names)]
 
 
-def _versions(here: Visit, name: str, versions: list[Any], shown: int) -> Component:
-    compared = [one for one in versions if one["version"] != shown]
+def _versions(here: Visit, name: str, versions: Sequence[VersionView], shown: int) -> Component:
+    compared = [one for one in versions if one.version != shown]
     columns = [
-        Column(
-            "Version", lambda one: ui.link(f"{one['version']}", f"/templates/{name}?version={one['version']}")
-        ),
-        Column("Saved", lambda one: ui.when(one["saved_at"], here)),
-        Column("By", lambda one: one["author"]),
-        Column("Title", lambda one: one["title"] or ui.words.NONE),
-        Column("", lambda one: _against(name, shown, one["version"])),
+        Column("Version", lambda one: ui.link(f"{one.version}", f"/templates/{name}?version={one.version}")),
+        Column("Saved", lambda one: ui.when(one.saved_at, here)),
+        Column("By", lambda one: one.author),
+        Column("Title", lambda one: one.title or ui.words.NONE),
+        Column("", lambda one: _against(name, shown, one.version)),
     ]
     says = "A saved version never changes." + (" Compare any two by their rows." if compared else "")
     return ui.card(
         "Versions",
-        ui.table(columns, reversed(versions), "", "Versions", lambda one: one["version"] == shown),
+        ui.table(columns, reversed(versions), "", "Versions", lambda one: one.version == shown),
         html.Small(says, className="muted"),
     )
 
@@ -197,7 +197,7 @@ def _difference(here: Visit, name: str, version: int) -> Component:
     texts = [write_template(one, version=False) for one in compared]
     return ui.card(
         f"From version {before} to {version}: {differing.summary(found)}",
-        differing.changes(found["changes"]),
+        differing.changes(found.changes),
         ui.details("Side by side, as text", differing.side_by_side(texts[0], texts[1], names)),
     )
 

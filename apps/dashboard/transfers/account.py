@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.flows import FlowView, OutcomeView
 from adon.units import format_share
 from apps.dashboard import ui
 from apps.dashboard.ui.blocks import Column, Tone
-from apps.dashboard.ui.words import METRIC_NAMES, moment
+from apps.dashboard.ui.words import METRIC_NAMES
 from apps.dashboard.visit import Visit
 
 
-def times(flow: Mapping[str, Any], here: Visit) -> list[tuple[str, Any]]:
+def times(flow: FlowView, here: Visit) -> list[tuple[str, Any]]:
     """When it began, ends or ended, and until when it should."""
     found: list[tuple[str, Any]] = []
-    if flow["started_at"] is not None:
-        found.append(("Began", ui.when(flow["started_at"], here)))
-        found.append(("Rate so far" if not flow["final"] else "Rate", ui.rate(_rate(flow, here))))
-    if flow["ended_at"] is not None:
-        found.append(("Ended", ui.when(flow["ended_at"], here)))
-    elif flow["forecast"] is not None and flow["forecast_at"] is not None:
+    if flow.started_at is not None:
+        found.append(("Began", ui.when(flow.started_at, here)))
+        found.append(("Rate so far" if not flow.final else "Rate", ui.rate(_rate(flow, here))))
+    if flow.ended_at is not None:
+        found.append(("Ended", ui.when(flow.ended_at, here)))
+    elif flow.forecast is not None and flow.forecast_at is not None:
         found.append(("Expected to end", _ends(flow, here)))
-    if flow["deadline"] is not None:
-        found.append(("To be done by", ui.when(flow["deadline"], here)))
+    if flow.deadline is not None:
+        found.append(("To be done by", ui.when(flow.deadline, here)))
     return found
 
 
-def result(outcome: Mapping[str, Any], here: Visit) -> list[Component]:
+def result(outcome: OutcomeView, here: Visit) -> list[Component]:
     """What a flow that has ended was promised and got."""
-    promised, got = outcome["promised_bps"], outcome["throughput_bps"]
+    promised, got = outcome.promised_bps, outcome.throughput_bps
     most = max(promised or 0, got or 0) or 1
     tone = _tone(promised, got)
     pairs = (
@@ -43,51 +43,51 @@ def result(outcome: Mapping[str, Any], here: Visit) -> list[Component]:
         [html.Div([html.Span(name), bar], className="pair") for name, bar in pairs], className="pairs"
     )
     facts = ui.facts(
-        ("Waited", ui.span(outcome["waited_seconds"])),
-        ("Took", ui.span(outcome["duration_seconds"])),
+        ("Waited", ui.span(outcome.waited_seconds)),
+        ("Took", ui.span(outcome.duration_seconds)),
         ("Foretold", _foretold(outcome)),
-        ("Moves between paths", str(outcome["moves"])),
-        ("Within what was asked", ui.span(outcome["quality_seconds"].get("met"))),
-        ("Known by", outcome["measured_by"]),
+        ("Moves between paths", str(outcome.moves)),
+        ("Within what was asked", ui.span(outcome.quality_seconds.get("met"))),
+        ("Known by", outcome.measured_by),
     )
     return [*_kept(outcome), bars, facts, *_met(outcome, here)]
 
 
-def _kept(outcome: Mapping[str, Any]) -> list[Component]:
-    if outcome["admitted_at"] is None:
+def _kept(outcome: OutcomeView) -> list[Component]:
+    if outcome.admitted_at is None:
         return [html.P("It never had a path.")]
     words: tuple[str, Tone] = (
-        ("kept all that was asked", "good") if outcome["kept"] else ("was below what was asked", "bad")
+        ("kept all that was asked", "good") if outcome.kept else ("was below what was asked", "bad")
     )
     return [html.P(ui.badge(*words))]
 
 
-def _met(outcome: Mapping[str, Any], here: Visit) -> list[Component]:
+def _met(outcome: OutcomeView, here: Visit) -> list[Component]:
     """What its path was like when it was admitted, and which paths it was on."""
     found: list[Component] = []
-    if outcome["conditions"]:
+    if outcome.conditions:
         seen = (
-            f"{METRIC_NAMES.get(one['metric'], one['metric'])} {ui.value(one['value'], one['metric'])}"
-            for one in outcome["conditions"]
+            f"{METRIC_NAMES.get(one.metric, one.metric)} {ui.value(one.value, one.metric)}"
+            for one in outcome.conditions
         )
         found.append(html.P(f"Its path when it was admitted: {', '.join(seen)}."))
-    if len(outcome["stays"]) > 1:
+    if len(outcome.stays) > 1:
         columns = [
-            Column("Path", lambda one: one["path"]),
-            Column("Since", lambda one: ui.when(one["since"], here)),
-            Column("Stayed", lambda one: ui.span(one["seconds"]), numeric=True),
+            Column("Path", lambda one: one.path),
+            Column("Since", lambda one: ui.when(one.since, here)),
+            Column("Stayed", lambda one: ui.span(one.seconds), numeric=True),
         ]
-        found.append(ui.table(columns, outcome["stays"], "", "Paths that it was on"))
+        found.append(ui.table(columns, outcome.stays, "", "Paths that it was on"))
     return found
 
 
-def _foretold(outcome: Mapping[str, Any]) -> Any:
-    forecast = outcome["forecast"]
+def _foretold(outcome: OutcomeView) -> Any:
+    forecast = outcome.forecast
     if forecast is None:
         return None
-    held = "held" if outcome["foretold"] else "did not hold"
-    between = f"{ui.span(forecast['low_seconds'])} to {ui.span(forecast['high_seconds'])}"
-    return html.Span([ui.span(forecast["expected_seconds"]), html.Small(f" ({between}: {held})")])
+    held = "held" if outcome.foretold else "did not hold"
+    between = f"{ui.span(forecast.low_seconds)} to {ui.span(forecast.high_seconds)}"
+    return html.Span([ui.span(forecast.expected_seconds), html.Small(f" ({between}: {held})")])
 
 
 def _tone(promised: float | None, got: float | None) -> Any:
@@ -96,22 +96,22 @@ def _tone(promised: float | None, got: float | None) -> Any:
     return "good" if got >= 0.9 * promised else "wait" if got >= 0.5 * promised else "bad"
 
 
-def _rate(flow: Mapping[str, Any], here: Visit) -> float | None:
+def _rate(flow: FlowView, here: Visit) -> float | None:
     """Bits per second since it began, over all that is known to have arrived."""
-    began, ended = moment(flow["started_at"]), moment(flow["ended_at"])
+    began, ended = flow.started_at, flow.ended_at
     if began is None:
         return None
-    lasted = (ended.timestamp() if ended is not None else here.now) - began.timestamp()
-    return 8 * flow["bytes_moved"] / lasted if lasted > 0 else None
+    lasted = (here.now if ended is None else ended) - began
+    return 8 * flow.bytes_moved / lasted if lasted > 0 else None
 
 
-def _ends(flow: Mapping[str, Any], here: Visit) -> Component:
-    told, forecast = moment(flow["forecast_at"]), flow["forecast"]
-    if told is None:
+def _ends(flow: FlowView, here: Visit) -> Component:
+    told, forecast = flow.forecast_at, flow.forecast
+    if told is None or forecast is None:
         return html.Span("–")
-    left = told.timestamp() + forecast["expected_seconds"] - here.now
-    between = f"{ui.span(forecast['low_seconds'])} to {ui.span(forecast['high_seconds'])} in all"
-    sure = f"{format_share(forecast['coverage'])} sure: {between}"
+    left = told + float(forecast.expected_seconds) - here.now
+    between = f"{ui.span(forecast.low_seconds)} to {ui.span(forecast.high_seconds)} in all"
+    sure = f"{format_share(forecast.coverage)} sure: {between}"
     return html.Span(
         [f"in {ui.span(max(left, 0.0))} " if left > 0 else "any moment ", html.Small(f"({sure})")]
     )

@@ -9,60 +9,59 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.flows import FiredView, FlowView
 from adon.errors import AdonError
 from adon.units import format_share
 from apps.dashboard import ui
 from apps.dashboard.visit import Visit
 
 
-def facts(flow: Mapping[str, Any], here: Visit) -> list[tuple[str, Any]]:
+def facts(flow: FlowView, here: Visit) -> list[tuple[str, Any]]:
     """What only some flows have: a slice, something reserved, paths beside the one it is on."""
     found: list[tuple[str, Any]] = []
-    if flow["slice"]:
-        found.append(("Slice", flow["slice"]))
-    if flow["booking"]:
-        held = flow["booking"]
+    if flow.slice:
+        found.append(("Slice", flow.slice))
+    if flow.booking:
+        held = flow.booking
         what = f"{ui.rate(held['rate_bps'])} of {held['path']}, "
         times = [ui.when(held["begins"], here), " to ", ui.when(held["ends"], here)]
         found.append(("Reserved", html.Span([what, *times])))
-    if flow["path"] and not flow["final"]:
+    if flow.path and not flow.final:
         others = _others(flow, here)
         if others is not None:
             found.append(("Other paths there", others or "none"))
     return found
 
 
-def _others(flow: Mapping[str, Any], here: Visit) -> list[Any] | None:
+def _others(flow: FlowView, here: Visit) -> list[Any] | None:
     """The paths between the same sites, those that are down marked; None where nobody knows."""
     try:
         paths = here.client.paths()
     except AdonError:
         return None  # the page tells elsewhere that the controller is away
-    own = next((one for one in paths if one["path"] == flow["path"] and flow["id"] in one["flows"]), None)
+    own = next((one for one in paths if one.path == flow.path and flow.id in one.flows), None)
     if own is None:
         return None
-    ends = (own["source"], own["destination"])
-    beside = [
-        one for one in paths if (one["source"], one["destination"]) == ends and one["path"] != own["path"]
-    ]
+    ends = (own.source, own.destination)
+    beside = [one for one in paths if (one.source, one.destination) == ends and one.path != own.path]
     said: list[Any] = []
     for one in beside:
-        down = [] if one["usable"] else [" ", ui.badge("down", "bad"), html.Small(f" {one['reason']}")]
-        said.append(html.Div([ui.link(one["path"], f"/paths/{one['path']}"), *down]))
+        down = [] if one.usable else [" ", ui.badge("down", "bad"), html.Small(f" {one.reason}")]
+        said.append(html.Div([ui.link(one.path, f"/paths/{one.path}"), *down]))
     return said
 
 
-def said(flow: Mapping[str, Any], here: Visit) -> list[Component]:
+def said(flow: FlowView, here: Visit) -> list[Component]:
     """Sentences: what it is granted and by what, what its triggers saw."""
     found: list[Component] = []
-    if flow["advised"]:
+    if flow.advised:
         found.append(html.P(ui.badge("advised only: nothing was sent to a switch", "wait")))
-    if flow["granted"]:
-        found.append(_granted(flow["granted"]))
-    if flow["aggregated"]:
+    if flow.granted:
+        found.append(_granted(flow.granted))
+    if flow.aggregated:
         found.append(html.P("Its connections share one pair of rules: a switch has no room for one each."))
-    if flow["triggers"]:
-        found.append(html.Ul([_fired(one, here) for one in reversed(flow["triggers"])]))
+    if flow.triggers:
+        found.append(html.Ul([_fired(one, here) for one in reversed(flow.triggers)]))
     return found
 
 
@@ -75,19 +74,19 @@ def _granted(granted: Mapping[str, Any]) -> Component:
     return html.P([html.Strong(asked), f"{where}; it may use {ui.rate(granted['ceiling'])}. {held}"])
 
 
-def _fired(one: Mapping[str, Any], here: Visit) -> Component:
-    often = f", {one['count']} times" if one["count"] > 1 else ""
-    still = ", still so" if one["on"] else ""
-    text = one["text"][:1].upper() + one["text"][1:]
-    return html.Li([html.Strong(text), " ", html.Small([ui.when(one["at"], here), often, still])])
+def _fired(one: FiredView, here: Visit) -> Component:
+    often = f", {one.count} times" if one.count > 1 else ""
+    still = ", still so" if one.on else ""
+    text = one.text[:1].upper() + one.text[1:]
+    return html.Li([html.Strong(text), " ", html.Small([ui.when(one.at, here), often, still])])
 
 
-def ways(flow: Mapping[str, Any], here: Visit) -> Component:
+def ways(flow: FlowView, here: Visit) -> Component:
     """Where more is told: rules, the map, advice for the hosts."""
     found = [
-        ui.link("Its rules in words", f"/rules?owner={flow['id']}"),
-        ui.link("Advice for its hosts", f"/advice?flow={flow['id']}"),
+        ui.link("Its rules in words", f"/rules?owner={flow.id}"),
+        ui.link("Advice for its hosts", f"/advice?flow={flow.id}"),
     ]
     if here.may(Action.NETWORK_READ):
-        found.append(ui.link("On the map", f"/network?flow={flow['id']}"))
+        found.append(ui.link("On the map", f"/network?flow={flow.id}"))
     return html.Nav(found, className="choices", **{"aria-label": "More about this flow"})

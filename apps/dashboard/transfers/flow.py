@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.flows import FlowView
 from adon.errors import AdonError, Conflict, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.operation.rules import rule_state, switch_column
@@ -28,17 +29,15 @@ def show(here: Visit) -> Component:
     flow = here.client.flow(here.parts["id"])
     deeds: list[Component] = []
     if here.may(Action.FLOW_SUBMIT, here.actor.name):
-        deeds.append(dcc.Link("Do it again", href=f"/new?again={flow['id']}", className="button quiet"))
-    ends = f"from {flow['source']} to {flow['destination']}"
-    lead = f"{ui.size(flow['size_bytes'])} {ends}, for {flow['requester']}"
-    name = f"{flow['id']}: {flow['label']}" if flow["label"] else flow["id"]
+        deeds.append(dcc.Link("Do it again", href=f"/new?again={flow.id}", className="button quiet"))
+    ends = f"from {flow.source} to {flow.destination}"
+    lead = f"{ui.size(flow.size_bytes)} {ends}, for {flow.requester}"
+    name = f"{flow.id}: {flow.label}" if flow.label else flow.id
     return html.Div(
         [
             ui.head(name, lead, *deeds),
-            dcc.Store(id=WHICH, data=flow["id"]),
-            dcc.ConfirmDialog(
-                id=SURE, message=f"Cancel {flow['id']}? What has been moved stays where it is."
-            ),
+            dcc.Store(id=WHICH, data=flow.id),
+            dcc.ConfirmDialog(id=SURE, message=f"Cancel {flow.id}? What has been moved stays where it is."),
             html.Div(id="flow-done"),
         ]
     )
@@ -61,9 +60,7 @@ def live(here: Visit) -> Component:
     )
 
 
-def _if(
-    part: Callable[[Mapping[str, Any], Visit], Component | None], flow: Any, here: Visit
-) -> list[Component]:
+def _if(part: Callable[[FlowView, Visit], Component | None], flow: Any, here: Visit) -> list[Component]:
     """A part of the page, unless it has nothing to say now."""
     try:
         found = part(flow, here)
@@ -72,84 +69,84 @@ def _if(
     return [] if found is None else [found]
 
 
-def _standing(flow: Mapping[str, Any], here: Visit) -> Component:
-    path = "–" if flow["path"] is None else ui.link(flow["path"], f"/paths/{flow['path']}")
-    template = flow["template"].partition("@")[0]
+def _standing(flow: FlowView, here: Visit) -> Component:
+    path = "–" if flow.path is None else ui.link(flow.path, f"/paths/{flow.path}")
+    template = flow.template.partition("@")[0]
     pairs: list[tuple[str, Any]] = [
         ("State", state(flow)),
         ("Moved", moved(flow)),
         ("Path", path),
-        ("Path keeps", quality(flow) if flow["path"] and not flow["final"] else "–"),
-        ("Computed at", flow["compute_site"] or "–"),
-        ("Application", ui.link(flow["template"], f"/templates/{template}")),
-        ("Asked for", ui.when(flow["submitted_at"], here)),
+        ("Path keeps", quality(flow) if flow.path and not flow.final else "–"),
+        ("Computed at", flow.compute_site or "–"),
+        ("Application", ui.link(flow.template, f"/templates/{template}")),
+        ("Asked for", ui.when(flow.submitted_at, here)),
         *account.times(flow, here),
         *behind.facts(flow, here),
     ]
-    more = (html.P(flow["reason"], className="reason"), *behind.said(flow, here), behind.ways(flow, here))
+    more = (html.P(flow.reason, className="reason"), *behind.said(flow, here), behind.ways(flow, here))
     return ui.card(None, ui.facts(*pairs), *more, _cancel(flow, here))
 
 
-def _cancel(flow: Mapping[str, Any], here: Visit) -> Component | None:
+def _cancel(flow: FlowView, here: Visit) -> Component | None:
     """Beside the state, since it is gone when the flow has ended."""
-    if flow["final"] or not here.may(Action.FLOW_CANCEL, flow["requester"]):
+    if flow.final or not here.may(Action.FLOW_CANCEL, flow.requester):
         return None
     return html.Div(html.Button("Cancel", id=CANCEL, className="danger"), className="deeds")
 
 
-def _waiting(flow: Mapping[str, Any], here: Visit) -> Component | None:
-    if flow["state"] != "queued":
+def _waiting(flow: FlowView, here: Visit) -> Component | None:
+    if flow.state != "queued":
         return None
-    told = here.client.waiting(flow["id"])
+    told = here.client.waiting(flow.id)
     return ui.card(
         "Why it waits",
         ui.facts(
-            ("Before it", f"{told['before']} of {told['waiting']} that wait"),
-            ("Gives up", ui.when(told["expires_at"], here)),
+            ("Before it", f"{told.before} of {told.waiting} that wait"),
+            ("Gives up", ui.when(told.expires_at, here)),
         ),
-        html.Ul([html.Li(one) for one in told["waits_for"]]),
+        html.Ul([html.Li(one) for one in told.waits_for]),
     )
 
 
-def _result(flow: Mapping[str, Any], here: Visit) -> Component | None:
-    if not flow["final"]:
+def _result(flow: FlowView, here: Visit) -> Component | None:
+    if not flow.final:
         return None
-    outcome = here.client.outcome(flow["id"])
+    outcome = here.client.outcome(flow.id)
     return ui.card("What came of it", *account.result(outcome, here))
 
 
-def _decided(flow: Mapping[str, Any], here: Visit) -> Component:
-    newest = here.client.all_decisions(flow=flow["id"], limit=1)["items"]
+def _decided(flow: FlowView, here: Visit) -> Component:
+    newest = here.client.all_decisions(flow=flow.id, limit=1).items
     if not newest:
         return ui.card("Why it is where it is", ui.empty("Nothing has been decided about it yet."))
-    last = here.client.decision(newest[0]["id"])
+    last = here.client.decision(newest[0].id)
     more = ui.link(
-        f"All of this decision, and what would have changed it ({last['id']})", f"/decisions/{last['id']}"
+        f"All of this decision, and what would have changed it ({last.id})", f"/decisions/{last.id}"
     )
     return ui.card("Why it is where it is", *foretelling.why(last), html.P(more))
 
 
-def _history(flow: Mapping[str, Any], here: Visit) -> Component:
+def _history(flow: FlowView, here: Visit) -> Component:
     steps, said = [], ""
-    found = here.client.history(flow["id"], last=STEPS)
+    found = here.client.history(flow.id, last=STEPS)
     for one in found:
-        where = f" on {one['path']}" if one["path"] else ""
-        told = [] if one["reason"] in ("", said) else [html.Small(one["reason"])]
-        steps.append(html.Li([html.Div([ui.when(one["at"], here), " ", state(one), where]), *told]))
-        said = one["reason"]
+        where = f" on {one.path}" if one.path else ""
+        told = [] if one.reason in ("", said) else [html.Small(one.reason)]
+        steps.append(html.Li([html.Div([ui.when(one.at, here), " ", state(one), where]), *told]))
+        said = one.reason
     steps.reverse()
-    earlier = html.P(["Earlier steps: ", html.Code(f"adon flow show {flow['id']}")], className="muted")
+    earlier = html.P(["Earlier steps: ", html.Code(f"adon flow show {flow.id}")], className="muted")
     return ui.card("History", html.Ol(steps, className="story"), *([earlier] if len(found) == STEPS else []))
 
 
-def _rules(flow: Mapping[str, Any], here: Visit) -> Component | None:
-    rules = [one for one in here.client.rules(flow=flow["id"]) if one["state"] != "removed"]
+def _rules(flow: FlowView, here: Visit) -> Component | None:
+    rules = [one for one in here.client.rules(flow=flow.id) if one.state != "removed"]
     if not rules:
         return None
     columns = [
         switch_column(here),
         Column("State", rule_state),
-        Column("Rule", lambda one: html.Code(one["text"])),
+        Column("Rule", lambda one: html.Code(one.text)),
     ]
     return ui.card("Rules in the switches", ui.table(columns, rules, "", "Rules of this flow"), wide=True)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, State, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.flows import FlowList
 from adon.broker.flow import FlowState
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -43,15 +43,15 @@ def live(here: Visit) -> Component:
     chosen = {name: here.query[name] for name in FILTERS if here.query.get(name)}
     page = here.client.flow_page(**chosen, limit=PER_PAGE, before=here.query.get("before"))
     columns = [
-        Column("Flow", lambda one: ui.link(one["id"], f"/flows/{one['id']}")),
+        Column("Flow", lambda one: ui.link(one.id, f"/flows/{one.id}")),
         Column("State", state),
-        Column("What", lambda one: one["label"] or one["template"]),
-        Column("From, to", lambda one: f"{one['source']} → {one['destination']}"),
+        Column("What", lambda one: one.label or one.template),
+        Column("From, to", lambda one: f"{one.source} → {one.destination}"),
         Column("Moved", moved),
-        Column("Path", lambda one: one["path"] or "–"),
+        Column("Path", lambda one: one.path or "–"),
         Column(
             "Asked for",
-            lambda one: html.Span([ui.when(one["submitted_at"], here), f" by {one['requester']}"]),
+            lambda one: html.Span([ui.when(one.submitted_at, here), f" by {one.requester}"]),
         ),
     ]
     nothing = (
@@ -59,15 +59,15 @@ def live(here: Visit) -> Component:
         if chosen or "before" in here.query
         else ui.empty("Nothing has been moved yet.", ui.link("Move data", "/new", button=True))
     )
-    return ui.card(None, ui.table(columns, page["items"], nothing, "Flows"), *_ways(chosen, here, page))
+    return ui.card(None, ui.table(columns, page.items, nothing, "Flows"), *_ways(chosen, here, page))
 
 
-def _ways(chosen: Mapping[str, str], here: Visit, page: Mapping[str, Any]) -> list[Component]:
+def _ways(chosen: Mapping[str, str], here: Visit, page: FlowList) -> list[Component]:
     ways = []
     if "before" in here.query:
         ways.append(ui.link("Newest", "/flows" + _query(chosen)))
-    if page["next"] is not None:
-        ways.append(ui.link("Older", "/flows" + _query({**chosen, "before": page["next"]})))
+    if page.next is not None:
+        ways.append(ui.link("Older", "/flows" + _query({**chosen, "before": page.next})))
     return [html.Nav(ways, className="ways", **{"aria-label": "More flows"})] if ways else []
 
 

@@ -8,6 +8,9 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.decisions import CandidateView, DecisionView
+from adon.api.flows import PreviewView
+from adon.api.forecasts import ForecastView
 from adon.units import format_share
 from apps.dashboard import ui
 from apps.dashboard.policy.computing import is_chosen
@@ -21,84 +24,80 @@ VERDICTS: Mapping[str, tuple[str, Tone]] = {
 }
 
 
-def verdict(told: Mapping[str, Any]) -> Component:
+def verdict(told: PreviewView) -> Component:
     """What would happen, in a sentence or two."""
-    rate = told["throughput"]
-    fast = [] if rate is None else [f", at about {ui.rate(rate['expected_bps'])}"]
-    if told["outcome"] == "admit":
-        where = f"Starts at once on {told['path']}"
-        if told["compute_site"]:
-            where += f", computed at {told['compute_site']}"
-        return ui.notice([html.Strong(where), *fast, *_until(told["forecast"]), *_aside(told)], "good")
-    reasons = [html.Ul([html.Li(one) for one in told["waits_for"]])] if told["waits_for"] else []
-    return ui.notice([html.Strong("Would wait"), *_until(told["forecast"]), *reasons, *_aside(told)], "wait")
+    rate = told.throughput
+    fast = [] if rate is None else [f", at about {ui.rate(rate.expected_bps)}"]
+    if told.outcome == "admit":
+        where = f"Starts at once on {told.path}"
+        if told.compute_site:
+            where += f", computed at {told.compute_site}"
+        return ui.notice([html.Strong(where), *fast, *_until(told.forecast), *_aside(told)], "good")
+    reasons = [html.Ul([html.Li(one) for one in told.waits_for])] if told.waits_for else []
+    return ui.notice([html.Strong("Would wait"), *_until(told.forecast), *reasons, *_aside(told)], "wait")
 
 
-def why(decision: Mapping[str, Any]) -> list[Component]:
+def why(decision: DecisionView) -> list[Component]:
     """What speaks for each path, and for each compute site."""
     found = [html.H3("Paths"), _candidates(decision)]
-    if decision["compute"]:
+    if decision.compute:
         found += [html.H3("Where to compute"), _sites(decision)]
     return found
 
 
-def _aside(told: Mapping[str, Any]) -> list[Component]:
+def _aside(told: PreviewView) -> list[Component]:
     said = []
-    if told["moved"]:
-        said.append(f"{told['moved']} running flows would change their path.")
-    if told["displaced"]:
-        said.append(f"{told['displaced']} running flows would give way and wait.")
-    if told["booking"] is not None:
-        said.append(
-            f"{ui.rate(told['booking']['rate_bps'])} of {told['booking']['path']} would be reserved for it."
-        )
-    if told["advised"]:
+    if told.moved:
+        said.append(f"{told.moved} running flows would change their path.")
+    if told.displaced:
+        said.append(f"{told.displaced} running flows would give way and wait.")
+    if told.booking is not None:
+        said.append(f"{ui.rate(told.booking.rate_bps)} of {told.booking.path} would be reserved for it.")
+    if told.advised:
         said.append("Advised only: no switch would be told.")
     return [html.P(one) for one in said]
 
 
-def _until(forecast: Mapping[str, Any] | None) -> list[Any]:
+def _until(forecast: ForecastView | None) -> list[Any]:
     if forecast is None:
         return []
-    between = f"{ui.span(forecast['low_seconds'])} to {ui.span(forecast['high_seconds'])}"
-    surely = f"{format_share(forecast['coverage'])} sure: {between}"
-    return [html.P([f"Takes about {ui.span(forecast['expected_seconds'])} ", html.Small(f"({surely})")])]
+    between = f"{ui.span(forecast.low_seconds)} to {ui.span(forecast.high_seconds)}"
+    surely = f"{format_share(forecast.coverage)} sure: {between}"
+    return [html.P([f"Takes about {ui.span(forecast.expected_seconds)} ", html.Small(f"({surely})")])]
 
 
-def _candidates(decision: Mapping[str, Any]) -> Component:
+def _candidates(decision: DecisionView) -> Component:
     columns = [
-        Column(
-            "Path", lambda one: html.Strong(one["path"]) if one["path"] == decision["path"] else one["path"]
-        ),
-        Column("", lambda one: ui.badge(*VERDICTS.get(one["verdict"], (one["verdict"], "plain")))),
-        Column("Q", lambda one: ui.number(one["q"]), numeric=True),
+        Column("Path", lambda one: html.Strong(one.path) if one.path == decision.path else one.path),
+        Column("", lambda one: ui.badge(*VERDICTS.get(one.verdict, (one.verdict, "plain")))),
+        Column("Q", lambda one: ui.number(one.q), numeric=True),
         Column("Why", lambda one: _measured(one)),
     ]
-    marked = lambda one: one["path"] == decision["path"]  # noqa: E731 - one line, one use
-    return ui.table(columns, decision["candidates"], "No path leads there.", "Candidate paths", marked)
+    marked = lambda one: one.path == decision.path  # noqa: E731 - one line, one use
+    return ui.table(columns, decision.candidates, "No path leads there.", "Candidate paths", marked)
 
 
-def _measured(candidate: Mapping[str, Any]) -> Component:
+def _measured(candidate: CandidateView) -> Component:
     values = [
-        f"{ui.words.METRIC_NAMES.get(one['metric'], one['metric'])} "
-        + (ui.value(one["value"], one["metric"]) if one["value"] is not None else one["unknown"] or "unknown")
-        for one in candidate["metrics"]
+        f"{ui.words.METRIC_NAMES.get(one.metric, one.metric)} "
+        + (ui.value(one.value, one.metric) if one.value is not None else one.unknown or "unknown")
+        for one in candidate.metrics
     ]
-    return html.Span([candidate["why"], html.Br(), html.Small(", ".join(values))])
+    return html.Span([candidate.why, html.Br(), html.Small(", ".join(values))])
 
 
-def _sites(decision: Mapping[str, Any]) -> Component:
+def _sites(decision: DecisionView) -> Component:
     columns = [
-        Column("Site", lambda one: html.Strong(one["site"]) if is_chosen(one, decision) else one["site"]),
-        Column("Path", lambda one: one["path"] or ""),
-        Column("Whole time", lambda one: ui.span(one["total_seconds"]), numeric=True),
-        Column("Queue", lambda one: ui.span(one["queue_seconds"]), numeric=True),
-        Column("Compute", lambda one: ui.span(one["compute_seconds"]), numeric=True),
-        Column("Network", lambda one: ui.span(one["network_seconds"]), numeric=True),
+        Column("Site", lambda one: html.Strong(one.site) if is_chosen(one, decision) else one.site),
+        Column("Path", lambda one: one.path or ""),
+        Column("Whole time", lambda one: ui.span(one.total_seconds), numeric=True),
+        Column("Queue", lambda one: ui.span(one.queue_seconds), numeric=True),
+        Column("Compute", lambda one: ui.span(one.compute_seconds), numeric=True),
+        Column("Network", lambda one: ui.span(one.network_seconds), numeric=True),
     ]
     return ui.table(
         columns,
-        decision["compute"],
+        decision.compute,
         "No site computes.",
         "Compute sites",
         lambda one: is_chosen(one, decision),

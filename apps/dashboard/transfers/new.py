@@ -48,12 +48,12 @@ def show(here: Visit) -> Component:
     templates = here.client.templates()
     if not templates:
         return ui.empty("No application is known yet: a performance engineer registers the first template.")
-    hosts = [(one["name"], f"{one['name']} ({one['site']})") for one in here.client.hosts()]
+    hosts = [(one.name, f"{one.name} ({one.site})") for one in here.client.hosts()]
     texts, heading = _filled(here)
     named = texts.get("template", "").partition("@")[0]
-    first = named if any(one["name"] == named for one in templates) else templates[0]["name"]
+    first = named if any(one.name == named for one in templates) else templates[0].name
     usual = sliders_of(here.client.template(first)["weights"])
-    names = [(one["name"], one["title"] or one["name"]) for one in templates]
+    names = [(one.name, one.title or one.name) for one in templates]
     form = html.Form(
         [
             ui.field(
@@ -109,7 +109,7 @@ def _filled(here: Visit) -> tuple[dict[str, str], str]:
     if earlier is None:
         return {}, "What do you want to move?"
     try:
-        return again(here.client.flow(earlier)["request"]), f"Once more: {earlier}"
+        return again(here.client.flow(earlier).request), f"Once more: {earlier}"
     except NotFound:
         return {}, "What do you want to move?"
 
@@ -206,7 +206,7 @@ def callbacks(app: Dash) -> None:
             elsewhere = {name: cause for name, cause in found.items() if _root(name) not in NAMED}
             box = ui.failure(error) if elsewhere or not found else ui.empty("Mend what is marked.")
             return [box, *_at_fields(found)]
-        return [[foretelling.verdict(told), *foretelling.why(told["decision"])], *(["" for _ in NAMED])]
+        return [[foretelling.verdict(told), *foretelling.why(told.decision)], *(["" for _ in NAMED])]
 
     @app.callback(
         [
@@ -229,7 +229,7 @@ def callbacks(app: Dash) -> None:
             flow = here.client.submit(wish(typed, here.zone))
         except AdonError as error:
             return [no_update, no_update, ui.failure(error), *_at_fields(ui.problems_of(error))]
-        return [f"/flows/{flow['id']}", "", "", *(["" for _ in NAMED])]
+        return [f"/flows/{flow.id}", "", "", *(["" for _ in NAMED])]
 
 
 def _root(field: str) -> str:

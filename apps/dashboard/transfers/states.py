@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from dash.development.base_component import Component
 
+from adon.api.flows import FlowView, HistoryEntry
 from apps.dashboard import ui
 from apps.dashboard.ui.blocks import Tone
 
@@ -27,20 +27,20 @@ QUALITIES: Mapping[str, tuple[str, Tone]] = {
 }
 
 
-def state(flow: Mapping[str, Any]) -> Component:
+def state(flow: FlowView | HistoryEntry) -> Component:
     """The state's badge."""
-    return ui.badge(ui.state_words(flow["state"]), TONES.get(flow["state"], "plain"))
+    return ui.badge(ui.state_words(flow.state), TONES.get(flow.state, "plain"))
 
 
-def quality(flow: Mapping[str, Any]) -> Component:
+def quality(flow: FlowView) -> Component:
     """How its path keeps what was asked."""
-    text, tone = QUALITIES.get(flow["quality"], (flow["quality"], "plain"))
+    text, tone = QUALITIES.get(flow.quality, (flow.quality, "plain"))
     return ui.badge(text, tone)
 
 
-def moved(flow: Mapping[str, Any]) -> Component | str:
+def moved(flow: FlowView) -> Component | str:
     """How far its bytes have come."""
-    whole = flow["transfer_size_bytes"] or flow["size_bytes"]
-    part = flow["bytes_moved"] / whole if whole else 0.0
-    tone = TONES.get(flow["state"], "plain") if flow["final"] else "plain"
-    return ui.bar(part, f"{ui.size(flow['bytes_moved'])} of {ui.size(whole)}", tone)
+    whole = flow.transfer_size_bytes or flow.size_bytes
+    part = flow.bytes_moved / whole if whole else 0.0
+    tone = TONES.get(flow.state, "plain") if flow.final else "plain"
+    return ui.bar(part, f"{ui.size(flow.bytes_moved)} of {ui.size(whole)}", tone)

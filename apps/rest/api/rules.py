@@ -19,14 +19,15 @@ from adon.api.rules import (
     Synchronised,
 )
 from adon.errors import InvalidInput, NotFound
-from adon.flowvisor.rules.cookie import cookie_owner, is_ours, owner_name
-from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule, deeds, packets, purpose, rule_text
+from adon.flowvisor.rules.cookie import cookie_owner, is_our_cookie, owner_name
+from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule, rule_text
 from adon.flowvisor.topology.path import dpid_text
 from adon.store.entry_codec import slot_text
 from adon.store.rule_rows import SavedRule
 from apps import journal
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint, flow_number
+from apps.rest.api.rule_words import describe_packets, describe_purpose, describe_steps
 from apps.rest.guard import action, only_own
 from apps.rest.owned import check_flow
 from apps.rest.paging import (
@@ -168,7 +169,7 @@ def _asked_about(of: str) -> tuple[str, int | None]:
     if not of.startswith("0x"):
         return of, None
     cookie = int(of, 16)
-    if not is_ours(cookie):
+    if not is_our_cookie(cookie):
         raise InvalidInput.of("of", f"{of} is not a cookie of ours: they begin with 0xad")
     return owner_name(cookie), cookie
 
@@ -180,9 +181,12 @@ def _cookie(entry: Entry) -> int | None:
 def explained(saved: SavedRule) -> ExplainedRule:
     """A rule with what it is for, in words."""
     rule = saved.rule
-    taken = packets(rule.match) if isinstance(rule, Rule) else "packets that rules hand to it"
+    taken = describe_packets(rule.match) if isinstance(rule, Rule) else "packets that rules hand to it"
     return ExplainedRule(
-        **_rule(saved).model_dump(), purpose=purpose(rule), packets=taken, deeds=list(deeds(rule))
+        **_rule(saved).model_dump(),
+        purpose=describe_purpose(rule),
+        packets=taken,
+        deeds=list(describe_steps(rule)),
     )
 
 

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 from adon.experiments.reading import parse
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from apps.experiments import around
 from mininet_topos import networks
 from mininet_topos.networks import Network

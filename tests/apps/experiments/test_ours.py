@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from adon.api.decisions import DecisionView
+from adon.api.flows import FlowView
 from adon.errors import Conflict, InvalidInput, Unavailable
 from adon.timestamps import format_time
 from adon.units import parse_rate
@@ -30,36 +32,36 @@ class Client:
 
     def __init__(self) -> None:
         self.calls = []
-        self.flow = {}
+        self.flow = None
 
     def submit(self, body, key):
         self.calls.append(("submit", body))
         self.states("requested", None)
-        return {"id": "f-7"}
+        return self.flow
 
     def report(self, *words):
         self.calls.append(("report", *words))
 
     def cancel(self, number):
-        if self.flow["final"]:
+        if self.flow.final:
             raise Conflict("state", "it has ended")
         self.calls.append(("cancel", number))
         self.states("cancelled", None)
 
     def decisions(self, number):
-        made = {"at": format_time(NOW), "flow": number, "outcome": "admit", "path": "al2s"}
-        return [{**made, "compute_site": None, "candidates": [], "reason": ""}]
+        made = {"at": NOW, "flow": number, "outcome": "admit", "path": "al2s"}
+        return [DecisionView.model_construct(**made, compute_site=None, candidates=[], reason="")]
 
     def add_maintenance(self, window):
         self.calls.append(("maintenance", window["name"]))
 
     def flows(self, limit):
-        return [self.flow, {"id": "f-1"}]
+        return [self.flow, FlowView.model_construct(id="f-1")]
 
     def states(self, state, path, reason=""):
         final = state in ("finished", "failed", "expired", "cancelled")
-        self.flow = {"id": "f-7", "state": state, "path": path, "final": final, "reason": reason}
-        self.flow |= {"path_since": format_time(NOW + 1), "state_since": format_time(NOW)}
+        known = {"id": "f-7", "state": state, "path": path, "final": final, "reason": reason}
+        self.flow = FlowView.model_construct(**known, path_since=NOW + 1, state_since=NOW)
 
 
 @pytest.fixture

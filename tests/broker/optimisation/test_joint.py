@@ -6,8 +6,8 @@ from typing import Any
 
 from adon.broker.flow import Flow, FlowState
 from adon.config import Configuration
-from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
+from adon.values import FrozenMap
 from tests.support.factories import make_catalog
 from tests.support.network_factories import make_configuration
 from tests.support.stage import Stage, know, make_stage

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adon.broker.decision import SiteCost
 from adon.broker.optimisation.location import NEAR, Location, choose
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 
 def a_cost(

@@ -7,7 +7,7 @@ from typing import Any
 
 from adon.broker.tuning.facts import HostFacts, Interface, PathFacts, Reached
 from adon.broker.uncertain import Uncertain
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 
 MIB = 2**20
 GB = 10**9

@@ -65,9 +65,9 @@ def main() -> None:
             mn, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, text=True, env=environment
         ) as process:
             assert wait_until(lambda: edges_connected(switches) == len(network.sites), LONGEST)
-            flow = client.submit(request)["id"]
-            assert wait_until(lambda: client.flow(flow)["state"] == "active", LONGEST), client.flow(flow)
-            path = client.flow(flow)["path"]
+            flow = client.submit(request).id
+            assert wait_until(lambda: client.flow(flow).state == "active", LONGEST), client.flow(flow)
+            path = client.flow(flow).path
             # All at once: what is typed while a command runs is input of that command.
             process.communicate("".join(f"{line}\n" for line in (*commands, "exit")), LONGEST)
     answer = {"path": path, "printed": printed.read_text()}
