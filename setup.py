@@ -64,7 +64,6 @@ setup(
         "postgresql": ["psycopg[binary]>=3.1,<4"],
         "dev": [
             "axe-playwright-python>=0.1,<1",
-            "datamodel-code-generator>=0.89,<0.90",
             "hypothesis>=6.100,<7",
             "import-linter>=2.4,<3",
             "jsonschema>=4.20,<5",

@@ -21,16 +21,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, model_validator
 
 from adon.broker.flow import Flow
 from adon.errors import Conflict, InvalidInput, NotFound
-from adon.flowvisor.topology.topology import Topology
 from adon.reasons import Reason
 from adon.units import Duration
 from adon.values import Name, Value
+
+if TYPE_CHECKING:  # clients import the stages; they need no configuration
+    from adon.flowvisor.topology.topology import Topology
 
 LONGEST_S = 366 * 86_400.0
 """A window of more than a year is a slip of the pen: change the configuration."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from adon.broker.maintenance import Scope, Window, paths_of
-from adon.config import Configuration
 from adon.errors import InvalidInput, NotFound
-from adon.flowvisor.topology.topology import Topology
 from adon.reasons import Reason
+
+if TYPE_CHECKING:  # clients import the failures; they need no configuration
+    from adon.config import Configuration
+    from adon.flowvisor.topology.topology import Topology
 
 
 class Failure(StrEnum):

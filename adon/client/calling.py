@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from adon import problems
@@ -12,7 +12,7 @@ from adon.client.transport import Answer, Transport
 from adon.errors import NotAuthenticated, Unavailable
 
 Json = dict[str, Any]
-T = TypeVar("T")
+V = TypeVar("V", bound=View)
 
 PAGE = 500
 """Items of one page, where a list has no other bound."""
@@ -24,48 +24,64 @@ class Caller:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def _get(self, kind: type[T], path: str, query: Mapping[str, Any] | None = None) -> T:
+    def _get(self, kind: type[V], path: str, query: Mapping[str, Any] | None = None) -> V:
         """The answer to a question; ``kind`` is the document that the API describes it as."""
         return self._call(kind, "GET", path, query=query)
 
-    def _post(self, kind: type[T], path: str, body: Mapping[str, Any], key: str | None = None) -> T:
+    def _post(self, kind: type[V], path: str, body: Mapping[str, Any], key: str | None = None) -> V:
         """The answer to a command; with a key, repeating it does nothing twice."""
         headers = None if key is None else {"Idempotency-Key": key}
         return self._call(kind, "POST", path, body=body, headers=headers)
 
-    def _delete(self, kind: type[T], path: str, headers: Mapping[str, str] | None = None) -> T:
+    def _delete(self, kind: type[V], path: str, headers: Mapping[str, str] | None = None) -> V:
         """The answer to ending something."""
         return self._call(kind, "DELETE", path, headers=headers)
 
     def _call(
         self,
-        kind: type[T],
+        kind: type[V],
         method: str,
         path: str,
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> T:
-        """Send one request; return its answer as the document ``kind``, or as it came if that is no model.
+    ) -> V:
+        """Send one request; return its answer as a document.
+
+        Fields that this version does not know are left out: a server may be newer than its client.
 
         :raises AdonError: what the API answered with, or :class:`Unavailable` if nothing of it answers.
         """
-        answer = self._transport.send(method, path, body, query, headers)
-        return _read(kind, body_of(answer, self._transport.base))
+        return kind.model_validate(self._json(method, path, body, query, headers))
 
-    def _items(self, kind: type[T], path: str, query: Mapping[str, Any] | None = None) -> list[T]:
+    def _json(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Json:
+        """Send one request; return its answer as it came.
+
+        :raises AdonError: as :meth:`_call`.
+        """
+        answer = self._transport.send(method, path, body, query, headers)
+        return body_of(answer, self._transport.base)
+
+    def _items(self, kind: type[V], path: str, query: Mapping[str, Any] | None = None) -> list[V]:
         """A list that comes whole."""
-        return [_read(kind, one) for one in self._call(dict, "GET", path, query=query)["items"]]
+        return [kind.model_validate(one) for one in self._json("GET", path, query=query)["items"]]
 
     def _pages(
         self,
-        kind: type[T],
+        kind: type[V],
         path: str,
         query: Mapping[str, Any],
         limit: int | None,
         following: str = "before",
         page: int = PAGE,
-    ) -> Iterator[T]:
+    ) -> Iterator[V]:
         """The items of a list that comes in pages, asked for as they are wanted.
 
         :param limit: at most so many; None for all.
@@ -75,25 +91,25 @@ class Caller:
         asked, left = dict(query), limit
         while left is None or left > 0:
             size = page if left is None else min(page, left)
-            found = self._call(dict, "GET", path, query={**asked, "limit": size})
-            yield from (_read(kind, one) for one in found["items"])
+            found = self._json("GET", path, query={**asked, "limit": size})
+            yield from map(kind.model_validate, found["items"])
             if left is not None:
                 left -= len(found["items"])
             if found["next"] is None or not found["items"]:
                 return
             asked[following] = found["next"]
 
-    def _whole(self, kind: type[T], path: str, query: Mapping[str, Any]) -> T:
+    def _whole(self, kind: type[V], path: str, query: Mapping[str, Any]) -> V:
         """A list that tells more than its items: its first page, with the items of all that follow.
 
         :param query: with a ``limit`` it is the first page alone.
         """
-        whole = self._call(dict, "GET", path, query=query)
+        whole = self._json("GET", path, query=query)
         while whole["next"] is not None and query.get("limit") is None:
-            more = self._call(dict, "GET", path, query={**query, "after": whole["next"]})
+            more = self._json("GET", path, query={**query, "after": whole["next"]})
             whole["items"] += more["items"]
             whole["next"] = more["next"]
-        return _read(kind, whole)
+        return kind.model_validate(whole)
 
     def _text(self, path: str, query: Mapping[str, Any] | None = None, accept: str | None = None) -> str:
         """What is no JSON.
@@ -105,11 +121,6 @@ class Caller:
         if answer.status != 200:
             body_of(answer, self._transport.base)
         return answer.text
-
-
-def _read(kind: type[T], body: Any) -> T:
-    # Fields that this version does not know are left out: a server may be newer than its client.
-    return cast(T, kind.model_validate(body)) if issubclass(kind, View) else cast(T, body)
 
 
 def part(text: str) -> str:

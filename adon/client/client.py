@@ -1,7 +1,7 @@
 """A client of the REST API (docs/rest-api.md, docs/python-client.md).
 
-Answers are the API's JSON objects, as they came, with types (:mod:`adon.client.documents`); failures are
-raised as the exceptions they began as (:mod:`adon.problems`).
+Answers are the documents of :mod:`adon.api`; failures are raised as the exceptions they began as
+(:mod:`adon.problems`).
 
 What may be repeated without doing anything twice (GET, and POST with an Idempotency-Key) is repeated where
 the server says when (:mod:`adon.client.repeating`).  Over HTTP, a client may be used by several threads at

@@ -58,4 +58,4 @@ class HappeningCalls(Caller):
 
     def description(self) -> dict[str, Any]:
         """The API's own description (OpenAPI 3.1)."""
-        return self._get(dict, "/openapi.json")
+        return self._json("GET", "/openapi.json")

@@ -21,7 +21,7 @@ class TemplateCalls(Caller):
 
     def template(self, name: str, version: str | None = None) -> Json:
         """One template version as it is written, the latest if none is named."""
-        return self._get(dict, _address(name, version))
+        return self._json("GET", _address(name, version))
 
     def template_text(self, name: str, version: str | None = None, form: str = YAML) -> str:
         """One template version as text: as YAML, or as GENI RSpec (:data:`RSPEC`)."""
@@ -29,7 +29,7 @@ class TemplateCalls(Caller):
 
     def add_template(self, template: Mapping[str, Any]) -> Json:
         """Save a template; without a version of its own, as the next one."""
-        return self._post(dict, "/templates", template)
+        return self._json("POST", "/templates", template)
 
     def start_backtest(self, question: Mapping[str, Any]) -> BacktestView:
         """Have the past played again with another version of a template; returns at once."""

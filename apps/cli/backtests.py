@@ -41,7 +41,7 @@ def start(
         "until": None if until is None else moment(until, now, "--until"),
     }
     with naming({"since": "--since", "until": "--until"}):
-        made = client(ctx).start_backtest(given(dict, question))
+        made = client(ctx).start_backtest(given(question))
     if json_:
         print_json(made)
     elif quiet:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
@@ -37,8 +37,6 @@ USAGE: type[Exception] = cast(type[Exception], typer.BadParameter.__mro__[1])
 """What Typer raises for a command line that it cannot read; it has no public name of its own."""
 ANYWHERE = ("--utc",)
 """Options of ``adon`` itself that may stand behind any command, too."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,9 +238,9 @@ def option(value: str | None, read: Callable[[object], Any], name: str) -> None:
         raise InvalidInput.of(name, error) from error
 
 
-def given(kind: type[T], fields: Mapping[str, object]) -> T:  # noqa: ARG001 - for whoever checks types
+def given(fields: Mapping[str, object]) -> dict[str, object]:
     """What is sent: the fields that have a value."""
-    return cast(T, {name: value for name, value in fields.items() if value is not None})
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def one_of(ids: Iterable[str], beginning: str, what: str) -> str:

@@ -114,7 +114,7 @@ def _reserve(
 ) -> None:
     asked = {**what, "begins": begins, "ends": ends, "flow": flow, "note": note}
     with naming(OPTIONS):
-        made = client(ctx).reserve(given(dict, asked))
+        made = client(ctx).reserve(given(asked))
     if json_:
         print_json(made)
     elif quiet:

@@ -97,7 +97,7 @@ def submit(
     wish = {"site": site, "job": job, "arguments": arguments or [], "size": size, "template": template}
     names = {"site": "SITE", "job": "JOB", "arguments": "WORDS", "size": "--size", "template": "--template"}
     with naming(names):
-        made = client(ctx).submit_job(given(dict, wish))
+        made = client(ctx).submit_job(given(wish))
     if json_:
         print_json(made)
     elif quiet:

@@ -141,7 +141,7 @@ def _preview(ctx: typer.Context, wishes: Mapping[str, Any], *, json_: bool) -> N
 
     _check(wishes)
     with naming(OPTIONS):
-        found = client(ctx).preview_flow(given(dict, wishes))
+        found = client(ctx).preview_flow(given(wishes))
     if json_:
         print_json(found)
     else:
@@ -168,7 +168,7 @@ def _ask(ctx: typer.Context, wishes: Mapping[str, Any], *, wait: bool, quiet: bo
     _check(wishes)
     api = client(ctx, patient=wait)
     with naming(OPTIONS):
-        flow = api.submit(given(dict, wishes))
+        flow = api.submit(given(wishes))
     if wait:
         last = follow(api, flow.id, LOOK_S, quiet=quiet or json_)
         if json_:

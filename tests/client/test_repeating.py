@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adon.api.base import Deleted
 from adon.client.calling import Caller
 from adon.client.repeating import BOUNDS, Bounds, Repeating, repeatable, retry_after, wait
 from adon.client.transport import Answer
@@ -115,7 +116,7 @@ def test_what_must_not_be_repeated_is_answered_as_it_is():
 
 
 class Paged:
-    """A list of numbers in pages, the newest (greatest) first."""
+    """A list of documents, named by numbers, in pages, the newest (greatest) first."""
 
     base = "http://paged"
 
@@ -131,12 +132,14 @@ class Paged:
         first = int(query.get("before", self.count))
         items = list(range(first, max(0, first - size), -1))
         following = str(items[-1] - 1) if items and items[-1] > 1 else None
-        return Answer(200, json.dumps({"items": items, "next": following}).encode())
+        return Answer(
+            200, json.dumps({"items": [{"id": f"{one}"} for one in items], "next": following}).encode()
+        )
 
 
 @given(count=st.integers(0, 60), limit=st.one_of(st.none(), st.integers(0, 80)), page=st.integers(1, 20))
 def test_pages_are_one_list_without_a_hole_or_anything_twice(count, limit, page):
     paged = Paged(count, page)
-    found = list(Caller(paged)._pages(int, "/numbers", {}, limit, page=page))
+    found = [int(one.id) for one in Caller(paged)._pages(Deleted, "/numbers", {}, limit, page=page)]
     wanted = list(range(count, 0, -1))
     assert found == (wanted if limit is None else wanted[:limit])

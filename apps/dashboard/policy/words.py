@@ -16,7 +16,7 @@ from apps.dashboard.visit import Visit
 from measurement.model import Metric
 
 Document = Mapping[str, Any]
-"""What the API answers."""
+"""A template as it is written, or a part of it."""
 
 OUTCOMES: Mapping[str, tuple[str, Tone]] = {
     "admit": ("admitted", "good"),
