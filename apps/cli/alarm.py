@@ -77,8 +77,9 @@ def show(
     json_: JsonFlag = False,
 ) -> None:
     """One alarm with its evidence: the level before, and what speaks against it."""
+    from adon.api.base import UNITS
     from apps.cli.times import at
-    from apps.cli.words import UNITS, value
+    from apps.cli.words import value
 
     api = client(ctx)
     found = api.alarm(_named(api, alarm, open_only=False))

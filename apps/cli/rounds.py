@@ -69,7 +69,7 @@ def summary(record: RoundRecord) -> list[str]:
 
     found = f"{len(record.found)} of {len(record.planned)} pairs found"
     lines = [
-        f"round of {at(_moment(record.began))}, {record.ended - record.began:.1f} s",
+        f"round of {at(record.began)}, {record.ended - record.began:.1f} s",
         f"{record.profile} of {len(record.instances)} instances, {found}",
     ]
     if record.interrupted:
@@ -85,9 +85,3 @@ def summary(record: RoundRecord) -> list[str]:
     if (error := mean_error(record)) is not None:
         lines.append(f"trains are {error:.1%} off the transfers of {len(record.verified)} pairs (mean)")
     return lines
-
-
-def _moment(at: float) -> str:
-    from adon.timestamps import format_time
-
-    return format_time(at)

@@ -9,19 +9,12 @@ UTC_WANTED: ContextVar[bool] = ContextVar("adon_utc", default=False)
 """Whether ``--utc`` was given; set by the root command at each start."""
 
 
-def local(moment: str | float | datetime) -> datetime:
-    """A moment in the viewer's zone (``TZ``, else the machine's), or in UTC.
-
-    :param moment: RFC 3339, or seconds since the epoch.
-    """
-    if isinstance(moment, str):
-        found = datetime.fromisoformat(moment)
-    else:
-        found = moment if isinstance(moment, datetime) else datetime.fromtimestamp(moment, UTC)
-    return found.astimezone(UTC if UTC_WANTED.get() else None)
+def local(moment: float) -> datetime:
+    """A moment (seconds since the epoch) in the viewer's zone (``TZ``, else the machine's), or in UTC."""
+    return datetime.fromtimestamp(moment, UTC).astimezone(UTC if UTC_WANTED.get() else None)
 
 
-def at(moment: str | float | None) -> str:
+def at(moment: float | None) -> str:
     """``2026-11-21 21:04:05 CET``; a dash for none."""
     return "-" if moment is None else f"{local(moment):%Y-%m-%d %H:%M:%S %Z}"
 
@@ -31,12 +24,12 @@ def clock(moment: float) -> str:
     return f"{local(moment):%H:%M:%S}"
 
 
-def day_and_clock(moment: str | float) -> str:
+def day_and_clock(moment: float) -> str:
     """``11-21 21:04:05``, for lists of what happened lately."""
     return f"{local(moment):%m-%d %H:%M:%S}"
 
 
-def span(begins: str | float, ends: str | float) -> str:
+def span(begins: float, ends: float) -> str:
     """``2026-11-21 21:04 to 22:10 CET``; with the second day where it is another one."""
     first, last = local(begins), local(ends)
     until = last.strftime("%H:%M" if first.date() == last.date() else "%Y-%m-%d %H:%M")

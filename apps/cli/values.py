@@ -43,7 +43,7 @@ def history(
     json_: JsonFlag = False,
 ) -> None:
     """One series in 60 stretches of time, as a picture and in figures."""
-    from apps.cli.words import UNITS
+    from adon.api.base import UNITS
 
     if not 0 < hours <= 24 * 3660:
         raise InvalidInput.of("--hours", f"{hours:g} is not a time between 0 and ten years")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from adon.units import (
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from adon.api.network import PathAlarm, Reading
 
 __all__ = [
-    "UNITS",
     "age",
     "alarms",
     "cost",
@@ -36,16 +35,6 @@ __all__ = [
     "value",
     "with_spread",
 ]
-
-UNITS: Mapping[str, str] = {
-    "throughput": "bps",
-    "rtt": "s",
-    "one_way_delay": "s",
-    "jitter": "s",
-    "loss": "ratio",
-    "health": "ratio",
-}
-"""The unit each network metric's numbers are in; that of another metric is not known here."""
 
 
 def value(number: float | None, unit: str) -> str:
