@@ -6,12 +6,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 
 from adon.api.studies import StudyDetail, StudyView
 from adon.errors import NotFound
 from adon.studies.model import StudyKind
-from apps.dashboard import ui
 from apps.dashboard.visit import Visit
 
 LISTED = 100
@@ -88,5 +88,4 @@ def options(here: Visit, kind: StudyKind, latest: str) -> list[tuple[str, str]]:
 
 
 def _day(at: float, here: Visit) -> str:
-    found = ui.moment(at)
-    return "" if found is None else f"{found.astimezone(here.zone):%-d %b, %H:%M}"
+    return f"{datetime.fromtimestamp(at, here.zone):%-d %b, %H:%M}"

@@ -126,8 +126,7 @@ def _methods(found: Opened[Placement], here: Visit) -> list[Component]:
 def _snapshot(placed: Placement, here: Visit) -> Snapshot | None:
     """The snapshot that it was placed over, if that is kept."""
     for one in here.client.studies(StudyKind.SNAPSHOT.value, READ):
-        at = ui.moment(one.at)
-        if at is not None and abs(at.timestamp() - placed.snapshot_at) < 1e-3:
+        if abs(one.at - placed.snapshot_at) < 1e-3:
             return snapshot_from_json(here.client.study(one.id).document)
     return None
 

@@ -10,6 +10,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.api.flows import FiredView, FlowView
+from adon.api.times import from_text
 from adon.errors import AdonError
 from adon.units import format_share
 from apps.dashboard import ui
@@ -24,7 +25,7 @@ def facts(flow: FlowView, here: Visit) -> list[tuple[str, Any]]:
     if flow.booking:
         held = flow.booking
         what = f"{ui.rate(held['rate_bps'])} of {held['path']}, "
-        times = [ui.when(held["begins"], here), " to ", ui.when(held["ends"], here)]
+        times = [ui.when(from_text(held["begins"]), here), " to ", ui.when(from_text(held["ends"]), here)]
         found.append(("Reserved", html.Span([what, *times])))
     if flow.path and not flow.final:
         others = _others(flow, here)

@@ -23,7 +23,6 @@ from apps.dashboard.ui.ticking import look, ticker
 from apps.dashboard.ui.words import (
     ago,
     count,
-    moment,
     number,
     rate,
     share,
@@ -57,7 +56,6 @@ __all__ = [
     "inside",
     "link",
     "look",
-    "moment",
     "not_found",
     "notice",
     "number",

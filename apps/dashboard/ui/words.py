@@ -1,7 +1,7 @@
 """Values as people read them: units, and times in the reader's zone.
 
-A value is what the API answers (RFC 3339 times, bits/s, seconds, bytes, ratios); what is None, or is not
-known, is a dash.
+A value is what a document holds (seconds since the epoch, bits/s, seconds, bytes, ratios); what is None, or
+is not known, is a dash.
 """
 
 from __future__ import annotations
@@ -114,33 +114,30 @@ def state_words(state: str) -> str:
     return _STATES.get(state, state)
 
 
-def moment(at: Any) -> datetime | None:
-    """The time of a time of the API: RFC 3339, or seconds since the epoch; None for None."""
-    if isinstance(at, float):
-        return datetime.fromtimestamp(at, UTC)
-    return datetime.fromisoformat(at) if isinstance(at, str) else None
-
-
-def ago(at: Any, here: Visit) -> str:
+def ago(at: float | None, here: Visit) -> str:
     """``3 min ago``, ``in 2 h``."""
-    found = moment(at)
-    if found is None:
+    if at is None:
         return NONE
-    passed = here.now - found.timestamp()
+    passed = here.now - at
     if abs(passed) < 1:
         return "now"
     return f"{_coarse(passed)} ago" if passed > 0 else f"in {_coarse(-passed)}"
 
 
-def when(at: Any, here: Visit) -> Component | str:
+def when(at: float | None, here: Visit) -> Component | str:
     """A time of day in the reader's zone, with the date if it is not today's; exact on hovering."""
-    found = moment(at)
-    if found is None:
+    if at is None:
         return NONE
-    local = found.astimezone(here.zone)
+    moment = datetime.fromtimestamp(at, UTC)
+    local = moment.astimezone(here.zone)
     today = datetime.fromtimestamp(here.now, here.zone).date()
     text = f"{local:%H:%M:%S}" if local.date() == today else f"{local:%-d %b %Y, %H:%M}"
-    return made(html.Time, text, dateTime=found.isoformat(), title=f"{local:%A, %-d %B %Y, %H:%M:%S %Z}")
+    return made(
+        html.Time,
+        text,
+        dateTime=moment.isoformat(),
+        title=f"{local:%A, %-d %B %Y, %H:%M:%S %Z}",
+    )
 
 
 def together(text: str) -> str:
