@@ -257,8 +257,8 @@ class Fleet:
         except PointError as error:
             if error.temporary:
                 raise
-            at, cause = self._clock(), str(error)
-            return [MeasurementFailed(test.key, metric, cause, at) for metric in test.metrics]
+            at, cause, code = self._clock(), str(error), error.code
+            return [MeasurementFailed(test.key, metric, cause, at, code) for metric in test.metrics]
         if test.request.kind == HOST_METRIC:
             return [report_of(test.request, seen)]
         wanted = (each for each in readings if each.metric in test.metrics)

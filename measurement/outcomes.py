@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from measurement.errors import BadAnswer
 from measurement.model import Measurement, Metric, PathKey
 from measurement.pscheduler import results
 from measurement.pscheduler.client import Run, ServerClock
@@ -17,12 +18,14 @@ class MeasurementFailed:
 
     :param cause: one line, with the host's name.
     :param at: when it failed, seconds since the epoch.
+    :param code: the stable code of the cause.
     """
 
     key: PathKey
     metric: Metric
     cause: str
     at: float
+    code: str
 
 
 Outcome = Measurement | MeasurementFailed
@@ -55,7 +58,7 @@ def outcome(key: PathKey, reading: results.Reading | results.Refused, seen: Seen
     """A reading of a run, as a measurement of the path or the reason why it is none."""
     host = seen.run.document.host
     if isinstance(reading, results.Refused):
-        return MeasurementFailed(key, reading.metric, f"{host}: {reading.cause}", seen.now)
+        return MeasurementFailed(key, reading.metric, f"{host}: {reading.cause}", seen.now, BadAnswer.code)
     try:
         return Measurement(
             key,
@@ -68,7 +71,7 @@ def outcome(key: PathKey, reading: results.Reading | results.Refused, seen: Seen
             reading.parameters,
         )
     except ValueError as error:
-        return MeasurementFailed(key, reading.metric, f"{host}: {error}", seen.now)
+        return MeasurementFailed(key, reading.metric, f"{host}: {error}", seen.now, BadAnswer.code)
 
 
 def report_of(request: TestRequest, seen: Seen) -> Report:

@@ -114,14 +114,14 @@ class Poller:
             raise ValueError(f"{test.key}: {test.request.kind} has many results, not one")
         wrong = validation.problems(test.request)
         if wrong:
-            return self._failed(test, _Attempt(), "; ".join(wrong))
+            return self._failed(test, _Attempt(), "; ".join(wrong), "invalid")
         attempt = _Attempt(called_at=self._clock())
         try:
             client = self._lead(test)
             run = self._execute(client, test, start_at, attempt)
             return self._read(test, run, attempt)
         except PointError as error:
-            return self._failed(test, attempt, str(error))
+            return self._failed(test, attempt, str(error), error.code)
 
     def cancel(self, test: PathTest) -> list[PointError]:
         """Cancel what is open of a test; its :meth:`run` ends as failed.  Returns what went wrong."""
@@ -217,13 +217,13 @@ class Poller:
         started, ended = attempt.times(now)
         return PolledRun(outcomes, started, ended, slot=attempt.slot(test))
 
-    def _failed(self, test: PathTest, attempt: _Attempt, cause: str) -> PolledRun:
+    def _failed(self, test: PathTest, attempt: _Attempt, cause: str, code: str) -> PolledRun:
         now = self._clock()
         if attempt.free is not None:
             cause = (
                 f"{cause}; {format_share(attempt.free)} of the point's next hour is free of exclusive tests"
             )
-        outcomes = tuple(MeasurementFailed(test.key, metric, cause, now) for metric in test.metrics)
+        outcomes = tuple(MeasurementFailed(test.key, metric, cause, now, code) for metric in test.metrics)
         started, ended = attempt.times(now)
         return PolledRun(outcomes, started, ended, cause, attempt.slot(test), attempt.late)
 

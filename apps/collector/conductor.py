@@ -333,10 +333,13 @@ class Conductor:
 
     def _failed(self, failure: MeasurementFailed) -> None:
         LOG.warning(
-            'event=measurement_failed key=%s metric=%s cause="%s"', failure.key, failure.metric, failure.cause
+            'event=measurement_failed key=%s metric=%s code=%s cause="%s"',
+            failure.key,
+            failure.metric,
+            failure.code,
+            failure.cause,
         )
-        payload = {"key": to_json(failure.key), "metric": failure.metric.value}
-        self._tell.send("measurement_failed", {**payload, "cause": failure.cause, "at": failure.at})
+        self._tell.send("measurement_failed", to_json(failure))
 
 
 def _refusal(refused: Refused, now: float) -> str:

@@ -212,7 +212,8 @@ def test_as_planned_nothing_is_reported(bench: Bench, caplog: pytest.LogCaptureF
 
 def test_a_failure_is_told_and_a_task_that_keeps_failing_backs_off(bench: Bench) -> None:
     bench.conductor.begin()
-    failed = PolledRun((MeasurementFailed(KEY, Metric.RTT, "ps-a: refused", EPOCH),), failure="ps-a: refused")
+    failure = MeasurementFailed(KEY, Metric.RTT, "ps-a: refused", EPOCH, "point-refused")
+    failed = PolledRun((failure,), failure="ps-a: refused")
     for second in range(60):
         bench.until(second)
         for start, test in bench.hands.taken:
@@ -222,7 +223,7 @@ def test_a_failure_is_told_and_a_task_that_keeps_failing_backs_off(bench: Bench)
         "measurement_failed",
         {
             "key": {"path": "al2s", "source": "mu", "destination": "osu"},
-            "metric": "rtt", "cause": "ps-a: refused", "at": EPOCH,
+            "metric": "rtt", "cause": "ps-a: refused", "at": EPOCH, "code": "point-refused",
         },
     )  # fmt: skip
     assert LeftOut.BACKING_OFF in bench.outcomes()
