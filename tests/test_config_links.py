@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,36 +13,7 @@ from adon.config import Configuration
 from adon.config.network import Cost, vlan_ranges
 from tests.support.refusals import refused
 
-EXAMPLE = """
-network: triangle
-switches:
-  a: {dpid: "0000000000000001"}
-  b: {dpid: "0000000000000002"}
-  c: {dpid: "0000000000000003"}
-sites:
-  mu:
-    edge: a
-    gateway_mac: "02:00:00:00:01:01"
-    hosts: {mu-dtn: {address: 10.1.0.10, mac: "02:00:00:00:01:10", port: dtn}}
-  osu: {edge: b, gateway_mac: "02:00:00:00:02:01", hosts: {}}
-paths:
-  al2s: {layer: 2, capacity: 10 Gbps, vlan: 300, ends: {mu: {port: to-b}, osu: {port: to-a}}}
-  routed:
-    layer: 3
-    capacity: 1 Gbps
-    firewall: true
-    families: [4]
-    ends:
-      mu: {port: rtr, next_hop_mac: "02:00:00:00:01:02"}
-      osu: {port: rtr, next_hop_mac: "02:00:00:00:02:02"}
-links:
-  ab: {ends: {a: to-b, b: to-a}, capacity: 100 Gbps, delay: 5 ms, loss: 0.01 %, mtu: 9000}
-  ac: {ends: {a: to-c, c: to-a}, capacity: 10 Gbps, delay: 2 ms}
-  bc: {ends: {b: to-c, c: to-b}, capacity: 10 Gbps, delay: 2 ms, families: [4], nat: true}
-overlays:
-  core: {vlans: "100-199, 250", paths: 2, cost: delay}
-  spare: {vlans: ["100-150"], links: []}
-"""
+EXAMPLE = Path(__file__).with_name("data").joinpath("triangle.yaml").read_text()
 
 
 def parsed(text: str = EXAMPLE) -> Configuration:

@@ -11,9 +11,9 @@ from typer.testing import CliRunner, Result
 
 from apps.cli.main import app
 from tests.apps.edge import NETWORK
-from tests.test_config_links import EXAMPLE as TRIANGLE
 
 CAMPUSES = NETWORK.read_text()
+TRIANGLE = Path(__file__).parents[1].joinpath("data", "triangle.yaml").read_text()
 TLS = "controller: {tls: {certificate: c.pem, key: c.key, ca: ca.pem}}\n"
 ACCESS = """\
 access:
