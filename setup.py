@@ -10,6 +10,7 @@ setup(
     python_requires=">=3.11",
     packages=find_packages(include=["adon*", "measurement*", "apps*", "mininet_topos*"]),
     package_data={
+        "adon.config": ["builtin/*.yaml"],
         "adon.evaluations": ["builtin/*"],
         "adon.experiments": ["builtin/*.yaml"],
         "adon.templates_catalog": ["*.yaml", "builtin/*.yaml"],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from adon.errors import InvalidInput, Problem
-from apps.cli.common import EXIT_INPUT, JsonFlag, print_json
+from apps.cli.common import EXIT_INPUT, JsonFlag, print_json, write
 
 if TYPE_CHECKING:
     from adon.config import Configuration
@@ -18,6 +19,45 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The configuration file.", no_args_is_help=True)
 
 File = Annotated[Path, typer.Argument(help="The configuration file (YAML).")]
+
+
+NEXT = """\
+adon config check {file}          # after you have changed the example
+adon serve --config {file} --data DIR
+adon rules show                   # what dry-run mode would send to the switches
+"""
+
+
+class Example(StrEnum):
+    """The examples, by name."""
+
+    MINIMAL = "minimal"
+    TWO_CAMPUS = "two-campus"
+    COMPUTED_PATHS = "computed-paths"
+    HA = "ha"
+
+
+@app.command()
+def init(
+    example: Annotated[Example, typer.Option(help="Which example.")] = Example.MINIMAL,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it into this new file.")
+    ] = None,
+) -> None:
+    """Print an example of a configuration in dry-run mode; needs no server.
+
+    The next commands are on standard error.
+    """
+    from adon.brought import Brought
+
+    text = Brought("example", "adon.config").text(example)
+    if output is None:
+        typer.echo(text, nl=False)
+    elif output.exists():
+        raise InvalidInput.of("--output", f"{output} exists; write the name of a new file")
+    else:
+        write(output, text, "--output")
+    typer.echo(NEXT.format(file=output or "FILE"), nl=False, err=True)
 
 
 @app.command()

@@ -8,7 +8,9 @@ import yaml
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
+from adon.brought import Brought
 from adon.config import load
+from apps.cli.configuring import Example
 from apps.cli.main import app
 from tests.apps.edge import NETWORK
 
@@ -70,3 +72,16 @@ def test_problems_as_json(tmp_path: Path) -> None:
         json.loads(run("check", str(NETWORK), "--offline", "--json").stdout)["network"]
         == load(NETWORK).network
     )
+
+
+def test_every_example_is_in_dry_run_mode_and_passes_the_strict_check(tmp_path: Path) -> None:
+    assert {example.value for example in Example} == {*Brought("example", "adon.config").names()}
+    for example in Example:
+        file = tmp_path / f"{example}.yaml"
+        made = run("init", "--example", example, "-o", str(file))
+        assert (made.exit_code, f"adon config check {file}" in made.stderr) == (0, True)
+        assert run("check", "--offline", "--strict", str(file)).exit_code == 0
+        assert load(file).mode == "dry-run"
+    assert run("init").stdout == (tmp_path / "minimal.yaml").read_text()
+    again = run("init", "-o", str(file))
+    assert (again.exit_code, again.stderr.startswith("--output: ")) == (2, True)

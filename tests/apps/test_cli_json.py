@@ -30,6 +30,7 @@ PROCESSES = {
     "deploy apache": "prints a file, to be written as it is",
     "deploy nginx": "prints a file, to be written as it is",
     "testbed shell": "becomes a program in a host; its output is the program's",
+    "config init": "prints a configuration file",
     "config schema": "prints a JSON schema, and nothing else",
 }
 """Commands that print no data, and what they do instead."""
