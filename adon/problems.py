@@ -7,7 +7,7 @@ problem with its field, cause and code; it never carries a stack trace, nor the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from adon.errors import (
@@ -67,8 +67,7 @@ def from_document(document: Mapping[str, Any]) -> AdonError:
     An answer of a proxy in between has no type of ours: its HTTP status then decides.
     """
     kind = str(document.get("type", "")).removeprefix(_PREFIX)
-    build = _BUILDERS.get(kind) or _by_status(document.get("status"))
-    error = build(document)
+    error = _build(_CLASSES.get(kind) or _by_status(document.get("status")), document)
     if isinstance(code := document.get("code"), str) and code not in ("", error.code):
         error.code = code
     return error
@@ -76,18 +75,13 @@ def from_document(document: Mapping[str, Any]) -> AdonError:
 
 def of_status(status: int, detail: str) -> AdonError:
     """The error of ours that an HTTP status without a document of ours stands for."""
-    return _by_status(status)({"status": status, "detail": detail})
+    return _build(_by_status(status), {"detail": detail})
 
 
 def _problem_body(problem: Problem) -> dict[str, Any]:
-    body: dict[str, Any] = {"field": problem.field, "cause": problem.cause, "code": problem.code}
-    if problem.file is not None:
-        body["file"] = problem.file
-    if problem.line is not None:
-        body["line"] = problem.line
-    if problem.column is not None:
-        body["column"] = problem.column
-    return body
+    place = {"file": problem.file, "line": problem.line, "column": problem.column}
+    known = {name: value for name, value in place.items() if value is not None}
+    return {"field": problem.field, "cause": problem.cause, "code": problem.code, **known}
 
 
 def _detail(document: Mapping[str, Any]) -> str:
@@ -110,47 +104,48 @@ def _problems(document: Mapping[str, Any]) -> list[Problem]:
     ]
 
 
-def _invalid_input(document: Mapping[str, Any]) -> AdonError:
-    return InvalidInput(_problems(document) or [Problem("", _detail(document))])
+_CLASSES: Mapping[str, type[AdonError]] = {
+    one.__name__: one
+    for one in (
+        AdonError,
+        InvalidInput,
+        NotFound,
+        Conflict,
+        NotAuthenticated,
+        Forbidden,
+        TooManyRequests,
+        Unavailable,
+    )
+}
 
 
-def _not_found(document: Mapping[str, Any]) -> AdonError:
-    if "name" not in document:
+def _build(kind: type[AdonError], document: Mapping[str, Any]) -> AdonError:
+    problems = _problems(document) or [Problem("", _detail(document))]
+    if kind is InvalidInput:
+        return InvalidInput(problems)
+    if kind is Conflict:
+        return Conflict(problems[0].field, problems[0].cause)
+    if kind is NotFound and "name" not in document:
         return NotFound("page", _detail(document))
-    return NotFound(str(document.get("kind", "thing")), str(document["name"]))
+    if kind is NotFound:
+        return NotFound(str(document.get("kind", "thing")), str(document["name"]))
+    return kind(_detail(document))
 
 
-def _conflict(document: Mapping[str, Any]) -> AdonError:
-    problem = next(iter(_problems(document)), Problem("", _detail(document)))
-    return Conflict(problem.field, problem.cause)
-
-
-_BUILDERS: Mapping[str, Callable[[Mapping[str, Any]], AdonError]] = {
-    "InvalidInput": _invalid_input,
-    "NotFound": _not_found,
-    "Conflict": _conflict,
-    "NotAuthenticated": lambda document: NotAuthenticated(_detail(document)),
-    "Forbidden": lambda document: Forbidden(_detail(document)),
-    "TooManyRequests": lambda document: TooManyRequests(_detail(document)),
-    "Unavailable": lambda document: Unavailable(_detail(document)),
-    "AdonError": lambda document: AdonError(_detail(document)),
-}
-
-_BY_STATUS = {
-    401: "NotAuthenticated",
-    403: "Forbidden",
-    404: "NotFound",
-    409: "Conflict",
-    412: "Conflict",
-    429: "TooManyRequests",
-    502: "Unavailable",
-    503: "Unavailable",
-    504: "Unavailable",
+_BY_STATUS: Mapping[int, type[AdonError]] = {
+    401: NotAuthenticated,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    412: Conflict,
+    429: TooManyRequests,
+    502: Unavailable,
+    503: Unavailable,
+    504: Unavailable,
 }
 
 
-def _by_status(status: object) -> Callable[[Mapping[str, Any]], AdonError]:
-    if isinstance(status, int) and status in _BY_STATUS:
-        return _BUILDERS[_BY_STATUS[status]]
-    client_error = isinstance(status, int) and 400 <= status < 500
-    return _invalid_input if client_error else _BUILDERS["AdonError"]
+def _by_status(status: object) -> type[AdonError]:
+    if not isinstance(status, int):
+        return AdonError
+    return _BY_STATUS.get(status, InvalidInput if 400 <= status < 500 else AdonError)
