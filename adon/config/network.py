@@ -14,16 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from adon.config.types import (
-    CertificateName,
-    Dpid,
-    Mac,
-    PerSecond,
-    PortName,
-    PositiveRate,
-    Section,
-    Span,
-)
+from adon.config.types import CertificateName, Dpid, Mac, PerSecond, PortName, PositiveRate, Section, Span
 from adon.flowspace import merged
 from adon.templates_catalog.model import port_range
 from adon.units import Duration, Ratio, format_duration
