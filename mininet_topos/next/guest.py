@@ -73,7 +73,9 @@ def run_in_guest(argv: Sequence[str], control: Path, shared: Path) -> int:
     """
     kernel = find_kernel()
     if kernel is None:
-        raise Unavailable("guest: no User-Mode-Linux kernel; run scripts/setup.sh guest", code="missing-requirement")
+        raise Unavailable(
+            "guest: no User-Mode-Linux kernel; run scripts/setup.sh guest", code="missing-requirement"
+        )
     (control / PROGRAM).write_text(_script(argv))
     ours, theirs = socket.socketpair()
     with ours, _terminal() as size:
@@ -96,7 +98,7 @@ def _script(argv: Sequence[str]) -> str:
     environment = {"PYTHONPATH": str(PACKAGES), "PYTHONDONTWRITEBYTECODE": "1"}
     environment |= {name: os.environ[name] for name in ("TERM", "LANG", "LC_ALL") if name in os.environ}
     given = [f"export {name}={shlex.quote(value)}" for name, value in environment.items()]
-    return "\n".join((*given, f"cd {shlex.quote(os.getcwd())}", f"exec {shlex.join(argv)}", ""))
+    return "\n".join((*given, f"cd {shlex.quote(str(Path.cwd()))}", f"exec {shlex.join(argv)}", ""))
 
 
 def _command_line(
@@ -107,7 +109,7 @@ def _command_line(
         f"mem={MEMORY}",
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "init=/bin/sh"),
         *("con=null", "con0=null,fd:1", f"con1=fd:{line[0]},fd:{line[1]}"),
-        f"ADON_VISIBLE={PACKAGES}:{os.getcwd()}",
+        f"ADON_VISIBLE={PACKAGES}:{Path.cwd()}",
         f"ADON_WRITABLE={shared}",
         f"ADON_CONTROL={control}",
         f"ADON_MODULES={kernel.modules}",

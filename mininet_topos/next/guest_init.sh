@@ -29,6 +29,7 @@ ulimit -n 4096
 ip link set lo up
 echo guest >/proc/sys/kernel/hostname
 mknod /run/line c 4 1
+exec 3<>/run/line   # what waits in a console is lost when the last process closes it
 if [ "$ADON_TERMINAL" ]; then
     stty -F /run/line sane rows "${ADON_TERMINAL%x*}" cols "${ADON_TERMINAL#*x}"
 else
@@ -36,7 +37,7 @@ else
 fi
 printf '\0' >/run/line   # the caller may send input now
 export ADON_TESTBED_FOLDER=/run/testbed
-setsid --ctty --wait sh /run/control/program </run/line >/run/line 2>&1
+setsid --ctty --wait sh /run/control/program <&3 >&3 2>&1 3>&-
 echo "$?" >/run/control/status.part
 mv /run/control/status.part /run/control/status
 echo o >/proc/sysrq-trigger

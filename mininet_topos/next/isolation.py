@@ -9,7 +9,8 @@ When the caller ends, even by ``kill -9``, the kernel kills ``unshare`` (PR_SET_
 With PID 1 every process of the PID namespace ends (pid_namespaces(7)), and with the last process the network
 namespaces and their interfaces.  Only a folder of files can remain; the next start removes it.
 
-The kernel ties a child to the *thread* that started it (prctl(2)): call :func:`run_isolated` in the main thread.
+The kernel ties a child to the *thread* that started it (prctl(2)): call
+:func:`run_isolated` in the main thread.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from mininet_topos.waiting import wait_until
 FOLDER = "ADON_TESTBED_FOLDER"
 """Environment variable inside: the folder for sockets and logs of the testbed."""
 WEB_SOCKET = "ADON_WEB_SOCKET"
-"""Environment variable inside: the descriptor of a listening socket of the machine outside, for the dashboard."""
+"""Environment variable inside: descriptor of a listening socket of the machine, for the dashboard."""
 PID = "pid"
 """File in the folder: the PID of the program inside, as seen from outside."""
 LONGEST_NAME = "/testbed-12345678/ovs/ovs-vswitchd.4194304.ctl"
@@ -72,7 +73,8 @@ def run_isolated(
             return run_in_guest(argv, folder, shared)
         descriptors = () if web is None else (web.fileno(),)
         environment = with_system_programs() | {FOLDER: str(folder)}
-        environment |= {WEB_SOCKET: str(number) for number in descriptors}
+        if web is not None:
+            environment[WEB_SOCKET] = str(web.fileno())
         owned = ("sh", "-c", _ONLY_IF_OWNED, "sh", str(os.getpid()))
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", *owned, *_UNSHARE, *argv],
@@ -106,7 +108,7 @@ def run_folder() -> Iterator[Path]:
 
 
 def run_folders() -> Path:
-    """Return ``$XDG_RUNTIME_DIR/adon``; without it ``/run/adon`` for root and ``adon-UID`` in ``/tmp`` else."""
+    """Return ``$XDG_RUNTIME_DIR/adon``; without it ``/run/adon`` for root, else ``/tmp/adon-UID``."""
     if "XDG_RUNTIME_DIR" in os.environ:
         return Path(os.environ["XDG_RUNTIME_DIR"]) / "adon"
     return Path("/run/adon") if os.geteuid() == 0 else Path(tempfile.gettempdir()) / f"adon-{os.geteuid()}"

@@ -24,6 +24,9 @@ PROGRAMS = {
     "ovs-vswitchd": "openvswitch-switch",
     "ovsdb-server": "openvswitch-switch",
     "tc": "iproute2",
+    "ethtool": "ethtool",
+    "ifconfig": "net-tools",
+    "sysctl": "procps",
     "ping": "iputils-ping",
 }
 """Programs that both platforms need, with their Debian packages."""

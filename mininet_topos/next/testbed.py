@@ -186,7 +186,9 @@ def build_testbed(topo: CampusTopo, folder: Path) -> Iterator[Testbed]:
     :raises Unavailable: if this process is not isolated, or the network cannot be built here.
     """
     if os.getpid() != 1 and not is_guest():
-        raise Unavailable("a testbed is built only in namespaces of its own: start the program with run_isolated")
+        raise Unavailable(
+            "a testbed is built only in namespaces of its own: start the program with run_isolated"
+        )
     if KERNEL_DATAPATH.exists():
         await_processors()
     commands.output(["ip", "link", "set", "dev", "lo", "up"])

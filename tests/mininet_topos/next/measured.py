@@ -1,0 +1,66 @@
+"""What tests measure inside a testbed: ``python -m tests.mininet_topos.next.measured FUNCTION ANSWER``."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from mininet_topos.next.isolation import folder_inside
+from mininet_topos.next.testbed import LinkChange, Testbed, build_testbed
+from mininet_topos.pinned_rules import PinnedFlow, pin_flow, unpin_flow
+from mininet_topos.topologies.mu_osu import MuOsu
+
+SCALE = 1000.0
+"""Rates that a busy machine carries too."""
+
+
+def both_paths(testbed: Testbed) -> dict[str, Any]:
+    """Goodput of one stream over each path, and whether it went through the provider's switch."""
+    found: dict[str, Any] = {}
+    for path in testbed.topo.paths:
+        pin_flow(testbed.switches.ofctl, testbed.topo, path, PinnedFlow("mu-dtn", "osu-dtn"))
+        before = _transit_packets(testbed)
+        found[path] = {"goodput": _goodput(testbed), "transit": _transit_packets(testbed) - before}
+        unpin_flow(testbed.switches.ofctl, testbed.topo)
+    return found
+
+
+def changed_links(testbed: Testbed) -> dict[str, Any]:
+    """Answers of the routed path before a circuit goes down, while it is down, and when it is restored."""
+    found: dict[str, Any] = {"before": _is_answered(testbed)}
+    testbed.change_link("routed", LinkChange(up=False, rate=400_000.0))
+    found["down"] = _is_answered(testbed)
+    found["changed"] = testbed.run("core", "tc", "class", "show", "dev", "core-mu")
+    testbed.restore_links()
+    found["restored"] = _is_answered(testbed)
+    found["built"] = testbed.run("core", "tc", "class", "show", "dev", "core-mu")
+    return found
+
+
+def _is_answered(testbed: Testbed) -> bool:
+    argv = ["ping", "-n", "-q", "-c", "1", "-w", "5", "10.2.0.10"]
+    return testbed.popen("mu-dtn", argv, stdout=subprocess.DEVNULL).wait() == 0
+
+
+def _transit_packets(testbed: Testbed) -> int:
+    return sum(map(int, re.findall(r"n_packets=(\d+)", testbed.dump_flows("t1"))))
+
+
+def _goodput(testbed: Testbed) -> float:
+    server = testbed.popen(
+        "osu-dtn", ["iperf3", "-s", "-1", "--forceflush"], stdout=subprocess.PIPE, text=True
+    )
+    assert any("listening" in line for line in server.stdout)
+    report = testbed.run("mu-dtn", "iperf3", "-c", "10.2.0.10", "-t", "6", "-J", timeout=120)
+    server.communicate()
+    return float(json.loads(report)["end"]["sum_received"]["bits_per_second"])
+
+
+if __name__ == "__main__":
+    name, answer = sys.argv[1:]
+    with build_testbed(MuOsu(scale=SCALE), folder_inside()) as built:
+        Path(answer).write_text(json.dumps(globals()[name](built)))
