@@ -1,0 +1,222 @@
+"""``adon serve`` in a testbed: started, stopped, killed, and started again with its data.
+
+On the host its dashboard listens on a loopback port of the machine outside, so that browsers reach it: the
+socket was opened there and handed down (a socket belongs to the network namespace in which it was opened).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adon.access.policy import Role
+from adon.client import Client
+from adon.errors import Unavailable
+from mininet_topos.next.isolation import WEB_SOCKET
+from mininet_topos.next.testbed import Testbed
+from mininet_topos.topologies.model import TransitPath
+from mininet_topos.waiting import wait_until
+
+READY_TIMEOUT = 120.0
+STOP_TIMEOUT = 15.0
+FIRST_PING_TIMEOUT = 60.0
+PING_INTERVAL = 0.2
+LOCALHOST = "127.0.0.1"
+ADMIN_TOKEN, LOG = "admin.token", "adon.log"
+USERS: Mapping[Role, str] = {
+    Role.RESEARCHER: "researcher",
+    Role.PERFORMANCE_ENGINEER: "engineer",
+    Role.OPERATOR: "operator",
+    Role.AUDITOR: "auditor",
+}
+"""One user per role, to see the dashboard as each of them sees it."""
+_RULE_OF_ADON = re.compile(r"cookie=0x(?!0,)")
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """The first ping over a path through a rule of ADON's.
+
+    :param rtt: seconds.
+    :param rule: in the edge, as ``ovs-ofctl`` prints it.
+    """
+
+    path: str
+    host: str
+    source: str
+    destination: str
+    rtt: float
+    edge: str
+    rule: str
+
+
+@dataclass
+class AdonServer:
+    """One ADON that controls the edges of a testbed.
+
+    :param folder: its configuration, data, tokens and log.
+    :param url: of its REST API and dashboard.
+    """
+
+    testbed: Testbed
+    folder: Path
+    url: str
+    web: socket.socket
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its process runs."""
+        return self.process is not None and self.process.poll() is None
+
+    def start(self) -> None:
+        """Start it without waiting for it."""
+        serve = [
+            sys.executable,
+            "-m",
+            "apps.cli.main",
+            "serve",
+            "--config",
+            str(self.folder / "network.yaml"),
+        ]
+        serve += ["--data", str(self.folder / "data"), "--admin-token-file", str(self.folder / ADMIN_TOKEN)]
+        # systemd's protocol (sd_listen_fds(3)): the listening socket is descriptor 3.
+        number = self.web.fileno()
+        with (self.folder / LOG).open("ab") as log:
+            self.process = subprocess.Popen(
+                ["bash", "-c", f'exec "$@" 3<&{number}', "bash", *serve],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(number,),
+                env={**os.environ, "LISTEN_FDS": "1"},
+                start_new_session=True,  # a Ctrl-C is for the program that started it
+            )
+
+    def wait_ready(self) -> Client:
+        """Wait until it answers and return its administrator's client.
+
+        :raises Unavailable: if it ends or does not answer, with the end of its log.
+        """
+        token = self.folder / ADMIN_TOKEN
+        wait_until(lambda: token.exists() or not self.is_running, READY_TIMEOUT)
+        if token.exists():
+            client = self.client()
+            wait_until(lambda: client.ready() or not self.is_running, READY_TIMEOUT)
+            if client.ready():
+                return client
+        log = self.folder / LOG
+        lines = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
+        raise Unavailable(f"adon serve is not ready: {' | '.join(lines)}", code="not-ready")
+
+    def client(self, user: str = "admin") -> Client:
+        """Return a client with the token of a user (:data:`USERS`)."""
+        return Client.at(self.url, (self.folder / f"{user}.token").read_text().strip())
+
+    def add_users(self) -> None:
+        """Add one user per role, each with a token in ``USER.token`` of the folder.
+
+        :raises AdonError: if ADON refuses one.
+        """
+        administrator = self.client()
+        for role, name in USERS.items():
+            file = self.folder / f"{name}.token"
+            if not file.exists():
+                administrator.add_user(name, [role])
+                made = administrator.add_token({"owner": name, "label": "testbed", "expires": "30 days"})
+                with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+                    out.write(f"{made['secret']}\n")
+
+    def first_ping(self) -> Ping:
+        """Ping over the first measured path, as soon as ADON has installed its rule.
+
+        :raises Unavailable: if no ping is answered in time, or no path is measured.
+        """
+        path = next((path for path in self.testbed.topo.paths.values() if path.addresses), None)
+        if path is None:
+            raise Unavailable("no path of this topology is measured, so ADON installs no rule by itself")
+        deadline = time.monotonic() + FIRST_PING_TIMEOUT
+        while time.monotonic() < deadline:
+            found = self._ping(path)
+            if found is not None:
+                return found
+            time.sleep(PING_INTERVAL)
+        raise Unavailable(f"no ping went through a rule of ADON's within {FIRST_PING_TIMEOUT:g} s")
+
+    def _ping(self, path: TransitPath) -> Ping | None:
+        one, other = path.campuses
+        campus = self.testbed.topo.campuses[one]
+        source, destination = path.addresses[one], path.addresses[other]
+        rule = _find_rule(self.testbed.dump_flows(campus.edge), source, destination)
+        if rule is None:
+            return None
+        argv = ["ping", "-n", "-c", "1", "-W", "2", "-I", source, destination]
+        with self.testbed.popen(campus.measuring, argv, stdout=subprocess.PIPE, text=True) as ping:
+            output, _ = ping.communicate()
+        answered = re.search(r"time=([\d.]+) ms", output)
+        if answered is None:
+            return None
+        rtt = float(answered[1]) / 1e3
+        return Ping(path.name, campus.measuring, source, destination, rtt, campus.edge, rule)
+
+    def stop(self) -> None:
+        """Ask it to end, and wait until it has ended."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it as a crash does."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, number: signal.Signals) -> None:
+        process, self.process = self.process, None
+        if process is None:
+            return
+        process.send_signal(number)
+        try:
+            process.wait(STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _find_rule(flows: str, source: str, destination: str) -> str | None:
+    """Return the rule of ADON's for these addresses among the rules of a switch."""
+    wanted = (f"nw_src={source}", f"nw_dst={destination}")
+    for line in flows.splitlines():
+        words = re.split(r"[\s,]+", line)
+        if _RULE_OF_ADON.search(line) and all(word in words for word in wanted):
+            return line.strip()
+    return None
+
+
+@contextmanager
+def prepare_server(testbed: Testbed, configuration: str, folder: Path) -> Iterator[AdonServer]:
+    """Prepare an ADON with this configuration, not started yet; it is stopped when the context ends.
+
+    :param configuration: the text of its file.
+    :param folder: made if it is not there; an ADON that was there before continues with its data.
+    """
+    folder.mkdir(exist_ok=True)
+    (folder / "network.yaml").write_text(configuration)
+    with _web_socket() as web:
+        server = AdonServer(testbed, folder, f"http://{LOCALHOST}:{web.getsockname()[1]}", web)
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def _web_socket() -> socket.socket:
+    """The socket that the machine outside handed down, or one of our own."""
+    if WEB_SOCKET in os.environ:
+        return socket.socket(fileno=os.dup(int(os.environ[WEB_SOCKET])))
+    return socket.create_server((LOCALHOST, 0), backlog=128)

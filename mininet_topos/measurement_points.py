@@ -1,0 +1,152 @@
+"""Measurement points in the DTNs of a testbed: real servers of :mod:`measurement.point`.
+
+They listen on the management network only, so that requests do not load what they measure.  Each has its own
+certificate and trust file: it measures for the controller, which it knows by a token, takes part in tests
+that other points lead, and shows results to the controller only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from adon.errors import Unavailable
+from measurement.point import certificate
+from measurement.point.options import TRUST_FILE
+from mininet_topos.next.testbed import Testbed
+from mininet_topos.waiting import wait_until
+
+PORT = 4443
+FOLDER = "points"
+"""Folder of the testbed's folder."""
+READY_TIMEOUT = 120.0
+READY_INTERVAL = 0.05
+STOP_TIMEOUT = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class PointContact:
+    """How a measurement point is reached.
+
+    :param node: ``address:port``, for other points.
+    :param certificate: PEM file by which clients know it.
+    """
+
+    node: str
+    certificate: Path
+
+    @property
+    def url(self) -> str:
+        """URL of its pScheduler API."""
+        return f"https://{self.node}/pscheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Measurement points that run.
+
+    :param contacts: by DTN.
+    :param token: file of the token by which the points know their controller.
+    """
+
+    contacts: Mapping[str, PointContact]
+    token: Path
+
+
+@contextmanager
+def start_points(testbed: Testbed) -> Iterator[Points]:
+    """Start a measurement point in the measuring DTN of each campus; all end with the context.
+
+    :raises Unavailable: if one does not answer, with the end of its log.
+    """
+    folder = testbed.folder / FOLDER
+    hosts = [campus.measuring for campus in testbed.topo.campuses.values()]
+    addresses = {host: testbed.management_address(host) for host in hosts}
+    points = _introduce(folder, addresses)
+    with ExitStack() as stack:
+        running = {
+            host: stack.enter_context(_point(testbed, host, address, folder))
+            for host, address in addresses.items()
+        }
+        for host, process in running.items():
+            if not _is_answering(addresses[host], process):
+                log = (folder / f"{host}.log").read_text(errors="replace").splitlines()
+                raise Unavailable(f"the measurement point in {host} does not answer: {' | '.join(log[-3:])}")
+        yield points
+
+
+def _introduce(folder: Path, addresses: Mapping[str, str]) -> Points:
+    """Make the points' certificates, tokens and trust files.
+
+    :param folder: made; each point's own is in it, by host.
+    """
+    folder.mkdir()
+    contacts = dict[str, PointContact]()
+    for host, address in addresses.items():
+        (folder / host).mkdir()
+        pem, _ = certificate.ensure(folder / host, [host, address])
+        contacts[host] = PointContact(f"{address}:{PORT}", pem)
+    (folder / "peers.pem").write_text("".join(one.certificate.read_text() for one in contacts.values()))
+    token = folder / "controller.token"
+    controller = _known("controller", _digest_of_new_token(token), 'may = ["start", "read"]')
+    trust = dict.fromkeys(addresses, f'reading = "known"\n{controller}')
+    for host in addresses:
+        for other in addresses:
+            if other != host:
+                digest = _digest_of_new_token(folder / host / f"{other}.token")
+                peer = f'node = "{contacts[host].node}"\ntoken_file = "{host}.token"\nmay = ["take-part"]'
+                trust[other] += _known(host, digest, peer)
+    for host, text in trust.items():
+        (folder / host / TRUST_FILE).write_text(text)
+    return Points(contacts, token)
+
+
+def _known(name: str, digest: str, rest: str) -> str:
+    """An entry of a trust file."""
+    return f'\n[[known]]\nname = "{name}"\ntoken_sha256 = "{digest}"\n{rest}\n'
+
+
+def _digest_of_new_token(file: Path) -> str:
+    token = secrets.token_urlsafe(24)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        out.write(f"{token}\n")
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+@contextmanager
+def _point(testbed: Testbed, host: str, address: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    options = ["--name", host, "--data", str(folder / host), "--peer-verify", str(folder / "peers.pem")]
+    options += ["--host", address, "--port", str(PORT)]
+    argv = [sys.executable, "-m", "measurement.point.main", *options]
+    with (folder / f"{host}.log").open("wb") as log:
+        process = testbed.popen(host, argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _is_answering(address: str, process: subprocess.Popen[bytes]) -> bool:
+    """Wait until the point shows a certificate, or has ended."""
+
+    def has_answered_or_ended() -> bool:
+        try:
+            ssl.get_server_certificate((address, PORT), timeout=1.0)
+        except (OSError, ssl.SSLError):
+            return process.poll() is not None
+        return True
+
+    return wait_until(has_answered_or_ended, READY_TIMEOUT, READY_INTERVAL) and process.poll() is None
