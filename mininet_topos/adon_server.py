@@ -1,7 +1,6 @@
 """``adon serve`` in a testbed: started, stopped, killed, and started again with its data.
 
-On the host its dashboard listens on a loopback port of the machine outside, so that browsers reach it: the
-socket was opened there and handed down (a socket belongs to the network namespace in which it was opened).
+On the host, browsers outside reach its dashboard through :mod:`mininet_topos.web_relay`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,12 +24,15 @@ from mininet_topos.next.isolation import WEB_SOCKET
 from mininet_topos.next.testbed import Testbed
 from mininet_topos.topologies.model import TransitPath
 from mininet_topos.waiting import wait_until
+from mininet_topos.web_relay import relay
 
 READY_TIMEOUT = 120.0
 STOP_TIMEOUT = 15.0
 FIRST_PING_TIMEOUT = 60.0
 PING_INTERVAL = 0.2
-LOCALHOST = "127.0.0.1"
+LOCALHOST, WEB_PORT = "127.0.0.1", 8080
+URL = f"http://{LOCALHOST}:{WEB_PORT}"
+"""Of the REST API and the dashboard, inside."""
 ADMIN_TOKEN, LOG = "admin.token", "adon.log"
 USERS: Mapping[Role, str] = {
     Role.RESEARCHER: "researcher",
@@ -64,13 +66,12 @@ class AdonServer:
     """One ADON that controls the edges of a testbed.
 
     :param folder: its configuration, data, tokens and log.
-    :param url: of its REST API and dashboard.
+    :param dashboard: URL of the dashboard outside; None in a guest.
     """
 
     testbed: Testbed
     folder: Path
-    url: str
-    web: socket.socket
+    dashboard: str | None
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
@@ -89,16 +90,12 @@ class AdonServer:
             str(self.folder / "network.yaml"),
         ]
         serve += ["--data", str(self.folder / "data"), "--admin-token-file", str(self.folder / ADMIN_TOKEN)]
-        # systemd's protocol (sd_listen_fds(3)): the listening socket is descriptor 3.
-        number = self.web.fileno()
         with (self.folder / LOG).open("ab") as log:
             self.process = subprocess.Popen(
-                ["bash", "-c", f'exec "$@" 3<&{number}', "bash", *serve],
+                serve,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                pass_fds=(number,),
-                env={**os.environ, "LISTEN_FDS": "1"},
                 start_new_session=True,  # a Ctrl-C is for the program that started it
             )
 
@@ -120,7 +117,7 @@ class AdonServer:
 
     def client(self, user: str = "admin") -> Client:
         """Return a client with the token of a user (:data:`USERS`)."""
-        return Client.at(self.url, (self.folder / f"{user}.token").read_text().strip())
+        return Client.at(URL, (self.folder / f"{user}.token").read_text().strip())
 
     def add_users(self) -> None:
         """Add one user per role, each with a token in ``USER.token`` of the folder.
@@ -207,16 +204,21 @@ def prepare_server(testbed: Testbed, configuration: str, folder: Path) -> Iterat
     """
     folder.mkdir(exist_ok=True)
     (folder / "network.yaml").write_text(configuration)
-    with _web_socket() as web:
-        server = AdonServer(testbed, folder, f"http://{LOCALHOST}:{web.getsockname()[1]}", web)
+    outside = os.environ.get(WEB_SOCKET)
+    web = None if outside is None else socket.socket(fileno=os.dup(int(outside)))
+    with nullcontext() if web is None else web, _relay(web) as dashboard:
+        server = AdonServer(testbed, folder, dashboard)
         try:
             yield server
         finally:
             server.stop()
 
 
-def _web_socket() -> socket.socket:
-    """The socket that the machine outside handed down, or one of our own."""
-    if WEB_SOCKET in os.environ:
-        return socket.socket(fileno=os.dup(int(os.environ[WEB_SOCKET])))
-    return socket.create_server((LOCALHOST, 0), backlog=128)
+@contextmanager
+def _relay(web: socket.socket | None) -> Iterator[str | None]:
+    """The URL of the dashboard outside."""
+    if web is None:
+        yield None
+        return
+    with relay(web, (LOCALHOST, WEB_PORT)):
+        yield f"http://{LOCALHOST}:{web.getsockname()[1]}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from apps.cli.testbed_inside import WithProgram, ping, shell
+from apps.cli.testbed_commands import WithProgram, exec_, run
+from apps.cli.testbed_inside import ping, shell
 from apps.cli.testbed_listing import list_, show
 from apps.cli.testbed_running import down, status, up
 
@@ -18,3 +19,5 @@ app.command(cls=WithProgram)(shell)
 app.command()(down)
 app.command("list")(list_)
 app.command()(show)
+app.command(cls=WithProgram)(run)
+app.command("exec", cls=WithProgram)(exec_)

@@ -1,0 +1,217 @@
+"""``adon testbed``: a test network of a Mininet topology, in the foreground; needs no server.
+
+``run`` starts itself once more inside namespaces, or inside the guest: the testbed is built there.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from adon.errors import InvalidInput, Unavailable
+
+if TYPE_CHECKING:
+    from mininet_topos.adon_server import AdonServer
+    from mininet_topos.next.testbed import Testbed
+    from mininet_topos.topologies.campus_topo import CampusTopo
+
+AFTER_DASHES = "adon.after_dashes"
+TOPOLOGY = "topology"
+"""File in the testbed's folder: the name of what runs there."""
+EXIT_INTERRUPTED = 130
+
+
+class WithProgram(TyperCommand):
+    """A command whose words after ``--`` are a program of their own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line up to the dashes."""
+        end = args.index("--") if "--" in args else len(args)
+        ctx.meta[AFTER_DASHES] = args[end + 1 :]
+        return super().parse_args(ctx, args[:end])
+
+
+app = typer.Typer(help="Test networks on this machine.", no_args_is_help=True)
+
+
+@app.command(cls=WithProgram)
+def run(
+    ctx: typer.Context,
+    topology: Annotated[
+        str, typer.Argument(metavar="TOPOLOGY [-- COMMAND...]", help="A built-in one, or a Python file.")
+    ] = "mu_osu",
+    platform: Annotated[
+        str | None, typer.Option(help="host (needs root) or guest; the best by default.")
+    ] = None,
+    scale: Annotated[float | None, typer.Option(help="Divide declared rates by it.")] = None,
+    no_adon: Annotated[bool, typer.Option("--no-adon", help="Build the network without ADON.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Print the built-in topologies.")] = False,
+    config: Annotated[bool, typer.Option("--config", help="Print ADON's configuration for mn.")] = False,
+) -> None:
+    """Run a test network with ADON until its prompt or command ends."""
+    from mininet_topos.next.isolation import FOLDER
+    from mininet_topos.topology_catalog import BUILT_IN, load_topology
+
+    if list_:
+        for name in BUILT_IN:
+            typer.echo(f"{name:14} {_title(load_topology(name))}")
+        return
+    topo = load_topology(topology, scale)
+    if config:
+        from mininet_topos.adon_configuration import configuration_text, fit_periods_to
+
+        typer.echo(configuration_text(topo, name=_name(topology), periods=fit_periods_to(topo)), nl=False)
+        return
+    command: list[str] = ctx.meta[AFTER_DASHES]
+    if FOLDER in os.environ:
+        raise typer.Exit(_run_inside(topo, _name(topology), command, with_adon=not no_adon))
+    words = [
+        topology,
+        *(() if scale is None else ("--scale", f"{scale:g}")),
+        *(("--no-adon",) if no_adon else ()),
+    ]
+    raise typer.Exit(_run_again(platform, [*words, *(("--", *command) if command else ())]))
+
+
+def _run_again(platform: str | None, words: list[str]) -> int:
+    """Run this command inside; its exit status."""
+    from mininet_topos.next.isolation import run_isolated
+    from mininet_topos.next.platforms import Platform, choose_platform
+
+    choice = choose_platform(platform, needs_netem=False)
+    typer.echo(f"platform  {choice.platform}: {choice.reason}")
+    argv = [sys.executable, "-m", "apps.cli.main", "testbed", "run", *words]
+    if choice.platform is Platform.GUEST:
+        return run_isolated(argv, choice.platform, shared=Path.cwd())
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as web:
+        return run_isolated(argv, choice.platform, shared=Path.cwd(), web=web)
+
+
+def _run_inside(topo: CampusTopo, name: str, command: list[str], *, with_adon: bool) -> int:
+    from mininet_topos.adon_server import URL
+    from mininet_topos.next.isolation import folder_inside
+    from mininet_topos.next.testbed import build_testbed
+    from mininet_topos.nodes import CLI
+
+    folder = folder_inside()
+    with build_testbed(topo, folder) as testbed:
+        (folder / TOPOLOGY).write_text(name)
+        typer.echo(f"network   {name} at 1:{topo.scale:g}: {testbed.emulation}")
+        environment = dict(os.environ)
+        with _adon(testbed, name) if with_adon else _nothing() as server:
+            if server is not None:
+                _introduce(server)
+                environment |= {
+                    "ADON_URL": URL,
+                    "ADON_TOKEN_FILE": str(server.folder / "admin.token"),
+                }
+            if not command:
+                CLI(testbed.net)
+                return 0
+            try:
+                return subprocess.run(command, env=environment, check=False).returncode % 256
+            except KeyboardInterrupt:
+                return EXIT_INTERRUPTED
+            except OSError as error:
+                raise Unavailable(f"{command[0]}: {error.strerror}") from error
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield None
+
+
+@contextmanager
+def _adon(testbed: Testbed, name: str) -> Iterator[AdonServer]:
+    from mininet_topos.adon_configuration import configuration_text, fit_periods_to
+    from mininet_topos.adon_server import prepare_server
+    from mininet_topos.measurement_points import start_points
+
+    with start_points(testbed) as points:
+        text = configuration_text(
+            testbed.topo,
+            name=name,
+            contacts=points.contacts,
+            token=points.token,
+            periods=fit_periods_to(testbed.topo),
+        )
+        with prepare_server(testbed, text, testbed.folder / "adon") as server:
+            server.start()
+            yield server
+
+
+def _introduce(server: AdonServer) -> None:
+    ping = server.first_ping()
+    typer.echo(
+        f"ping      {ping.host} {ping.source} > {ping.destination} over {ping.path}: {ping.rtt * 1e3:.2f} ms"
+    )
+    typer.echo(f"rule      {ping.edge}: {ping.rule}")
+    server.wait_ready()
+    server.add_users()
+    token = server.folder / "admin.token"
+    if server.dashboard is not None:
+        typer.echo(f"dashboard {server.dashboard}")
+        typer.echo(f"tokens    {server.folder}/*.token, one per role; for the command line:")
+        typer.echo(f"          export ADON_URL={server.dashboard} ADON_TOKEN_FILE={token}")
+
+
+@app.command("exec", cls=WithProgram)
+def exec_(
+    ctx: typer.Context,
+    host: Annotated[str, typer.Argument(metavar="HOST [-- PROGRAM...]", help="Where.")],
+    topology: Annotated[str | None, typer.Option(help="Which, if several test networks run.")] = None,
+) -> None:
+    """Run a program, or a shell, in a host of a running test network."""
+    from mininet_topos.next.isolation import PID
+    from mininet_topos.next.testbed import HOSTS
+
+    folder = _running(topology)
+    hosts = {file.name: file.read_text().strip() for file in (folder / HOSTS).iterdir()}
+    if host not in hosts:
+        raise InvalidInput.of("host", f"{host!r} is unknown; expected one of {', '.join(sorted(hosts))}")
+    program = ctx.meta[AFTER_DASHES] or ["env", f"PS1={host}:\\w\\$ ", "bash", "--norc"]
+    # mnexec reads /proc/PID/ns of the testbed's PID namespace.  To be in it nsenter forks and passes on no
+    # signal: the program ends when nsenter does.
+    enter = ["nsenter", "--target", (folder / PID).read_text().strip(), "--net", "--pid", "--mount", "--"]
+    argv = [*enter, "setpriv", "--pdeathsig", "TERM", "mnexec", "-a", hosts[host], *program]
+    sys.stdout.flush()
+    try:
+        os.execvp(argv[0], argv)  # noqa: S606 - signals, terminal and exit status are the program's
+    except OSError as error:
+        raise Unavailable(f"{argv[0]}: {error.strerror}") from error
+
+
+def _running(topology: str | None) -> Path:
+    """Return the folder of the one test network that runs, or of the one with this topology."""
+    from mininet_topos.next.isolation import running_folders
+
+    found = {
+        folder: (folder / TOPOLOGY).read_text()
+        for folder in running_folders()
+        if (folder / TOPOLOGY).exists()
+    }
+    wanted = [folder for folder, name in found.items() if topology in (None, name)]
+    if len(wanted) == 1:
+        return wanted[0]
+    if not wanted:
+        raise InvalidInput.of(
+            "topology", "no such test network runs on this host; adon testbed run starts one"
+        )
+    raise InvalidInput.of("topology", f"{len(wanted)} test networks run: {', '.join(found.values())}")
+
+
+def _name(reference: str) -> str:
+    return Path(reference).stem
+
+
+def _title(topo: CampusTopo) -> str:
+    return (type(topo).__doc__ or "").partition("\n")[0]
