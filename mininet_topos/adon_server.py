@@ -17,7 +17,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adon.access.policy import Role
 from adon.client import Client
 from adon.errors import Unavailable
 from mininet_topos.next.isolation import WEB_SOCKET
@@ -34,13 +33,13 @@ LOCALHOST, WEB_PORT = "127.0.0.1", 8080
 URL = f"http://{LOCALHOST}:{WEB_PORT}"
 """Of the REST API and the dashboard, inside."""
 ADMIN_TOKEN, LOG = "admin.token", "adon.log"
-USERS: Mapping[Role, str] = {
-    Role.RESEARCHER: "researcher",
-    Role.PERFORMANCE_ENGINEER: "engineer",
-    Role.OPERATOR: "operator",
-    Role.AUDITOR: "auditor",
+USERS: Mapping[str, str] = {
+    "researcher": "researcher",
+    "engineer": "performance_engineer",
+    "operator": "operator",
+    "auditor": "auditor",
 }
-"""One user per role, to see the dashboard as each of them sees it."""
+"""Users with their roles: one per role, to see the dashboard as each of them sees it."""
 _RULE_OF_ADON = re.compile(r"cookie=0x(?!0,)")
 
 
@@ -125,7 +124,7 @@ class AdonServer:
         :raises AdonError: if ADON refuses one.
         """
         administrator = self.client()
-        for role, name in USERS.items():
+        for name, role in USERS.items():
             file = self.folder / f"{name}.token"
             if not file.exists():
                 administrator.add_user(name, [role])
