@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import cmd
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import PIPE, STDOUT, run
 from typing import Any
@@ -26,6 +27,8 @@ from mininet_topos.link_shape import TRY_NETEM, LinkShape, tc_lines
 KERNEL_DATAPATH = Path("/sys/module/openvswitch")
 COMMAND_TIMEOUT = 60
 """Seconds that ``ovs-vsctl`` may take: a transaction that makes a hundred switches takes some."""
+AT_ONCE = 16
+"""Switches that get their rules at once; each ``ovs-ofctl`` waits for several turns of one thread."""
 
 HOST_SETTINGS = (
     "net.ipv6.conf.all.disable_ipv6=1",
@@ -160,8 +163,8 @@ class CampusSwitch(OVSSwitch):  # type: ignore[misc]
         :raises RuntimeError: if Open vSwitch refuses a switch or a rule.
         """
         started: Sequence[Any] = super().batchStartup(switches, run=_run if run is None else run)
-        for switch in switches:
-            switch.add_flows(switch.rules)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(lambda switch: switch.add_flows(switch.rules), switches))
         return started
 
     def add_flows(self, rules: Sequence[str]) -> None:
