@@ -91,6 +91,10 @@ class Dtn(Machine):
     """A data transfer node."""
 
 
+class Instance(Machine):
+    """A virtual machine of a cloud."""
+
+
 class Router(Machine):
     """A router; ADON does not control it."""
 
@@ -235,6 +239,21 @@ class ShapedLink(Link):  # type: ignore[misc]
             except RuntimeError:
                 ShapedLink.netem = False
         return ShapedLink.netem
+
+
+class DirectedLink(ShapedLink):
+    """A link whose directions have limits of their own.
+
+    :param shapes: of what leaves the first node, and the second; None for no limit.
+    """
+
+    def __init__(
+        self, node1: Any, node2: Any, shapes: tuple[LinkShape | None, LinkShape | None], **options: Any
+    ) -> None:
+        Link.__init__(self, node1, node2, **options)
+        for end, shape in zip((self.intf1, self.intf2), shapes, strict=True):
+            if shape is not None:
+                end.node.batch("tc", tc_lines(end.name, shape, netem=self.has_netem(end.node)))
 
 
 def _run(command: str, **_options: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address, ip_interface
@@ -25,6 +25,7 @@ from mininet_topos.next.guest import is_guest
 from mininet_topos.nodes import KERNEL_DATAPATH, ShapedLink
 from mininet_topos.openvswitch import OpenVSwitch, await_processors, open_vswitch
 from mininet_topos.topologies.campus_topo import CampusTopo
+from mininet_topos.topologies.cloud_topo import CloudTopo
 from mininet_topos.topologies.model import Circuit
 
 OPENFLOW_PORT = 6653
@@ -60,7 +61,7 @@ class Testbed:
 
     __test__ = False  # no test class of pytest
 
-    topo: CampusTopo
+    topo: CampusTopo | CloudTopo
     folder: Path
     net: Mininet
     switches: OpenVSwitch
@@ -91,14 +92,14 @@ class Testbed:
         return self.switches.ofctl("dump-flows", switch)
 
     def management_address(self, host: str) -> str:
-        """Return the address of a host's measurement point.
+        """Return the address of a host's measurement point, or of an instance, on the management network.
 
         :raises InvalidInput: if the host has none.
         """
-        for campus in self.topo.campuses.values():
-            if host in campus.dtns and (found := campus.dtns[host].management) is not None:
-                return str(ip_interface(found).ip)
-        raise InvalidInput.of("host", f"{host} has no measurement point")
+        found = self._management().get(host)
+        if found is not None:
+            return str(ip_interface(found).ip)
+        raise InvalidInput.of("host", f"{host} has no management address")
 
     def change_link(self, circuit: str, change: LinkChange) -> None:
         """Change a circuit while traffic runs.
@@ -120,11 +121,22 @@ class Testbed:
     def restore_links(self) -> None:
         """Give each changed circuit the attributes of the topology."""
         for name in list(self._changed):
-            shape = self.topo.circuits[name].shape
+            shape = self._campuses().circuits[name].shape
             assert shape is not None  # noqa: S101 - it was changed, so it has one
-            self._shape(self.topo.circuits[name], shape)
+            self._shape(self._campuses().circuits[name], shape)
         for name in list(self._down):
-            self._take(self.topo.circuits[name], up=True)
+            self._take(self._campuses().circuits[name], up=True)
+
+    def _management(self) -> Mapping[str, str | None]:
+        if isinstance(self.topo, CloudTopo):
+            return {name: one.management for name, one in self.topo.instances.items()}
+        campuses = self.topo.campuses.values()
+        return {host: dtn.management for campus in campuses for host, dtn in campus.dtns.items()}
+
+    def _campuses(self) -> CampusTopo:
+        if isinstance(self.topo, CloudTopo):
+            raise InvalidInput.of("circuit", "a cloud has no circuits to change")
+        return self.topo
 
     def _command(self, host: str, argv: Sequence[str]) -> list[str]:
         names = [node.name for node in self.net.hosts]
@@ -133,13 +145,13 @@ class Testbed:
         return ["mnexec", "-a", str(self.net[host].pid), *argv]
 
     def _circuit(self, name: str) -> Circuit:
-        if name not in self.topo.circuits:
-            known = ", ".join(self.topo.circuits)
+        if name not in self._campuses().circuits:
+            known = ", ".join(self._campuses().circuits)
             raise InvalidInput.of("circuit", f"{name!r} is unknown; expected one of {known}")
-        return self.topo.circuits[name]
+        return self._campuses().circuits[name]
 
     def _shape_now(self, circuit: Circuit) -> LinkShape:
-        shape = circuit.shape if self.topo.shaped else None
+        shape = circuit.shape if self._campuses().shaped else None
         if shape is None:
             raise InvalidInput.of("circuit", f"{circuit.name} was built without a rate and cannot get one")
         return self._changed.get(circuit.name, shape)
@@ -167,7 +179,7 @@ class Testbed:
 
     def _routes_by(self, node: str, interface: str) -> Iterator[str]:
         """Lines that set the static routes of a node whose next hop is behind an interface."""
-        addresses = [end.address for end in self.topo.interfaces(node) if end.name == interface]
+        addresses = [end.address for end in self._campuses().interfaces(node) if end.name == interface]
         networks = [ip_interface(address).network for address in addresses if address is not None]
         for destination, via in self.net[node].params.get("routes", ()):
             if any(ip_address(via) in network for network in networks):
@@ -179,7 +191,7 @@ class Testbed:
 
 
 @contextmanager
-def build_testbed(topo: CampusTopo, folder: Path) -> Iterator[Testbed]:
+def build_testbed(topo: CampusTopo | CloudTopo, folder: Path) -> Iterator[Testbed]:
     """Build a network, wait until every host reaches its next hops, and remove the network at the end.
 
     :param folder: of :func:`~mininet_topos.isolation.folder_inside`.
@@ -223,7 +235,7 @@ def _environment(switches: OpenVSwitch) -> Iterator[None]:
 
 
 @contextmanager
-def _mininet(topo: CampusTopo) -> Iterator[Mininet]:
+def _mininet(topo: CampusTopo | CloudTopo) -> Iterator[Mininet]:
     Mininet.inited = True  # its init() changes limits of the whole machine
     net = Mininet(topo, controller=None, build=False)
     try:
