@@ -12,12 +12,11 @@ from pathlib import Path
 from adon import yamlfile
 from adon.config import Configuration, load
 from adon.errors import InvalidInput, Problem
-from apps.collector import orders
-from apps.collector.orders import Plan
+from adon.measurement_plan import MeasurementPlan, plan_measurements
 from apps.collector.psconfig_file import read_template
 
 
-def checked(file: Path) -> tuple[Configuration, Plan]:
+def checked(file: Path) -> tuple[Configuration, MeasurementPlan]:
     """The configuration, and the plan of its tests and of its pSConfig template.
 
     :raises InvalidInput: with every problem found, each with file, line and field; if its tests fit no
@@ -25,7 +24,9 @@ def checked(file: Path) -> tuple[Configuration, Plan]:
     """
     configuration = load(file)
     try:
-        return configuration, orders.plan(configuration, template=read_template(configuration, file.parent))
+        return configuration, plan_measurements(
+            configuration, psconfig=read_template(configuration, file.parent)
+        )
     except InvalidInput as error:
         raise InvalidInput(located(error.problems, file)) from error
 

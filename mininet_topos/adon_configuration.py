@@ -11,8 +11,8 @@ from typing import Any
 
 from adon.config import Configuration
 from adon.errors import InvalidInput
+from adon.measurement_plan import plan_measurements
 from adon.yamlfile import dump_data, parse_model
-from apps.collector import orders
 from mininet_topos.link_shape import MTU
 from mininet_topos.measurement_points import PORT, PointContact
 from mininet_topos.topologies.campus_topo import CampusTopo
@@ -89,7 +89,7 @@ def fit_periods_to(topo: CampusTopo, like: MeasurementPeriods = DEFAULT_PERIODS)
 def _obstacle(topo: CampusTopo, periods: MeasurementPeriods) -> InvalidInput | None:
     """Why the tests do not fit; None if they do."""
     try:
-        orders.plan(parse_model(configuration_text(topo, periods=periods), Configuration))
+        plan_measurements(parse_model(configuration_text(topo, periods=periods), Configuration))
     except InvalidInput as error:
         return error
     return None

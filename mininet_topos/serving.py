@@ -23,7 +23,7 @@ from typing import Protocol
 import adon.config
 from adon.client import Client
 from adon.errors import Unavailable
-from apps.collector import orders
+from adon.measurement_plan import plan_measurements
 from measurement.scheduling import Task
 from mininet_topos.waiting import wait_until
 
@@ -115,7 +115,7 @@ class Adon:
     @property
     def tasks(self) -> Mapping[str, Task]:
         """The tests that it plans, by name."""
-        return orders.plan(adon.config.load(self.folder / "network.yaml")).schedule.tasks
+        return plan_measurements(adon.config.load(self.folder / "network.yaml")).schedule.tasks
 
     def start(self) -> Client:
         """Start it, and wait until it answers; its administrator's client.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Address, IPv6Address
 from itertools import permutations
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -57,6 +58,11 @@ class MeasurementPoint(Section):
     def is_ours(self) -> bool:
         """Whether it is a measurement point of this project: pScheduler has no tokens."""
         return self.token_file is not None
+
+    @property
+    def node_name(self) -> str:
+        """The name by which other points reach this point: as configured, else as in its URL."""
+        return self.node if self.node is not None else urlsplit(self.url).netloc
 
 
 class Direction(Section):

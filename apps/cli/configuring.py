@@ -14,7 +14,7 @@ from apps.cli.common import EXIT_INPUT, JsonFlag, print_json, write
 
 if TYPE_CHECKING:
     from adon.config import Configuration
-    from apps.collector.orders import Plan
+    from adon.measurement_plan import MeasurementPlan
 
 app = typer.Typer(help="The configuration file.", no_args_is_help=True)
 
@@ -127,7 +127,12 @@ def _problem(one: Problem) -> dict[str, Any]:
 
 
 def _tell(
-    file: Path, found: Configuration, plan: Plan, doubts: list[Problem], shown: dict[str, str], json_: bool
+    file: Path,
+    found: Configuration,
+    plan: MeasurementPlan,
+    doubts: list[Problem],
+    shown: dict[str, str],
+    json_: bool,
 ) -> None:
     from adon.units import format_duration
     from measurement.scheduling.ticks import seconds

@@ -12,7 +12,7 @@ from apps.cli.common import JsonFlag, print_json, print_table, write
 
 if TYPE_CHECKING:
     from adon.config import Configuration
-    from apps.collector.orders import Plan
+    from adon.measurement_plan import MeasurementPlan
 
 app = typer.Typer(help="The plan of tests that a configuration asks for.", no_args_is_help=True)
 
@@ -64,20 +64,20 @@ def psconfig(
     file: ConfigurationArgument, out: OutOption = None, template: Templates = None, json_: JsonFlag = False
 ) -> None:
     """The plan as a pSConfig template, which a perfSONAR site's own agents can run."""
-    from apps.collector.orders import as_psconfig
+    from adon.measurement_plan import as_psconfig
 
     configuration, found = _planned(file, template)
     document = as_psconfig(configuration, found)
     _give(json.dumps(document, indent=2) + "\n", document, out, json_=json_)
 
 
-def _planned(file: Path, templates: list[Path] | None) -> tuple[Configuration, Plan]:
+def _planned(file: Path, templates: list[Path] | None) -> tuple[Configuration, MeasurementPlan]:
     from adon.config import load
+    from adon.measurement_plan import plan_measurements
     from adon.templates_catalog.catalog import needs
     from adon.templates_catalog.model import Template
     from adon.yamlfile import load_model
     from apps.checking import checked
-    from apps.collector import orders
     from apps.collector.psconfig_file import read_template
 
     if not templates:
@@ -86,7 +86,7 @@ def _planned(file: Path, templates: list[Path] | None) -> tuple[Configuration, P
     measurements = configuration.measurements.model_copy(update={"follow_templates": True})
     configuration = configuration.model_copy(update={"measurements": measurements})
     wanted = needs(load_model(template, Template) for template in templates)
-    return configuration, orders.plan(configuration, wanted, read_template(configuration, file.parent))
+    return configuration, plan_measurements(configuration, wanted, read_template(configuration, file.parent))
 
 
 def _give(text: str, document: object, out: Path | None, *, json_: bool) -> None:

@@ -20,9 +20,10 @@ from adon import config
 from adon.access.policy import Policy as AccessPolicy
 from adon.config import Configuration
 from adon.errors import EXIT_DATABASE, InvalidInput
+from adon.measurement_plan import MeasurementPlan, Slots, as_psconfig, plan_measurements
 from adon.store.access.database import access_url
 from adon.timestamps import MonotoneClock
-from apps.collector import contacts, files, orders, rounds, studies
+from apps.collector import contacts, files, rounds, studies
 from apps.collector.collector import Collector, Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.control import Control
@@ -30,7 +31,6 @@ from apps.collector.deployed import Deployed
 from apps.collector.identity import next_start
 from apps.collector.keeper import Keeper
 from apps.collector.links import WebSide, carry_out, listen
-from apps.collector.orders import Plan, Slots
 from apps.collector.owners import Owners
 from apps.collector.planner import Planner
 from apps.collector.psconfig_file import read_template
@@ -104,10 +104,10 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
     configuration = config.load(file)
     template = read_template(configuration, folder)
 
-    def draw(found: Plan) -> None:
+    def draw(found: MeasurementPlan) -> None:
         files.write(data / files.GANTT, gantt.page(found.schedule, title=configuration.network).encode())
 
-    plan = orders.plan(configuration, template=template)
+    plan = plan_measurements(configuration, psconfig=template)
     draw(plan)
     for note in plan.notes:
         LOG.warning('event=not_planned cause="%s"', note)
@@ -141,7 +141,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
         watch = Watch(Policy(periods=plan.expected(), limits=limits))
         keeper = Keeper(archive, watch, link, notify, clock, web.value)
 
-        def publish(found: Plan) -> None:
+        def publish(found: MeasurementPlan) -> None:
             draw(found)
             inbox.call(lambda: carry_out(keeper, conductor, found))
 
@@ -169,7 +169,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             told,
             readers,
             clock,
-            lambda: orders.as_psconfig(configuration, conductor.plan),
+            lambda: as_psconfig(configuration, conductor.plan),
         )
         server = LinkServer(data / SOCKET, control.handle)
         ends.callback(server.close)

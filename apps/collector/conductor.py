@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from adon.errors import Conflict, NotFound, Unavailable
+from adon.measurement_plan import MeasurementPlan
 from adon.units import format_duration
-from apps.collector.orders import Plan
 from apps.collector.timeline import LeftOut, Standing, Timeline, left_out
 from apps.collector.workers import Finished
 from measurement.archive import Archive
@@ -84,7 +84,7 @@ class Conductor:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: MeasurementPlan,
         hands: Hands,
         archive: Archive,
         tell: Tell,
@@ -157,7 +157,7 @@ class Conductor:
             self._timeline.considered,
         )
 
-    def replan(self, plan: Plan) -> None:
+    def replan(self, plan: MeasurementPlan) -> None:
         """Go over to another plan, as soon as what was handed over by the present one is over."""
         for note in plan.notes:
             LOG.warning('event=not_planned cause="%s"', shorten(note))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from adon.config import Configuration
 from adon.config.measurements import Mail, MeasurementPoint
@@ -21,11 +20,6 @@ from measurement.pscheduler.transport import Credentials, Pinned, Verify
 LOG = logging.getLogger(__name__)
 
 
-def node(point: MeasurementPoint) -> str:
-    """The name by which other points reach this one: as configured, else as in its URL."""
-    return point.node if point.node is not None else urlsplit(point.url).netloc
-
-
 def points(
     configuration: Configuration, folder: Path, pause: Callable[[float], None], identity: Identity
 ) -> dict[str, Point]:
@@ -37,7 +31,7 @@ def points(
     :raises InvalidInput: for a URL or certificate file that cannot be used.
     """
     return {
-        name: Point(client(f"measurements.points.{name}", point, folder, pause, identity), node(point))
+        name: Point(client(f"measurements.points.{name}", point, folder, pause, identity), point.node_name)
         for name, point in configuration.measurements.points.items()
     }
 

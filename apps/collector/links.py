@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from adon.errors import AdonError
+from adon.measurement_plan import MeasurementPlan
 from apps.collector.collector import Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.deployed import Lists, read_lists, read_series
 from apps.collector.keeper import Keeper
-from apps.collector.orders import Plan
 from apps.collector.planner import Planner
 from apps.link import LinkClient, LinkServer
 from measurement.anomaly.alarm import Alarm
@@ -118,7 +118,7 @@ def listen(
     link.on("hello", lambda _: inbox.call(lambda: _greet(keeper, conductor)))
 
 
-def carry_out(keeper: Keeper, conductor: Conductor, plan: Plan) -> None:
+def carry_out(keeper: Keeper, conductor: Conductor, plan: MeasurementPlan) -> None:
     """Carry out another plan, and expect its values."""
     conductor.replan(plan)
     keeper.expect(plan.expected(conductor.quiet))

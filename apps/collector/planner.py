@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 
 from adon.config import Configuration
 from adon.errors import InvalidInput
-from apps.collector import orders
-from apps.collector.orders import NO_NEEDS, NO_SLOTS, Plan, Slots
+from adon.measurement_plan import NO_NEEDS, NO_SLOTS, MeasurementPlan, Slots, plan_measurements
 from measurement.model import Metric
 from measurement.psconfig.expand import Expansion
 from measurement.psconfig.mesh import Need
@@ -24,7 +23,7 @@ class Planner:
     """
 
     def __init__(
-        self, configuration: Configuration, template: Expansion, publish: Callable[[Plan], None]
+        self, configuration: Configuration, template: Expansion, publish: Callable[[MeasurementPlan], None]
     ) -> None:
         self._configuration = configuration
         self._template = template
@@ -43,7 +42,7 @@ class Planner:
             needs = self._needs if needs is None else needs
             slots = self._slots if slots is None else slots
             try:
-                found = orders.plan(self._configuration, needs, self._template, slots)
+                found = plan_measurements(self._configuration, needs, self._template, slots)
             except InvalidInput as error:
                 LOG.warning('event=not_planned cause="%s"', error)
                 return

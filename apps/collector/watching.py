@@ -11,10 +11,10 @@ from pathlib import Path
 
 from adon.config import Configuration
 from adon.config.measurements import BackgroundTest, MeasurementTest
+from adon.measurement_plan import METRICS
 from apps.collector import contacts
 from apps.collector.identity import Identity
 from apps.collector.keeper import Value
-from apps.collector.orders import METRICS
 from apps.collector.standing import LASTS, Wanted
 from apps.collector.upkeep import Upkeep
 from apps.collector.watcher import Watcher
@@ -35,7 +35,7 @@ def in_background(configuration: Configuration) -> list[Wanted]:
     wanted = []
     for each in configuration.measurements.background:
         test = _addresses(configuration, each)
-        nodes = (contacts.node(known[name]) for name in (each.from_, each.to))
+        nodes = (known[name].node_name for name in (each.from_, each.to))
         ends = specs.Ends(str(test.source), str(test.destination), *nodes)
         request = specs.latency_in_background(ends, each.packets, each.interval, LASTS)
         wanted.append(Wanted(each.from_, PathTest(each.key, request, METRICS[Kind.LATENCY]), each.period))

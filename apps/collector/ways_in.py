@@ -40,8 +40,7 @@ def reporters(configuration: Configuration) -> dict[str, Reporter]:
     """Per measurement point the names and addresses under which it takes part in tests."""
     measurements = configuration.measurements
     names: dict[str, set[str]] = {
-        name: {contacts.node(point), urlsplit(point.url).netloc}
-        for name, point in measurements.points.items()
+        name: {point.node_name, urlsplit(point.url).netloc} for name, point in measurements.points.items()
     }
     for test in measurements.tests:
         names[test.from_].add(str(test.source))

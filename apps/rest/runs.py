@@ -15,7 +15,7 @@ _TASK = re.compile(r"(([^:]+):([^>]+)>([^/]+)/([^/]+))(/on demand \d+)?")
 
 @dataclass(frozen=True, slots=True)
 class TaskName:
-    """What a task's name says (:func:`apps.collector.orders.task_id`).
+    """What a task's name says (:func:`adon.measurement_plan.task_id`).
 
     :param planned: the name of the planned task that it is, or is like.
     :param demanded: whether it is a test beside the plan.

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from adon.access.identity import Actor
 from adon.access.policy import Action
-from apps.collector.orders import METRICS
+from adon.measurement_plan import METRICS
 from apps.rest.runs import read_task
 from apps.rest.services import Services
 from measurement.anomaly.alarm import Alarm
@@ -141,7 +141,7 @@ def _tried(given: str | None, named: Iterable[tuple[str, ...] | None]) -> set[st
 
 
 def series_of(task: str) -> tuple[Series, ...]:
-    """The series that a task's test yields, from the task's name (:func:`apps.collector.orders.task_id`).
+    """The series that a task's test yields, from the task's name (:func:`adon.measurement_plan.task_id`).
 
     The name may be of a configuration that is no longer in force.  One that we cannot read stands for a
     series that no grant names.

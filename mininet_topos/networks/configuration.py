@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from adon.config import Configuration
 from adon.errors import InvalidInput
+from adon.measurement_plan import plan_measurements
 from adon.yamlfile import dump_data, parse_model
-from apps.collector import orders
 from mininet_topos.link_shape import MTU
 from mininet_topos.networks.network import Network, Site
 from mininet_topos.networks.network import Path as TransitPath
@@ -110,7 +110,7 @@ def fitting(network: Network, like: Schedule = DEFAULT_SCHEDULE) -> Schedule:
 def refused(network: Network, schedule: Schedule) -> InvalidInput | None:
     """What the planning says of a schedule; None if all of it fits."""
     try:
-        orders.plan(read(network, schedule=schedule))
+        plan_measurements(read(network, schedule=schedule))
     except InvalidInput as error:
         return error
     return None

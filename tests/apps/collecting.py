@@ -13,11 +13,11 @@ from queue import SimpleQueue
 from typing import Any
 
 from adon.config import Configuration, load
+from adon.measurement_plan import MeasurementPlan, task_id
 from adon.timestamps import MonotoneClock
 from apps.collector.collector import Collector, CollectorFault, Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.keeper import Keeper
-from apps.collector.orders import Plan, task_id
 from apps.collector.workers import Workers
 from measurement.anomaly.watch import Watch
 from measurement.archive import Archive, Retention
@@ -35,7 +35,7 @@ PING = PathTest(KEY, TestRequest(Kind.RTT, {}, 1), (Metric.RTT,))
 EPOCH = 1_000_000.0
 
 
-def plan(*tests: tuple[PathTest, float, float]) -> Plan:
+def plan(*tests: tuple[PathTest, float, float]) -> MeasurementPlan:
     """A plan of tests with their periods and slots."""
     tasks = [
         Task(
@@ -54,7 +54,7 @@ def plan(*tests: tuple[PathTest, float, float]) -> Plan:
     ]
     found = schedule(tasks, Agreement())
     assert isinstance(found, Schedule)
-    return Plan(
+    return MeasurementPlan(
         found,
         {task_id(test): test for test, _, _ in tests},
         {task_id(test): test.key.path for test, _, _ in tests if test.request.kind == Kind.THROUGHPUT},

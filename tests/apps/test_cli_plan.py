@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from adon.config import load
+from adon.measurement_plan import plan_measurements
 from apps.cli.plan import app
-from apps.collector import orders
 from measurement.psconfig.expand import expand
 from measurement.psconfig.template import read
 from tests.support.network_factories import NETWORK
@@ -42,7 +42,7 @@ def test_what_a_template_needs_is_fitted_in(tmp_path: Path) -> None:
 def test_agents_that_run_the_written_template_run_the_plan(tmp_path: Path) -> None:
     out = tmp_path / "psconfig.json"
     assert RUN.invoke(app, ["psconfig", str(NETWORK), "--out", str(out)]).exit_code == 0
-    found = orders.plan(load(NETWORK))
+    found = plan_measurements(load(NETWORK))
     expanded = expand(read(out.read_bytes())).tasks
     specs = sorted(json.dumps(dict(each.spec), sort_keys=True) for each in expanded)
     assert specs == sorted(json.dumps(dict(t.request.spec), sort_keys=True) for t in found.tests.values())
@@ -56,7 +56,7 @@ def test_plan_reads_the_psconfig_template_that_the_configuration_names(tmp_path:
     )
     found = RUN.invoke(app, ["show", str(file)])
     assert found.exit_code == 0, found.output
-    planned = orders.plan(load(NETWORK)).tests
+    planned = plan_measurements(load(NETWORK)).tests
     assert len(found.stderr.splitlines()) == len(planned), "each is in the plan already"
 
 

@@ -15,8 +15,9 @@ import pytest
 
 from adon.config import load
 from adon.errors import InvalidInput
+from adon.measurement_plan import plan_measurements
 from adon.timestamps import MonotoneClock
-from apps.collector import contacts, orders
+from apps.collector import contacts
 from apps.collector.collector import LEASE, LEASE_S, RENEW_EVERY
 from apps.collector.identity import Identity, next_start
 from apps.link import LinkClient, LinkServer
@@ -166,7 +167,7 @@ def test_collector_whose_clock_is_ahead_takes_no_lease_that_runs(tmp_path: Path)
 
 def test_the_plan_of_a_configuration() -> None:
     configuration = load(NETWORK)
-    found = orders.plan(configuration)
+    found = plan_measurements(configuration)
     assert len(found.tests) == 12
     heavy = next(test for test in found.tests.values() if test.request.kind is Kind.THROUGHPUT)
     assert heavy.request.spec["source"] == "10.1.0.11"
@@ -195,7 +196,7 @@ def test_a_plan_that_cannot_be_is_refused_with_the_reason(
     file = tmp_path / "network.yaml"
     file.write_text(NETWORK.read_text().replace(old, new))
     with refused(code, field):
-        orders.plan(load(file))
+        plan_measurements(load(file))
 
 
 def test_a_limited_test_offers_its_limit_and_shares_the_link(tmp_path: Path) -> None:
@@ -204,7 +205,7 @@ def test_a_limited_test_offers_its_limit_and_shares_the_link(tmp_path: Path) -> 
     )
     file = tmp_path / "network.yaml"
     file.write_text(text.replace("measurements:\n", "measurements:\n  agreement: {al2s: 5 Mbps}\n"))
-    found = orders.plan(load(file))
+    found = plan_measurements(load(file))
     assert found.schedule.spend()["al2s"].peak == 5_000_000
     heavy = next(test for test in found.tests.values() if test.request.kind is Kind.THROUGHPUT)
     assert heavy.request.spec["bandwidth"] == 5_000_000

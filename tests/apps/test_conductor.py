@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from adon.errors import Conflict, NotFound, Unavailable
+from adon.measurement_plan import MeasurementPlan
 from apps.collector.conductor import EXECUTION, OVERLAP, Conductor
-from apps.collector.orders import Plan
 from apps.collector.timeline import LeftOut
 from apps.collector.workers import Finished
 from measurement.archive import Archive
@@ -29,7 +29,7 @@ PLAN = plan((PING, 10, 2), (HEAVY, 30, 6))
 class Bench:
     """A conductor whose world is the test."""
 
-    def __init__(self, archive: Archive, free: int = 10, planned: Plan = PLAN) -> None:
+    def __init__(self, archive: Archive, free: int = 10, planned: MeasurementPlan = PLAN) -> None:
         self.clock, self.told, self.hands = Clock(), Told(), Hands(free)
         self.archive, self.cancelled = archive, 0
         self.posting_time = 0.0

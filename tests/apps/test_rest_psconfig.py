@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from adon.config import Configuration
-from apps.collector.orders import Plan, plan
+from adon.measurement_plan import MeasurementPlan, plan_measurements
 from apps.rest.services import NAME
 from measurement.psconfig.expand import expand
 from measurement.psconfig.template import read
@@ -29,7 +29,7 @@ def without_periods(configuration: Configuration) -> Configuration:
     return configuration.model_copy(update={"measurements": measurements})
 
 
-def planned_in(found: Plan) -> dict[str, tuple[object, float]]:
+def planned_in(found: MeasurementPlan) -> dict[str, tuple[object, float]]:
     return {
         name: (dict(test.request.spec), found.schedule.tasks[name].period)
         for name, test in found.tests.items()
@@ -40,10 +40,10 @@ def test_published_plan_read_back_plans_the_same_tests(world):
     answer = world.ask("GET", "/psconfig/mu-osu", None)
     assert (answer.status_code, answer.mimetype) == (200, "application/json")
     assert violations(answer.json) == []
-    found = plan(without_periods(world.configuration), template=expand(read(answer.data)))
+    found = plan_measurements(without_periods(world.configuration), psconfig=expand(read(answer.data)))
     assert found.notes == ()
     assert len(found.tests) == 12
-    assert planned_in(found) == planned_in(plan(world.configuration))
+    assert planned_in(found) == planned_in(plan_measurements(world.configuration))
 
 
 def test_published_plan_has_no_credentials(world):

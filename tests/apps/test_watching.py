@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from adon.config import load
-from apps.collector import orders
+from adon.measurement_plan import plan_measurements
 from apps.collector.identity import FILE, Identity
 from apps.collector.keeper import Value
 from apps.collector.standing import Wanted
@@ -172,7 +172,7 @@ def test_loss_is_kept_of_what_measures_it_best(tmp_path: Path) -> None:
     background = "  background: [{path: al2s, from: mu, to: osu}]\n"
     (tmp_path / "network.yaml").write_text(text.replace("measurements:\n", "measurements:\n" + background))
     settings = load(tmp_path / "network.yaml")
-    pings = {t.key: t.metrics for t in orders.plan(settings).tests.values() if t.request.kind == "rtt"}
+    pings = {t.key: t.metrics for t in plan_measurements(settings).tests.values() if t.request.kind == "rtt"}
     assert pings[KEY] == (Metric.RTT,)
     assert pings[PathKey("al2s", "osu", "mu")] == (Metric.RTT, Metric.LOSS)
     assert settings.measurements.one_way == {KEY}

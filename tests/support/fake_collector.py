@@ -10,8 +10,8 @@ from typing import Any
 
 from adon.config import load
 from adon.errors import InvalidInput, NotFound
+from adon.measurement_plan import MeasurementPlan, as_psconfig, plan_measurements
 from adon.studies import model as study
-from apps.collector.orders import Plan, as_psconfig, plan
 from apps.collector.studies import Studies
 from apps.collector.timeline import LeftOut
 from apps.link import LinkServer, Peer
@@ -29,8 +29,8 @@ NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
 
 
 @functools.cache
-def the_plan() -> Plan:
-    return plan(load(NETWORK))
+def the_plan() -> MeasurementPlan:
+    return plan_measurements(load(NETWORK))
 
 
 def schedule_answer() -> dict[str, Any]:

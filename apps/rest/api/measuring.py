@@ -19,8 +19,8 @@ from adon.api.measurements import (
 )
 from adon.api.times import Time
 from adon.errors import Unavailable
+from adon.measurement_plan import METRICS
 from adon.values import Name
-from apps.collector.orders import METRICS
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint
 from apps.rest.guard import action, requester

@@ -6,7 +6,7 @@ import pytest
 
 import adon.config
 from adon.errors import InvalidInput
-from apps.collector import orders
+from adon.measurement_plan import plan_measurements
 from measurement.point.specs import parse_spec
 from measurement.scheduling import Execution, overlaps
 from mininet_topos.demo.stage import ROUND_TRIPS
@@ -56,7 +56,7 @@ def load(tmp_path: Path, text: str) -> adon.config.Configuration:
 def test_adon_accepts_that_of_every_built_in_network_and_its_tests_provably_fit(tmp_path, name):
     network = named(name)
     read = load(tmp_path, text_of(network, schedule=fitting(network)))
-    plan = orders.plan(read).schedule
+    plan = plan_measurements(read).schedule
     assert len(plan.jobs) == len(plan.tasks) > 0
     assert set(read.paths) == {path.name for path in network.paths}
     ports = {end.name for site in network.sites for end in network.topology.interfaces(site.edge)}
@@ -98,7 +98,7 @@ def test_throughput_is_measured_from_where_a_path_begins(tmp_path):
 
 @pytest.mark.parametrize("schedule", [DEFAULT_SCHEDULE, ROUND_TRIPS], ids=["story", "alarm"])
 def test_the_demo_s_plans_provably_fit_and_no_two_conflicting_tests_meet(tmp_path, schedule):
-    plan = orders.plan(load(tmp_path, text_of(MU_OSU, schedule=schedule))).schedule
+    plan = plan_measurements(load(tmp_path, text_of(MU_OSU, schedule=schedule))).schedule
     planned = [
         Execution(job.task, job.number, *(t / 1000 for t in (job.start, job.start, job.finish)), "planned")
         for job in plan.jobs
@@ -129,7 +129,7 @@ def test_what_has_no_place_within_an_hour_is_refused(schedule):
 
 def test_a_slot_is_as_long_as_the_point_s_own(tmp_path):
     """A point keeps two tests apart by its own slots: a plan with shorter ones would not be carried out."""
-    plan = orders.plan(load(tmp_path, text_of(MU_OSU)))
+    plan = plan_measurements(load(tmp_path, text_of(MU_OSU)))
     for name, test in plan.tests.items():
         request = test.request
         theirs = parse_spec(request.kind, dict(request.spec)).lasts

@@ -18,12 +18,11 @@ from adon.config import Configuration
 from adon.config.checks import SHORTEST_THROUGHPUT
 from adon.config.measurements import MeasurementTest
 from adon.errors import InvalidInput
-from apps.collector.contacts import node
 from measurement.model import Metric, PathKey, Series
 from measurement.poller import PathTest
 from measurement.pscheduler import specs
 from measurement.pscheduler.specs import Kind
-from measurement.psconfig import plan as psconfig
+from measurement.psconfig import plan as psconfig_plan
 from measurement.psconfig import write
 from measurement.psconfig.errors import SkippedTask, SkipReason, merge_skipped
 from measurement.psconfig.expand import Expansion
@@ -48,14 +47,14 @@ METRICS: Mapping[str, tuple[Metric, ...]] = {
 """What is kept of each kind of test."""
 SECOND = 1.0
 NO_NEEDS: Mapping[Metric, Need] = {}
-NO_TEMPLATE = Expansion()
+NO_PSCONFIG = Expansion()
 Slots = Mapping[str, float]
 """By task the seconds that its points keep free, where they have reported it."""
 NO_SLOTS: Slots = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MeasurementPlan:
     """What is measured, and when.
 
     :param tests: per task of the schedule the test it stands for.
@@ -117,29 +116,29 @@ def task_id(test: PathTest) -> str:
     return f"{test.key}/{test.request.kind}"
 
 
-def agreement(configuration: Configuration) -> Agreement:
+def load_agreement(configuration: Configuration) -> Agreement:
     """What tests may offer at any instant: a path's capacity, unless the configuration says otherwise."""
     capacities = {name: path.capacity for name, path in configuration.paths.items()}
     return Agreement({**capacities, **configuration.measurements.agreement})
 
 
-def plan(
+def plan_measurements(
     configuration: Configuration,
     needs: Mapping[Metric, Need] = NO_NEEDS,
-    template: Expansion = NO_TEMPLATE,
+    psconfig: Expansion = NO_PSCONFIG,
     slots: Slots = NO_SLOTS,
-) -> Plan:
+) -> MeasurementPlan:
     """The conflict-free schedule (EDF-CE) of every periodic test that is asked for.
 
     :param needs: what registered templates need; heeded where the configuration follows them.
-    :param template: the tasks of a pSConfig template.
+    :param psconfig: the tasks of a pSConfig template.
     :param slots: what points have reported.
     :raises InvalidInput: when what the configuration itself asks for cannot be scheduled, naming the test,
         what it conflicts with, and what would fit.
     """
     wanted = {task_id(each.test): each for each in _configured(configuration, slots)}
     found = _scheduled(configuration, list(wanted.values()))
-    extra, notes = _of_template(configuration, template, wanted, slots)
+    extra, notes = _of_template(configuration, psconfig, wanted, slots)
     everything = wanted | {task_id(each.test): each for each in extra}
     try:
         if configuration.measurements.follow_templates:
@@ -150,11 +149,11 @@ def plan(
     except InvalidInput as error:
         notes.append(f"what templates ask for does not fit: {error}")
     loads = {name: each.test.key.path for name, each in wanted.items() if each.task.loads}
-    return Plan(found, {name: each.test for name, each in wanted.items()}, loads, tuple(notes))
+    return MeasurementPlan(found, {name: each.test for name, each in wanted.items()}, loads, tuple(notes))
 
 
 def _scheduled(configuration: Configuration, wanted: Sequence[_Wanted]) -> Schedule:
-    limits = agreement(configuration)
+    limits = load_agreement(configuration)
     try:
         if all(each.longest == each.task.period for each in wanted):
             found = schedule([each.task for each in wanted], limits)
@@ -236,7 +235,9 @@ def _path_test(
     configuration: Configuration, test: MeasurementTest, kind: Kind, periods: Mapping[Kind, float | None]
 ) -> PathTest:
     known, one_way = configuration.measurements.points, configuration.measurements.one_way
-    ends = specs.Ends(str(test.source), str(test.destination), node(known[test.from_]), node(known[test.to]))
+    ends = specs.Ends(
+        str(test.source), str(test.destination), known[test.from_].node_name, known[test.to].node_name
+    )
     metrics = METRICS[kind]
     if kind is Kind.THROUGHPUT:
         request = specs.throughput(ends, test.throughput_duration, test.streams, rate=test.throughput_rate)
@@ -299,16 +300,16 @@ def _of_template(
         (str(test.source), str(test.destination)): test.key for test in configuration.measurements.tests
     }
 
-    def route_of(source: str, destination: str) -> psconfig.Route | None:
+    def route_of(source: str, destination: str) -> psconfig_plan.Route | None:
         key = pinned.get((source, destination))
         if key is None:
             return None
         path = configuration.paths[key.path]
         links = frozenset({key.path, *path.links})
         capacity = dict.fromkeys(links, float(math.floor(path.capacity)))
-        return psconfig.Route(frozenset({key.source, key.destination}), links, capacity)
+        return psconfig_plan.Route(frozenset({key.source, key.destination}), links, capacity)
 
-    read = psconfig.plan(template.tasks, route_of)
+    read = psconfig_plan.plan(template.tasks, route_of)
     skipped = [*template.skipped, *read.skipped]
     found: dict[str, _Wanted] = {}
     for planned in read.periodic:
@@ -333,9 +334,9 @@ def _of_template(
     return list(found.values()), list(map(str, merge_skipped(skipped)))
 
 
-def as_psconfig(configuration: Configuration, found: Plan) -> dict[str, Any]:
+def as_psconfig(configuration: Configuration, found: MeasurementPlan) -> dict[str, Any]:
     """The plan as a pSConfig template, for agents that an existing perfSONAR site runs (JSON)."""
-    nodes = {name: node(point) for name, point in configuration.measurements.points.items()}
+    nodes = {name: point.node_name for name, point in configuration.measurements.points.items()}
     addresses = {
         test.key: (str(test.source), str(test.destination)) for test in configuration.measurements.tests
     }
