@@ -1,0 +1,1 @@
+"""Experiments on a testbed: document, plan, timeline, trial, results, verdicts and report."""

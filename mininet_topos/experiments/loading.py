@@ -1,0 +1,97 @@
+"""Experiments from files: built-in ones by name, others by path; every problem with file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from adon import yamlfile
+from adon.brought import SUFFIX, Brought
+from adon.errors import INVALID, InvalidInput, Problem
+from adon.nearest_key import absent
+from adon.templates_catalog.builtin_templates import builtin_templates
+from adon.templates_catalog.model import Template
+from mininet_topos.experiments.document import Experiment
+
+BUILT_IN = Brought("built-in experiment", "mininet_topos.experiments")
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentFile:
+    """An experiment with its text.
+
+    :param experiment: with every template in line.
+    :param file: its name in messages.
+    :param folder: to which the files that it names are relative; None if it was never a file.
+    """
+
+    experiment: Experiment
+    text: str
+    lines: yamlfile.Lines
+    file: str
+    folder: Path | None = None
+
+    def problem(self, place: yamlfile.Place, cause: str, code: str = INVALID) -> Problem:
+        """Return the problem of a value, with file and line."""
+        line, column = self.lines.of(place) or (None, None)
+        return Problem(".".join(map(str, place)), cause, self.file, line, column, code)
+
+    def changed(self, **changes: Any) -> ExperimentFile:
+        """Return the same with other fields, such as ``repetitions=1``.
+
+        :raises InvalidInput: for a value that a field cannot have.
+        """
+        data = self.experiment.model_dump(mode="json", by_alias=True, exclude_unset=True) | changes
+        return replace(self, experiment=yamlfile.check_model(data, Experiment))
+
+
+def load_experiment(reference: str) -> ExperimentFile:
+    """Return a built-in experiment, or the one in a file.
+
+    :param reference: a built-in name, or a path with a suffix or a folder.
+    :raises InvalidInput: with every problem of the document, each with file and line.
+    :raises NotFound: if no built-in experiment has this name.
+    """
+    path = Path(reference)
+    if path.suffix or len(path.parts) > 1:
+        return parse_experiment(yamlfile.read_text(path), str(path), path.parent)
+    return parse_experiment(BUILT_IN.text(reference), f"{reference}{SUFFIX}")
+
+
+def parse_experiment(text: str, file: str, folder: Path | None = None) -> ExperimentFile:
+    """Return the experiment of a text; as :func:`load_experiment`."""
+    data, lines = yamlfile.read_yaml(text, file)
+    read = ExperimentFile(yamlfile.check_model(data, Experiment, file, lines), text, lines, file, folder)
+    found: dict[str, Template] = {}
+    problems: list[Problem] = []
+    for row, template in enumerate(_templates(read)):
+        if isinstance(template, Problem):
+            problems.append(template)
+        elif template.name in found:
+            problems.append(
+                read.problem(("templates", row), f"{template.name!r} is there twice", "duplicate")
+            )
+        else:
+            found[template.name] = template
+    if problems:
+        raise InvalidInput(problems)
+    whole = read.experiment.model_copy(update={"templates": tuple(found.values())})
+    return replace(read, experiment=whole)
+
+
+def _templates(read: ExperimentFile) -> Iterator[Template | Problem]:
+    known = {template.name: template for template in builtin_templates()}
+    for row, one in enumerate(read.experiment.templates):
+        if isinstance(one, Template):
+            yield one
+        elif one in known:
+            yield known[one]
+        elif read.folder is not None and one.endswith((".yaml", ".yml")):
+            try:
+                yield yamlfile.load_model(read.folder / one, Template)
+            except InvalidInput as error:
+                yield from error.problems
+        else:
+            yield read.problem(("templates", row), absent("built-in template", one, known), "unknown-name")

@@ -1,0 +1,215 @@
+"""Trials of an experiment: flows, events and links with rates, windows and sizes as built.
+
+The same document and topology give the same plan.  The seed of a trial depends on what the trial is, not on
+its number, so that a further value or policy changes no other trial.  Repetitions are outermost: an
+interrupted run has whole repetitions, and slow drift of the machine does not affect one policy only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from adon.frozenmap import FrozenMap
+from adon.templates_catalog.builtin_templates import scaled, scaled_qspec
+from adon.templates_catalog.model import QSpec, Template
+from measurement.model import Metric
+from mininet_topos.experiments.document import (
+    Event,
+    Experiment,
+    FlowEntry,
+    LinkEvent,
+    LinkSetting,
+    Load,
+    Measuring,
+    Moment,
+    Need,
+    Scalar,
+)
+from mininet_topos.experiments.sweep import Point, experiment_at, list_points
+from mininet_topos.topologies.campus_topo import CampusTopo
+from mininet_topos.topologies.model import TransitPath
+
+Rated = TypeVar("Rated", Load, LinkEvent, LinkSetting)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFlow:
+    """A flow as it is requested: names are resolved, rates and sizes are as built.
+
+    :param at: seconds after the start of the trial; None with ``after``.
+    :param source: host of the sender.
+    :param destination: host of the receiver.
+    :param size: bytes; None if it lasts.
+    :param window: socket buffer in bytes; None for the system's choice.
+    :param rate: bits/s that the application sends at most; None without a bound.
+    :param qspec: bounds that replace the template's.
+    :param floor: bits/s that its bounds demand; None without such a bound.
+    :param path: the path to which it is pinned; None if the policy decides.
+    """
+
+    name: str
+    template: str
+    source: str
+    destination: str
+    at: float | None
+    after: Moment | None
+    size: int | None
+    lasts: float | None
+    until: Moment | None
+    protocol: Literal["tcp", "udp"]
+    streams: int
+    window: int | None
+    rate: float | None
+    priority: int
+    qspec: QSpec | None
+    floor: float | None
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of the workload under one policy.
+
+    :param number: from 1, in order of execution.
+    :param key: what it is, such as ``soykb.size=25 GB / ours / 1``.
+    :param seed: of its ports.
+    :param limit: seconds after which it is stopped.
+    """
+
+    number: int
+    key: str
+    policy: str
+    point: Mapping[str, Scalar]
+    repetition: int
+    seed: int
+    flows: tuple[PlannedFlow, ...]
+    events: tuple[Event, ...]
+    links: Mapping[str, LinkSetting]
+    templates: tuple[Template, ...]
+    measuring: Measuring
+    limit: float
+
+
+def plan_trials(experiment: Experiment, topo: CampusTopo) -> tuple[Trial, ...]:
+    """Return the trials of an experiment without problems, in order."""
+    at_points = [(point, experiment_at(experiment, point)) for point in list_points(experiment)]
+    every = [
+        (at, point, policy, repetition)
+        for repetition in range(1, experiment.repetitions + 1)
+        for point, at in at_points
+        for policy in experiment.policies
+    ]
+    return tuple(_trial(number, topo, *one) for number, one in enumerate(every, 1))
+
+
+def size_divisor(experiment: Experiment, topo: CampusTopo) -> float:
+    """Return the divisor of sizes: ``sizes``, by default the scale."""
+    return topo.scale if experiment.sizes is None else experiment.sizes
+
+
+def find_needs(experiment: Experiment) -> frozenset[Need]:
+    """Return what the kernel must emulate: what the document states, and what its links are given."""
+    found = set(experiment.needs)
+    for point in list_points(experiment):
+        at = experiment_at(experiment, point)
+        links = [*at.links.values(), *(event.link for event in at.events if event.link is not None)]
+        found |= {Need.DELAY for link in links if link.delay} | {Need.LOSS for link in links if link.loss}
+    return frozenset(found)
+
+
+def host_of(topo: CampusTopo, end: str) -> str:
+    """Return the host of a name; of a campus the one that it measures with."""
+    return topo.campuses[end].measuring if end in topo.campuses else end
+
+
+def campus_of(topo: CampusTopo, end: str) -> str | None:
+    """Return the campus of a name, or of the host of this name; None if there is neither."""
+    if end in topo.campuses:
+        return end
+    return next((name for name, campus in topo.campuses.items() if end in campus.attached), None)
+
+
+def paths_between(topo: CampusTopo, one: str, other: str) -> dict[str, TransitPath]:
+    """Return the paths between two campuses or hosts."""
+    ends = {campus_of(topo, one), campus_of(topo, other)}
+    return {name: path for name, path in topo.paths.items() if set(path.campuses) == ends}
+
+
+def narrowest_circuit(topo: CampusTopo, path: str) -> str:
+    """Return the circuit of a path with the least rate."""
+    rates = {name: topo.circuits[name].rate for name in topo.paths[path].circuits}
+    return min(rates, key=lambda name: float("inf") if rates[name] is None else float(rates[name] or 0))
+
+
+def trial_key(point: Point, policy: str, repetition: int) -> str:
+    """Return a trial's name, such as ``case=far soykb.size=25 GB / ours / 1``."""
+    swept = " ".join(f"{name}={value}" for name, value in point.items())
+    return f"{f'{swept} / ' if swept else ''}{policy} / {repetition}"
+
+
+def _trial(
+    number: int, topo: CampusTopo, at: Experiment, point: Point, policy: str, repetition: int
+) -> Trial:
+    key = trial_key(point, policy, repetition)
+    return Trial(
+        number=number,
+        key=key,
+        policy=policy,
+        point=point,
+        repetition=repetition,
+        seed=_seed(at.seed, key),
+        flows=tuple(_flow(flow, at, topo) for flow in at.flows),
+        events=tuple(_event(event, topo.scale) for event in at.events),
+        links=FrozenMap({name: _as_built(setting, topo.scale) for name, setting in at.links.items()}),
+        templates=tuple(scaled(template, 1 / topo.scale) for template in at.catalog.values()),
+        measuring=at.measuring,
+        limit=at.limit,
+    )
+
+
+def _seed(seed: int, key: str) -> int:
+    """63 bits that are the same on every machine."""
+    return int.from_bytes(hashlib.sha256(f"{seed}\x1f{key}".encode()).digest()[:8]) >> 1
+
+
+def _flow(entry: FlowEntry, at: Experiment, topo: CampusTopo) -> PlannedFlow:
+    template, scale = at.catalog[entry.template], topo.scale
+    floor = template.qspec.overridden(entry.qspec).bound(Metric.THROUGHPUT)
+    return PlannedFlow(
+        name=entry.name,
+        template=entry.template,
+        source=host_of(topo, entry.origin),
+        destination=host_of(topo, entry.destination),
+        at=None if entry.after is not None else entry.at or 0.0,
+        after=entry.after,
+        size=None if entry.size is None else max(1, round(entry.size / size_divisor(at, topo))),
+        lasts=entry.lasts,
+        until=entry.until,
+        protocol=entry.protocol or template.protocol,
+        streams=entry.streams or template.streams,
+        window=None if entry.window is None else round(entry.window / scale),
+        rate=None if entry.rate is None else entry.rate / scale,
+        priority=template.priority if entry.priority is None else entry.priority,
+        qspec=None if entry.qspec is None else scaled_qspec(entry.qspec, 1 / scale),
+        floor=None if floor is None else floor / scale,
+        path=entry.path,
+    )
+
+
+def _event(event: Event, scale: float) -> Event:
+    parts = dict(_rated_parts(event, scale))
+    return event.model_copy(update=parts) if parts else event
+
+
+def _rated_parts(event: Event, scale: float) -> Iterator[tuple[str, Load | LinkEvent]]:
+    if event.load is not None:
+        yield "load", _as_built(event.load, scale)
+    if event.link is not None:
+        yield "link", _as_built(event.link, scale)
+
+
+def _as_built(part: Rated, scale: float) -> Rated:
+    return part if part.rate is None else part.model_copy(update={"rate": part.rate / scale})
