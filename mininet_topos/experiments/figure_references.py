@@ -185,7 +185,7 @@ def _plot_findings(experiment: Experiment, plot: Plot, place: Place) -> Iterator
     if mixed := [key for key, values in known.items() if key not in fixed and len(values) > 1]:
         yield (
             (*place, "y"),
-            f"a point would mix values of {' and '.join(mixed)}; expected them in by or where",
+            f"a point would mix values of {' and '.join(mixed)}; expected by or where",
         )
     for row, point in enumerate(plot.paper):
         try:

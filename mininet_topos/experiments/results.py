@@ -1,0 +1,322 @@
+"""Results of a run: five CSV tables and ``run.json`` beside the document.
+
+Times are seconds after the start of the trial, rates bits/s, sizes bytes, all as built: nothing is multiplied
+by the scale.  None is what is unknown or did not happen.  The fields of a row are the columns of its table.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import types
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BeforeValidator, PlainSerializer, TypeAdapter, ValidationError
+
+from adon import yamlfile
+from adon.errors import InvalidInput, Problem
+from adon.frozenmap import FrozenMap
+from mininet_topos.experiments.document import Scalar
+
+FORMAT = "adon-experiment-run/2"
+RUN_FILE, DOCUMENT_FILE = "run.json", "experiment.yaml"
+
+
+class FlowState(StrEnum):
+    """State of a flow at the end of its trial; finished: the receiver counted every byte."""
+
+    FINISHED = "finished"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    WAITING = "waiting"
+    RUNNING = "running"
+
+
+class FlowRow(NamedTuple):
+    """A flow of a trial.
+
+    :param path: where it was last carried.
+    :param paths: its paths in order, with `` > `` between them.
+    :param asked, decided, began, ended: request, first decision, first byte sent, last byte received.
+    :param size: bytes to send; None for a flow that lasts a time.
+    :param floor: bits/s that its QSpec demands.
+    :param packets_sent: UDP datagrams or TCP segments.
+    :param packets_lost: missing datagrams or segments that were sent again.
+    :param jitter: mean difference of consecutive delays (UDP).
+    :param problem: what went wrong, in words.
+    """
+
+    trial: int
+    flow: str
+    flow_id: str
+    template: str
+    source: str
+    destination: str
+    state: str
+    path: str | None
+    paths: str
+    asked: float | None
+    decided: float | None
+    began: float | None
+    ended: float | None
+    size: int | None
+    received: int
+    streams: int
+    window: int | None
+    priority: int | None
+    floor: float | None
+    packets_sent: int | None
+    packets_lost: int | None
+    jitter: float | None
+    problem: str
+
+
+class ThroughputRow(NamedTuple):
+    """Bytes that a receiver counted in the second from ``at`` on; ``flow`` may be an event with a load."""
+
+    trial: int
+    at: float
+    flow: str
+    path: str | None
+    received: int
+
+
+class MeasurementRow(NamedTuple):
+    """Result of a test; ``value`` is None if the test failed."""
+
+    trial: int
+    at: float
+    path: str
+    source: str
+    destination: str
+    metric: str
+    value: float | None
+
+
+class DecisionRow(NamedTuple):
+    """Decision about a flow; ``quality`` is Q of the chosen path ([ADON] equation 1), if it is ADON's."""
+
+    trial: int
+    at: float
+    flow: str
+    outcome: str
+    path: str | None
+    site: str | None
+    quality: float | None
+    reason: str
+
+
+class EventRow(NamedTuple):
+    """An event that was carried out (``phase``: begins or ends), or a fault of the trial (kind trial)."""
+
+    trial: int
+    at: float
+    event: str
+    kind: str
+    phase: str
+    about: str
+    problem: str
+
+
+ROWS: Mapping[str, type[Any]] = FrozenMap(
+    {
+        "flows": FlowRow,
+        "throughput": ThroughputRow,
+        "measurements": MeasurementRow,
+        "decisions": DecisionRow,
+        "events": EventRow,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Rows of a run or of a trial."""
+
+    flows: Sequence[FlowRow] = ()
+    throughput: Sequence[ThroughputRow] = ()
+    measurements: Sequence[MeasurementRow] = ()
+    decisions: Sequence[DecisionRow] = ()
+    events: Sequence[EventRow] = ()
+
+    def by_trial(self) -> dict[int, Tables]:
+        """Return the rows of each trial that has any."""
+        found: defaultdict[int, dict[str, list[Any]]] = defaultdict(lambda: {name: [] for name in ROWS})
+        for name in ROWS:
+            for row in getattr(self, name):
+                found[row.trial][name].append(row)
+        return {trial: Tables(**rows) for trial, rows in found.items()}
+
+
+def _parse_time(value: object) -> object:
+    return datetime.fromisoformat(value).timestamp() if isinstance(value, str) else value
+
+
+def _format_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+Time = Annotated[float, BeforeValidator(_parse_time), PlainSerializer(_format_time, when_used="json")]
+"""Seconds since the epoch; RFC 3339 in UTC in JSON."""
+
+
+class Completion(StrEnum):
+    """Whether a run or trial is whole."""
+
+    COMPLETE = "complete"
+    PARTIAL = "partial"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """A trial as it was carried out; ``reason`` tells why it is partial."""
+
+    number: int
+    key: str
+    policy: str
+    point: Mapping[str, Scalar]
+    repetition: int
+    seed: int
+    began_at: Time
+    seconds: float
+    completion: Completion = Completion.COMPLETE
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """What ``run.json`` holds.
+
+    :param scale: divisor of rates and windows.
+    :param sizes: divisor of sizes.
+    :param planned: number of trials of the plan.
+    :param platform, versions, machine: descriptions, by name.
+    """
+
+    experiment: str
+    title: str
+    source: str
+    follows: str
+    seed: int
+    scale: float
+    sizes: float
+    repetitions: int
+    policies: tuple[str, ...]
+    planned: int
+    began_at: Time
+    ended_at: Time | None = None
+    completion: Completion = Completion.PARTIAL
+    reason: str = ""
+    platform: Mapping[str, str] = FrozenMap()
+    versions: Mapping[str, str] = FrozenMap()
+    machine: Mapping[str, str] = FrozenMap()
+    trials: tuple[TrialRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A run: its description and its rows."""
+
+    info: RunInfo
+    tables: Tables = field(default_factory=Tables)
+
+
+def start_run(folder: Path, document: str, info: RunInfo) -> None:
+    """Write the document, empty tables and ``run.json`` to a new folder."""
+    folder.mkdir(parents=True)
+    (folder / DOCUMENT_FILE).write_text(document, "utf-8")
+    for name, kind in ROWS.items():
+        with _table(folder, name).open("w", encoding="utf-8", newline="") as output:
+            csv.writer(output).writerow(kind._fields)
+    write_info(folder, info)
+
+
+def write_trial(folder: Path, info: RunInfo, trial: TrialRecord, tables: Tables) -> RunInfo:
+    """Add a trial's rows to the tables and then the trial to ``run.json``; return the new description.
+
+    Rows of a trial that ``run.json`` does not name are those of a write that was interrupted.
+    """
+    for name in ROWS:
+        with _table(folder, name).open("a", encoding="utf-8", newline="") as output:
+            csv.writer(output).writerows(getattr(tables, name))
+    found = replace(info, trials=(*info.trials, trial))
+    write_info(folder, found)
+    return found
+
+
+def write_info(folder: Path, info: RunInfo) -> None:
+    """Replace ``run.json``, whole or not at all."""
+    data = {"format": FORMAT, **_adapter().dump_python(info, mode="json")}
+    partial = folder / f".{RUN_FILE}.partial"
+    partial.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
+    os.replace(partial, folder / RUN_FILE)
+
+
+def read_run(folder: Path) -> RunResult:
+    """Return a run.
+
+    :raises InvalidInput: naming the file, and the field or line that is wrong.
+    """
+    info = _read_info(folder / RUN_FILE)
+    known = {trial.number for trial in info.trials}
+    tables = {
+        name: [row for row in _read_rows(_table(folder, name), kind) if row.trial in known]
+        for name, kind in ROWS.items()
+    }
+    return RunResult(info, Tables(**tables))
+
+
+def _table(folder: Path, name: str) -> Path:
+    return folder / f"{name}.csv"
+
+
+@cache
+def _adapter() -> TypeAdapter[RunInfo]:
+    return TypeAdapter(RunInfo)
+
+
+def _read_info(file: Path) -> RunInfo:
+    try:
+        data: Any = json.loads(yamlfile.read_text(file))
+    except ValueError as error:
+        raise InvalidInput(Problem("", f"is not JSON: {error}", str(file))) from error
+    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+        raise InvalidInput(Problem("format", f"is not {FORMAT!r}", str(file)))
+    try:
+        return _adapter().validate_python(data)
+    except ValidationError as error:
+        raise InvalidInput(yamlfile.problems(error, data, str(file))) from error
+
+
+def _read_rows(file: Path, kind: type[Any]) -> Iterable[Any]:
+    parsers = [_cell_parser(annotation) for annotation in get_type_hints(kind).values()]
+    try:
+        with file.open(encoding="utf-8", newline="") as source:
+            lines = csv.reader(source, strict=True)
+            if next(lines, []) != list(kind._fields):
+                raise InvalidInput(
+                    Problem("", f"expected the columns {', '.join(kind._fields)}", str(file), 1)
+                )
+            for line in lines:
+                try:
+                    yield kind(*(parse(cell) for parse, cell in zip(parsers, line, strict=True)))
+                except ValueError as error:
+                    raise InvalidInput(Problem("", str(error), str(file), lines.line_num)) from error
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput(Problem("", f"cannot be read as CSV: {error}", str(file))) from error
+
+
+def _cell_parser(annotation: Any) -> Callable[[str], Any]:
+    """An empty cell of an optional column is None."""
+    if get_origin(annotation) not in (Union, types.UnionType):
+        return annotation  # type: ignore[no-any-return]
+    kind = next(one for one in get_args(annotation) if one is not types.NoneType)
+    return lambda cell: None if cell == "" else kind(cell)
