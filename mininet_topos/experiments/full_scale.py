@@ -1,8 +1,9 @@
 """Factor from a figure as built to the same figure at full scale.
 
-Rates are divided by ``scale``, sizes by ``sizes``, times by nothing.  Bytes of a transfer that has a size are
-``sizes`` times as many at full scale, and its time is ``sizes / scale`` times as long.  Bytes that arrive in a
-given time are ``scale`` times as many.  A window in which a transfer is awaited is as long as that transfer.
+Rates are divided by ``scale``, sizes by ``sizes``, times by nothing.  Bytes of a transfer that has a size
+are ``sizes`` times as many at full scale, and its time is ``sizes / scale`` times as long.  Bytes that
+arrive in a given time are ``scale`` times as many.  A window in which a transfer is awaited
+is as long as that transfer.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _findings(experiment: Experiment, topo: CampusTopo) -> Iterator[Finding]:
 
 
 def _key_findings(experiment: Experiment) -> Iterator[Finding]:
-    keys = [(("sweep", key), key) for key in experiment.sweep]
+    keys: list[tuple[Place, str]] = [(("sweep", key), key) for key in experiment.sweep]
     keys += [(("cases", case, key), key) for case, its in experiment.cases.items() for key in its]
     for place, key in keys:
         try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -257,7 +256,7 @@ def write_info(folder: Path, info: RunInfo) -> None:
     data = {"format": FORMAT, **_adapter().dump_python(info, mode="json")}
     partial = folder / f".{RUN_FILE}.partial"
     partial.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
-    os.replace(partial, folder / RUN_FILE)
+    partial.replace(folder / RUN_FILE)
 
 
 def read_run(folder: Path) -> RunResult:
@@ -302,9 +301,8 @@ def _read_rows(file: Path, kind: type[Any]) -> Iterable[Any]:
         with file.open(encoding="utf-8", newline="") as source:
             lines = csv.reader(source, strict=True)
             if next(lines, []) != list(kind._fields):
-                raise InvalidInput(
-                    Problem("", f"expected the columns {', '.join(kind._fields)}", str(file), 1)
-                )
+                cause = f"has other columns; expected {', '.join(kind._fields)}"
+                raise InvalidInput(Problem("", cause, str(file), 1))
             for line in lines:
                 try:
                     yield kind(*(parse(cell) for parse, cell in zip(parsers, line, strict=True)))

@@ -112,7 +112,8 @@ def ended_by(step: str) -> str | None:
 
 def start_timeline(trial: Trial) -> Timeline:
     """Return the state before the start of a trial."""
-    return Timeline(tuple(step for one in (*trial.flows, *trial.events) for step in _steps(one)))
+    flows = [step for flow in trial.flows for step in _steps(flow)]
+    return Timeline((*flows, *(step for event in trial.events for step in _steps(event))))
 
 
 def _steps(one: PlannedFlow | Event) -> Iterator[Step]:

@@ -164,7 +164,7 @@ def _values(
     samples = sample_figure(observed, figure, where)
     known = {one.trial.repetition: one.value for one in samples if one.value is not None}
     if len(samples) < experiment.repetitions:
-        number = f"{name}: {len(samples)} of {experiment.repetitions} repetitions are complete"
+        number = f"of {name} {len(samples)} of {experiment.repetitions} repetitions are complete"
         middle = (
             f", so far {format_quantity(statistics.median(known.values()), figure.unit)}" if known else ""
         )
@@ -349,4 +349,5 @@ def _differences(observed: Observed, trials: Sequence[TrialRecord]) -> Iterator[
             for flow in dict.fromkeys(row.flow for tables in (one, two) for row in tables.decisions):
                 before, after = ([turn for _, turn in find_turns(tables, flow)] for tables in (one, two))
                 if before != after:
-                    yield f"{flow}: {_turns_text(before)} ({first.key}), but {_turns_text(after)} ({other.key})"
+                    said = f"{_turns_text(before)} ({first.key}), but {_turns_text(after)} ({other.key})"
+                    yield f"{flow}: {said}"

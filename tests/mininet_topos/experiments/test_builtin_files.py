@@ -1,0 +1,145 @@
+"""The built-in experiments fit their networks, quote their papers, and have bounds that they can meet."""
+
+from __future__ import annotations
+
+import pytest
+
+from mininet_topos.experiments.document import DecisionsCheck, Need, RatioCheck, ValueCheck
+from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
+from mininet_topos.experiments.plan import Trial, find_needs, plan_trials
+from mininet_topos.experiments.references import find_problems
+from mininet_topos.topologies.campus_topo import CampusTopo
+from mininet_topos.topology_catalog import load_topology
+
+NAMES = BUILT_IN.names()
+
+
+def topology(its: ExperimentFile) -> CampusTopo:
+    return load_topology(its.experiment.network, its.experiment.scale)
+
+
+def planned(its: ExperimentFile) -> tuple[Trial, ...]:
+    """Return its trials; it must have no problem."""
+    topo = topology(its)
+    assert find_problems(its, topo) == []
+    return plan_trials(its.experiment, topo)
+
+
+def ratio_check(name: str, words: str) -> RatioCheck:
+    """The check of an experiment that says this."""
+    found = [check for check in load_experiment(name).experiment.checks if words in check.check]
+    assert len(found) == 1
+    assert isinstance(found[0], RatioCheck)
+    return found[0]
+
+
+def holds(check: RatioCheck, ratio: float) -> bool:
+    """Whether a ratio is between its bounds."""
+    low, high = check.between
+    return (low is None or low <= ratio) and (high is None or ratio <= high)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_fits_its_network(name: str) -> None:
+    source = load_experiment(name)
+    assert source.experiment.experiment == name
+    assert planned(source)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_file_makes_the_same_plan(name: str) -> None:
+    assert planned(load_experiment(name)) == planned(load_experiment(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_says_where_it_is_from_and_why_its_bounds_are_what_they_are(name: str) -> None:
+    experiment = load_experiment(name).experiment
+    assert experiment.source
+    assert experiment.about
+    assert experiment.checks
+    assert experiment.plots
+    lead = [line for line in BUILT_IN.text(name).splitlines() if line.startswith("#")]
+    assert len(lead) >= 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_follows_a_paper_has_its_values(name: str) -> None:
+    experiment = load_experiment(name).experiment
+    told = [check for check in experiment.checks if isinstance(check, RatioCheck | ValueCheck)]
+    if experiment.follows != "own":
+        assert any(check.paper is not None for check in told)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_paper_s_own_value_is_within_the_bounds_on_it(name: str) -> None:
+    for check in load_experiment(name).experiment.checks:
+        if isinstance(check, RatioCheck) and check.paper is not None:
+            assert holds(check, check.paper), check.check
+
+
+@pytest.mark.parametrize("name", ["figure-22", "figure-23", "figure-24", "delay-flips"])
+def test_what_needs_delay_says_so(name: str) -> None:
+    assert Need.DELAY in find_needs(load_experiment(name).experiment)
+
+
+def test_the_contending_streams_of_figure_21_leave_around_500_mbps() -> None:
+    """An even share of the path, as the simulator has it, and as the file's comment says."""
+    (event,) = load_experiment("figure-21").experiment.events
+    assert event.load is not None
+    assert event.load.streams is not None
+    share = 5.8e9 / (event.load.streams + 1)
+    assert share == pytest.approx(500e6, rel=0.06)
+    assert holds(ratio_check("figure-21", "beats contended"), 650e6 / share)
+
+
+def by_one_window(name: str) -> tuple[float, float]:
+    """Bits/s of one stream with the smallest window of an experiment on layer 2, and of the path."""
+    source = load_experiment(name)
+    trials = planned(source)
+    window = min(flow.window for trial in trials for flow in trial.flows if flow.window is not None)
+    delay = source.experiment.links["al2s"].delay
+    assert delay is not None
+    return window * 8 / (2 * delay), topology(source).paths["al2s"].goodput
+
+
+def test_one_window_of_16_mb_leaves_the_gain_of_figures_22_and_23() -> None:
+    window, path = by_one_window("figure-23")
+    assert window / path == pytest.approx(16e6 * 8 / 0.033 / 5.8e9, rel=0.01)
+    assert holds(ratio_check("figure-23", "half as much again"), path / window)
+    assert by_one_window("figure-22") == (window, path)
+    assert holds(ratio_check("figure-22", "sixteen threads"), path / window)
+
+
+def test_sixteen_windows_cannot_make_figure_23() -> None:
+    """Spec section 11: this is why that run is a discrepancy."""
+    window, path = by_one_window("figure-23")
+    assert 16 * window > path
+    check = ratio_check("figure-23", "sixteen threads")
+    assert check.discrepancy
+    assert not holds(check, 1.0)
+
+
+def test_figure_18_decides_as_the_thesis_tells() -> None:
+    (check,) = (
+        check for check in load_experiment("figure-18").experiment.checks if isinstance(check, DecisionsCheck)
+    )
+    assert [(one.flow, one.outcome, one.path) for one in check.decisions[:4]] == [
+        ("soykb-1", "admit", "al2s"),
+        ("neuroblastoma", "admit", "al2s"),
+        ("soykb-2", "admit", "internet"),
+        ("soykb-3", "queue", None),
+    ]
+
+
+def test_figure_18_asks_for_what_the_thesis_does() -> None:
+    flows = {flow.name: flow for flow in planned(load_experiment("figure-18"))[0].flows}
+    asked = {
+        name: flow.qspec.throughput.min
+        for name, flow in flows.items()
+        if flow.qspec is not None and flow.qspec.throughput is not None
+    }
+    assert {name: rate for name, rate in asked.items() if name.startswith("soykb")} == {
+        "soykb-1": 700e6 / 200,
+        "soykb-2": 600e6 / 200,
+        "soykb-3": 700e6 / 200,
+    }

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mininet_topos.experiments.document import Moment, Phase
+from mininet_topos.experiments.timeline import Happened, Impossible, Skip, Start, Step, Timeline, advance
+
+
+def after(of: str, what: Phase, wait: float = 0.0) -> Moment:
+    return Moment.model_validate({"of": of, "what": what, "wait": f"{wait} s"})
+
+
+FIGURE_18 = [
+    Step("soykb", at=0.0),
+    Step("neuroblastoma", after=after("soykb", Phase.ENDS, 1.0)),
+    Step("soykb-2", after=after("neuroblastoma", Phase.TESTED)),
+    Step("soykb-3", after=after("soykb-2", Phase.ENDS)),
+]
+
+
+def test_figure_18_as_a_timeline():
+    state = Timeline(tuple(FIGURE_18))
+    state, done = advance(state, None, 0.0)
+    assert done == (Start("soykb"),)
+    assert state.next_due is None
+    assert state.awaited == {
+        ("soykb", Phase.ENDS),
+        ("neuroblastoma", Phase.TESTED),
+        ("soykb-2", Phase.ENDS),
+    }
+    state, done = advance(state, Happened("soykb", Phase.ENDS, 14.0), 14.1)
+    assert (done, state.next_due) == ((), 15.0)
+    state, done = advance(state, None, 15.0)
+    assert done == (Start("neuroblastoma"),)
+    state, done = advance(state, Happened("neuroblastoma", Phase.TESTED, 40.0), 40.2)
+    assert done == (Start("soykb-2"),)
+    state, done = advance(state, Happened("soykb-2", Phase.ENDS, 99.0), 99.0)
+    assert done == (Start("soykb-3"),)
+    assert not state.waiting
+
+
+def test_what_waits_for_a_moment_that_never_comes_is_left_out_and_what_waits_for_that():
+    state, _ = advance(Timeline(tuple(FIGURE_18)), None, 0.0)
+    state, done = advance(state, Impossible("soykb", frozenset(Phase), "it was refused"), 3.0)
+    assert [(type(one), one.step) for one in done] == [
+        (Skip, step) for step in ("neuroblastoma", "soykb-2", "soykb-3")
+    ]
+    assert not state.waiting
+
+
+def test_the_first_time_counts():
+    state, _ = advance(Timeline((Step("a", at=0.0), Step("b", after=after("a", Phase.MOVED, 5)))), None, 0)
+    for at in (3.0, 4.0):
+        state, _ = advance(state, Happened("a", Phase.MOVED, at), at)
+    assert state.next_due == 8.0
+
+
+def test_what_is_due_together_begins_in_the_order_of_its_times():
+    steps = [Step("b", at=2.0), Step("a", at=1.0), Step("c", at=2.0)]
+    _, done = advance(Timeline(tuple(steps)), None, 5.0)
+    assert done == (Start("a"), Start("b"), Start("c"))
+
+
+@st.composite
+def trials(draw):
+    """Steps that wait for earlier ones, in any order of the file."""
+    count = draw(st.integers(1, 8))
+    names = [f"s-{number}" for number in range(count)]
+    steps = []
+    for number, name in enumerate(names):
+        before = names[:number]
+        if not before or draw(st.booleans()):
+            steps.append(Step(name, at=draw(st.floats(0, 50))))
+        else:
+            what, wait = draw(st.sampled_from(list(Phase))), draw(st.floats(0, 10))
+            steps.append(Step(name, after=after(draw(st.sampled_from(before)), what, wait)))
+    return draw(st.permutations(steps))
+
+
+@given(trials(), st.data())
+def test_every_step_is_begun_or_left_out_exactly_once_whatever_happens(steps, data):
+    """Whoever tells, sooner or later, of each moment that it came or never will, comes to an end."""
+    state, now = Timeline(tuple(steps)), 0.0
+    done: list[str] = []
+    begun_at: dict[str, float] = {}
+    open_moments: set[tuple[str, Phase]] = set()
+    what = None
+    for _turn in range(1000):
+        state, actions = advance(state, what, now)
+        done += [action.step for action in actions]
+        for action in actions:
+            if isinstance(action, Start):
+                begun_at[action.step] = now
+                open_moments |= {(action.step, one) for one in Phase}
+        if not state.waiting:
+            break
+        assert open_moments or state.next_due is not None, "deadlock"
+        if open_moments and (state.next_due is None or data.draw(st.booleans())):
+            of, moment = data.draw(st.sampled_from(sorted(open_moments)))
+            open_moments.discard((of, moment))
+            came = data.draw(st.booleans())
+            what = Happened(of, moment, now) if came else Impossible(of, frozenset({moment}), "it did not")
+        else:
+            assert state.next_due is not None
+            what, now = None, max(now, state.next_due)
+    assert sorted(done) == sorted(step.name for step in steps)
+    for step in steps:
+        if step.name in begun_at:
+            due = state.due(step)
+            assert due is not None
+            assert begun_at[step.name] >= due

@@ -1,0 +1,371 @@
+"""Verdicts on checks: held, not held, cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from mininet_topos.experiments.full_scale import full_scale_factor, is_mixed
+from mininet_topos.experiments.loading import ExperimentFile, parse_experiment
+from mininet_topos.experiments.measures import Observed
+from mininet_topos.experiments.plan import plan_trials
+from mininet_topos.experiments.references import check_references
+from mininet_topos.experiments.results import (
+    Completion,
+    DecisionRow,
+    EventRow,
+    RunResult,
+    Tables,
+    TrialRecord,
+)
+from mininet_topos.experiments.verdicts import OVERLAP, Conclusion, Outcome, Verdict, conclude, judge_all
+from tests.mininet_topos.experiments import synthetic_runs
+from tests.mininet_topos.experiments.synthetic_runs import make_row, mu_osu
+
+FILE = """\
+experiment: made
+title: Made up
+network: mu_osu
+scale: 100
+sizes: 1000
+templates: [soykb]
+repetitions: 3
+workload:
+  - {flow: a, template: soykb, from: mu, to: osu, size: 1 GB}
+sweep: {a.streams: [1, 2, 4]}
+figures:
+  one: {of: transfer_time, flow: a, where: {a.streams: 1}, paper: 10 s}
+  two: {of: transfer_time, flow: a, where: {a.streams: 2}}
+  all: {of: transfer_time, flow: a}
+  rate: {of: throughput, flow: a, where: {a.streams: 1}}
+checks:
+"""
+
+
+def parse_made(text: str) -> ExperimentFile:
+    return parse_experiment(text, "made.yaml")
+
+
+Times = Mapping[int, Sequence[float | None]]
+
+
+def run(
+    times: Times, decisions: Callable[[TrialRecord], list[DecisionRow]] = lambda _: [], file: str = FILE
+) -> RunResult:
+    """A run in which the transfer with so many streams took so long, a repetition after the other."""
+    its = parse_made(file + CHECKS["ratio"])
+    trials_planned = plan_trials(its.experiment, mu_osu())
+    trials, tables = [], Tables()
+    for one in trials_planned:
+        seconds = times[int(str(one.point["a.streams"]))]
+        if one.repetition > len(seconds):
+            continue
+        took = seconds[one.repetition - 1]
+        done = TrialRecord(
+            one.number, one.key, one.policy, one.point, one.repetition, one.seed, synthetic_runs.BEGAN, 9.0
+        )
+        ended = None if took is None else 2.0 + took
+        row = make_row(trial=one.number, ended=ended, received=1_000_000, problem="" if took else "cut off",
+                   state="finished" if took else "failed")  # fmt: skip
+        tables = synthetic_runs.join_tables(tables, Tables(flows=[row], decisions=decisions(done)))
+        trials.append(done)
+    info = replace(synthetic_runs.describe_run(its), trials=tuple(trials))
+    return RunResult(info, tables)
+
+
+CHECKS = {
+    "ratio": "  - {check: c, ratio: [one, two], between: [1.5, 2.5], paper: 2}\n",
+    "value": '  - {check: c, value: one, between: ["9 s", "11 s"], paper: 10 s}\n',
+    "rate": '  - {check: c, value: rate, between: ["70 Mbps", "90 Mbps"], paper: 80 Mbps}\n',
+    "falling": "  - {check: c, order: all, over: a.streams, is: falling}\n",
+    "rising": "  - {check: c, order: [two, one], is: rising}\n",
+    "rising within": "  - {check: c, order: [two, one], is: rising, within: 10 %}\n",
+    "falling within": "  - {check: c, order: all, over: a.streams, is: falling, within: 10 %}\n",
+    "flat": "  - {check: c, order: all, over: a.streams, is: flat, within: 20 %}\n",
+}
+GOOD: Times = {1: [10.0, 10.1, 9.9], 2: [5.0, 5.1, 4.9], 4: [2.5, 2.6, 2.4]}
+
+
+def judged(check: str, times: Times) -> Verdict:
+    its = parse_made(FILE + CHECKS.get(check, check))
+    check_references(its, mu_osu())
+    return judge_all(its.experiment, Observed.from_run(run(times)))[0]
+
+
+@pytest.mark.parametrize(
+    ("check", "times", "outcome", "found"),
+    [
+        ("ratio", GOOD, Outcome.HELD, "2 ("),
+        ("ratio", {**GOOD, 2: [9.0, 9.1, 8.9]}, Outcome.NOT_HELD, "1.11 ("),
+        ("value", GOOD, Outcome.HELD, "10 s (100 s at full scale)"),
+        ("value", {**GOOD, 1: [12.0] * 3}, Outcome.NOT_HELD, "12 s (120 s at full scale)"),
+        ("rate", GOOD, Outcome.HELD, "800 kbps (80 Mbps at full scale)"),
+        ("rate", {**GOOD, 1: [20.0] * 3}, Outcome.NOT_HELD, "400 kbps (40 Mbps at full scale)"),
+        ("falling", GOOD, Outcome.HELD, "1: 10 s, 2: 5 s, 4: 2.5 s"),
+        ("falling", {**GOOD, 4: [5.0] * 3}, Outcome.NOT_HELD, "1: 10 s, 2: 5 s, 4: 5 s"),
+        ("rising", GOOD, Outcome.HELD, "two: 5 s, one: 10 s"),
+        ("rising", {**GOOD, 2: [11.0] * 3}, Outcome.NOT_HELD, "two: 11 s, one: 10 s"),
+        ("rising within", {**GOOD, 1: [4.8] * 3}, Outcome.HELD, "two: 5 s, one: 4.8 s"),
+        ("rising within", {**GOOD, 1: [4.4] * 3}, Outcome.NOT_HELD, "two: 5 s, one: 4.4 s"),
+        ("falling within", {**GOOD, 4: [5.2] * 3}, Outcome.HELD, "1: 10 s, 2: 5 s, 4: 5.2 s"),
+        ("falling within", {**GOOD, 4: [5.6] * 3}, Outcome.NOT_HELD, "1: 10 s, 2: 5 s, 4: 5.6 s"),
+        ("flat", GOOD, Outcome.NOT_HELD, "1: 10 s"),
+        ("flat", {1: [10.0] * 3, 2: [11.0] * 3, 4: [9.0] * 3}, Outcome.HELD, "1: 10 s"),
+    ],
+)
+def test_outcomes(check: str, times: Times, outcome: Outcome, found: str) -> None:
+    verdict = judged(check, times)
+    assert verdict.outcome is outcome
+    assert verdict.found.startswith(found)
+
+
+POLICIES = """\
+experiment: made
+title: Made up
+network: mu_osu
+templates: [soykb]
+repetitions: 1
+policies: [always al2s, always internet]
+workload:
+  - {flow: a, template: soykb, from: mu, to: osu, size: 1 GB}
+cases: {x: {a.streams: 1}, y: {a.streams: 2}}
+figures: {time: {of: transfer_time, flow: a, where: {case: x}}}
+checks: [{check: c, order: time, over: policy, is: rising}]
+"""
+
+
+def test_an_order_over_policies_reads_policies():
+    """A check over what was not read would be held by nothing."""
+    its = parse_made(POLICIES)
+    check_references(its, mu_osu())
+    found = judge_all(its.experiment, Observed.from_run(synthetic_runs.make_run(its)))[0]
+    assert found.outcome is Outcome.HELD
+    assert found.found.index("al2s: ") < found.found.index("internet: ")
+
+
+def test_what_is_missing_cannot_be_told():
+    partial = judged("ratio", {1: [10.0, 10.2], 2: [5.0, 5.0, 5.0], 4: [1.0]})
+    assert partial.outcome is Outcome.CANNOT_SAY
+    assert {"one", "2", "3", "10.1"} <= {*partial.doubt.split()}
+    failed = judged("ratio", {**GOOD, 2: [5.0, None, 5.0]})
+    assert failed.outcome is Outcome.CANNOT_SAY
+    assert {"two", "failed"} <= {*failed.doubt.split()}
+
+
+def test_a_trial_that_is_partial_counts_as_missing():
+    its = parse_made(FILE + CHECKS["ratio"])
+    whole = run(GOOD)
+    trials = tuple(
+        replace(one, completion=Completion.PARTIAL) if one.number == 1 else one for one in whole.info.trials
+    )
+    found = judge_all(
+        its.experiment, Observed.from_run(replace(whole, info=replace(whole.info, trials=trials)))
+    )
+    assert found[0].outcome is Outcome.CANNOT_SAY
+
+
+def decided(number: int, *turns: str) -> list[DecisionRow]:
+    rows = []
+    for at, turn in enumerate(turns):
+        outcome, _, path = turn.partition(" ")
+        rows.append(DecisionRow(number, float(at), "a", outcome, path or None, None, None, ""))
+    return rows
+
+
+END = "  - {check: c, decisions: [{flow: a, outcome: admit}, {flow: a, outcome: end}]}\n"
+
+
+@pytest.mark.parametrize(
+    ("check", "times", "outcome", "found"),
+    [
+        (END, GOOD, Outcome.HELD, "so"),
+        (END, {**GOOD, 2: [5.0, None, 5.0]}, Outcome.NOT_HELD, "a.streams=2"),
+        # An end alone is claimed as well, not passed over.
+        (
+            "  - {check: c, decisions: [{flow: a, outcome: end}]}\n",
+            {**GOOD, 1: [None] * 3},
+            Outcome.NOT_HELD,
+            "a.streams=1",
+        ),
+    ],
+)
+def test_an_end_that_is_expected_is_looked_for(check, times, outcome, found):
+    its = parse_made(FILE + check)
+    made = run(times, lambda done: decided(done.number, "admit al2s"))
+    verdict = judge_all(its.experiment, Observed.from_run(made))[0]
+    assert verdict.outcome is outcome
+    assert verdict.found.startswith(found)
+
+
+def test_where_nothing_was_carried_out_no_check_is_held():
+    its = parse_made(FILE + "".join(CHECKS.values()) + EXPECTED)
+    nothing = replace(run(GOOD).info, trials=())
+    found = judge_all(its.experiment, Observed.from_run(RunResult(nothing, Tables())))
+    assert {one.outcome for one in found} == {Outcome.CANNOT_SAY}
+    assert len(found) == len(CHECKS) + 1
+
+
+EXPECTED = "  - {check: c, decisions: [{flow: a, outcome: queue}, {flow: a, outcome: admit, path: al2s}]}\n"
+
+
+@pytest.mark.parametrize(
+    ("turns", "outcome", "found"),
+    [
+        (("queue", "queue", "admit al2s", "end al2s"), Outcome.HELD, "so"),
+        (("queue", "admit al2s", "move internet"), Outcome.HELD, "so"),
+        (("admit al2s",), Outcome.NOT_HELD, "a.streams=1"),
+        (
+            ("queue", "admit internet"),
+            Outcome.NOT_HELD,
+            "a.streams=1",
+        ),
+        ((), Outcome.NOT_HELD, "a.streams=1"),
+    ],
+)
+def test_decisions(turns: tuple[str, ...], outcome: Outcome, found: str) -> None:
+    its = parse_made(FILE + EXPECTED)
+    check_references(its, mu_osu())
+    made = run(GOOD, lambda done: decided(done.number, *turns))
+    verdict = judge_all(its.experiment, Observed.from_run(made))[0]
+    assert verdict.outcome is outcome
+    assert verdict.found.startswith(found)
+
+
+def test_of_nothing_there_is_no_ratio():
+    its = parse_made(FILE.replace("{of: transfer_time, flow: a, where: {a.streams: 2}}",
+                             "{of: received, flow: a, where: {a.streams: 2}}")
+                .replace("{of: transfer_time, flow: a, where: {a.streams: 1}, paper: 10 s}",
+                         "{of: received, flow: a, where: {a.streams: 1}}") + CHECKS["ratio"])  # fmt: skip
+    check_references(its, mu_osu())
+    whole = run(GOOD)
+    rows = [row._replace(received=0) for row in whole.tables.flows]
+    found = judge_all(
+        its.experiment, Observed.from_run(replace(whole, tables=replace(whole.tables, flows=rows)))
+    )[0]
+    assert found.outcome is Outcome.CANNOT_SAY
+
+
+def test_the_generators_run_is_judged_and_half_of_it_is_not():
+    its = synthetic_runs.load_figure_21()
+    check_references(its, mu_osu())
+    whole = judge_all(its.experiment, Observed.from_run(synthetic_runs.make_run(its)))
+    assert [one.outcome.value for one in whole] == ["held", "held", "not held", "held"]
+    half = judge_all(its.experiment, Observed.from_run(synthetic_runs.make_run(its, only=20)))
+    assert {one.outcome for one in half} == {Outcome.CANNOT_SAY}
+
+
+def test_schedule_check_reads_overlaps_of_every_trial():
+    its = parse_made(FILE + "  - {check: c, schedule: conflict-free}\n")
+    whole = run(GOOD)
+    assert judge_all(its.experiment, Observed.from_run(whole))[0].outcome is Outcome.HELD
+    overlap = EventRow(2, 5.0, OVERLAP, "trial", "begins", "al2s and internet", "")
+    tables = replace(whole.tables, events=[overlap])
+    verdict = judge_all(its.experiment, Observed.from_run(replace(whole, tables=tables)))[0]
+    assert verdict.outcome is Outcome.NOT_HELD
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "conclusion"),
+    [
+        ([], Conclusion.UNCHECKED),
+        ([(Outcome.HELD, "")], Conclusion.HELD),
+        ([(Outcome.HELD, ""), (Outcome.NOT_HELD, "known")], Conclusion.HELD_WITH_DISCREPANCIES),
+        ([(Outcome.NOT_HELD, "known"), (Outcome.NOT_HELD, "")], Conclusion.NOT_HELD),
+        ([(Outcome.NOT_HELD, "known"), (Outcome.CANNOT_SAY, "")], Conclusion.CANNOT_SAY),
+    ],
+)
+def test_conclusion_of_a_run(outcomes: list[tuple[Outcome, str]], conclusion: Conclusion) -> None:
+    info = run(GOOD).info
+    found = [Verdict("c", outcome, "", "", discrepancy=known) for outcome, known in outcomes]
+    assert conclude(info, found) is conclusion
+    assert conclude(replace(info, completion=Completion.PARTIAL), found) is Conclusion.PARTIAL
+
+
+SIZED = """\
+experiment: made
+title: Made up
+network: mu_osu
+scale: 1000
+sizes: 10000
+templates: [soykb]
+repetitions: 1
+workload:
+  - {flow: sized, template: soykb, from: mu, to: osu, size: 25 GB, after: [cut, begins]}
+  - {flow: lasting, template: soykb, from: mu, to: osu, lasts: 45 s}
+  - {flow: beside, template: soykb, from: mu, to: osu, until: [sized, ends]}
+  - {flow: cut-off, template: soykb, from: mu, to: osu, until: [lasting, ends]}
+  - {flow: late, template: soykb, from: mu, to: osu, lasts: 5 s, after: [sized, ends, 3 s]}
+events:
+  - {event: cut, at: 5 s, link: {path: al2s, state: down, for: 10 s}}
+  - {event: others, at: 0 s, load: {path: al2s, streams: 4, until: [sized, ends]}}
+figures:
+  it: FIGURE
+checks:
+  - {check: c, value: it, between: BETWEEN}
+"""
+
+
+def figure(fields: str, between: str = "[0 B, 1 GB]") -> str:
+    return SIZED.replace("FIGURE", fields).replace("BETWEEN", between)
+
+
+RATE, SIZE, TIME = 1000.0, 10_000.0, 10.0
+WINDOW = "{of: received, during: [%s, %s]}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "factor"),
+    [
+        ("{of: throughput, flow: lasting}", RATE),
+        ("{of: received, flow: sized}", SIZE),
+        ("{of: bytes_on_path, path: al2s, flow: sized}", SIZE),
+        ("{of: transfer_time, flow: sized}", TIME),
+        ("{of: waiting_time, flow: sized}", None),
+        ("{of: moves, flow: sized}", None),
+        # What lasts a given time is a rate by it.
+        ("{of: received, flow: lasting}", RATE),
+        ("{of: received, flow: cut-off}", RATE),
+        ("{of: bytes_on_path, path: al2s, flow: late}", RATE),
+        ("{of: transfer_time, flow: lasting}", None),
+        ("{of: completion_time, flow: cut-off}", None),
+        # So does a window, whatever the flow that is looked at.
+        (WINDOW % ("[cut, begins]", "[cut, ends]"), RATE),
+        (WINDOW % ("[sized, begins]", "[sized, begins, 10 s]"), RATE),
+        (WINDOW % ("[sized, ends]", "[late, begins]"), RATE),
+        (WINDOW % ("[sized, ends]", "[late, ends]"), RATE),
+        (WINDOW % ("[lasting, begins]", "[lasting, ends]"), RATE),
+        ("{of: throughput, flow: sized, during: [[cut, begins], [sized, ends]]}", RATE),
+        # Except as long as a transfer takes.
+        (WINDOW % ("[sized, begins]", "[sized, ends]"), SIZE),
+    ],
+)  # fmt: skip
+def test_what_a_figure_is_multiplied_by(fields: str, factor: float | None) -> None:
+    info = replace(run(GOOD).info, scale=RATE, sizes=SIZE)
+    its = parse_made(figure(fields)).experiment
+    assert full_scale_factor(its.figures["it"], its, info) == factor
+    assert not is_mixed(its.figures["it"], its, info)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "{of: received}",
+        "{of: completion_time}",
+        "{of: received, flow: beside}",
+        "{of: transfer_time, flow: beside}",
+        WINDOW % ("[cut, begins]", "[sized, ends]"),
+        WINDOW % ("[sized, begins, 1 s]", "[sized, ends]"),
+        WINDOW % ("[others, begins]", "[others, ends]"),
+        WINDOW % ("[cut, begins]", "[late, begins]"),
+    ],
+)
+def test_of_what_is_partly_of_a_size_and_partly_of_a_time_nobody_can_say(fields: str) -> None:
+    info = replace(run(GOOD).info, scale=RATE, sizes=SIZE)
+    its = parse_made(figure(fields)).experiment
+    assert full_scale_factor(its.figures["it"], its, info) is None
+    assert is_mixed(its.figures["it"], its, info)
+    alike = replace(info, sizes=info.scale)
+    assert not is_mixed(its.figures["it"], its, alike)
+    assert full_scale_factor(its.figures["it"], its, alike) in (1.0, info.scale)
