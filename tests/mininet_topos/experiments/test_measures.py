@@ -41,8 +41,8 @@ def decided(at: float, outcome: str, path: str | None, name: str = "a") -> Decis
 TWO = Tables(
     flows=[
         make_row(packets_sent=100, packets_lost=3),
-        make_row("b", asked=2.0, decided=2.0, began=4.0, ended=9.0, received=500, packets_sent=100, packets_lost=1,
-                 paths="al2s > internet > al2s", floor=800.0),
+        make_row("b", asked=2.0, decided=2.0, began=4.0, ended=9.0, received=500,
+             packets_sent=100, packets_lost=1, paths="al2s > internet > al2s", floor=800.0),
     ],
     throughput=[*seconds("a", [100] * 10), *seconds("b", [100, 0, 0, 200, 200], "internet", 4.0)],
     measurements=[

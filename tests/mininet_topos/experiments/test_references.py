@@ -1,0 +1,108 @@
+"""Problems of a document: all at once, each with its field and line."""
+
+from __future__ import annotations
+
+import pytest
+
+from mininet_topos.experiments.loading import parse_experiment
+from mininet_topos.experiments.references import find_problems
+from tests.mininet_topos.experiments.synthetic_runs import mu_osu
+from tests.support.refusals import refused
+
+DOCUMENT = """\
+experiment: one
+title: One flow
+network: mu_osu
+scale: 100
+templates: [soykb]
+policies: [ours]
+measuring: {throughput: 20 s}
+workload:
+  - {flow: bulk, template: soykb, from: mu, to: osu, size: 1 GB, streams: 1}
+  - {flow: late, template: soykb, from: mu, to: osu, lasts: 5 s, after: [bulk, ends]}
+events:
+  - {event: cut, at: 5 s, link: {path: al2s, state: down, for: 3 s}}
+sweep: {bulk.size: [1 GB, 2 GB]}
+figures:
+  time: {of: completion_time, flow: bulk}
+checks:
+  - {check: c, order: time, over: bulk.size, is: rising}
+plots:
+  - {plot: p, y: time, x: bulk.size}
+"""
+
+
+def problems(*changes: tuple[str, str]) -> set[tuple[str, int | None]]:
+    """Return field and line of each problem of a changed document."""
+    text = DOCUMENT
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return {(one.field, one.line) for one in find_problems(parse_experiment(text, "one.yaml"), mu_osu())}
+
+
+def test_document_has_no_problem() -> None:
+    assert problems() == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "line"),
+    [
+        ("policies: [ours]", "policies: [always sea]", "policies.0", 6),
+        ("bulk, template: soykb", "bulk, template: soya", "workload.0.template", 9),
+        ("from: mu, to: osu, size", "from: mars, to: osu, size", "workload.0.from", 9),
+        ("size: 1 GB, streams: 1", "size: 1 GB, path: sea", "workload.0.path", 9),
+        ("size: 1 GB, streams: 1", "size: 1 GB, window: 16 kB", "workload.0.window", 9),
+        ("size: 1 GB, streams: 1", "size: 1 GB, rate: 200 Gbps", "workload.0.rate", 9),
+        ("[bulk, ends]", "[blk, ends]", "workload.1.after", 10),
+        ("[bulk, ends]", "[late, ends]", "workload.1", 10),
+        ("[bulk, ends]", "[cut, admitted]", "workload.1.after", 10),
+        ("path: al2s, state", "name: nowhere, state", "events.0.link.name", 12),
+        ("bulk.size: [1 GB, 2 GB]", "blk.size: [1 GB, 2 GB]", "sweep.blk.size", 13),
+        ("completion_time, flow: bulk", "jitter, flow: bulk", "figures.time.of", 15),
+        ("completion_time, flow: bulk", "completion_time, flow: blk", "figures.time.flow", 15),
+        ("order: time, over", "order: tme, over", "checks.0.order", 17),
+        ("x: bulk.size", "x: policy", "plots.0.y", 19),
+    ],
+)
+def test_problem_has_field_and_line(old: str, new: str, field: str, line: int) -> None:
+    assert (field, line) in problems((old, new))
+
+
+def test_swept_value_has_its_own_line() -> None:
+    text = ("sweep: {bulk.size: [1 GB, 2 GB]}", "sweep:\n  bulk.size: [1 GB, 2 GB]\n  bulk.path: [al2s, sea]")
+    assert ("sweep.bulk.path.1", 15) in problems(text)
+
+
+def test_circle_through_two_flows_is_found_once() -> None:
+    circle = problems(("size: 1 GB, streams: 1}", "size: 1 GB, after: [late, ends]}"))
+    assert len(circle) == 1
+
+
+def test_every_problem_is_reported_at_once() -> None:
+    found = problems(
+        ("policies: [ours]", "policies: [always sea]"),
+        ("from: mu, to: osu, size", "from: mars, to: osu, size"),
+        ("[bulk, ends]", "[blk, ends]"),
+    )
+    assert {("policies.0", 6), ("workload.0.from", 9), ("workload.1.after", 10)} <= found
+
+
+def test_second_event_on_a_circuit_is_refused() -> None:
+    events = "events:\n  - {event: slow, at: 1 s, link: {path: al2s, rate: 1 Gbps}}"
+    assert ("events.1.link", 13) in problems(("events:", events))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "line", "code"),
+    [
+        ("size: 1 GB, streams: 1", "size: 1 parsec", "workload.0.size", 9, "unknown-unit"),
+        ("policies: [ours]", "policies: [theirs]", "policies.0", 6, "invalid"),
+        ("templates: [soykb]", "templates: [soya]", "templates.0", 5, "unknown-name"),
+    ],
+)
+def test_wrong_unit_or_name_is_refused_when_the_document_is_read(
+    old: str, new: str, field: str, line: int, code: str
+) -> None:
+    with refused(code, field, line):
+        parse_experiment(DOCUMENT.replace(old, new), "one.yaml")
