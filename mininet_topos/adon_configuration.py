@@ -57,7 +57,8 @@ class MeasurementPeriods:
     def every(self, seconds: float) -> MeasurementPeriods:
         """The same tests, each once in so many seconds."""
         tested = [name for name in ("throughput", "rtt", "latency") if getattr(self, name) is not None]
-        return replace(self, **dict.fromkeys(tested, seconds))
+        changed: dict[str, Any] = dict.fromkeys(tested, seconds)
+        return replace(self, **changed)
 
 
 DEFAULT_PERIODS = MeasurementPeriods()

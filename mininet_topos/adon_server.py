@@ -19,8 +19,8 @@ from pathlib import Path
 
 from adon.client import Client
 from adon.errors import Unavailable
-from mininet_topos.next.isolation import WEB_SOCKET
-from mininet_topos.next.testbed import Testbed
+from mininet_topos.isolation import WEB_SOCKET
+from mininet_topos.testbed import Testbed
 from mininet_topos.topologies.model import TransitPath
 from mininet_topos.waiting import wait_until
 from mininet_topos.web_relay import relay

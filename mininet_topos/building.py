@@ -26,7 +26,7 @@ INACTIVITY_PROBE = 5000
 """Milliseconds: how long a switch waits at most before it tries its controller again, and after how much
 silence it asks whether the controller is still there (``ovs-vswitchd.conf.db(5)``).  Open vSwitch 3.1 was
 seen to wait up to 8 s all the same: a controller that starts later than its switches lets them try again
-(:meth:`mininet_topos.platforms.bed.Bed.reconnect`)."""
+(:meth:`mininet_topos.old_platforms.bed.Bed.reconnect`)."""
 
 SETTINGS = {"net/ipv6/conf/all/disable_ipv6": "1", "net/ipv6/conf/default/disable_ipv6": "1"}
 """Of every namespace, below ``/proc/sys``."""

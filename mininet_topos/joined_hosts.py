@@ -18,9 +18,9 @@ from pathlib import Path
 from adon.errors import Unavailable
 from mininet_topos import building, emulation, namespaces
 from mininet_topos.emulation import Emulation
-from mininet_topos.guest.kernel import in_guest
 from mininet_topos.laps import Laps
 from mininet_topos.namespaces import Inside
+from mininet_topos.old_guest.kernel import in_guest
 from mininet_topos.topology import Topology
 
 

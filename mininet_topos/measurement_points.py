@@ -21,7 +21,7 @@ from pathlib import Path
 from adon.errors import Unavailable
 from measurement.point import certificate
 from measurement.point.options import TRUST_FILE
-from mininet_topos.next.testbed import Testbed
+from mininet_topos.testbed import Testbed
 from mininet_topos.waiting import wait_until
 
 PORT = 4443

@@ -111,7 +111,7 @@ def introduce(folder: Path, addresses: Mapping[str, str]) -> Points:
     folder.mkdir()
     for host, address in addresses.items():
         (folder / host).mkdir()
-        # Loopback is where the host of a guest reaches it (mininet_topos.guest.channel).
+        # Loopback is where the host of a guest reaches it (mininet_topos.old_guest.channel).
         certificate.ensure(folder / host, [host, address, LOOPBACK])
     points = introduced(folder, addresses)
     (folder / "peers.pem").write_text("".join(pem.read_text() for pem in points.certificates.values()))

@@ -1,187 +1,270 @@
-"""Build a described network inside this process's namespaces, and remove it.
+"""A network of a topology that runs in this process's namespaces, or in the guest it runs in.
 
-To be used by a program that :mod:`mininet_topos.isolation` runs; it refuses to build in the machine's own
-network. What is built is said by :mod:`mininet_topos.building` and :mod:`mininet_topos.link_shape`; here and
-in :mod:`mininet_topos.joined_hosts` it is done, in few processes. Hosts are as Mininet's (``mnexec``, a shell
-each). Its ``net.start`` is not used: it starts a hundred programs for two campuses, which takes half a minute
-in a guest, changes limits of the whole machine, and ignores a rate out of range; its ``cleanup`` kills by
-name.
-
-Rates.  HTB with one class per direction and a tail-drop queue, never at a switch's port (see
-:class:`~mininet_topos.topology.Kind`).
+To be used by a program that :func:`~mininet_topos.isolation.run_isolated` started: nothing outside is seen or
+changed, and everything ends with the program.  A host is a Mininet node.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_address, ip_interface
 from pathlib import Path
+from typing import Any
+
+from mininet.net import Mininet
+from mininet.node import RemoteController
 
 from adon.errors import InvalidInput, Unavailable
-from mininet_topos import building, namespaces
-from mininet_topos.emulation import Emulation
-from mininet_topos.joined_hosts import JoinedHosts, joined_hosts
-from mininet_topos.laps import Laps
+from mininet_topos import commands
+from mininet_topos.guest import is_guest
 from mininet_topos.link_shape import LinkShape, tc_lines
-from mininet_topos.namespaces import Inside
+from mininet_topos.nodes import KERNEL_DATAPATH, ShapedLink
 from mininet_topos.openvswitch import OpenVSwitch, await_processors, open_vswitch
-from mininet_topos.shaping import Change
-from mininet_topos.topology import Interface, Topology
+from mininet_topos.topologies.campus_topo import CampusTopo
+from mininet_topos.topologies.cloud_topo import CloudTopo
+from mininet_topos.topologies.model import Circuit
 
+OPENFLOW_PORT = 6653
+"""TCP port on 127.0.0.1, inside, that the campus edges connect to."""
+HOSTS = "hosts"
+"""Folder of the testbed's folder: per host the PID, as seen inside, that ``mnexec -a`` takes."""
 READY_TIMEOUT = 20
 PING_INTERVAL = 0.2
 
 
-@dataclass(frozen=True)
-class Testbed:
-    """A running network.
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """New attributes of a circuit, in both directions; None leaves one as it is.
 
-    :param took: seconds of each part of building it.
+    :param rate: bits/s on the wire, as built.
+    :param delay: seconds, one way.
+    :param loss: share of the packets, 0..1.
     """
 
-    __test__ = False  # pytest would otherwise take the class for a test
+    up: bool | None = None
+    rate: float | None = None
+    delay: float | None = None
+    loss: float | None = None
 
-    hosts: JoinedHosts
+
+@dataclass
+class Testbed:
+    """A network that runs.
+
+    :param folder: for sockets and logs; it ends with the testbed.
+    :param emulation: datapath, rates and delays in words; every report quotes it.
+    """
+
+    __test__ = False  # no test class of pytest
+
+    topo: CampusTopo | CloudTopo
+    folder: Path
+    net: Mininet
     switches: OpenVSwitch
-    took: Mapping[str, float]
-    _shapes: dict[str, LinkShape] = field(repr=False)
+    emulation: str
+    _changed: dict[str, LinkShape] = field(default_factory=dict, repr=False)
+    _down: set[str] = field(default_factory=set, repr=False)
 
-    @property
-    def topology(self) -> Topology:
-        """What was built."""
-        return self.hosts.topology
+    def popen(self, host: str, argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
+        """Start a program in a host; it ends with the testbed at the latest.
 
-    @property
-    def folder(self) -> Path:
-        """The run folder."""
-        return self.hosts.folder
+        It has a session of its own: a Ctrl-C in the terminal is not for it.
 
-    @property
-    def emulated_by(self) -> Emulation:
-        """What the machine had to emulate it with; reports quote it."""
-        return self.hosts.emulated_by
-
-    def host(self, name: str) -> Inside:
-        """The host or router of this name.
-
-        :raises InvalidInput: if there is none.
+        :param options: as for :class:`subprocess.Popen`.
+        :raises InvalidInput: if there is no such host.
         """
-        return self.hosts.host(name)
+        return subprocess.Popen(self._command(host, argv), start_new_session=True, **options)
+
+    def run(self, host: str, *argv: str, timeout: float = commands.TIMEOUT) -> str:
+        """Run a program in a host and return what it prints.
+
+        :raises InvalidInput: if there is no such host.
+        :raises Unavailable: if the program fails or takes longer than ``timeout`` seconds.
+        """
+        return commands.output(self._command(host, argv), told=f"{host}: {argv[0]}", timeout=timeout)
 
     def dump_flows(self, switch: str) -> str:
-        """The rules in one switch with their counters, as ``ovs-ofctl`` prints them."""
+        """Return the rules of a switch with their counters, as ``ovs-ofctl`` prints them."""
         return self.switches.ofctl("dump-flows", switch)
 
-    def connected(self, switch: str) -> bool:
-        """Whether the switch is connected to its controller."""
-        return self.switches.vsctl("get", "controller", switch, "is_connected").strip() == "true"
+    def management_address(self, host: str) -> str:
+        """Return the address of a host's measurement point, or of an instance, on the management network.
 
-    def shape(self, interface: str) -> LinkShape | None:
-        """What may leave by an interface now.
-
-        :raises InvalidInput: if there is none of this name.
+        :raises InvalidInput: if the host has none.
         """
-        return self._shapes.get(self._interface(interface).name)
+        found = self._management().get(host)
+        if found is not None:
+            return str(ip_interface(found).ip)
+        raise InvalidInput.of("host", f"{host} has no management address")
 
-    def set_link(self, *interfaces: str, change: Change) -> None:
-        """Change what leaves by these interfaces, or take them up or down, while traffic runs.
+    def change_link(self, circuit: str, change: LinkChange) -> None:
+        """Change a circuit while traffic runs.
 
-        All of them are checked before the first is changed.
+        The kernel removes the routes by an interface that goes down; they return with the interface.
 
-        :raises InvalidInput: if one is not there, has no shape to change, or is to have an impossible one.
-        :raises Unavailable: if it is to have a delay or a loss, and this kernel has no netem.
+        :raises InvalidInput: if there is no such circuit, it was built without a rate, or the values are out
+            of range; nothing is changed then.
+        :raises Unavailable: if it is to have a delay or a loss, and the kernel has no netem.
         """
-        if (change.delay or change.loss) and not self.emulated_by.netem:
-            raise Unavailable("this kernel has no netem, so that a link can have neither delay nor loss")
-        ends = [self._interface(name) for name in interfaces]
-        shapes = {end.name: self._changed(end, change) for end in ends} if change.shapes else {}
-        for end in ends:
-            with self._where(end):
-                if end.name in shapes:
-                    namespaces.batch(
-                        "tc", tc_lines(end.name, shapes[end.name], netem=self.emulated_by.netem, change=True)
-                    )
-                    self._shapes[end.name] = shapes[end.name]
-                if change.up is not None:
-                    namespaces.batch("ip", building.taken(self.topology, end, up=change.up))
+        found = self._circuit(circuit)
+        values = {"rate": change.rate, "delay": change.delay, "loss": change.loss}
+        given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
+        if given:
+            self._shape(found, replace(self._shape_now(found), **given))
+        if change.up is not None:
+            self._take(found, up=change.up)
 
-    def _where(self, end: Interface) -> AbstractContextManager[None]:
-        """This thread is where the interface is."""
-        return self.hosts.inside[end.node].entered() if end.node in self.hosts.inside else nullcontext()
+    def restore_links(self) -> None:
+        """Give each changed circuit the attributes of the topology."""
+        for name in list(self._changed):
+            shape = self._campuses().circuits[name].shape
+            assert shape is not None  # noqa: S101 - it was changed, so it has one
+            self._shape(self._campuses().circuits[name], shape)
+        for name in list(self._down):
+            self._take(self._campuses().circuits[name], up=True)
 
-    def _interface(self, name: str) -> Interface:
-        for link in self.topology.links:
-            for end in link.ends:
-                if end.name == name:
-                    return end
-        raise InvalidInput.of("interface", f"there is no interface {name!r} in {self.topology.name!r}")
+    def _management(self) -> Mapping[str, str | None]:
+        if isinstance(self.topo, CloudTopo):
+            return {name: one.management for name, one in self.topo.instances.items()}
+        campuses = self.topo.campuses.values()
+        return {host: dtn.management for campus in campuses for host, dtn in campus.dtns.items()}
 
-    def _changed(self, end: Interface, change: Change) -> LinkShape:
-        shape = self._shapes.get(end.name)
+    def _campuses(self) -> CampusTopo:
+        if isinstance(self.topo, CloudTopo):
+            raise InvalidInput.of("circuit", "a cloud has no circuits to change")
+        return self.topo
+
+    def _command(self, host: str, argv: Sequence[str]) -> list[str]:
+        names = [node.name for node in self.net.hosts]
+        if host not in names:
+            raise InvalidInput.of("host", f"{host!r} is unknown; expected one of {', '.join(names)}")
+        return ["mnexec", "-a", str(self.net[host].pid), *argv]
+
+    def _circuit(self, name: str) -> Circuit:
+        if name not in self._campuses().circuits:
+            known = ", ".join(self._campuses().circuits)
+            raise InvalidInput.of("circuit", f"{name!r} is unknown; expected one of {known}")
+        return self._campuses().circuits[name]
+
+    def _shape_now(self, circuit: Circuit) -> LinkShape:
+        shape = circuit.shape if self._campuses().shaped else None
         if shape is None:
-            raise InvalidInput.of(f"interfaces.{end.name}", "it was built without a rate, and cannot get one")
-        return change.of(shape, f"interfaces.{end.name}")
+            raise InvalidInput.of("circuit", f"{circuit.name} was built without a rate and cannot get one")
+        return self._changed.get(circuit.name, shape)
+
+    def _shape(self, circuit: Circuit, shape: LinkShape) -> None:
+        for attribute, cause in shape.faults():
+            raise InvalidInput.of(f"circuits.{circuit.name}.{attribute}", cause, "out-of-range")
+        if (shape.delay or shape.loss) and not ShapedLink.netem:
+            built = circuit.shape
+            if built is None or (shape.delay, shape.loss) != (built.delay, built.loss):
+                raise Unavailable(
+                    "netem: this kernel cannot emulate delay and loss; use the platform guest",
+                    code="missing-requirement",
+                )
+        nodes = (circuit.name,) * 2 if circuit.line else circuit.ends
+        for node, interface in zip(nodes, circuit.shaped, strict=True):
+            self._batch(node, "tc", tc_lines(interface, shape, netem=bool(ShapedLink.netem), change=True))
+        self._changed[circuit.name] = shape
+
+    def _take(self, circuit: Circuit, *, up: bool) -> None:
+        for node, interface in zip(circuit.ends, circuit.interfaces, strict=True):
+            lines = [f"link set dev {interface} {'up' if up else 'down'}"]
+            self._batch(node, "ip", [*lines, *(self._routes_by(node, interface) if up else ())])
+        (self._down.discard if up else self._down.add)(circuit.name)
+
+    def _routes_by(self, node: str, interface: str) -> Iterator[str]:
+        """Lines that set the static routes of a node whose next hop is behind an interface."""
+        addresses = [end.address for end in self._campuses().interfaces(node) if end.name == interface]
+        networks = [ip_interface(address).network for address in addresses if address is not None]
+        for destination, via in self.net[node].params.get("routes", ()):
+            if any(ip_address(via) in network for network in networks):
+                yield f"route replace {destination} via {via}"
+
+    def _batch(self, node: str, tool: str, lines: Sequence[str]) -> None:
+        command = ["mnexec", "-a", str(self.net[node].pid), tool, "-batch", "-"]
+        commands.output(command, "\n".join((*lines, "")), told=f"{node}: {tool}")
 
 
 @contextmanager
-def testbed(  # it is no test
-    topology: Topology,
-    folder: Path,
-    openflow_port: int,
-    *,
-    kernel_datapath: bool | None = None,  # noqa: PT028
-) -> Iterator[Testbed]:
-    """Build the network, wait until it forwards, and remove it at the end.
+def build_testbed(topo: CampusTopo | CloudTopo, folder: Path) -> Iterator[Testbed]:
+    """Build a network, wait until every host reaches its next hops, and remove the network at the end.
 
-    :param folder: the run folder; Open vSwitch's files are in ``ovs/`` below it.
-    :param openflow_port: TCP port on 127.0.0.1 of this namespace that the campus edges connect to.
-    :param kernel_datapath: whether switches are the kernel's; None: if it has them.
-    :raises Unavailable: if it cannot be built here, saying what is missing.
+    :param folder: of :func:`~mininet_topos.isolation.folder_inside`.
+    :raises Unavailable: if this process is not isolated, or the network cannot be built here.
     """
-    with (
-        joined_hosts(topology, folder, kernel_datapath=kernel_datapath) as hosts,
-        switched(hosts, openflow_port) as built,
-    ):
-        yield built
+    if os.getpid() != 1 and not is_guest():
+        raise Unavailable(
+            "a testbed is built only in namespaces of its own: start the program with run_isolated"
+        )
+    if KERNEL_DATAPATH.exists():
+        await_processors()
+    commands.output(["ip", "link", "set", "dev", "lo", "up"])
+    with open_vswitch(folder / "ovs") as switches, _environment(switches), _mininet(topo) as net:
+        datapath = "kernel" if KERNEL_DATAPATH.exists() else "user"
+        delays = "netem delay and loss" if ShapedLink.netem else "no delay and no loss (no netem)"
+        testbed = Testbed(
+            topo, folder, net, switches, f"Open vSwitch {datapath} datapath, HTB rates, {delays}"
+        )
+        _write_pids(net, folder / HOSTS)
+        _await_forwarding(testbed)
+        yield testbed
+
+
+class _Controller(RemoteController):  # type: ignore[misc]
+    """ADON, which starts later."""
+
+    def checkListening(self) -> None:  # noqa: N802 - Mininet's name
+        """Expect nothing."""
 
 
 @contextmanager
-def switched(hosts: JoinedHosts, openflow_port: int) -> Iterator[Testbed]:
-    """The second half of :func:`testbed`: switches for hosts that are there; the hosts stay when it ends."""
-    topology, emulated_by, laps = hosts.topology, hosts.emulated_by, Laps()
-    if emulated_by.datapath == "kernel":
-        await_processors()
-        laps.lap("the machine's first seconds")
-    with open_vswitch(hosts.folder / "ovs") as switches:
-        laps.lap("Open vSwitch starts")
-        switches.vsctl(*building.bridges(topology, emulated_by, openflow_port))
-        laps.lap("switches")
-        switches.add_flows({switch.name: switch.rules for switch in topology.switches})
-        laps.lap("rules")
-        _await_forwarding(hosts)
-        laps.lap("first answers")
-        shapes = {end.name: end.shape for link in topology.links for end in link.ends if end.shape}
-        yield Testbed(hosts, switches, {**hosts.took, **laps.took}, shapes)
-
-
-def _await_forwarding(hosts: JoinedHosts) -> None:
-    """Ready means that every host reaches its own routers and they each other, by real pings."""
-    wanted = [
-        *dict.fromkeys((host.name, route.via) for host in hosts.topology.hosts for route in host.routes)
-    ]
-    until = ("-c", "1", "-i", str(PING_INTERVAL), "-w", str(READY_TIMEOUT))  # the first answer
-    pings = list[subprocess.Popen[bytes]]()
+def _environment(switches: OpenVSwitch) -> Iterator[None]:
+    """Mininet's programs talk to this Open vSwitch, and find the system's programs."""
+    before = dict(os.environ)
+    os.environ.update(commands.with_system_programs() | dict(switches.environment))
     try:
-        for name, via in wanted:
-            with hosts.host(name).entered():
-                argv = ["ping", "-n", "-q", *until, via]
-                pings.append(subprocess.Popen(argv, stdout=subprocess.DEVNULL, start_new_session=True))
-        for (name, via), ping in zip(wanted, pings, strict=True):
-            if ping.wait(READY_TIMEOUT + 1) != 0:
-                raise Unavailable(f"testbed: {name} does not reach {via}")
+        yield
     finally:
-        for ping in pings:
-            ping.kill()
-            ping.wait()
+        os.environ.clear()
+        os.environ.update(before)
+
+
+@contextmanager
+def _mininet(topo: CampusTopo | CloudTopo) -> Iterator[Mininet]:
+    Mininet.inited = True  # its init() changes limits of the whole machine
+    net = Mininet(topo, controller=None, build=False)
+    try:
+        net.addController("adon", _Controller, ip="127.0.0.1", port=OPENFLOW_PORT)
+        net.start()
+        yield net
+    except RuntimeError as error:
+        raise Unavailable(f"testbed: {error}") from error
+    finally:
+        with suppress(RuntimeError):  # a network that is half built
+            net.stop()
+
+
+def _write_pids(net: Mininet, folder: Path) -> None:
+    folder.mkdir()
+    for host in net.hosts:
+        (folder / host.name).write_text(f"{host.pid}\n")
+
+
+def _await_forwarding(testbed: Testbed) -> None:
+    """Wait until every host reaches the next hops of its routes, by pings."""
+    wanted = dict.fromkeys(
+        (host.name, via) for host in testbed.net.hosts for _, via in host.params.get("routes", ())
+    )
+    until = ("-c", "1", "-i", str(PING_INTERVAL), "-w", str(READY_TIMEOUT))  # the first answer
+    pings = {
+        (name, via): testbed.popen(name, ["ping", "-n", "-q", *until, via], stdout=subprocess.DEVNULL)
+        for name, via in wanted
+    }
+    for (name, via), ping in pings.items():
+        if ping.wait() != 0:
+            raise Unavailable(f"testbed: {name} does not reach {via}")

@@ -1,7 +1,7 @@
 """A test network as values: switches, hosts, routers, and the links between their interfaces.
 
 They are made of a :class:`~mininet_topos.topologies.campus_topo.CampusTopo`, which checks them.
-:mod:`mininet_topos.testbed` builds them.
+:mod:`mininet_topos.old_testbed` builds them.
 
 Units: bits/s on the wire (with Ethernet headers, as Linux ``tc`` counts), seconds, frames.
 """

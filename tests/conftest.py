@@ -19,7 +19,7 @@ import pytest
 import typer.testing
 from hypothesis import settings
 
-from mininet_topos.isolation import default_folder, run_folder, run_isolated
+from mininet_topos.old_isolation import default_folder, run_folder, run_isolated
 from tests.depth import DEPTH
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from mininet_topos.isolation import run_folders
+from mininet_topos.old_isolation import run_folders
 from mininet_topos.waiting import wait_until
 
 

@@ -21,7 +21,7 @@ from adon.errors import InvalidInput, Unavailable
 
 if TYPE_CHECKING:
     from mininet_topos.adon_server import AdonServer
-    from mininet_topos.next.testbed import Testbed
+    from mininet_topos.testbed import Testbed
     from mininet_topos.topologies.campus_topo import CampusTopo
 
 AFTER_DASHES = "adon.after_dashes"
@@ -58,7 +58,7 @@ def run(
     config: Annotated[bool, typer.Option("--config", help="Print ADON's configuration for mn.")] = False,
 ) -> None:
     """Run a test network with ADON until its prompt or command ends."""
-    from mininet_topos.next.isolation import FOLDER
+    from mininet_topos.isolation import FOLDER
     from mininet_topos.topology_catalog import BUILT_IN, load_topology
 
     if list_:
@@ -84,8 +84,8 @@ def run(
 
 def _run_again(platform: str | None, words: list[str]) -> int:
     """Run this command inside; its exit status."""
-    from mininet_topos.next.isolation import run_isolated
-    from mininet_topos.next.platforms import Platform, choose_platform
+    from mininet_topos.isolation import run_isolated
+    from mininet_topos.platforms import Platform, choose_platform
 
     choice = choose_platform(platform, needs_netem=False)
     typer.echo(f"platform  {choice.platform}: {choice.reason}")
@@ -98,9 +98,9 @@ def _run_again(platform: str | None, words: list[str]) -> int:
 
 def _run_inside(topo: CampusTopo, name: str, command: list[str], *, with_adon: bool) -> int:
     from mininet_topos.adon_server import URL
-    from mininet_topos.next.isolation import folder_inside
-    from mininet_topos.next.testbed import build_testbed
+    from mininet_topos.isolation import folder_inside
     from mininet_topos.nodes import CLI
+    from mininet_topos.testbed import build_testbed
 
     folder = folder_inside()
     with build_testbed(topo, folder) as testbed:
@@ -171,8 +171,8 @@ def exec_(
     topology: Annotated[str | None, typer.Option(help="Which, if several test networks run.")] = None,
 ) -> None:
     """Run a program, or a shell, in a host of a running test network."""
-    from mininet_topos.next.isolation import PID
-    from mininet_topos.next.testbed import HOSTS
+    from mininet_topos.isolation import PID
+    from mininet_topos.testbed import HOSTS
 
     folder = _running(topology)
     hosts = {file.name: file.read_text().strip() for file in (folder / HOSTS).iterdir()}
@@ -192,7 +192,7 @@ def exec_(
 
 def _running(topology: str | None) -> Path:
     """Return the folder of the one test network that runs, or of the one with this topology."""
-    from mininet_topos.next.isolation import running_folders
+    from mininet_topos.isolation import running_folders
 
     found = {
         folder: (folder / TOPOLOGY).read_text()

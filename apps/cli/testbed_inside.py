@@ -43,7 +43,7 @@ def ping(
     json_: JsonFlag = False,
 ) -> None:
     """Ping over each path, by the rules that ADON has installed for it."""
-    from mininet_topos import platforms
+    from mininet_topos import old_platforms as platforms
     from mininet_topos.standing import found, pings
 
     name, paths = found.split(words or [])
@@ -67,7 +67,7 @@ def shell(
 
     It begins in the folder that you are in, or in / where the test network has none of that path.
     """
-    from mininet_topos import platforms
+    from mininet_topos import old_platforms as platforms
     from mininet_topos.standing import found
 
     name, rest = found.split(words)

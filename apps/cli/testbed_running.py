@@ -13,7 +13,7 @@ from adon.errors import InvalidInput
 from apps.cli.common import JsonFlag, print_json, print_table
 
 if TYPE_CHECKING:
-    from mininet_topos.platforms.bed import Bed
+    from mininet_topos.old_platforms.bed import Bed
     from mininet_topos.standing.asked import Asked, Standing
 
 ADON = {True: "answers", False: "does not answer", None: "none"}
@@ -55,7 +55,7 @@ def up(
     if foreground:
         _stay(asked, tell, as_json=json_)
         return
-    from mininet_topos import platforms
+    from mininet_topos import old_platforms as platforms
     from mininet_topos.standing.background import brought_up
 
     standing = brought_up(asked, tell)

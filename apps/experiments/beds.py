@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from apps.experiments import edges
 from apps.experiments.interrupting import Interruption
 from apps.experiments.progress import Progressing
-from mininet_topos import platforms
-from mininet_topos.isolation import default_folder, run_folder
+from mininet_topos import old_platforms as platforms
 from mininet_topos.networks import Network
-from mininet_topos.platforms import Choice
-from mininet_topos.platforms.bed import Bed
+from mininet_topos.old_isolation import default_folder, run_folder
+from mininet_topos.old_platforms import Choice
+from mininet_topos.old_platforms.bed import Bed
 
 PREFIX = "experiment"
 

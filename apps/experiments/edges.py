@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from adon.errors import AdonError
 from apps.experiments.kept import at_once, keep
 from mininet_topos.networks import Site
-from mininet_topos.platforms.bed import Bed
+from mininet_topos.old_platforms.bed import Bed
 from mininet_topos.static_rules import Rule, Traffic, rules
 
 OURS = "cookie=0xad00000000000000/0xff00000000000000"

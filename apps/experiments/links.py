@@ -12,7 +12,7 @@ from mininet_topos.shaping import Change
 
 
 class Bed(Protocol):
-    """What of a bed is used here (:class:`mininet_topos.platforms.bed.Bed`)."""
+    """What of a bed is used here (:class:`mininet_topos.old_platforms.bed.Bed`)."""
 
     @property
     def network(self) -> Network:

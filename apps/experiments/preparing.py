@@ -13,9 +13,9 @@ from adon.experiments.reading import Source
 from adon.nearest_key import absent
 from apps.experiments import around
 from apps.experiments.folder import RESULTS
-from mininet_topos import platforms
+from mininet_topos import old_platforms as platforms
 from mininet_topos.networks import Network
-from mininet_topos.platforms import Choice
+from mininet_topos.old_platforms import Choice
 from mininet_topos.result_folder import require_folder
 
 

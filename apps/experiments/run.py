@@ -27,7 +27,7 @@ from apps.experiments.progress import Progressing
 from apps.experiments.record import Outcome, Record
 from apps.experiments.seen_tests import SeenTests
 from apps.experiments.trial import INTERRUPTED, Running
-from mininet_topos.platforms.bed import Bed
+from mininet_topos.old_platforms.bed import Bed
 
 FAILURES = 3
 """After so many trials in a row for which no network comes up, the run is given up."""

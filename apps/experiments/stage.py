@@ -30,8 +30,8 @@ from apps.experiments.ours import Ours
 from apps.experiments.pinned import WithPinned
 from measurement.model import PathKey
 from mininet_topos.networks import Network
-from mininet_topos.platforms.bed import Bed
-from mininet_topos.platforms.controlled import configuration_of
+from mininet_topos.old_platforms.bed import Bed
+from mininet_topos.old_platforms.controlled import configuration_of
 from mininet_topos.serving import Adon, prepared
 from mininet_topos.waiting import wait_until
 

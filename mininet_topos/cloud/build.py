@@ -1,6 +1,6 @@
 """Build a described cloud in this process's own namespaces, and remove it.
 
-To be used in a process under ``unshare --net --pid --mount`` (:func:`mininet_topos.isolation.run_isolated`):
+To be used in a process under ``unshare --net --pid --mount``:
 nothing outside is touched, and whatever happens to the process, all of it ends with it.
 """
 

@@ -32,9 +32,9 @@ from mininet_topos.demo.stage import (
 )
 from mininet_topos.demo.telling import Carry, Telling
 from mininet_topos.interruption import sigterm_interrupts
-from mininet_topos.isolation import default_folder, run_folder
 from mininet_topos.networks import named
-from mininet_topos.platforms.bed import Bed
+from mininet_topos.old_isolation import default_folder, run_folder
+from mininet_topos.old_platforms.bed import Bed
 from mininet_topos.result_folder import require_folder
 from mininet_topos.standing.people import NAMES, people
 

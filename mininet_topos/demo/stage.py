@@ -23,16 +23,16 @@ from typing import Any
 from adon.client import Client
 from adon.errors import Conflict, Unavailable
 from measurement.scheduling import Task
-from mininet_topos import platforms
+from mininet_topos import old_platforms as platforms
 from mininet_topos.carrying import Load, carrying, deliver, meanwhile
 from mininet_topos.demo.scenario import CONTENDING_STREAMS, DESTINATION, L2, SOURCE
 from mininet_topos.demo.telling import Delivered
-from mininet_topos.isolation import RunFolder, default_folder, require_isolation, run_folder
 from mininet_topos.networks import Network
 from mininet_topos.networks.configuration import DEFAULT_SCHEDULE, Schedule
-from mininet_topos.platforms.bed import Bed
-from mininet_topos.platforms.choosing import HOST
-from mininet_topos.platforms.controlled import configuration_of
+from mininet_topos.old_isolation import RunFolder, default_folder, require_isolation, run_folder
+from mininet_topos.old_platforms.bed import Bed
+from mininet_topos.old_platforms.choosing import HOST
+from mininet_topos.old_platforms.controlled import configuration_of
 from mininet_topos.serving import prepared
 
 PREFIX = "demo"

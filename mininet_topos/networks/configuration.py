@@ -31,7 +31,7 @@ AROUND_OTHERS = 3.0
 
 
 class Contact(Protocol):
-    """How a measurement point is reached (:class:`mininet_topos.platforms.bed.PointContact`)."""
+    """How a measurement point is reached (:class:`mininet_topos.old_platforms.bed.PointContact`)."""
 
     @property
     def url(self) -> str:

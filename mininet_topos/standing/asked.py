@@ -22,7 +22,7 @@ class Asked:
     :param name: of the run folder.
     :param network: a network that is built in, or the path of a file that describes one.
     :param scale: its described rates are divided by it; None for the description's own.
-    :param platform: as :func:`mininet_topos.platforms.choose` takes it.
+    :param platform: as :func:`mininet_topos.old_platforms.choose` takes it.
     :param adon: whether ADON controls it.
     """
 

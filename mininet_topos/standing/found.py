@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adon.errors import Conflict, InvalidInput, Unavailable
-from mininet_topos.isolation import default_folder, run_folders
+from mininet_topos.old_isolation import default_folder, run_folders
 from mininet_topos.standing.asked import FILE, Standing, read
 
 STOP_TIMEOUT = 30.0

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adon.errors import AdonError, InvalidInput
-from mininet_topos import platforms
+from mininet_topos import old_platforms as platforms
 from mininet_topos.interruption import sigterm_interrupts
-from mininet_topos.isolation import default_folder, run_folder
-from mininet_topos.platforms.bed import Bed
+from mininet_topos.old_isolation import default_folder, run_folder
+from mininet_topos.old_platforms.bed import Bed
 from mininet_topos.standing import asked as values
 from mininet_topos.standing import pings
 from mininet_topos.standing.asked import Asked, Standing
@@ -77,7 +77,7 @@ def standing(asked: Asked, tell: Tell) -> Iterator[tuple[Standing, Bed]]:
 
 def _prepared(bed: Bed) -> AbstractContextManager[Adon]:
     from mininet_topos.networks.configuration import fitting
-    from mininet_topos.platforms.controlled import configuration_of
+    from mininet_topos.old_platforms.controlled import configuration_of
     from mininet_topos.serving import prepared
 
     return prepared(bed, configuration_of(bed, schedule=fitting(bed.network)), bed.folder / "adon")

@@ -15,7 +15,7 @@ from typing import Any
 
 from adon.errors import Unavailable
 from mininet_topos.networks import Network
-from mininet_topos.platforms.bed import Bed
+from mininet_topos.old_platforms.bed import Bed
 
 _RTT = re.compile(r"time=([\d.]+) ms")
 _PACKETS = re.compile(r"n_packets=(\d+)")

@@ -18,8 +18,8 @@ from adon.client import Client
 from adon.errors import InvalidInput
 from apps.cli import testbed_inside
 from mininet_topos import networks
-from mininet_topos.isolation import default_folder, run_folder
-from mininet_topos.platforms.in_folder import known
+from mininet_topos.old_isolation import default_folder, run_folder
+from mininet_topos.old_platforms.in_folder import known
 from mininet_topos.standing.asked import Standing, write
 from mininet_topos.waiting import wait_until
 

@@ -19,7 +19,7 @@ from apps.evaluation import logfile
 from measurement.evaluation.answers import answers
 from measurement.evaluation.results import Path as Way
 from measurement.probes.key import write_key
-from mininet_topos.isolation import UNSHARE
+from mininet_topos.old_isolation import UNSHARE
 from tests.evaluations.documents import TEXT
 from tests.undisturbed import undisturbed
 

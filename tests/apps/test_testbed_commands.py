@@ -15,7 +15,7 @@ from adon.yamlfile import parse_model
 from apps.cli.main import app
 from mininet_topos.topology_catalog import BUILT_IN
 from mininet_topos.waiting import wait_until
-from tests.mininet_topos.next.isolated import ROOT, processes
+from tests.mininet_topos.isolated import ROOT, processes
 
 ADON = (sys.executable, "-m", "apps.cli.main")
 ENDING = 60.0

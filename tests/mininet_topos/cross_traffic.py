@@ -15,7 +15,7 @@ from typing import Literal
 
 from adon.errors import InvalidInput, Unavailable
 from adon.units import format_rate
-from mininet_topos.testbed import Testbed
+from mininet_topos.old_testbed import Testbed
 from mininet_topos.waiting import wait_until
 
 START_TIMEOUT = 10.0

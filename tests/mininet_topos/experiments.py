@@ -17,10 +17,10 @@ import adon.config
 from mininet_topos.demo.scenario import CONTENDING_STREAMS
 from mininet_topos.networks import Dtn, named
 from mininet_topos.networks.configuration import configuration
-from mininet_topos.platforms.bed import PointContact
+from mininet_topos.old_platforms.bed import PointContact
+from mininet_topos.old_testbed import Testbed
 from mininet_topos.points import measurement_points
 from mininet_topos.static_rules import Traffic, pin
-from mininet_topos.testbed import Testbed
 from mininet_topos.topology import MEASUREMENT_POINT_PORT
 from mininet_topos.transfer import Transfer, arguments
 from mininet_topos.waiting import wait_until

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from mininet_topos.networks import named
-from mininet_topos.testbed import testbed
+from mininet_topos.old_testbed import testbed
 
 OPENFLOW_PORT = 6653
 

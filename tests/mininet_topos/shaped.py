@@ -7,9 +7,9 @@ import socket
 from typing import Any
 
 from mininet_topos import networks
+from mininet_topos.old_testbed import Testbed
 from mininet_topos.shaping import Change
 from mininet_topos.static_rules import Traffic, pin
-from mininet_topos.testbed import Testbed
 from tests.undisturbed import undisturbed
 
 NETWORK = networks.named("mu_osu")

@@ -7,10 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from apps.cli.main import app
-from mininet_topos import isolation
+from mininet_topos import old_isolation as isolation
 from mininet_topos.demo import main, stage
 from mininet_topos.demo.record import Check
-from mininet_topos.isolation import default_folder, run_folder
+from mininet_topos.old_isolation import default_folder, run_folder
 
 
 @pytest.fixture(autouse=True)

@@ -1,332 +1,147 @@
 from __future__ import annotations
 
-import fcntl
-import os
+import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import rmtree
 
 import pytest
 
-from adon.errors import Conflict
-from mininet_topos import isolation
-from mininet_topos.isolation import default_folder, run_folder, run_folders
+from mininet_topos.isolation import folder_inside, run_folder, run_folders
 from mininet_topos.waiting import wait_until
+from tests.mininet_topos.isolated import BUILD, ROOT, processes, start
 from tests.support.refusals import refused
 
-ROOT = Path(__file__).parent.parent.parent
-SHORT = Path("/tmp")
-UP = (sys.executable, "-m", "apps.cli.main", "testbed", "up", "--platform", "host")
+ENDING = 60.0
+"""Seconds within which the kernel ends all processes of a namespace on a busy machine."""
 
 
 @pytest.fixture
-def folder(testbed_name: str) -> Path:
-    return SHORT / testbed_name
-
-
-def test_a_folder_has_one_owner_at_a_time(folder, monkeypatch):
-    monkeypatch.setattr(isolation, "RELEASE_TIMEOUT", 0.05)
-    with run_folder(folder), refused("conflict", "run folder"), run_folder(folder):
-        pass
-    assert not folder.exists()
-
-
-def test_the_remains_of_a_killed_run_are_removed(folder):
-    (folder / "ovs").mkdir(parents=True)
-    (folder / "ovs" / "db.sock").touch()
-    (folder / "pid").write_text("1")
-    with run_folder(folder) as ours:
-        assert list(ours.path.iterdir()) == []
-    assert not folder.exists()
-
-
-def test_a_link_in_the_remains_is_not_followed(folder, tmp_path):
-    kept = tmp_path / "kept"
-    kept.touch()
-    folder.mkdir()
-    (folder / "link").symlink_to(tmp_path)
-    with run_folder(folder):
-        pass
-    assert kept.exists()
-
-
-def test_a_path_too_long_for_its_sockets_is_refused():
-    with refused("wrong-length", "run folder"), run_folder(SHORT / ("x" * 90)):
-        pass
-
-
-@pytest.mark.parametrize("name", ["", "../x", "a b", "x" * 33])
-def test_a_name_is_a_plain_word(name):
-    with refused("invalid", "name"):
-        default_folder(name)
-
-
-@pytest.fixture
-def apart(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Run folders of this test's own; what holds them is there before, as ``$XDG_RUNTIME_DIR`` is."""
-    with tempfile.TemporaryDirectory(prefix="adon-", dir=SHORT) as short:
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A runtime folder of this test's own, with a path that is short enough for sockets."""
+    with tempfile.TemporaryDirectory(prefix="adon-", dir="/tmp", ignore_cleanup_errors=True) as short:
         monkeypatch.setenv("XDG_RUNTIME_DIR", short)
         yield Path(short)
 
 
-def test_the_last_one_removes_the_folder_of_run_folders(apart):
-    with run_folder(default_folder("one")):
-        with run_folder(default_folder("other")):
+def test_a_folder_is_removed_by_its_owner(runtime):
+    with run_folder() as folder:
+        (folder / "ovs").mkdir()
+        assert folder.parent == run_folders()
+    assert list(run_folders().iterdir()) == []
+
+
+def test_folders_of_ended_owners_are_removed_and_those_of_others_stay(runtime):
+    with run_folder() as owned:
+        left = run_folders() / "testbed-left"
+        (left / "ovs").mkdir(parents=True)
+        with run_folder() as other:
+            assert set(run_folders().iterdir()) == {owned, other}
+
+
+def test_link_among_folders_is_not_followed(runtime, tmp_path):
+    (tmp_path / "kept").touch()
+    with run_folder():
+        (run_folders() / "link").symlink_to(tmp_path)
+        with run_folder():
             pass
-        assert run_folders().exists()
-    assert list(apart.iterdir()) == []
+    assert (tmp_path / "kept").exists()
 
 
-def test_no_other_folder_is_removed_for_being_empty(apart):
-    mine = apart / "mine"
-    mine.mkdir()
-    with run_folder(mine / "run"):
-        pass
-    assert mine.exists()
-
-
-def test_a_folder_that_goes_while_it_is_made_is_made_again(apart, monkeypatch):
-    """Another testbed ends between our making the outer folder and the inner one."""
-    real, ended = Path.mkdir, []
-
-    def mkdir(path: Path, *arguments: object, **options: object) -> None:
-        if path.name == "one" and not ended:
-            ended.append(path)
-            run_folders().rmdir()
-        real(path, *arguments, **options)
-
-    monkeypatch.setattr(Path, "mkdir", mkdir)
-    with run_folder(default_folder("one")) as ours:
-        assert ours.path.exists()
-    assert ended
-
-
-def test_what_goes_again_and_again_is_refused_in_the_end(apart, monkeypatch):
-    def gone(path: Path) -> None:
-        raise FileNotFoundError(2, "No such file or directory")
-
-    monkeypatch.setattr(isolation, "RELEASE_TIMEOUT", 0.05)
-    monkeypatch.setattr(isolation, "_make", gone)
-    with refused("invalid", "run folder"), run_folder(default_folder("one")):
+def test_path_that_is_too_long_for_sockets_is_refused(runtime, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / ("x" * 90)))
+    with refused("wrong-length", "run folder"), run_folder():
         pass
 
 
-OPENS_AND_ENDS = (
-    "from mininet_topos.isolation import default_folder, run_folder\n"
-    "for _ in range(40):\n"
-    "    with run_folder(default_folder({name!r})):\n"
-    "        pass\n"
+def test_program_that_is_not_isolated_has_no_folder(monkeypatch):
+    monkeypatch.delenv("ADON_TESTBED_FOLDER", raising=False)
+    with refused("conflict", "testbed"):
+        folder_inside()
+
+
+OPEN_AND_CLOSE = """
+from mininet_topos.isolation import run_folder
+for _ in range(40):
+    with run_folder() as folder:
+        (folder / "ovs").mkdir()
+        assert folder.exists()
+"""
+
+
+def test_testbeds_that_start_and_end_at_once_do_not_disturb_each_other(runtime):
+    argv = [sys.executable, "-c", OPEN_AND_CLOSE]
+    running = [subprocess.Popen(argv, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [(one.communicate()[1], one.returncode) for one in running] == [("", 0)] * 3
+    assert list(run_folders().iterdir()) == []
+
+
+@pytest.mark.testbed
+@pytest.mark.parametrize(("script", "status"), [("exit 3", 3), ("kill -KILL $$; exit 4", 4), ("true", 0)])
+def test_exit_status_is_the_programs(runtime, script, status):
+    # The first process of a PID namespace cannot kill itself (pid_namespaces(7)).
+    process = start("host", runtime, ["sh", "-c", script])
+    assert (process.communicate()[0], process.returncode) == ("", status)
+
+
+@pytest.mark.testbed
+def test_program_has_its_own_network_and_processes(runtime):
+    output, _ = start("host", runtime, ["sh", "-c", "echo $$; true"]).communicate()
+    assert output.split()[0] == "1"
+
+
+SERVE = (
+    "import os, socket; socket.socket(fileno=int(os.environ['ADON_WEB_SOCKET'])).accept()[0].send(b'inside')"
 )
-
-
-def test_testbeds_that_come_and_go_at_once_do_not_disturb_each_other(apart):
-    comers = [
-        subprocess.Popen(
-            [sys.executable, "-c", OPENS_AND_ENDS.format(name=name)],
-            cwd=ROOT,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for name in ("a", "b", "c")
-    ]
-    assert [(one.communicate(timeout=60)[1], one.returncode) for one in comers] == [("", 0)] * 3
-    assert list(apart.iterdir()) == []
-
-
-def remover(path: Path) -> subprocess.Popen[bytes]:
-    """What an owner leaves behind that is killed at once."""
-    argv = ["sh", "-c", isolation._REMOVE_AFTER_US, "sh", str(path), str(path.parent)]
-    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def test_what_a_killed_owner_leaves_is_removed_when_nobody_has_it(apart):
-    path = default_folder("one")
-    path.mkdir(parents=True)
-    (path / "pid").touch()
-    assert remover(path).wait(10) == 0
-    assert list(apart.iterdir()) == []
-    assert remover(path).wait(10) != 0  # and there is no file of that name
-    assert list(apart.iterdir()) == []
-
-
-def test_another_ones_folder_of_the_same_name_is_not_removed(apart):
-    """The remover waits for one that the next owner removes; a third has made its own by then."""
-    path = default_folder("one")
-    with run_folder(path) as ours:
-        waiting = remover(path)
-        asked = f"{os.fstat(ours.lock).st_ino}"
-        assert wait_until(lambda: _waits(asked), 10)
-        path.rmdir()
-        path.mkdir()
-        (path / "pid").touch()
-        again = os.dup(ours.lock)
-        fcntl.flock(again, fcntl.LOCK_UN)
-        os.close(again)
-        waiting.wait(10)
-        assert (path / "pid").exists()
-
-
-def _waits(inode: str) -> bool:
-    """Whether somebody waits for a lock on this file (proc_locks(5))."""
-    lines = Path("/proc/locks").read_text().splitlines()
-    return any(" -> " in line and f":{inode} " in line for line in lines)
-
-
-# --- living testbeds --------------------------------------------------------------------------------
-
-
-class Up:
-    """A testbed that another process owns, as a user who typed ``adon testbed up --foreground`` has it."""
-
-    def __init__(self, name: str) -> None:
-        self.folder = default_folder(name)
-        self.owner = subprocess.Popen(
-            # What a shell starts in the background ignores SIGINT, and so does all that comes of it.
-            ["env", "--default-signal=INT", *UP, "--foreground", "--no-adon", "--name", name],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        assert self.owner.stdout is not None
-        assert any("stays until" in line for line in self.owner.stdout)
-        first = int((self.folder / "pid").read_text())
-        self.namespaces = {Path(f"/proc/{first}/ns/{kind}").readlink() for kind in ("pid", "net")}
-
-    def processes(self) -> list[str]:
-        """Processes of the whole machine that are in one of its namespaces."""
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                inside = {(process / "ns" / kind).readlink() for kind in ("pid", "net")}
-            except OSError:
-                continue  # it has just ended
-            if inside & self.namespaces:
-                found.append(process.name)
-        return found
-
-
-@pytest.fixture
-def up(testbed_name: str) -> Iterator[Up]:
-    testbed = Up(testbed_name)
-    yield testbed
-    testbed.owner.kill()
-    testbed.owner.wait()
-    testbed.owner.stdout.close()
-    with run_folder(testbed.folder):
-        pass
-
-
-def interfaces() -> str:
-    return subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True).stdout
+WEB = """
+import socket, sys
+from pathlib import Path
+from mininet_topos.isolation import WEB_SOCKET, run_isolated
+from mininet_topos.platforms import Platform
+with socket.create_server(("127.0.0.1", 0)) as web:
+    print(web.getsockname()[1], flush=True)
+    run_isolated([sys.executable, "-c", sys.argv[1]], Platform.HOST, shared=Path.cwd(), web=web)
+"""
 
 
 @pytest.mark.testbed
-def test_kill_9_of_the_owner_leaves_nothing(testbed_name):
-    before = interfaces()
-    testbed = Up(testbed_name)
-    assert len(testbed.processes()) > 5
-    testbed.owner.kill()
-    testbed.owner.wait()
-    testbed.owner.stdout.close()
-    assert wait_until(lambda: testbed.processes() == [], 10)
-    assert interfaces() == before
-    assert wait_until(lambda: not testbed.folder.exists(), 10)
+def test_socket_of_the_machine_is_served_from_inside(runtime):
+    process = subprocess.Popen(
+        [sys.executable, "-c", WEB, SERVE], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        with socket.create_connection(("127.0.0.1", int(process.stdout.readline()))) as connection:
+            assert connection.recv(6) == b"inside"
+        assert process.wait() == 0
 
 
 @pytest.mark.testbed
-@pytest.mark.parametrize(
-    "end",
-    [
-        pytest.param(lambda pid: os.killpg(pid, signal.SIGINT), id="Ctrl-C in its terminal"),
-        pytest.param(lambda pid: os.kill(pid, signal.SIGTERM), id="SIGTERM to the owner"),
-    ],
-)
-def test_an_interrupted_testbed_removes_everything_and_its_folder(up, end):
-    end(up.owner.pid)
-    assert up.owner.wait(30) == 0
-    assert up.processes() == []
-    assert not up.folder.exists()
+def test_sigterm_ends_everything_and_removes_the_folder(runtime):
+    process = start("host", runtime, [sys.executable, "-c", BUILD])
+    with process:
+        assert process.stdout.readline() == "built\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 128 + signal.SIGKILL
+    assert wait_until(lambda: processes(runtime) == [], ENDING)
+    assert list(run_folders().iterdir()) == []
 
 
 @pytest.mark.testbed
-def test_two_testbeds_at_once_do_not_see_each_other(up):
-    other = Up(f"{up.folder.name}-b")
-    try:
-        assert not up.namespaces & other.namespaces
-        with pytest.raises(Conflict), run_folder(other.folder):
-            pass
-        dump = ["ovs-ofctl", "-O", "OpenFlow13", "dump-flows", "mu-edge"]
-        for testbed in (up, other):  # from outside the namespaces, as the guide says
-            environment = {**os.environ, "OVS_RUNDIR": str(testbed.folder / "ovs")}
-            done = subprocess.run(dump, env=environment, capture_output=True, text=True, check=True)
-            assert "actions=NORMAL" in done.stdout
-    finally:
-        os.killpg(other.owner.pid, signal.SIGINT)
-        try:
-            assert other.owner.wait(30) == 0
-        finally:
-            other.owner.kill()
-            other.owner.wait()
-            other.owner.stdout.close()
-
-
-def test_the_command_refuses_a_scale_that_cannot_be_built(testbed_name):
-    argv = [*UP, "--name", testbed_name, "--scale", "1"]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("circuits.line.rate: ")
-    assert not default_folder(testbed_name).exists()
-
-
-def test_what_is_put_into_the_folder_while_it_is_removed_is_removed_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As the database of a process that is just ending."""
-    folder, removals = tmp_path / "one", []
-
-    def removed(path: Path, *, ignore_errors: bool) -> None:
-        removals.append(path)
-        if len(removals) == 1:
-            (path / "late").touch()
-            return
-        rmtree(path, ignore_errors=ignore_errors)
-
-    monkeypatch.setattr("mininet_topos.isolation.shutil.rmtree", removed)
-    with run_folder(folder):
-        pass
-    assert (len(removals), folder.exists()) == (2, False)
-
-
-def test_the_next_owners_folder_is_not_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who makes it as soon as ours is gone."""
-    removals = []
-
-    def removed(path: Path, *, ignore_errors: bool) -> None:
-        removals.append(path)
-        rmtree(path, ignore_errors=ignore_errors)
-        path.mkdir()
-        (path / "pid").touch()
-
-    monkeypatch.setattr("mininet_topos.isolation.shutil.rmtree", removed)
-    with run_folder(folder):
-        pass
-    assert removals == [folder]
-    assert (folder / "pid").exists()
-    rmtree(folder)
-
-
-def test_who_is_interrupted_once_more_while_it_removes_its_folder_leaves_none(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(path: Path, *, ignore_errors: bool) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("mininet_topos.isolation.shutil.rmtree", interrupted)
-    with pytest.raises(KeyboardInterrupt), run_folder(folder) as ours:
-        (ours.path / "pid").touch()
-    assert wait_until(lambda: not folder.exists(), 10)
+def test_kill_9_at_any_moment_leaves_nothing_and_the_next_start_removes_the_folder(runtime):
+    seed = random.randrange(1 << 32)
+    moments = random.Random(seed)
+    for _ in range(10):
+        with start("host", runtime, [sys.executable, "-c", BUILD]) as process:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(moments.uniform(0.0, 2.5))
+            process.kill()
+        assert wait_until(lambda: processes(runtime) == [], ENDING), (seed, processes(runtime))
+    interfaces = subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True).stdout
+    assert not [line for line in interfaces.splitlines() if line.startswith(("mu-", "osu-", "line-", "t1-"))]
+    with start("host", runtime, ["true"]) as process:
+        assert process.wait() == 0
+    assert list(run_folders().iterdir()) == []

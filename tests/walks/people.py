@@ -14,7 +14,7 @@ from playwright.sync_api import expect, sync_playwright
 from adon.client import Client
 from adon.values import Role
 from mininet_topos.demo import stage
-from mininet_topos.platforms.host import HostBed
+from mininet_topos.old_platforms.host import HostBed
 from mininet_topos.standing.people import NAMES
 from tests.walks import auditor, engineer, operator, researcher
 from tests.walks.walking import CHROMIUM, PATIENCE, Walker, walker

@@ -21,7 +21,7 @@ from apps.experiments import around, csv_tables, folder, preparing, run
 from apps.experiments.interrupting import Interruption
 from apps.experiments.preparing import Prepared
 from apps.experiments.run import carry_out
-from mininet_topos.platforms import Choice, Platform
+from mininet_topos.old_platforms import Choice, Platform
 from tests.apps.experiments.loopback import Bed, file
 
 FLOW = "{flow: soykb, template: soykb, from: mu, to: osu, size: 100 MB}"

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mininet_topos.isolation import default_folder, run_folder, run_isolated
+from mininet_topos.old_isolation import default_folder, run_folder, run_isolated
 
 ROOT = Path(__file__).parent.parent.parent.parent
 

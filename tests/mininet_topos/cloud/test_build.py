@@ -9,7 +9,7 @@ import pytest
 
 from mininet_topos.cloud.build import built
 from mininet_topos.cloud.choreo import tree
-from mininet_topos.isolation import default_folder, run_folder
+from mininet_topos.old_isolation import default_folder, run_folder
 from mininet_topos.waiting import wait_until
 from tests.mininet_topos.cloud.inside import ROOT, run_inside
 from tests.support.refusals import refused

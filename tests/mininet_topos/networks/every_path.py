@@ -16,8 +16,8 @@ from typing import Any
 from adon.errors import Unavailable
 from mininet_topos.networks import Network, found
 from mininet_topos.networks import Path as TransitPath
+from mininet_topos.old_testbed import Testbed, testbed
 from mininet_topos.static_rules import Traffic, pin
-from mininet_topos.testbed import Testbed, testbed
 from mininet_topos.waiting import wait_until
 
 OPENFLOW_PORT = 6653

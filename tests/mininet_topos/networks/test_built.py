@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mininet_topos.isolation import default_folder, run_folder, run_isolated
+from mininet_topos.old_isolation import default_folder, run_folder, run_isolated
 
 ROOT = Path(__file__).parents[3]
 

@@ -12,7 +12,7 @@ from measurement.scheduling import Execution, overlaps
 from mininet_topos.demo.stage import ROUND_TRIPS
 from mininet_topos.networks import Network, named, names
 from mininet_topos.networks.configuration import DEFAULT_SCHEDULE, Schedule, configuration, fitting
-from mininet_topos.platforms.bed import PointContact
+from mininet_topos.old_platforms.bed import PointContact
 from mininet_topos.topologies.campus_topo import CampusTopo
 from tests.mininet_topos.topologies.declarations import network_of
 

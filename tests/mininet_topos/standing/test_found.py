@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mininet_topos.isolation import run_folder, run_folders
+from mininet_topos.old_isolation import run_folder, run_folders
 from mininet_topos.standing import found
 from mininet_topos.standing.asked import FILE, Standing, write
 from tests.support.refusals import refused

@@ -1,0 +1,201 @@
+"""Run one program in a User-Mode-Linux guest: a kernel with netem that is an ordinary process.
+
+The guest sees the host's files read-only and writes to one shared folder.  It has the rights of the caller,
+whatever its own root may do.  The first console of the guest is joined to the caller's standard input and
+output.  When the caller ends, even by ``kill -9``, so does the guest (:mod:`mininet_topos.guest_keeper`).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import termios
+import tty
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from adon.errors import Unavailable
+from mininet_topos import guest_keeper
+
+PACKAGES = Path(__file__).parents[1]
+"""The folder that holds ADON's packages."""
+PLACES = (PACKAGES / ".uml", Path("/"))
+"""Where Debian's package ``user-mode-linux`` is unpacked by ``scripts/setup.sh guest``, or installed."""
+INIT = Path(__file__).with_name("guest_init.sh")
+MEMORY = "2G"
+STATUS, CONSOLE, PROGRAM, PID = "status", "console", "program", "pid"
+"""Files of the control folder."""
+READY, _INTERRUPT, _END_OF_INPUT = b"\0", b"\x03", b"\x04"
+
+
+@dataclass(frozen=True, slots=True)
+class GuestKernel:
+    """A kernel that runs as a process.
+
+    :param image: the program.
+    :param modules: the folder of its modules.
+    """
+
+    image: Path
+    modules: Path
+
+
+def find_kernel(places: Sequence[Path] = PLACES) -> GuestKernel | None:
+    """Return the first kernel in these folders; None if there is none."""
+    for place in places:
+        image = place / "usr/bin/linux.uml"
+        versions = sorted((place / "usr/lib/uml/modules").glob("*.*"))
+        if image.exists() and versions:
+            return GuestKernel(image, versions[-1])
+    return None
+
+
+def is_guest() -> bool:
+    """Whether this process runs in such a kernel."""
+    return "User Mode Linux" in Path("/proc/cpuinfo").read_text()
+
+
+def run_in_guest(argv: Sequence[str], control: Path, shared: Path) -> int:
+    """Boot a guest, run one program in it, and return its exit status.
+
+    A Ctrl-C reaches the program as in a terminal of its own.
+
+    :param control: empty folder for files of the guest itself.
+    :param shared: folder that the program can write, under the same path.
+    :raises Unavailable: if there is no kernel, or the guest ends before its program.
+    """
+    kernel = find_kernel()
+    if kernel is None:
+        raise Unavailable(
+            "guest: no User-Mode-Linux kernel; run scripts/setup.sh guest", code="missing-requirement"
+        )
+    (control / PROGRAM).write_text(_script(argv))
+    ours, theirs = socket.socketpair()
+    with ours, _terminal() as size:
+        with theirs, theirs.dup() as again:
+            # Two descriptors: with one, the kernel stops reading after a write that had to wait.
+            line = (theirs.fileno(), again.fileno())
+            process = _start_keeper(_command_line(kernel, control, shared, line, size), line, control)
+        with process, _signals(ours):
+            try:
+                _join(ours)
+            finally:
+                assert process.stdin is not None  # noqa: S101 - it is a pipe
+                process.stdin.close()
+                process.wait()
+    return _status(control)
+
+
+def _script(argv: Sequence[str]) -> str:
+    """The program of the guest, as a shell script."""
+    environment = {"PYTHONPATH": str(PACKAGES), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {name: os.environ[name] for name in ("TERM", "LANG", "LC_ALL") if name in os.environ}
+    given = [f"export {name}={shlex.quote(value)}" for name, value in environment.items()]
+    return "\n".join((*given, f"cd {shlex.quote(str(Path.cwd()))}", f"exec {shlex.join(argv)}", ""))
+
+
+def _command_line(
+    kernel: GuestKernel, control: Path, shared: Path, line: tuple[int, int], size: str
+) -> list[str]:
+    return [
+        str(kernel.image),
+        f"mem={MEMORY}",
+        *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "init=/bin/sh"),
+        *("con=null", "con0=null,fd:1", f"con1=fd:{line[0]},fd:{line[1]}"),
+        f"ADON_VISIBLE={PACKAGES}:{Path.cwd()}",
+        f"ADON_WRITABLE={shared}",
+        f"ADON_CONTROL={control}",
+        f"ADON_MODULES={kernel.modules}",
+        f"ADON_TERMINAL={size}",
+        *("quiet", "--", str(INIT)),
+    ]
+
+
+def _start_keeper(argv: Sequence[str], line: tuple[int, int], control: Path) -> subprocess.Popen[bytes]:
+    # -I -S: it needs nothing but the standard library, and so starts sooner.
+    command = [sys.executable, "-I", "-S", str(guest_keeper.__file__), str(control / PID), "--", *argv]
+    with (control / CONSOLE).open("wb") as console:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=console,
+            stderr=subprocess.STDOUT,
+            pass_fds=line,
+            start_new_session=True,
+        )
+
+
+@contextmanager
+def _terminal() -> Iterator[str]:
+    """Pass keys on as they are typed while the guest runs; ``ROWSxCOLUMNS``, empty without a terminal."""
+    if not (os.isatty(0) and os.isatty(1)):
+        yield ""
+        return
+    before = termios.tcgetattr(0)
+    columns, rows = os.get_terminal_size(1)
+    try:
+        tty.setraw(0)
+        yield f"{rows}x{columns}"
+    finally:
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
+
+
+@contextmanager
+def _signals(line: socket.socket) -> Iterator[None]:
+    """SIGINT becomes a Ctrl-C in the guest; SIGTERM and SIGHUP end the guest."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    with ExitStack() as stack:
+        for number, handler in (
+            (signal.SIGINT, lambda *_: line.send(_INTERRUPT)),
+            (signal.SIGTERM, end),
+            (signal.SIGHUP, end),
+        ):
+            stack.callback(signal.signal, number, signal.signal(number, handler))
+        yield
+
+
+def _join(line: socket.socket) -> None:
+    """Copy standard input to the guest's console, and the console to standard output, until the guest ends.
+
+    The guest sends :data:`READY` first: input that a console gets before is lost.
+    """
+    readable, is_ready = [line.fileno()], False
+    while received := _exchange(line, readable):
+        if not is_ready:
+            is_ready, received = True, received.removeprefix(READY)
+            readable.append(0)
+        while received:
+            received = received[os.write(1, received) :]
+
+
+def _exchange(line: socket.socket, readable: list[int]) -> bytes:
+    """Pass on what is typed until the guest writes something; return that, empty when the guest has ended."""
+    while True:
+        ready, _, _ = select.select(readable, [], [])
+        if line.fileno() in ready:
+            try:
+                return line.recv(1 << 16)
+            except ConnectionResetError:
+                return b""
+        typed = os.read(0, 256)
+        if not typed:
+            readable.remove(0)
+        line.sendall(typed or _END_OF_INPUT)
+
+
+def _status(control: Path) -> int:
+    try:
+        return int((control / STATUS).read_text())
+    except (OSError, ValueError):
+        said = (control / CONSOLE).read_text(errors="replace").splitlines()[-5:]
+        raise Unavailable(f"the guest ended before its program: {' | '.join(said)}") from None

@@ -1,1 +1,0 @@
-"""Testbed whose users run inside its namespaces, or inside a User-Mode-Linux guest."""

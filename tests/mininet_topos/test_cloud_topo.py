@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mininet_topos.topologies.cloud_topo import CloudTopo, Dumbbell, RackTree
+from tests.mininet_topos.isolated import start
+
+
+def cloud(describe: Callable[[CloudTopo], None]) -> CloudTopo:
+    return type("Declared", (CloudTopo,), {"describe": describe})()
+
+
+def test_hops_are_counted_as_choreo_counts_them():
+    topo = RackTree(racks=4, instances=2)
+    assert [topo.hops("r0g0", other) for other in ("r0g1", "r1g0", "r3g1")] == [2, 4, 6]
+
+
+def test_instances_have_addresses_in_the_order_of_declaration():
+    topo = Dumbbell(pairs=2)
+    assert [(one.name, one.address, one.management) for one in topo.instances.values()] == [
+        ("s1", "10.64.0.6", "172.31.1.1/16"),
+        ("s2", "10.64.0.10", "172.31.1.2/16"),
+        ("r1", "10.64.0.14", "172.31.1.3/16"),
+        ("r2", "10.64.0.18", "172.31.1.4/16"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("describe", "named"),
+    [
+        (lambda topo: topo.instance("vm1", "rack1"), "vm1"),
+        (lambda topo: (topo.router("rack1"), topo.router("rack2")), "rack2"),
+        (lambda topo: topo.router("rack1", "core"), "rack1"),
+        (lambda topo: (topo.router("rack1"), topo.router("rack1", "rack1")), "rack1"),
+        (lambda topo: topo.router("a-long-name"), "a-long-name"),
+        (lambda topo: (topo.router("rack1"), topo.instance("vm1", "rack1", egress=1e6)), "vm1.rate"),
+        (lambda topo: (topo.router("rack1"), topo.instance("vm1", "rack1", egress=10, peak=5)), "vm1.peak"),
+        (
+            lambda topo: (topo.router("rack1"), topo.instance("vm1", "rack1", egress=10, bucket=5)),
+            "vm1.bucket",
+        ),
+        (lambda topo: (topo.router("rack1"), topo.instance("vm1", "rack1", delay=0.1)), "vm1"),
+    ],
+)
+def test_cloud_that_cannot_be_built_is_refused_with_the_name(describe, named):
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011 - the name is compared below
+        cloud(describe)
+    assert str(refusal.value).partition(":")[0] == named
+
+
+@pytest.mark.testbed
+def test_instances_reach_each_other_within_their_hoses():
+    with tempfile.TemporaryDirectory(prefix="adon-", dir="/tmp") as short:
+        answer = Path(short) / "answer.json"
+        argv = [sys.executable, "-m", "tests.mininet_topos.measured", "in_a_cloud", str(answer)]
+        process = start("host", Path(short), argv)
+        output, _ = process.communicate()
+        assert process.returncode == 0, output
+        found = json.loads(answer.read_text())
+    assert found["ttl"] == 64 - 3  # rack, aggregation switch, rack
+    assert 0.6 * 4e6 < found["goodput"] < 4e6
+    assert found["agents"] == ["event=ready"] * 2

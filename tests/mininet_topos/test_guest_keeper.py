@@ -1,0 +1,111 @@
+"""A guest's keeper, with another program in the guest's place: whatever ends, nothing is left."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mininet_topos import guest_keeper as keeper
+from mininet_topos.old_guest.machine import KEEPER
+from mininet_topos.waiting import wait_until
+from tests.support.refusals import refused
+
+pytestmark = pytest.mark.integration
+PATIENCE = 15.0
+# It shows where its memory would be, and has a child of its own, which a kernel has several of.
+KERNEL = 'echo "$HOME" >"$1/home"; touch "$HOME/memory"; sleep 60 & echo $! >"$1/child"; '
+
+
+class Kept:
+    """A keeper that runs this script."""
+
+    def __init__(self, folder: Path, script: str) -> None:
+        self.folder = folder
+        argv = [sys.executable, "-I", "-S", str(KEEPER), str(folder / "pid"), "--"]
+        self.process = subprocess.Popen(
+            [*argv, "sh", "-c", KERNEL + script, "sh", str(folder)],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert wait_until(lambda: (folder / "child").exists() and (folder / "pid").exists(), PATIENCE)
+        self.pids = [int((folder / name).read_text()) for name in ("pid", "child")]
+        self.memory = Path((folder / "home").read_text().strip())
+        assert self.memory.name.startswith(keeper.PREFIX)
+
+    def end_of_input(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    def is_gone(self) -> bool:
+        return not self.memory.exists() and not any(map(runs, self.pids))
+
+
+def runs(pid: int) -> bool:
+    """Whether it does, and is no zombie that nobody has waited for yet."""
+    try:
+        return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[list[Kept]]:
+    made = list[Kept]()
+    yield made
+    for one in made:
+        one.end_of_input()
+        one.process.wait(PATIENCE)
+
+
+@pytest.mark.parametrize(
+    "script", ["exec sleep 60", "trap '' TERM; while :; do sleep 1; done"], ids=["heeds", "hangs"]
+)
+def test_the_end_of_its_input_ends_all(tmp_path: Path, kept: list[Kept], script: str) -> None:
+    kept.append(one := Kept(tmp_path, script))
+    one.end_of_input()
+    one.process.wait(PATIENCE)
+    assert wait_until(one.is_gone, PATIENCE)
+
+
+def test_a_guest_that_ends_by_itself(tmp_path: Path, kept: list[Kept]) -> None:
+    kept.append(one := Kept(tmp_path, "exit 5"))
+    assert one.process.wait(PATIENCE) == 5
+    assert wait_until(one.is_gone, PATIENCE)
+
+
+def test_a_guest_that_is_killed_by_its_pid(tmp_path: Path, kept: list[Kept]) -> None:
+    kept.append(one := Kept(tmp_path, "exec sleep 60"))
+    os.kill(one.pids[0], signal.SIGKILL)
+    assert one.process.wait(PATIENCE) == signal.SIGKILL
+    assert wait_until(one.is_gone, PATIENCE)
+
+
+def test_what_a_terminal_sends_is_not_for_it(tmp_path: Path, kept: list[Kept]) -> None:
+    kept.append(one := Kept(tmp_path, "exec sleep 60"))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        one.process.send_signal(number)
+    assert one.process.poll() is None
+    assert all(map(runs, one.pids))
+
+
+def test_a_run_folder_that_takes_no_more_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full:
+        def write_text(self, text: str) -> None:
+            assert wait_until((tmp_path / "child").exists, PATIENCE)
+            assert wait_until(lambda: (tmp_path / "child").read_text() != "", PATIENCE)
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(keeper.os, "closerange", lambda low, high: None)  # not pytest's
+    with refused(OSError):
+        keeper._kept(["sh", "-c", KERNEL + "exec sleep 60", "sh", str(tmp_path)], str(tmp_path), Full())
+    child = int((tmp_path / "child").read_text())
+    assert wait_until(lambda: not runs(child), PATIENCE)
