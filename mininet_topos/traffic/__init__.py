@@ -1,0 +1,1 @@
+"""Traffic between hosts of a testbed; the receiver counts."""

@@ -1,0 +1,247 @@
+"""A flow that runs: a program at each end, and what its receiver counted."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from mininet_topos.traffic import tcp_transfer, udp_stream
+from mininet_topos.traffic.endpoint import FAILED, LISTENING, PATIENCE, PROGRESS, RECEIVED, SENDING
+from mininet_topos.traffic.tcp_transfer import TransferEnd
+
+STOP_TIMEOUT = 8.0
+"""Seconds in which both ends report after a stop: the sender's end may not reach the receiver."""
+EXIT_TIMEOUT = 10.0
+
+Popen = Callable[..., "subprocess.Popen[str]"]
+"""Starts a program in a host (:meth:`mininet_topos.testbed.Testbed.popen`)."""
+Message = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What is to be carried.
+
+    :param source, destination: host, and its address.
+    :param size: bytes; None for as many as go until a stop.
+    :param rate: bits/s: at which UDP is sent, which TCP does not exceed.
+    :param window: bytes of each TCP stream that may be under way.
+    :param patience: seconds without progress after which it has failed.
+    """
+
+    source: tuple[str, str]
+    destination: tuple[str, str]
+    port: int
+    protocol: Literal["tcp", "udp"] = "tcp"
+    size: int | None = None
+    streams: int = 1
+    rate: float | None = None
+    window: int | None = None
+    patience: float = PATIENCE
+
+    @property
+    def receiver_argv(self) -> list[str]:
+        """The program at the destination."""
+        if self.protocol == "udp":
+            return udp_stream.receiver_argv(self.destination[1], self.port, self.patience)
+        return tcp_transfer.receiver_argv(self._end(self.destination[1]))
+
+    @property
+    def sender_argv(self) -> list[str]:
+        """The program at the source."""
+        bind, to = self.source[1], self.destination[1]
+        if self.protocol == "tcp":
+            return tcp_transfer.sender_argv(self._end(bind), to, self.size, self.rate)
+        if self.rate is None:
+            raise ValueError("rate: is missing; UDP needs a rate such as 10 Mbps")
+        return udp_stream.sender_argv(bind, self.port, to, self.rate, self.size)
+
+    def _end(self, bind: str) -> TransferEnd:
+        return TransferEnd(bind, self.port, self.streams, self.patience, self.window)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What a receiver counted; times are seconds since the epoch.
+
+    :param began_at: when the first stream or packet arrived; None if none is known to have arrived.
+    :param ended_at: when the last byte arrived; of a flow that was stopped, not before the stop.
+    :param per_second: bytes of each second since ``began_at``.
+    :param packets_sent, packets_lost: UDP packets; TCP segments and retransmissions.
+    :param jitter: seconds (UDP).
+    :param problem: why it is not whole; empty if it is.
+    """
+
+    ended_at: float
+    received: int = 0
+    began_at: float | None = None
+    per_second: tuple[int, ...] = ()
+    packets_sent: int | None = None
+    packets_lost: int | None = None
+    jitter: float | None = None
+    problem: str = ""
+
+
+class TrafficRun:
+    """A load under way, carried by a thread; it starts at once.
+
+    :param notify: is called, in that thread, when the first byte is sent and when it has ended.
+    :ivar began_at: when the first byte was sent (seconds since the epoch); None before that.
+    :ivar delivery: None until it has ended.
+    :ivar received: bytes that the receiver has counted, as of each second.
+    """
+
+    def __init__(self, popen: Popen, load: Load, notify: Callable[[], object] = lambda: None) -> None:
+        self.load = load
+        self.began_at: float | None = None
+        self.delivery: Delivery | None = None
+        self.received = 0
+        self.stopped_at: float | None = None
+        self._popen, self._notify = popen, notify
+        self._series: list[int] = []
+        self._ends: list[subprocess.Popen[str]] = []
+        self._lock = threading.Lock()
+        # A daemon: a program that hangs must not keep ours from ending.
+        self._thread = threading.Thread(target=self._run, name=f"traffic {load.port}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it now; both ends report within :data:`STOP_TIMEOUT`."""
+        with self._lock:
+            if self.stopped_at is not None:
+                return
+            self.stopped_at = time.time()
+            # A sender tells its receiver; while none has arrived nobody may ever do so.
+            for process in self._ends[0 if self.received == 0 else 1 :]:
+                process.terminate()
+        timer = threading.Timer(STOP_TIMEOUT, self._end_programs)
+        timer.daemon = True
+        timer.start()
+
+    def join(self, timeout: float = STOP_TIMEOUT + EXIT_TIMEOUT) -> None:
+        """Wait until it has ended."""
+        self._thread.join(timeout)
+
+    def _end_programs(self) -> None:
+        with self._lock:
+            for process in self._ends:
+                process.terminate()
+
+    def _run(self) -> None:
+        try:
+            self.delivery = self._carry()
+        except Exception as error:  # noqa: BLE001 - outermost guard of a thread: it becomes the flow's problem
+            self.delivery = Delivery(time.time(), self.received, problem=str(error) or repr(error))
+        self._notify()
+
+    def _carry(self) -> Delivery:
+        host, _ = self.load.destination
+        with self._program(host, self.load.receiver_argv) as receiver:
+            first = _next(receiver)
+            if self.stopped_at is not None:
+                return Delivery(time.time())
+            if first.get("event") != LISTENING:
+                return Delivery(time.time(), problem=f"receiver in {host}: {_reason(first)}")
+            with self._program(self.load.source[0], self.load.sender_argv) as sender:
+                return self._follow(receiver, sender)
+
+    def _follow(self, receiver: subprocess.Popen[str], sender: subprocess.Popen[str]) -> Delivery:
+        sent = _next(sender)
+        if sent.get("event") == SENDING:
+            self.began_at = time.time()
+            self._notify()
+        else:
+            receiver.terminate()  # no byte will come
+        last: Message = {}
+        for message in iter(lambda: _next(receiver), {}):
+            last = message
+            self._note(message)
+        for message in iter(lambda: _next(sender), {}):
+            sent = message
+        return self._judge(last, sent)
+
+    def _note(self, message: Message) -> None:
+        """Keep what a line of progress adds: bytes before this second, and the first of this second."""
+        if message.get("event") != PROGRESS:
+            return
+        second, of_second = int(message["second"]), int(message["of_second"])
+        if self._series:
+            self._series[-1] += int(message["bytes"]) - of_second - sum(self._series)
+        self._series += [0] * (second + 1 - len(self._series))
+        self._series[second] = of_second
+        self.received = int(message["bytes"])
+
+    def _judge(self, last: Message, sent: Message) -> Delivery:
+        """Return the delivery from the last lines of both ends."""
+        if "bytes" in last and last["event"] != PROGRESS:
+            delivery = Delivery(
+                float(last["ended_at"]),
+                int(last["bytes"]),
+                float(last["began_at"]),
+                tuple(last["per_second"]),
+            )
+        else:
+            delivery = Delivery(time.time(), self.received, self.began_at, tuple(self._series))
+        if self.stopped_at is not None:
+            delivery = replace(delivery, ended_at=max(delivery.ended_at, self.stopped_at))
+        if last.get("event") != RECEIVED:
+            failed = [_reason(one) for one in (sent, last) if one.get("event") == FAILED]
+            problem = "" if self.stopped_at is not None else "; ".join(failed) or _reason({})
+            return replace(delivery, problem=problem)
+        problem = self._shortfall(delivery.received) if self.stopped_at is None else ""
+        if self.load.protocol == "tcp":
+            segments, lost = sent.get("packets"), sent.get("lost")
+            return replace(delivery, packets_sent=segments, packets_lost=lost, problem=problem)
+        total = sent.get("packets", last["sent"])
+        lost = None if total is None else total - last["packets"]
+        return replace(
+            delivery, packets_sent=total, packets_lost=lost, jitter=last["jitter"], problem=problem
+        )
+
+    def _shortfall(self, received: int) -> str:
+        """Why what arrived of a flow that nobody stopped is not all of it; UDP may lose packets."""
+        if self.load.size is None:
+            return "the sender ended by itself"
+        if self.load.protocol == "udp" or received == self.load.size:
+            return ""
+        return f"{received} of {self.load.size} bytes arrived"
+
+    @contextmanager
+    def _program(self, host: str, argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+        process = self._popen(host, argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        with self._lock:
+            self._ends.append(process)
+            if self.stopped_at is not None:
+                process.terminate()
+        with process:
+            try:
+                yield process
+            finally:
+                process.terminate()
+                try:
+                    process.wait(EXIT_TIMEOUT)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+
+def _next(process: subprocess.Popen[str]) -> Message:
+    """Return the next line of a program; empty when it has ended."""
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
+    line = process.stdout.readline()
+    if not line:
+        return {}
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = line
+    return found if isinstance(found, dict) else {"event": FAILED, "reason": line.strip()[:200]}
+
+
+def _reason(message: Message) -> str:
+    return str(message.get("reason") or "it ended without a report")
