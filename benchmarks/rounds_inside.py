@@ -33,9 +33,9 @@ from measurement.instances import Instance
 from measurement.probes.client import Agent
 from measurement.probes.key import read_key
 from measurement.probes.train import Shape
-from mininet_topos.cloud.agents import agents
-from mininet_topos.cloud.build import Running, built
-from mininet_topos.cloud.seeded import zones
+from mininet_topos.probe_agents import instances_of, start_agents
+from mininet_topos.testbed import build_testbed
+from mininet_topos.topologies.cloud_topo import CloudTopo, Zones
 
 TICKS = os.sysconf("SC_CLK_TCK")
 SILENT = 2.0
@@ -68,9 +68,9 @@ def main() -> None:
 
 def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     """One quick round over all pairs, and slow ones over all or a sample of them."""
-    cloud = zones(asked.seed, asked.instances)
+    cloud = Zones(asked.seed, asked.instances)
     chance = random.Random(asked.seed)
-    pairs = [Pair(one.name, other.name) for one, other in permutations(cloud.guests, 2)]
+    pairs = [Pair(one.name, other.name) for one, other in permutations(cloud.instances.values(), 2)]
     compared = sorted(chance.sample(pairs, min(asked.compared or len(pairs), len(pairs))))
     sample = sorted(chance.sample(compared, min(asked.verified, len(compared))))
     train = Shape(burst=asked.burst, bursts=1)
@@ -79,18 +79,18 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     )
     slow = Probing(interval=0.0, intervals=asked.intervals, interval_length=asked.interval)
     began = time.monotonic()
-    with built(cloud, folder) as running:
+    with build_testbed(cloud, folder) as running:
         there = time.monotonic()
         key = folder / "key"
-        with agents(running, key) as processes:
+        with start_agents(running, cloud, key) as processes:
             answering = time.monotonic()
             memory = [private_bytes(pid) for pid in processes.values()]
-            timed = partial(_timed, running, key, processes, asked.at_once)
+            timed = partial(_timed, cloud, key, processes, asked.at_once)
             quick = timed(plan(pairs, sample), light, both_ways=not asked.apart)
             exhaustive = [timed(plan(compared, exhaustive=True), slow) for _ in range(asked.slow_rounds)]
             return {
                 "emulation": running.emulation,
-                "instances": len(cloud.guests),
+                "instances": len(cloud.instances),
                 "pairs": len(pairs),
                 "compared": len(compared),
                 "verifying_transfer_s": light.intervals * light.interval_length,
@@ -99,8 +99,8 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
                 "built_s": there - began,
                 "agents_s": answering - there,
                 "agent_bytes": sorted(memory)[len(memory) // 2],
-                "quick": _told(quick, running),
-                "slow": [_told(each, running) for each in exhaustive],
+                "quick": _told(quick, cloud),
+                "slow": [_told(each, cloud) for each in exhaustive],
                 "train_errors": train_errors(quick.record),
                 "spearman": _agreement(compared, [quick.record, *(each.record for each in exhaustive)]),
             }
@@ -121,7 +121,7 @@ class Timed:
 
 
 def _timed(
-    running: Running,
+    cloud: CloudTopo,
     key: Path,
     processes: Mapping[str, int],
     at_once: int,
@@ -147,7 +147,7 @@ def _timed(
             trains_at_once=at_once,
             transfers_at_once=at_once,
         )
-        return await run(what, running.instances, partial(_connected, secret), asked)
+        return await run(what, instances_of(cloud), partial(_connected, secret), asked)
 
     agents_before = sum(map(processor_seconds, processes.values()))
     machine_before, began = machine_seconds(), time.monotonic()
@@ -161,12 +161,12 @@ async def _connected(key: bytes, instance: Instance) -> Agent:
     return await Agent.connect(instance, key)
 
 
-def _told(round_: Timed, running: Running) -> dict[str, Any]:
+def _told(round_: Timed, cloud: CloudTopo) -> dict[str, Any]:
     record = round_.record
     errors = [
         sum(its.throughput) / len(its.throughput) / rate - 1
         for pair, its in record.found.items()
-        if its.throughput and (rate := described(running, pair)) is not None
+        if its.throughput and (rate := described(cloud, pair)) is not None
     ]
     return {
         "seconds": round_.seconds,
@@ -179,11 +179,9 @@ def _told(round_: Timed, running: Running) -> dict[str, Any]:
     }
 
 
-def described(running: Running, pair: Pair) -> float | None:
+def described(cloud: CloudTopo, pair: Pair) -> float | None:
     """What TCP could carry by the description: 1448 bytes of every 1514."""
-    cloud = running.cloud
-    guest = cloud.guests[cloud.octet(pair.source) - 1]
-    limits = [cloud.path(pair).rate, None if guest.egress is None else guest.egress.rate]
+    limits = (cloud.instances[pair.source].egress, cloud.instances[pair.destination].ingress)
     known = [limit for limit in limits if limit is not None]
     return min(known) * 1448 / 1514 if known else None
 

@@ -197,11 +197,14 @@ class ManagementBridge(Switch):  # type: ignore[misc]
     """A Linux bridge beside the network under test: the collector reaches the measurement points over it.
 
     :param address: of the bridge itself, with prefix length.
+    :param routes: destination and next hop of each static route over it.
     """
 
-    def __init__(self, name: str, address: str, **params: Any) -> None:
+    def __init__(
+        self, name: str, address: str, routes: Sequence[tuple[str, str]] = (), **params: Any
+    ) -> None:
         super().__init__(name, **{**params, "dpid": "1"})
-        self.address = address
+        self.address, self.routes = address, routes
 
     def start(self, controllers: Sequence[Any]) -> None:  # noqa: ARG002 - Mininet's signature
         """Make the bridge with its ports."""
@@ -211,6 +214,8 @@ class ManagementBridge(Switch):  # type: ignore[misc]
         for name in self.intfNames():
             if name != "lo":
                 _run(f"ip link set dev {name} master {self.name} up")
+        for destination, via in self.routes:
+            _run(f"ip route replace {destination} via {via} dev {self.name}")
 
     def stop(self, deleteIntfs: bool = True) -> None:  # noqa: N803 - Mininet's name
         """Remove the bridge."""

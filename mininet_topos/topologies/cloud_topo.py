@@ -5,17 +5,19 @@ link between routers is shared by all that crosses it.  Delay and loss need nete
 
     instance N (from 1)  10.64.0.0/16 in /30s, the router has the lower address
     between routers      10.65.0.0/16 in /30s
-    management           172.31.1.0/24, the program that builds the network has 172.31.0.1
+    management           172.31.1.0/24; the program that builds the network has 172.31.0.1, and reaches the
+                         instances' own addresses this way too
 
 Units of the declarations: Mbit/s, seconds, ratios 0..1, bytes; of what is read: bits/s, otherwise the same.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address
-from typing import Any
+from typing import Any, ClassVar
 
 from mininet.topo import Topo
 
@@ -36,6 +38,7 @@ class CloudInstance:
     :param zone: what its provider says about where it is.
     :param cores: of its processors, for placement; None if unknown.
     :param management: address, with prefix length, on the management network.
+    :param egress, ingress: bits/s that it can send and receive all the time; None for no limit.
     """
 
     name: str
@@ -44,6 +47,8 @@ class CloudInstance:
     cores: float | None
     address: str
     management: str
+    egress: float | None
+    ingress: float | None
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,8 @@ class CloudTopo(Topo):  # type: ignore[misc]
         self.describe()
         for name, router in self.routers.items():
             self.addHost(name, cls=Router, ip=None, routes=tuple(self._routes(name, router)))
-        self.addSwitch("management", cls=ManagementBridge, address=MANAGEMENT_NETWORK)
+        reached = tuple((one.address, one.management.partition("/")[0]) for one in self.instances.values())
+        self.addSwitch("management", cls=ManagementBridge, address=MANAGEMENT_NETWORK, routes=reached)
         for number, (name, uplink) in enumerate(self._uplinks.items(), start=1):
             self._add_link(name, uplink.above, uplink.network, uplink.shapes, f"{name}-up", f"down{number}")
         for number, one in enumerate(self.instances.values(), start=1):
@@ -152,11 +158,13 @@ class CloudTopo(Topo):  # type: ignore[misc]
         if number > MAX_INSTANCES:
             raise ValueError(f"{name}: is instance {number}; expected at most {MAX_INSTANCES}")
         address, management = str(_network(INSTANCES, number) + 2), f"{MANAGEMENT + number}/16"
-        self.instances[name] = CloudInstance(name, router, zone, cores, address, management)
-        self._links[name] = (
+        shapes = (
             self._shape(name, egress, peak=peak, bucket=bucket, delay=delay),
             self._shape(name, ingress, delay=delay),
         )
+        rates = [None if shape is None else shape.rate for shape in shapes]
+        self.instances[name] = CloudInstance(name, router, zone, cores, address, management, *rates)
+        self._links[name] = shapes
 
     def hops(self, one: str, other: str) -> int:
         """Links that a packet from one instance to another crosses ([CHOREO] 3.3.1)."""
@@ -267,3 +275,41 @@ class RackTree(CloudTopo):
             self.router(f"rack{rack}", above, up=self.rack_link, down=self.rack_link)
             for number in range(self.per_rack):
                 self.instance(f"r{rack}g{number}", f"rack{rack}", egress=self.hose)
+
+
+class Zones(CloudTopo):
+    """Three zones of unequal instances, drawn by a seed ([HEALTH] 4.2, Testbed II).
+
+    Hoses are log-normal, and every tenth one is slow; round trips are those of [HEALTH] figure 9: 0.6 ms
+    within a zone, between zones 2.0 (a, b), 2.6 (a, c) and 4.0 ms (b, c).  Rates suit two cores.
+    """
+
+    shares: ClassVar = {"a": 35, "b": 33, "c": 32}
+    """Instances of each zone, of 100."""
+    distances: ClassVar = {"a": 0.0, "b": 0.0007, "c": 0.001}
+    """Seconds between a zone and the core, one way."""
+
+    def __init__(self, seed: int = 1, instances: int = 100) -> None:
+        self.seed, self.count = seed, instances
+        super().__init__()
+
+    def describe(self) -> None:
+        """Declare the cloud."""
+        chance = random.Random(self.seed)  # noqa: S311 - it draws a network
+        self.router("core")
+        for zone, delay in self.distances.items():
+            self.router(zone * 2, "core", up=1000, down=1000, delay=delay)
+        first, number = 0, 0
+        for zone, share in self.shares.items():
+            first += share
+            while number < round(self.count * first / 100):
+                slow = 4 if chance.random() < 0.1 else 1
+                egress, ingress = _megabits(chance, 200, 0.25) / slow, _megabits(chance, 120, 0.5)
+                name = f"i{number:03d}"
+                self.instance(name, zone * 2, zone, egress, ingress=ingress, delay=0.00015)
+                number += 1
+
+
+def _megabits(chance: random.Random, median: float, spread: float) -> float:
+    """A log-normal rate, between an eighth and eight times of its median."""
+    return median * min(8.0, max(0.125, chance.lognormvariate(0, spread)))

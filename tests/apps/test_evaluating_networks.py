@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from adon.evaluations import builtins, reading
 from apps.cli.main import app
 from apps.evaluation import logfile
+from benchmarks.lab import UNSHARE
 from measurement.evaluation.answers import answers
 from measurement.evaluation.results import Path as Way
 from measurement.probes.key import write_key
-from mininet_topos.old_isolation import UNSHARE
 from tests.evaluations.documents import TEXT
 from tests.undisturbed import undisturbed
 
@@ -33,7 +33,7 @@ def evaluated(folder: Path, document: str, *options: str) -> subprocess.Complete
     file.write_text(document)
     argv = [*UNSHARE, sys.executable, "-m", "tests.apps.evaluating_inside", str(folder), str(folder / "run")]
     return subprocess.run(
-        ["setpriv", "--pdeathsig", "KILL", *argv, str(file), *options],
+        [*argv, str(file), *options],
         capture_output=True,
         text=True,
         check=False,

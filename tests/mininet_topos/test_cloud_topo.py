@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mininet_topos.topologies.cloud_topo import CloudTopo, Dumbbell, RackTree
+from mininet_topos.topologies.cloud_topo import CloudTopo, Dumbbell, RackTree, Zones
 from tests.mininet_topos.isolated import start
 
 
@@ -29,6 +29,14 @@ def test_instances_have_addresses_in_the_order_of_declaration():
         ("r1", "10.64.0.14", "172.31.1.3/16"),
         ("r2", "10.64.0.18", "172.31.1.4/16"),
     ]
+
+
+def test_zones_have_their_shares_and_the_same_seed_draws_the_same():
+    one, again, other = Zones(7), Zones(7), Zones(8)
+    zones = [instance.zone for instance in one.instances.values()]
+    assert {zone: zones.count(zone) for zone in "abc"} == Zones.shares
+    assert one.instances == again.instances != other.instances
+    assert all(12.5 / 4 <= instance.egress / 1e6 <= 1000 for instance in one.instances.values())
 
 
 @pytest.mark.parametrize(

@@ -16,19 +16,20 @@ from measurement.probes.train import Shape
 from measurement.snapshot.documents import to_json
 from measurement.snapshot.taking import take
 from measurement.snapshot.wanted import Taking
-from mininet_topos.cloud.agents import agents
-from mininet_topos.cloud.build import built
-from mininet_topos.cloud.choreo import tree
+from mininet_topos.probe_agents import instances_of, start_agents
+from mininet_topos.testbed import build_testbed
+from mininet_topos.topologies.cloud_topo import RackTree
 
 HOSE = 40e6
 
 
 def main(folder: Path, answer: Path) -> None:
     """Two racks of two instances, each behind a hose."""
-    with built(tree(2, 2, hose=HOSE), folder) as running, agents(running, folder / "key"):
+    cloud = RackTree(racks=2, instances=2, hose=HOSE / 1e6)
+    with build_testbed(cloud, folder) as testbed, start_agents(testbed, cloud, folder / "key"):
         key = read_key(folder / "key")
-        how = Taking(Shape(bursts=5, burst=40), interval=0.2, crossing=1)
-        taken = asyncio.run(take(running.instances, lambda one: Agent.connect(one, key), how))
+        how = Taking(Shape(bursts=5, burst=120), interval=0.2, crossing=1)
+        taken = asyncio.run(take(instances_of(cloud), lambda one: Agent.connect(one, key), how))
     told = {"snapshot": to_json(taken.snapshot), "constant": sorted(taken.constant), "failed": taken.failed}
     answer.write_text(json.dumps(told))
 

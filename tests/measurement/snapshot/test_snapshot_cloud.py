@@ -42,7 +42,7 @@ def test_hops_racks_and_hoses_are_found(tmp_path: Path) -> None:
     told = undisturbed(lambda: taken(next(folders)), carried)
     found = from_json(told["snapshot"])
     assert found.whole, found.missing
-    names = [f"r{rack}m{machine}g0" for rack in (0, 1) for machine in (0, 1)]
+    names = [f"r{rack}g{number}" for rack in (0, 1) for number in (0, 1)]
     assert sorted(found.instances) == names
     assert (found.hops[Pair(names[0], names[1])], found.hops[Pair(names[0], names[2])]) == (2, 4)
     assert {*found.racks} == {frozenset(names[:2]), frozenset(names[2:])}
