@@ -74,21 +74,21 @@ def fit_periods_to(topo: CampusTopo, like: MeasurementPeriods = DEFAULT_PERIODS)
         raise InvalidInput.of("measurements.tests", "nothing is tested; expected at least one period")
     fits = max(1, math.ceil(like.longest / ROUND_STEP))
     too_short = fits - 1
-    while (obstacle := _obstacle(topo, like.every(fits * ROUND_STEP))) is not None:
+    while (obstacle := find_obstacle(topo, like.every(fits * ROUND_STEP))) is not None:
         if fits * ROUND_STEP >= LONGEST_ROUND:
             raise obstacle
         too_short, fits = fits, min(2 * fits, LONGEST_ROUND // ROUND_STEP)
     while fits - too_short > 1:
         middle = (fits + too_short) // 2
-        if _obstacle(topo, like.every(middle * ROUND_STEP)) is None:
+        if find_obstacle(topo, like.every(middle * ROUND_STEP)) is None:
             fits = middle
         else:
             too_short = middle
     return like.every(fits * ROUND_STEP)
 
 
-def _obstacle(topo: CampusTopo, periods: MeasurementPeriods) -> InvalidInput | None:
-    """Why the tests do not fit; None if they do."""
+def find_obstacle(topo: CampusTopo, periods: MeasurementPeriods) -> InvalidInput | None:
+    """Return why the tests of a network do not fit; None if they do."""
     try:
         plan_measurements(parse_model(configuration_text(topo, periods=periods), Configuration))
     except InvalidInput as error:

@@ -78,6 +78,20 @@ class AdonServer:
         """Whether its process runs."""
         return self.process is not None and self.process.poll() is None
 
+    @property
+    def last_words(self) -> str:
+        """The end of its log, in one line."""
+        log = self.folder / LOG
+        return " | ".join(log.read_text(errors="replace").splitlines()[-3:]) if log.exists() else "no log"
+
+    def require_running(self) -> None:
+        """Refuse to continue without its process.
+
+        :raises Unavailable: with the end of its log.
+        """
+        if not self.is_running:
+            raise Unavailable(f"adon serve ended by itself: {self.last_words}", code="not-running")
+
     def start(self) -> None:
         """Start it without waiting for it."""
         serve = [
@@ -110,9 +124,7 @@ class AdonServer:
             wait_until(lambda: client.ready() or not self.is_running, READY_TIMEOUT)
             if client.ready():
                 return client
-        log = self.folder / LOG
-        lines = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
-        raise Unavailable(f"adon serve is not ready: {' | '.join(lines)}", code="not-ready")
+        raise Unavailable(f"adon serve is not ready: {self.last_words}", code="not-ready")
 
     def client(self, user: str = "admin") -> Client:
         """Return a client with the token of a user (:data:`USERS`)."""

@@ -1,0 +1,300 @@
+"""Who decides about the flows of a trial: ADON, or rules that are pinned without it.
+
+A flow with ``path`` is pinned under every policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from adon.client import Client
+from adon.errors import AdonError, Conflict, Unavailable
+from adon.timestamps import format_time, parse_time
+from mininet_topos.experiments.plan import PlannedFlow
+from mininet_topos.experiments.results import DecisionRow
+from mininet_topos.pinned_rules import Ofctl, PinnedFlow, pin_flow, unpin_flow
+from mininet_topos.topologies.campus_topo import CampusTopo
+from mininet_topos.traffic.traffic_run import Delivery
+
+MAX_FLOWS = 10_000
+MAX_DETAIL = 500
+"""Characters that the API takes as the detail of a report."""
+MAINTENANCE_DELAY, MAINTENANCE_LEAD, MAINTENANCE_LENGTH = 2.0, "1 s", 600.0
+"""Start of a maintenance window that moves a flow, time before it at which flows leave, and its length."""
+FIRST_COOKIE = 0x0E00_0000_0000_0001
+UNDECIDED = ("requested", "installing")
+
+
+class UpdateKind(StrEnum):
+    """What a policy made of a flow."""
+
+    QUEUED = "queued"
+    ACTIVE = "active"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowUpdate:
+    """A new state or path of a flow.
+
+    :param at: since when, seconds since the epoch.
+    :param decided_at: when the flow was first decided on; the first update of a flow has it.
+    :param flow_id: ADON's name of the flow; empty if ADON does not know it.
+    """
+
+    flow: str
+    kind: UpdateKind
+    at: float
+    path: str | None = None
+    reason: str = ""
+    decided_at: float | None = None
+    flow_id: str = ""
+
+
+class PathPolicy(Protocol):
+    """A policy; each method may raise :class:`~adon.errors.AdonError`, which ends the trial."""
+
+    def request(self, flow: PlannedFlow, port: int) -> None:
+        """Ask for a path; the flow's data goes to this port of its destination."""
+
+    def started(self, flow: str) -> None:
+        """Report that a flow sends."""
+
+    def finished(self, flow: str, delivery: Delivery | None) -> None:
+        """Report the end of a flow; None if it was withdrawn before it sent."""
+
+    def order_move(self, flow: str, path: str) -> str:
+        """Move a flow as an operator does; return why that is impossible, else an empty text."""
+
+    def poll(self) -> list[FlowUpdate]:
+        """Return what changed since the last call."""
+
+    def decisions(self) -> list[DecisionRow]:
+        """Return what was decided, with times since the epoch and trial 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A path that a pinned policy takes, with the reason; a flow that is pinned itself is no decision."""
+
+    path: str
+    reason: str = ""
+
+
+class PinnedPolicy:
+    """Pins each flow at once to a path that a function chooses.
+
+    :param choose: called for each flow that is requested.
+    :param clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        ofctl: Ofctl,
+        topo: CampusTopo,
+        choose: Callable[[PlannedFlow], Choice],
+        clock: Callable[[], float],
+    ) -> None:
+        self._ofctl, self._topo, self._choose, self._clock = ofctl, topo, choose, clock
+        self._flows: dict[str, tuple[PinnedFlow, int]] = {}
+        self._updates: list[FlowUpdate] = []
+        self._decisions: list[DecisionRow] = []
+
+    def request(self, flow: PlannedFlow, port: int) -> None:
+        """Choose a path and pin the flow to it."""
+        choice, now = self._choose(flow), self._clock()
+        pinned = PinnedFlow(flow.source, flow.destination, flow.protocol, port)
+        self._flows[flow.name] = (pinned, FIRST_COOKIE + len(self._flows))
+        if choice.reason:
+            self._decisions.append(
+                DecisionRow(0, now, flow.name, "admit", choice.path, None, None, choice.reason)
+            )
+        self._pin(flow.name, choice.path, decided_at=now)
+
+    def started(self, flow: str) -> None:
+        """Nothing to do."""
+
+    def finished(self, flow: str, delivery: Delivery | None) -> None:  # noqa: ARG002
+        """Remove the rules of a flow."""
+        unpin_flow(self._ofctl, self._topo, self._flows[flow][1])
+
+    def order_move(self, flow: str, path: str) -> str:
+        """Pin the flow to another path."""
+        if flow not in self._flows:
+            return f"{flow} has no path now"
+        self._pin(flow, path)
+        return ""
+
+    def poll(self) -> list[FlowUpdate]:
+        """Return what changed since the last call."""
+        updates, self._updates = self._updates, []
+        return updates
+
+    def decisions(self) -> list[DecisionRow]:
+        """Return what was chosen."""
+        return list(self._decisions)
+
+    def _pin(self, flow: str, path: str, decided_at: float | None = None) -> None:
+        pinned, cookie = self._flows[flow]
+        pin_flow(self._ofctl, self._topo, path, pinned, cookie)
+        self._updates.append(FlowUpdate(flow, UpdateKind.ACTIVE, self._clock(), path, decided_at=decided_at))
+
+
+class AdonPolicy:
+    """ADON decides: flows are requested, followed and reported over REST, as researchers' tools do.
+
+    :param size_of: bytes to request, also of a flow that lasts a time.
+    :param clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self, client: Client, size_of: Callable[[PlannedFlow], int], clock: Callable[[], float]
+    ) -> None:
+        self._client, self._size_of, self._clock = client, size_of, clock
+        self._is_connected = True
+        self._ids: dict[str, str] = {}  # ADON's, by the flow's name
+        self._known: dict[str, tuple[str, str | None]] = {}  # state and path
+        self._final: set[str] = set()
+        self._waiting: list[Callable[[], object]] = []
+        self._decided: dict[str, Sequence[Mapping[str, Any]]] = {}
+
+    def disconnect(self) -> None:
+        """Read the decisions, since ADON is about to end; calls wait until :meth:`connect`."""
+        self.read_decisions()
+        self._is_connected = False
+
+    def connect(self) -> None:
+        """ADON runs again."""
+        self._is_connected = True
+
+    def read_decisions(self) -> None:
+        """Read all decisions; nothing while ADON does not run."""
+        for number in self._ids.values() if self._is_connected else ():
+            self._decided[number] = self._client.decisions(number)
+
+    def request(self, flow: PlannedFlow, port: int) -> None:
+        """Submit a flow."""
+        body: dict[str, Any] = {
+            "template": flow.template,
+            "source": flow.source,
+            "destination": flow.destination,
+            "size": f"{self._size_of(flow)} B",
+            "ports": [port],
+            "streams": flow.streams,
+            "priority": flow.priority,
+            "label": flow.name,
+        }
+        if flow.qspec is not None:
+            body["qspec"] = flow.qspec.model_dump(mode="json", exclude_none=True)
+        self._call(lambda: self._submit(flow.name, body))
+
+    def started(self, flow: str) -> None:
+        """Report that a flow sends."""
+        self._call(lambda: self._client.report(self._ids[flow], "started", 0))
+
+    def finished(self, flow: str, delivery: Delivery | None) -> None:
+        """Report the end of a flow, or cancel a flow that has not sent."""
+        self._call(lambda: self._cancel(flow) if delivery is None else self._report(flow, delivery))
+
+    def order_move(self, flow: str, path: str) -> str:
+        """Close the flow's path for maintenance; ADON finds another."""
+        present = self._known.get(flow, ("", None))[1]
+        if not self._is_connected or present is None:
+            return f"{flow} has no path now"
+        if present == path:
+            return f"{flow} is on {path} already"
+        now = self._clock()
+        window = {
+            "scope": "path",
+            "name": present,
+            "begins": format_time(now + MAINTENANCE_DELAY),
+            "ends": format_time(now + MAINTENANCE_LENGTH),
+            "lead": MAINTENANCE_LEAD,
+        }
+        self._client.add_maintenance(window)
+        return ""
+
+    def poll(self) -> list[FlowUpdate]:
+        """Return what changed since the last call; nothing while ADON does not run."""
+        if not self._is_connected:
+            return []
+        while self._waiting:
+            self._waiting[0]()
+            self._waiting.pop(0)
+        if not self._ids.keys() - self._final:
+            return []
+        names = {number: name for name, number in self._ids.items()}
+        found = self._client.flows(limit=min(MAX_FLOWS, max(50, 2 * len(names))))
+        ours = [(names[one["id"]], one) for one in reversed(found) if one["id"] in names]
+        return [update for name, one in ours if (update := self._update(name, one)) is not None]
+
+    def decisions(self) -> list[DecisionRow]:
+        """Return the decisions that changed a flow's state or path, as they were read last."""
+        found = [one for its in self._decided.values() for one in its]
+        return _decision_rows(found, {number: name for name, number in self._ids.items()})
+
+    def _submit(self, name: str, body: Mapping[str, Any]) -> None:
+        try:
+            self._ids[name] = self._client.submit(body, name)["id"]
+        except Unavailable:
+            raise
+        except AdonError as error:
+            raise Unavailable(f"{name} cannot be requested: {error}") from error
+
+    def _report(self, flow: str, delivery: Delivery) -> None:
+        status = "failed" if delivery.problem else "finished"
+        self._client.report(self._ids[flow], status, delivery.received, delivery.problem[:MAX_DETAIL])
+
+    def _cancel(self, flow: str) -> None:
+        with suppress(Conflict):  # ADON has ended it
+            self._client.cancel(self._ids[flow])
+
+    def _call(self, act: Callable[[], object]) -> None:
+        """Act now, or when ADON runs again; in order."""
+        if self._is_connected and not self._waiting:
+            act()
+        else:
+            self._waiting.append(act)
+
+    def _update(self, name: str, flow: Mapping[str, Any]) -> FlowUpdate | None:
+        before, state, path = self._known.get(name), flow["state"], flow["path"]
+        if name in self._final or before == (state, path) or state in UNDECIDED:
+            return None
+        self._known[name] = (state, path)
+        decided_at = self._first_decision(name) if before is None else None
+        rest = {"decided_at": decided_at, "flow_id": flow["id"]}
+        since = parse_time(flow["state_since"])
+        if flow["final"]:
+            self._final.add(name)
+            if state == "finished":
+                return None
+            return FlowUpdate(name, UpdateKind.REJECTED, since, reason=flow["reason"], **rest)
+        if state != "active" or path is None:
+            return FlowUpdate(name, UpdateKind.QUEUED, since, **rest)
+        at = parse_time(flow["path_since"] or flow["state_since"])
+        return FlowUpdate(name, UpdateKind.ACTIVE, at, path, **rest)
+
+    def _first_decision(self, flow: str) -> float | None:
+        found = self._decided[self._ids[flow]] = self._client.decisions(self._ids[flow])
+        return min((parse_time(one["at"]) for one in found), default=None)
+
+
+def _decision_rows(found: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[DecisionRow]:
+    """Return decisions in order, without those that changed neither path nor site nor state."""
+    rows: list[DecisionRow] = []
+    last: dict[str, tuple[Any, ...]] = {}
+    for one in sorted(found, key=lambda one: str(one["at"])):
+        content = (one["outcome"], one["path"], one["compute_site"])
+        if one["outcome"] == "stay" or last.get(one["flow"]) == content:
+            continue
+        last[one["flow"]] = content
+        chosen = (candidate for candidate in one["candidates"] if candidate["path"] == one["path"])
+        quality = next((candidate.get("q") for candidate in chosen), None)
+        quality = None if quality is None else float(quality)
+        at, flow = parse_time(one["at"]), names[one["flow"]]
+        rows.append(DecisionRow(0, at, flow, *content, quality, one["reason"]))
+    return rows

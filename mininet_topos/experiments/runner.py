@@ -1,0 +1,338 @@
+"""Run experiments: check and choose a platform outside, build a testbed and carry out trials inside.
+
+Inside it runs as a program: ``python -m mininet_topos.experiments.runner REFERENCE FOLDER``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform as python_platform
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from adon import yamlfile
+from adon.code_version import code_version
+from adon.config import Configuration
+from adon.errors import AdonError, InvalidInput, Unavailable
+from mininet_topos.adon_configuration import configuration_text
+from mininet_topos.experiments import sweep
+from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
+from mininet_topos.experiments.plan import Trial, find_needs, plan_trials, size_divisor
+from mininet_topos.experiments.references import check_references
+from mininet_topos.experiments.report import JudgedRun, judge_run, write_index, write_report
+from mininet_topos.experiments.results import (
+    Completion,
+    EventRow,
+    RunInfo,
+    Tables,
+    TrialRecord,
+    start_run,
+    write_info,
+    write_trial,
+)
+from mininet_topos.experiments.trial import TrialOutcome, TrialRun
+from mininet_topos.experiments.trial_setup import (
+    clear_rules,
+    needs_adon,
+    plan_periods,
+    prepare_trial,
+    read_rules,
+    thaw,
+)
+from mininet_topos.isolation import folder_inside, run_isolated
+from mininet_topos.measurement_points import Points, start_points
+from mininet_topos.platforms import choose_platform
+from mininet_topos.testbed import Testbed, build_testbed
+from mininet_topos.topologies.campus_topo import CampusTopo
+from mininet_topos.topology_catalog import load_topology
+
+RESULTS = Path("results")
+EXIT_PARTIAL, EXIT_INTERRUPTED = 1, 130
+INTERRUPTED = "interrupted"
+MAX_FAILURES = 3
+"""Trials in a row that do not begin, after which a run is given up."""
+NOT_IN_SET = ("smoke",)
+_PROGRAMS = {"Open vSwitch": ("ovs-vswitchd", "--version"), "iproute2": ("tc", "-V")}
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How an experiment is run.
+
+    :param platform: host or guest; None for the best that the machine has.
+    :param only: texts of which a trial's key contains one (``ours``, ``soykb.size=25 GB``); empty for all.
+    :param changes: fields of the document with other values, such as ``repetitions``.
+    """
+
+    platform: str | None = None
+    only: tuple[str, ...] = ()
+    results: Path = RESULTS
+    changes: Mapping[str, Any] | None = None
+
+
+def load_checked(
+    reference: str, changes: Mapping[str, Any] | None = None
+) -> tuple[ExperimentFile, CampusTopo]:
+    """Return an experiment and its topology after everything in it was checked.
+
+    :raises InvalidInput: with all problems, each with file and line.
+    """
+    read = load_experiment(reference)
+    if changes:
+        read = read.changed(**changes)
+    topo = _load_topology(read)
+    check_references(read, topo)
+    try:
+        parsed = configuration_text(topo, extra=thaw(read.experiment.configuration))
+        yamlfile.parse_model(parsed, Configuration)
+        for point in sweep.list_points(read.experiment):
+            plan_periods(topo, sweep.experiment_at(read.experiment, point).measuring)
+    except InvalidInput as error:
+        raise InvalidInput(
+            read.problem(
+                (one.field.partition(".")[0],) if one.field.startswith("measuring") else ("configuration",),
+                f"{one.field}: {one.cause}",
+            )
+            for one in error.problems
+        ) from error
+    return read, topo
+
+
+def run_experiment(reference: str, options: RunOptions) -> tuple[Path, int]:
+    """Run an experiment isolated, write its report, and return its folder and exit status.
+
+    :raises InvalidInput: for a document with problems, before anything is built.
+    :raises Unavailable: if this machine cannot run it, or the run did not begin.
+    """
+    read, topo = load_checked(reference, options.changes)
+    _choose_trials(plan_trials(read.experiment, topo), options.only)
+    choice = choose_platform(options.platform, needs_netem=bool(find_needs(read.experiment)))
+    results = options.results.absolute()
+    results.mkdir(parents=True, exist_ok=True)
+    folder = results / read.experiment.experiment / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    argv = [sys.executable, "-m", "mininet_topos.experiments.runner", reference, str(folder)]
+    argv += ["--platform", choice.platform.value, "--reason", choice.reason]
+    argv += ["--changes", json.dumps(dict(options.changes or {}))]
+    argv += [word for text in options.only for word in ("--only", text)]
+    status = run_isolated(argv, choice.platform, shared=results)
+    if not (folder / "run.json").exists():
+        raise Unavailable(f"the run did not begin (exit status {status})")
+    write_report(folder)
+    return folder, status
+
+
+def run_all(options: RunOptions) -> Iterator[JudgedRun]:
+    """Run each built-in experiment, keep the index of all, and yield each run with its verdicts."""
+    for name in BUILT_IN.names():
+        if name not in NOT_IN_SET:
+            folder, status = run_experiment(name, options)
+            write_index(options.results)
+            yield judge_run(folder)
+            if status == EXIT_INTERRUPTED:
+                return
+
+
+def run_inside(
+    read: ExperimentFile, folder: Path, platform: Mapping[str, str], only: Sequence[str], *, is_changed: bool
+) -> int:
+    """Carry out the trials in this process's namespaces or guest; return the exit status.
+
+    Each trial is written when it ends; ``run.json`` is partial until the last has ended.
+    """
+    experiment, topo = read.experiment, _load_topology(read)
+    every = plan_trials(experiment, topo)
+    info = RunInfo(
+        experiment=experiment.experiment,
+        title=experiment.title,
+        source=experiment.source,
+        follows=experiment.follows,
+        seed=experiment.seed,
+        scale=topo.scale,
+        sizes=size_divisor(experiment, topo),
+        repetitions=experiment.repetitions,
+        policies=experiment.policies,
+        planned=len(every),
+        began_at=time.time(),
+        platform=platform,
+        versions=_versions(),
+        machine=_machine(),
+    )
+    start_run(folder, _document(read, is_changed=is_changed), info)
+    runs = _TrialRuns(read, folder, info, deque(_choose_trials(every, only)))
+    status, reason = 0, ""
+    try:
+        runs.run()
+    except KeyboardInterrupt:
+        status, reason = EXIT_INTERRUPTED, INTERRUPTED
+    except AdonError as error:
+        status, reason = EXIT_PARTIAL, str(error)
+        runs.print_line(reason)
+    completion = Completion.PARTIAL if reason else Completion.COMPLETE
+    write_info(folder, replace(runs.info, ended_at=time.time(), completion=completion, reason=reason))
+    return status
+
+
+class _TrialRuns:
+    """The trials of a run: a testbed serves as many as leave it as it was."""
+
+    def __init__(self, read: ExperimentFile, folder: Path, info: RunInfo, trials: deque[Trial]) -> None:
+        self.info = info
+        self._read, self._folder, self._trials = read, folder, trials
+        self._needs_points = any(needs_adon(trial) for trial in trials)
+        self._planned, self._failures, self._began = len(trials), 0, time.monotonic()
+
+    def print_line(self, text: str) -> None:
+        """Print a line with the seconds since the start of the run."""
+        sys.stdout.write(f"{time.monotonic() - self._began:7.1f} s  {text}\n")
+        sys.stdout.flush()
+
+    def run(self) -> None:
+        """Carry out all trials.
+
+        :raises AdonError: if no testbed can be built, or trials in a row do not begin.
+        """
+        number = 0
+        while self._trials:
+            number += 1
+            folder = folder_inside() / f"t{number}"
+            folder.mkdir()
+            self.print_line("building the testbed")
+            with (
+                build_testbed(_load_topology(self._read), folder) as testbed,
+                self._points(testbed) as points,
+            ):
+                self._use(testbed, points)
+
+    def _use(self, testbed: Testbed, points: Points | None) -> None:
+        """Carry out trials until none is left, or the testbed is not as it was."""
+        before = read_rules(testbed)
+        self.info = replace(self.info, platform={**self.info.platform, "emulation": testbed.emulation})
+        while self._trials:
+            trial = self._trials.popleft()
+            self.print_line(f"trial {self._planned - len(self._trials)} of {self._planned}: {trial.key}")
+            began, monotonic = time.time(), time.monotonic()
+            outcome = self._try(trial, testbed, points)
+            completion = Completion.PARTIAL if outcome.reason else Completion.COMPLETE
+            record = TrialRecord(
+                number=trial.number,
+                key=trial.key,
+                policy=trial.policy,
+                point=trial.point,
+                repetition=trial.repetition,
+                seed=trial.seed,
+                began_at=began,
+                seconds=time.monotonic() - monotonic,
+                completion=completion,
+                reason=outcome.reason,
+            )
+            self.info = write_trial(self._folder, self.info, record, outcome.tables)
+            if self._failures == MAX_FAILURES:
+                raise Unavailable(f"{MAX_FAILURES} trials in a row did not begin: {outcome.reason}")
+            if outcome.reason or not clear_rules(testbed, before):
+                return
+
+    def _try(self, trial: Trial, testbed: Testbed, points: Points | None) -> TrialOutcome:
+        """Carry out one trial; one that cannot begin is partial."""
+        found: list[TrialOutcome] = []
+        try:
+            with prepare_trial(testbed, points, trial, self._read.experiment, self._print_step) as setup:
+                found.append(TrialRun(setup, self._print_step).run())
+            self._failures = 0
+        except AdonError as error:
+            if not found:
+                self._failures += 1
+                row = EventRow(trial.number, 0.0, "trial", "trial", "ends", "did not begin", str(error))
+                found.append(TrialOutcome(Tables(events=[row]), str(error)))
+        if found[0].reason:
+            self._print_step(f"this trial is partial: {found[0].reason}")
+        return found[0]
+
+    def _print_step(self, text: str) -> None:
+        self.print_line(f"  {text}")
+
+    @contextmanager
+    def _points(self, testbed: Testbed) -> Iterator[Points | None]:
+        if not self._needs_points:
+            yield None
+            return
+        with start_points(testbed) as points:
+            yield points
+
+
+def _load_topology(read: ExperimentFile) -> CampusTopo:
+    """Return the topology of a document; a file is relative to the document."""
+    name, folder = read.experiment.network, read.folder
+    is_file = name.endswith(".py") and folder is not None
+    try:
+        return load_topology(str(folder / name) if is_file and folder else name, read.experiment.scale)
+    except InvalidInput as error:
+        raise InvalidInput(
+            read.problem(("network",), f"{one.field}: {one.cause}") for one in error.problems
+        ) from error
+
+
+def _document(read: ExperimentFile, *, is_changed: bool) -> str:
+    """Return the document as it was run: its own text unless fields were changed or it names files."""
+    data = read.experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    is_own = not is_changed and read.folder is None
+    return read.text if is_own else yamlfile.dump_data(data)
+
+
+def _choose_trials(trials: Sequence[Trial], only: Sequence[str]) -> list[Trial]:
+    chosen = [trial for trial in trials if not only or any(text in trial.key for text in only)]
+    if not chosen:
+        keys = "; ".join(trial.key for trial in trials[:5])
+        raise InvalidInput.of("--only", f"no trial has {' or '.join(only)} in its name; names are {keys}")
+    return chosen
+
+
+def _versions() -> dict[str, str]:
+    found = {"ADON": code_version(), "Python": python_platform.python_version()}
+    for name, argv in _PROGRAMS.items():
+        lines = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.splitlines()
+        found |= {name: lines[0]} if lines else {}
+    return found
+
+
+def _machine() -> dict[str, str]:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {
+        "processors": str(os.cpu_count()),
+        "memory": f"{memory / 2**30:.1f} GiB",
+        "kernel": f"{python_platform.system()} {python_platform.release()}",
+        "architecture": python_platform.machine(),
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run an experiment inside; exit status 1 if it is partial, 130 after Ctrl-C."""
+    parser = argparse.ArgumentParser(prog="runner")
+    parser.add_argument("reference")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--platform", default="")
+    parser.add_argument("--reason", default="")
+    parser.add_argument("--changes", type=json.loads, default={})
+    parser.add_argument("--only", action="append", default=[])
+    chosen = parser.parse_args(argv)
+    try:
+        read = load_experiment(chosen.reference)
+        read = read.changed(**chosen.changes) if chosen.changes else read
+        platform = {"name": chosen.platform, "reason": chosen.reason}
+        return run_inside(read, chosen.folder, platform, chosen.only, is_changed=bool(chosen.changes))
+    except AdonError as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_PARTIAL
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""A testbed whose hosts are all this machine: trials without switches, with real programs and bytes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from types import SimpleNamespace
+from typing import Any, cast
+
+from adon.timestamps import format_time
+from mininet_topos.experiments.loading import parse_experiment
+from mininet_topos.experiments.plan import Trial, plan_trials
+from mininet_topos.experiments.references import check_references
+from mininet_topos.experiments.trial_setup import TestLog, TrialSetup, make_pinned_policy
+from mininet_topos.testbed import LinkChange, Testbed
+from mininet_topos.topologies.campus_topo import CampusTopo
+from mininet_topos.topology_catalog import load_topology
+from tests.mininet_topos.traffic import loopback
+
+HERE = str(IPv4Address("127.64.0.0") + os.getpid() % (1 << 22))
+"""All of 127.0.0.0/8 is loopback.  A trial's seed draws its ports, so each process needs its own address."""
+
+
+def loopback_topology() -> CampusTopo:
+    """Return mu_osu with one loopback address for every DTN."""
+    topo = load_topology("mu_osu")
+    for campus in topo.campuses.values():
+        for dtn in campus.dtns.values():
+            dtn.address = HERE
+    for path in topo.paths.values():
+        path.addresses = dict.fromkeys(path.addresses, HERE)
+    return topo
+
+
+@dataclass
+class LoopbackTestbed:
+    """Runs programs here; keeps the rules and changes of circuits that it is given."""
+
+    topo: CampusTopo = field(default_factory=loopback_topology)
+    rules: list[tuple[str, ...]] = field(default_factory=list)
+    changes: list[tuple[str, LinkChange]] = field(default_factory=list)
+
+    popen = staticmethod(loopback.popen)
+
+    @property
+    def switches(self) -> Any:
+        """Switches whose ``ovs-ofctl`` only keeps its arguments."""
+        return SimpleNamespace(ofctl=lambda *words: self.rules.append(words) or "")
+
+    def change_link(self, circuit: str, change: LinkChange) -> None:
+        """Keep the change."""
+        self.changes.append((circuit, change))
+
+
+@dataclass
+class Archive:
+    """Answers as ADON's API does, from a list of test results."""
+
+    results: list[dict[str, Any]] = field(default_factory=list)
+    overlapping: list[dict[str, Any]] = field(default_factory=list)
+
+    def measurements(self, **_query: str) -> list[dict[str, Any]]:
+        """Return the results, the newest first."""
+        return self.results[::-1]
+
+    def overlaps(self, since: str) -> list[dict[str, Any]]:
+        """Return pairs of runs."""
+        return self.overlapping
+
+    def add(self, path: str, started: float, value: float = 1e6) -> None:
+        """Add a throughput test."""
+        times = {"started_at": format_time(started), "observed_at": format_time(started + 0.1)}
+        ends = {"path": path, "source": "mu", "destination": "osu"}
+        self.results.append({**ends, **times, "metric": "throughput", "value": value})
+
+
+def make_trial(
+    workload: str,
+    events: str = "[]",
+    policy: str = "always al2s",
+    *,
+    limit: str = "60 s",
+    rest: str = "measuring: {throughput: null, rtt: null, latency: null}",
+) -> Trial:
+    """Return the only trial of a document."""
+    text = f"""
+experiment: loop
+title: On loopback
+network: mu_osu
+templates: [soykb]
+policies: [{policy}]
+limit: {limit}
+repetitions: 1
+workload: {workload}
+events: {events}
+{rest}
+"""
+    read = parse_experiment(text, "loop.yaml")
+    check_references(read, loopback_topology())
+    (trial,) = plan_trials(read.experiment, loopback_topology())
+    return trial
+
+
+def make_setup(trial: Trial, testbed: LoopbackTestbed, archive: Archive | None = None) -> TrialSetup:
+    """Return a trial that is ready, whose policy pins its flows."""
+    tests = TestLog(cast(Any, archive), 0.0)
+    bed = cast(Testbed, testbed)
+    pinned = make_pinned_policy(bed, testbed.topo, trial, tests)
+    return TrialSetup(bed, trial, tests, pinned, pinned)

@@ -1,0 +1,194 @@
+"""What ADON is asked over REST, and the updates that its answers make; ADON is a stand-in at its border."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adon.errors import Conflict, InvalidInput, Unavailable
+from adon.timestamps import format_time
+from adon.units import parse_rate
+from mininet_topos.experiments.policies import (
+    AdonPolicy,
+    Choice,
+    FlowUpdate,
+    PinnedPolicy,
+    UpdateKind,
+)
+from mininet_topos.traffic.traffic_run import Delivery
+from tests.mininet_topos.experiments.loopback import loopback_topology, make_trial
+from tests.support.refusals import refused
+
+NOW = 1_800_000_000.0
+QSPEC = "{throughput: {min: 700 Mbps, streams: 1}}"
+TRIAL = make_trial(
+    f"[{{flow: a, template: soykb, from: mu, to: osu, size: 100 MB, streams: 2, qspec: {QSPEC}}}]",
+    policy="ours",
+)
+(A,) = TRIAL.flows
+
+
+class Api:
+    """Answers as the API does about one flow."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.flow: dict[str, Any] = {}
+        self.outcomes = ["admit"]
+
+    def submit(self, body: Any, key: str) -> dict[str, Any]:
+        self.calls.append(("submit", body))
+        self.become("requested", None)
+        return {"id": "f-7"}
+
+    def report(self, *words: Any) -> None:
+        self.calls.append(("report", *words))
+
+    def cancel(self, number: str) -> None:
+        if self.flow["final"]:
+            raise Conflict("state", "it has ended")
+        self.calls.append(("cancel", number))
+
+    def decisions(self, number: str) -> list[dict[str, Any]]:
+        rest = {
+            "path": "al2s",
+            "compute_site": None,
+            "candidates": [{"path": "al2s", "q": 8.5}],
+            "reason": "",
+        }
+        return [
+            {"at": format_time(NOW + second), "flow": number, "outcome": outcome, **rest}
+            for second, outcome in enumerate(self.outcomes)
+        ]
+
+    def add_maintenance(self, window: Any) -> None:
+        self.calls.append(("maintenance", window["name"]))
+
+    def flows(self, limit: int) -> list[dict[str, Any]]:
+        return [self.flow, {"id": "f-1"}]
+
+    def become(self, state: str, path: str | None, reason: str = "") -> None:
+        final = state in ("finished", "failed", "expired", "cancelled")
+        self.flow = {"id": "f-7", "state": state, "path": path, "final": final, "reason": reason}
+        self.flow |= {"path_since": format_time(NOW + 1), "state_since": format_time(NOW)}
+
+
+@pytest.fixture
+def api() -> Api:
+    return Api()
+
+
+@pytest.fixture
+def policy(api: Any) -> AdonPolicy:
+    return AdonPolicy(api, lambda flow: flow.size or 0, lambda: NOW)
+
+
+def test_flow_is_requested_as_it_is_planned(policy, api):
+    policy.request(A, 5001)
+    ((_, body),) = api.calls
+    assert (body["size"], body["ports"], body["streams"], body["label"]) == ("1000000 B", [5001], 2, "a")
+    assert parse_rate(body["qspec"]["throughput"]["min"]) == 7e6
+
+
+def test_each_change_of_a_flow_is_one_update(policy, api):
+    policy.request(A, 5001)
+    assert policy.poll() == []
+    api.become("queued", None)
+    queued = FlowUpdate("a", UpdateKind.QUEUED, NOW, decided_at=NOW, flow_id="f-7")
+    assert (policy.poll(), policy.poll()) == ([queued], [])
+    for path in ("al2s", "internet"):
+        api.become("active", path)
+        (update,) = policy.poll()
+        assert (update.kind, update.path, update.at) == (UpdateKind.ACTIVE, path, NOW + 1)
+    policy.started("a")
+    policy.finished("a", Delivery(NOW, received=1_000_000))
+    api.become("finished", None)
+    assert policy.poll() == []
+    assert api.calls[1:] == [
+        ("report", "f-7", "started", 0),
+        ("report", "f-7", "finished", 1_000_000, ""),
+    ]
+
+
+@pytest.mark.parametrize("state", ["failed", "expired"])
+def test_flow_that_ends_without_a_path_is_rejected(policy, api, state):
+    policy.request(A, 5001)
+    api.become(state, None, "unqualified")
+    (update,) = policy.poll()
+    assert (update.kind, update.reason) == (UpdateKind.REJECTED, "unqualified")
+
+
+@pytest.mark.parametrize(("state", "calls"), [("queued", [("cancel", "f-7")]), ("expired", [])])
+def test_withdrawn_flow_is_cancelled_unless_it_has_ended(policy, api, state, calls):
+    policy.request(A, 5001)
+    api.become(state, None)
+    policy.finished("a", None)
+    assert api.calls[1:] == calls
+
+
+def test_calls_wait_while_adon_does_not_run(policy, api):
+    policy.disconnect()
+    policy.request(A, 5001)
+    policy.started("a")
+    policy.finished("a", None)
+    assert (policy.poll(), api.calls) == ([], [])
+    policy.connect()
+    policy.poll()
+    assert [call[0] for call in api.calls] == ["submit", "report", "cancel"]
+
+
+def test_decisions_are_read_before_adon_ends(policy, api):
+    policy.request(A, 5001)
+    policy.disconnect()
+    api.outcomes = []
+    (row,) = policy.decisions()
+    assert (row.flow, row.outcome, row.path, row.quality) == ("a", "admit", "al2s", 8.5)
+
+
+def test_decisions_that_change_nothing_are_left_out(policy, api):
+    policy.request(A, 5001)
+    api.outcomes = ["queue", "queue", "admit", "stay", "move"]
+    policy.read_decisions()
+    assert [row.outcome for row in policy.decisions()] == ["queue", "admit", "move"]
+
+
+def test_ordered_move_closes_the_present_path(policy, api):
+    policy.request(A, 5001)
+    assert policy.order_move("a", "internet")
+    api.become("active", "al2s")
+    policy.poll()
+    assert "al2s" in policy.order_move("a", "al2s")
+    assert policy.order_move("a", "internet") == ""
+    assert api.calls[-1] == ("maintenance", "al2s")
+
+
+def test_refused_request_names_its_flow(policy, api):
+    def refuse(*_: Any) -> Any:
+        raise InvalidInput.of("streams", "too many")
+
+    api.submit = refuse
+    with refused(Unavailable) as found:
+        policy.request(A, 5001)
+    assert str(found.error).startswith("a cannot be requested")
+
+
+def test_pinned_flow_has_rules_until_it_ends():
+    rules: list[tuple[str, ...]] = []
+    topo = loopback_topology()
+    policy = PinnedPolicy(
+        lambda *words: rules.append(words) or "",
+        topo,
+        lambda _flow: Choice("al2s", "always al2s"),
+        lambda: NOW,
+    )
+    policy.request(A, 5001)
+    assert policy.poll() == [FlowUpdate("a", UpdateKind.ACTIVE, NOW, "al2s", decided_at=NOW)]
+    assert all("tp_dst=5001" in rule[-1] or "tp_src=5001" in rule[-1] for rule in rules)
+    policy.order_move("a", "internet")
+    assert [update.path for update in policy.poll()] == ["internet"]
+    policy.finished("a", None)
+    assert {rule[1] for rule in rules if rule[0] == "del-flows"} == {"mu-edge", "osu-edge"}
+    assert [(row.outcome, row.path, row.reason) for row in policy.decisions()] == [
+        ("admit", "al2s", "always al2s")
+    ]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mininet_topos.adon_configuration import DEFAULT_PERIODS
+from mininet_topos.experiments.document import Measuring
+from mininet_topos.experiments.trial_setup import (
+    TestLog,
+    circuit_of,
+    needs_adon,
+    plan_periods,
+    requested_size,
+)
+from mininet_topos.topology_catalog import load_topology
+from tests.mininet_topos.experiments.loopback import Archive, make_trial
+from tests.support.refusals import refused
+
+MU_OSU = load_topology("mu_osu")
+PINNED = "[{flow: a, template: soykb, from: mu, to: osu, size: 1 GB, path: al2s}]"
+FREE = PINNED.replace(", path: al2s", "")
+
+
+def test_tests_that_a_document_does_not_mention_fit_around_those_that_it_does():
+    periods = plan_periods(
+        MU_OSU, Measuring.model_validate({"throughput": None, "rtt": "4 s", "latency": None})
+    )
+    assert (periods.throughput, periods.rtt, periods.latency) == (None, 4.0, None)
+    periods = plan_periods(MU_OSU, Measuring.model_validate({"rtt": "10 s"}))
+    assert periods.rtt == 10.0
+    assert periods.throughput is not None
+    assert periods.throughput >= (DEFAULT_PERIODS.throughput or 0.0)
+
+
+def test_tests_that_do_not_fit_are_refused():
+    with refused("invalid", "measuring"):
+        plan_periods(MU_OSU, Measuring.model_validate(dict.fromkeys(("throughput", "rtt", "latency"), "4 s")))
+
+
+@pytest.mark.parametrize(
+    ("workload", "events", "policy", "rest", "needed"),
+    [
+        (FREE, "[]", "ours", "measuring: {throughput: null, rtt: null, latency: null}", True),
+        (FREE, "[]", "always al2s", "measuring: {throughput: null, rtt: null, latency: null}", False),
+        (FREE, "[]", "always al2s", "measuring: {throughput: null, latency: null}", True),
+        (PINNED, "[]", "ours", "measuring: {throughput: null, rtt: null, latency: null}", False),
+    ],
+)
+def test_trial_needs_adon_for_decisions_and_tests(workload, events, policy, rest, needed):
+    assert needs_adon(make_trial(workload, events, policy, rest=rest)) == needed
+
+
+def test_each_result_is_kept_once():
+    archive = Archive()
+    archive.add("al2s", 100.0, 5e6)
+    log = TestLog(archive, 0.0)  # type: ignore[arg-type]
+    log.read()
+    archive.add("al2s", 200.0, 3e6)
+    log.read()
+    log.read()
+    assert [one["value"] for one in log.found] == [5e6, 3e6]
+    assert log.last_throughput("al2s") == 3e6
+    assert log.last_throughput("internet") == float("inf")
+
+
+def test_paths_are_tested_when_the_last_has_a_test_that_started_later():
+    archive: Any = Archive()
+    for path, started in (("al2s", 100.0), ("internet", 90.0), ("internet", 120.0), ("internet", 130.0)):
+        archive.add(path, started)
+    log = TestLog(archive, 0.0)
+    log.read()
+    assert log.tested_at(95.0, ["al2s", "internet"]) == pytest.approx(120.1)
+    assert log.tested_at(110.0, ["al2s", "internet"]) is None
+
+
+def test_path_stands_for_its_narrowest_circuit():
+    assert circuit_of(MU_OSU, "internet") == "routed"
+    assert circuit_of(MU_OSU, "line") == "line"
+
+
+def test_flow_that_lasts_a_time_requests_what_it_can_send_in_it():
+    lasting = "[{flow: a, template: soykb, from: mu, to: osu, lasts: 10 s, rate: 800 Mbps}]"
+    (flow,) = make_trial(lasting).flows
+    assert requested_size(flow, MU_OSU, 60.0) == 10_000_000
