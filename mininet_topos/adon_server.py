@@ -17,11 +17,14 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mininet.topo import Topo
+
 from adon.client import Client
 from adon.errors import Unavailable
 from mininet_topos.isolation import WEB_SOCKET
+from mininet_topos.plain_network import read_plain_topo
 from mininet_topos.testbed import Testbed
-from mininet_topos.topologies.model import TransitPath
+from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.waiting import wait_until
 from mininet_topos.web_relay import relay
 
@@ -45,7 +48,7 @@ _RULE_OF_ADON = re.compile(r"cookie=0x(?!0,)")
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """The first ping over a path through a rule of ADON's.
+    """The first ping that a rule of ADON's forwarded.
 
     :param rtt: seconds.
     :param rule: in the edge, as ``ovs-ofctl`` prints it.
@@ -145,36 +148,30 @@ class AdonServer:
                     out.write(f"{made['secret']}\n")
 
     def first_ping(self) -> Ping:
-        """Ping over the first measured path, as soon as ADON has installed its rule.
+        """Ping over a path, as soon as ADON has installed the rule that forwards it.
 
         :raises Unavailable: if no ping is answered in time, or no path is measured.
         """
-        path = next((path for path in self.testbed.topo.paths.values() if path.addresses), None)
-        if path is None:
-            raise Unavailable("no path of this topology is measured, so ADON installs no rule by itself")
+        way = _way_of(self.testbed.topo)
         deadline = time.monotonic() + FIRST_PING_TIMEOUT
         while time.monotonic() < deadline:
-            found = self._ping(path)
+            found = self._ping(way)
             if found is not None:
                 return found
             time.sleep(PING_INTERVAL)
         raise Unavailable(f"no ping went through a rule of ADON's within {FIRST_PING_TIMEOUT:g} s")
 
-    def _ping(self, path: TransitPath) -> Ping | None:
-        one, other = path.campuses
-        campus = self.testbed.topo.campuses[one]
-        source, destination = path.addresses[one], path.addresses[other]
-        rule = _find_rule(self.testbed.dump_flows(campus.edge), source, destination)
+    def _ping(self, way: _Way) -> Ping | None:
+        rule = _find_rule(self.testbed.dump_flows(way.edge), way.rule)
         if rule is None:
             return None
-        argv = ["ping", "-n", "-c", "1", "-W", "2", "-I", source, destination]
-        with self.testbed.popen(campus.measuring, argv, stdout=subprocess.PIPE, text=True) as ping:
+        argv = ["ping", "-n", "-c", "1", "-W", "2", "-I", way.source, way.destination]
+        with self.testbed.popen(way.host, argv, stdout=subprocess.PIPE, text=True) as ping:
             output, _ = ping.communicate()
         answered = re.search(r"time=([\d.]+) ms", output)
         if answered is None:
             return None
-        rtt = float(answered[1]) / 1e3
-        return Ping(path.name, campus.measuring, source, destination, rtt, campus.edge, rule)
+        return Ping(way.path, way.host, way.source, way.destination, float(answered[1]) / 1e3, way.edge, rule)
 
     def stop(self) -> None:
         """Ask it to end, and wait until it has ended."""
@@ -196,9 +193,40 @@ class AdonServer:
             process.wait()
 
 
-def _find_rule(flows: str, source: str, destination: str) -> str | None:
-    """Return the rule of ADON's for these addresses among the rules of a switch."""
-    wanted = (f"nw_src={source}", f"nw_dst={destination}")
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Where the first ping goes.
+
+    :param rule: words of the rule that it needs.
+    """
+
+    path: str
+    host: str
+    source: str
+    destination: str
+    edge: str
+    rule: tuple[str, ...]
+
+
+def _way_of(topo: Topo) -> _Way:
+    """The first measured path of campuses; between two switches of a plain network."""
+    if isinstance(topo, CampusTopo):
+        path = next((path for path in topo.paths.values() if path.addresses), None)
+        if path is None:
+            raise Unavailable("no path of this topology is measured, so ADON installs no rule by itself")
+        campus = topo.campuses[path.campuses[0]]
+        source, destination = (path.addresses[name] for name in path.campuses)
+        words = (f"nw_src={source}", f"nw_dst={destination}")
+        return _Way(path.name, campus.measuring, source, destination, campus.edge, words)
+    network = read_plain_topo(topo)
+    edge, other = network.edges[:2]
+    host, its = next(iter(network.hosts_of(edge).items()))
+    far = next(iter(network.hosts_of(other).values()))
+    return _Way("normal forwarding", host, its.address, far.address, edge, ("actions=NORMAL",))
+
+
+def _find_rule(flows: str, wanted: tuple[str, ...]) -> str | None:
+    """Return the rule of ADON's with these words among the rules of a switch."""
     for line in flows.splitlines():
         words = re.split(r"[\s,]+", line)
         if _RULE_OF_ADON.search(line) and all(word in words for word in wanted):

@@ -15,14 +15,16 @@ from ipaddress import ip_address, ip_interface
 from pathlib import Path
 from typing import Any
 
+from mininet.link import TCLink
 from mininet.net import Mininet
 from mininet.node import RemoteController
+from mininet.topo import Topo
 
 from adon.errors import InvalidInput, Unavailable
 from mininet_topos import commands
 from mininet_topos.guest import is_guest
 from mininet_topos.link_shape import LinkShape, tc_lines
-from mininet_topos.nodes import KERNEL_DATAPATH, ShapedLink
+from mininet_topos.nodes import KERNEL_DATAPATH, CampusEdge, Dtn, ShapedLink
 from mininet_topos.openvswitch import OpenVSwitch, await_processors, open_vswitch
 from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.topologies.cloud_topo import CloudTopo
@@ -61,7 +63,7 @@ class Testbed:
 
     __test__ = False  # no test class of pytest
 
-    topo: CampusTopo | CloudTopo
+    topo: Topo
     folder: Path
     net: Mininet
     switches: OpenVSwitch
@@ -130,12 +132,12 @@ class Testbed:
     def _management(self) -> Mapping[str, str | None]:
         if isinstance(self.topo, CloudTopo):
             return {name: one.management for name, one in self.topo.instances.items()}
-        campuses = self.topo.campuses.values()
+        campuses = self.topo.campuses.values() if isinstance(self.topo, CampusTopo) else ()
         return {host: dtn.management for campus in campuses for host, dtn in campus.dtns.items()}
 
     def _campuses(self) -> CampusTopo:
-        if isinstance(self.topo, CloudTopo):
-            raise InvalidInput.of("circuit", "a cloud has no circuits to change")
+        if not isinstance(self.topo, CampusTopo):
+            raise InvalidInput.of("circuit", "only a CampusTopo has circuits that can be changed")
         return self.topo
 
     def _command(self, host: str, argv: Sequence[str]) -> list[str]:
@@ -191,8 +193,10 @@ class Testbed:
 
 
 @contextmanager
-def build_testbed(topo: CampusTopo | CloudTopo, folder: Path) -> Iterator[Testbed]:
+def build_testbed(topo: Topo, folder: Path) -> Iterator[Testbed]:
     """Build a network, wait until every host reaches its next hops, and remove the network at the end.
+
+    The nodes of a plain topology get the classes of this package, and MAC addresses as by ``mn --mac``.
 
     :param folder: of :func:`~mininet_topos.isolation.folder_inside`.
     :raises Unavailable: if this process is not isolated, or the network cannot be built here.
@@ -235,9 +239,11 @@ def _environment(switches: OpenVSwitch) -> Iterator[None]:
 
 
 @contextmanager
-def _mininet(topo: CampusTopo | CloudTopo) -> Iterator[Mininet]:
+def _mininet(topo: Topo) -> Iterator[Mininet]:
     Mininet.inited = True  # its init() changes limits of the whole machine
-    net = Mininet(topo, controller=None, build=False)
+    is_plain = not isinstance(topo, CampusTopo | CloudTopo)
+    classes = {"switch": CampusEdge, "host": Dtn, "link": TCLink} if is_plain else {}
+    net = Mininet(topo, controller=None, build=False, autoSetMacs=is_plain, **classes)
     try:
         net.addController("adon", _Controller, ip="127.0.0.1", port=OPENFLOW_PORT)
         net.start()

@@ -13,6 +13,8 @@ from adon.errors import InvalidInput, Unavailable
 from adon.nearest_key import absent
 
 if TYPE_CHECKING:
+    from mininet.topo import Topo
+
     from mininet_topos.topologies.campus_topo import CampusTopo
 
 BUILT_IN = ("choreo_tree", "five_sites", "mu_osu", "two_campuses", "two_ports")
@@ -20,11 +22,27 @@ _PACKAGE = "mininet_topos.topologies"
 
 
 def load_topology(reference: str, scale: float | None = None) -> CampusTopo:
-    """Return a topology, complete with its numbers; no network is built.
+    """Return a topology of campuses, complete with its numbers; no network is built.
+
+    :param reference: as :func:`load_network` takes it.
+    :param scale: declared rates are divided by it; None for the topology's own.
+    :raises InvalidInput: if there is no such topology, or it cannot be built; names the node or circuit.
+    :raises Unavailable: if Mininet is not installed.
+    """
+    topo = load_network(reference, scale)
+    from mininet_topos.topologies.campus_topo import CampusTopo
+
+    if not isinstance(topo, CampusTopo):
+        raise InvalidInput.of("topology", f"{reference} is no subclass of CampusTopo")
+    return topo
+
+
+def load_network(reference: str, scale: float | None = None) -> Topo:
+    """Return a topology of campuses, or a plain one of a Mininet user; no network is built.
 
     :param reference: a name of :data:`BUILT_IN`, or the path of a Python file with ``topos = {...}``, which
         is executed as ``mn --custom`` does.
-    :param scale: declared rates are divided by it; None for the topology's own.
+    :param scale: rates that campuses declare are divided by it; None for the topology's own.
     :raises InvalidInput: if there is no such topology, or it cannot be built; names the node or circuit.
     :raises Unavailable: if Mininet is not installed.
     """
@@ -33,17 +51,37 @@ def load_topology(reference: str, scale: float | None = None) -> CampusTopo:
             "mininet: not installed for this Python; install the Debian package mininet (scripts/setup.sh)",
             code="missing-requirement",
         )
+    from mininet.topo import Topo
+
     from mininet_topos.topologies.campus_topo import CampusTopo
 
     path = Path(reference)
-    name, cls = _read(path) if path.suffix or len(path.parts) > 1 else (reference, _built_in(reference))
-    if not (isinstance(cls, type) and issubclass(cls, CampusTopo)):
-        raise InvalidInput.of("topology", f"topos[{name!r}] is no subclass of CampusTopo")
+    name, make = _read(path) if path.suffix or len(path.parts) > 1 else (reference, _built_in(reference))
+    is_campus = isinstance(make, type) and issubclass(make, CampusTopo)
     try:
-        return cls(scale=scale)
+        topo = make(scale=scale) if is_campus else make()
     except ValueError as error:
         field, _, cause = str(error).partition(": ")
         raise InvalidInput.of(field, cause) from error
+    except Exception as error:
+        raise InvalidInput.of("topology", f"{reference}: {type(error).__name__}: {error}") from error
+    if not isinstance(topo, Topo):
+        raise InvalidInput.of("topology", f"topos[{name!r}] is no subclass of mininet.topo.Topo")
+    if scale is not None and not is_campus:
+        raise InvalidInput.of("scale", f"{reference} declares no campuses; only a CampusTopo has a scale")
+    return topo
+
+
+def mn_command(reference: str) -> str:
+    """Return the command line that runs a topology with Mininet alone.
+
+    :param reference: as :func:`load_network` takes it.
+    """
+    if reference in BUILT_IN:
+        file, name = Path(__file__).parent / "topologies" / f"{reference}.py", reference
+    else:
+        file, name = Path(reference), _read(Path(reference))[0]
+    return f"sudo mn --custom {file} --topo {name} --mac --controller remote"
 
 
 def _built_in(name: str) -> Any:

@@ -43,7 +43,7 @@ def select(
     """The candidate to take, from records in configuration order.
 
     :param unknown_policy: what to do if nothing is known of any candidate: ``avoid`` selects nobody,
-        ``default_path`` the template's default path.
+        ``default_path`` the template's default path; without one the only candidate, if there is one only.
     :param default_path: that path's name, if the template has one.
     """
     ranked = [
@@ -86,6 +86,9 @@ def _without_knowledge(
     if policy == "avoid":
         reason = Reason("all-unknown", f"nothing is known of any candidate: {listed}")
         return Selection(None, tuple(records), reason)
+    if default_path is None and len(records) == 1:
+        text = f"{records[0].path}: the only candidate, of which nothing is known: {listed}"
+        return Selection(records[0].path, tuple(records), Reason("default-path", text))
     if default_path is None:
         text = f"nothing is known of any candidate and the template names no default path: {listed}"
         return Selection(None, tuple(records), Reason("no-default-path", text))
