@@ -28,7 +28,7 @@ demo: setup ## the main job end to end on a real test network; report in reports
 	$(SUDO) $(VENV)/adon demo --report $(REPORT)
 
 experiments: setup-guest ## every experiment of the papers, one after the other; index in results/index.html
-	$(SUDO) $(VENV)/python -m apps.experiments.whole_set --results $(RESULTS)
+	$(SUDO) $(VENV)/adon experiment run --all --results $(RESULTS)
 
 test: setup-test lint ## linters, type check, then all tests but the slow ones
 	@scripts/test.sh

@@ -1,160 +1,140 @@
-"""``adon experiment``: experiments as files, their runs and reports; needs no server."""
+"""``adon experiment``: experiments of the papers and of users on a test network; needs no server."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from apps.cli import experiment_files, experiment_run
-from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
-from apps.cli.text_files import check_all
+from adon.errors import InvalidInput
+from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table
 
-app = typer.Typer(
-    help="Experiments on a testbed as files: figures of the papers, and your own.", no_args_is_help=True
-)
-app.command("run")(experiment_run.run)
+if TYPE_CHECKING:
+    from mininet_topos.experiments.report import JudgedRun
 
-ExperimentArgument = Annotated[
-    str, typer.Argument(metavar="EXPERIMENT", help="A file, or the name of one of adon experiment list.")
-]
-RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run's folder, NAME/RUN, or NAME for the last run of it.")
-]
-ResultsOption = Annotated[Path, typer.Option("--results", metavar="DIR", help="Where runs are kept.")]
+app = typer.Typer(help="Experiments on a test network.", no_args_is_help=True)
+
+ResultsOption = Annotated[Path, typer.Option("--results", metavar="DIR", help="Folder of runs.")]
 RESULTS = Path("results")
 
 
-@app.command("list")
-def list_(
-    runs: Annotated[bool, typer.Option("--runs", help="What was run, instead.")] = False,
-    results: ResultsOption = RESULTS,
-    json_: JsonFlag = False,
-) -> None:
-    """The experiments that ADON brings; with --runs what was run, and whether it is whole."""
-    if runs:
-        _list_runs(results, json_)
-        return
-    from adon.experiments import builtins
-    from apps.cli.experiment_told import trials
-
-    found = [(name, builtins.source(name).experiment) for name in builtins.names()]
-    if json_:
-        print_json(
-            [
-                {
-                    "name": name,
-                    "title": its.title,
-                    "source": its.source,
-                    "follows": its.follows,
-                    "network": its.network,
-                    "trials": trials(its),
-                }
-                for name, its in found
-            ]
-        )
-        return
-    rows = ((name, its.follows, str(trials(its)), its.title) for name, its in found)
-    print_table(("Experiment", "Follows", "Trials", "Title"), rows, "there are none")
-
-
-def _list_runs(results: Path, json_: bool) -> None:
-    from datetime import UTC, datetime
-
-    from adon.errors import InvalidInput
-    from apps.experiments import folder
-
-    found = [
-        (str(path.relative_to(results)), "damaged", "", str(one))
-        if isinstance(one, InvalidInput)
-        else (
-            f"{one.experiment}/{path.name}",
-            one.state.value,
-            datetime.fromtimestamp(one.began_at, UTC).isoformat(timespec="seconds"),
-            one.why,
-        )
-        for path, one in folder.runs(results)
-    ]
-    if json_:
-        print_json([dict(zip(("run", "state", "began", "why"), row, strict=True)) for row in found])
-    else:
-        print_table(("Run", "State", "Began", "Why"), found, f"there are none in {results}")
-
-
 @app.command()
-def show(
-    experiment: ExperimentArgument,
-    yaml: Annotated[bool, typer.Option("--yaml", help="As it is written, to begin one of your own.")] = False,
-    json_: JsonFlag = False,
-) -> None:
-    """One experiment: its workload, events, what is swept and what must come out."""
-    from apps.cli.experiment_told import told, told_json
-
-    text, found = experiment_files.experiment_of(experiment)
-    if json_:
-        print_json(told_json(found))
-    elif yaml:
-        typer.echo(text, nl=False)
-    else:
-        typer.echo("\n".join(told(found)))
-
-
-@app.command()
-def check(
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="EXPERIMENT...", help="Files, or names.")
+def run(
+    experiment: Annotated[
+        str | None, typer.Argument(metavar="EXPERIMENT", help="A built-in name, or a YAML file.")
     ] = None,
-    schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON schema of a file, for editors.")
-    ] = False,
-    json_: JsonFlag = False,
+    all_: Annotated[bool, typer.Option("--all", help="Run every built-in experiment.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Check the file and print its trials.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Print the built-in experiments.")] = False,
+    platform: Annotated[
+        str | None, typer.Option(help="host (needs root) or guest; the best by default.")
+    ] = None,
+    repetitions: Annotated[int | None, typer.Option(min=1, help="Replace the file's number.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Replace the file's seed.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="TEXT", help="Run trials with this in their name.")
+    ] = None,
+    results: ResultsOption = RESULTS,
+    json_: Annotated[bool, typer.Option("--json", help="Print --list or --check as JSON.")] = False,
 ) -> None:
-    """Check experiments against their networks: every problem with file, line and field."""
-    from adon.experiments import reading
-    from apps.cli.experiment_told import trials
-    from apps.experiments import around
+    """Run an experiment and report its verdicts.
 
-    def checked(name: str) -> tuple[dict[str, object], str]:
-        _, found = experiment_files.experiment_of(name)
-        around.checked(found, around.network(found))
-        its, number = found.experiment.name, trials(found.experiment)
-        known = {"name": its, "trials": number, "digest": found.digest()}
-        return known, f"{its} is valid: {number} trials"
+    Exit status: 0 if the run came out as its file states, 1 if it is partial, 2 if the file is wrong,
+    3 if a check did not hold or cannot be judged, 130 after Ctrl-C.
+    """
+    changes = {"repetitions": repetitions, "seed": seed}
+    given = {name: value for name, value in changes.items() if value is not None}
+    if list_:
+        _list(as_json=json_)
+        return
+    if (experiment is None) != all_:
+        raise InvalidInput.of("experiment", "expected a name such as figure-18, a file, or --all")
+    if check:
+        _check(experiment, given, as_json=json_)
+        return
+    from mininet_topos.experiments.report import judge_run
+    from mininet_topos.experiments.runner import RunOptions, run_all, run_experiment
 
-    if schema:
-        print_json(reading.schema())
-    else:
-        check_all("EXPERIMENT", files, checked, as_json=json_)
+    options = RunOptions(platform, tuple(only or ()), results, given)
+    if experiment is None:
+        judged = [_show(one, as_json=False) for one in run_all(options)]
+        raise typer.Exit(max(judged, default=0))
+    folder, status = run_experiment(experiment, options)
+    differs = _show(judge_run(folder), as_json=False)
+    raise typer.Exit(status or differs)
 
 
 @app.command()
 def report(
-    run: RunArgument,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Not report.html of the run.")
-    ] = None,
-    results: ResultsOption = RESULTS,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run, or of an experiment's runs.")],
     json_: JsonFlag = False,
 ) -> None:
-    """Write a run's report as one page (HTML), and tell what became of its checks.
+    """Write the report of a run again.
 
-    Exit status 3 if a check did not hold, or cannot be told.
+    Exit status 3 if a check did not hold or cannot be judged.
     """
-    from adon.experiments.measures import Observed
-    from adon.experiments.verdicts import Outcome, verdicts
-    from apps.cli.experiment_told import findings, findings_json
-    from apps.experiments.folder import REPORT
-    from apps.experiments.report import page
+    from mininet_topos.experiments.report import judge_run, write_report
+    from mininet_topos.experiments.results import RUN_FILE
 
-    path, source, found = experiment_files.run_of(run, results)
-    experiment = source.experiment
-    file = path / REPORT if out is None else out
-    write(file, page(experiment, found, source.text), "--out")
-    judged = verdicts(experiment, Observed.of(found))
-    if json_:
-        print_json({**findings_json(experiment, found, judged), "file": str(file)})
+    runs = (
+        [run] if (run / RUN_FILE).is_file() else [file.parent for file in sorted(run.glob(f"*/{RUN_FILE}"))]
+    )
+    if not runs:
+        raise InvalidInput.of("RUN", f"{run}: no run is there; expected a folder such as results/figure-18")
+    write_report(runs[-1])
+    raise typer.Exit(_show(judge_run(runs[-1]), as_json=json_))
+
+
+def _list(*, as_json: bool) -> None:
+    from mininet_topos.experiments.loading import BUILT_IN, load_experiment
+
+    found = [load_experiment(name).experiment for name in BUILT_IN.names()]
+    if as_json:
+        print_json([one.model_dump(mode="json", include={"experiment", "title", "source"}) for one in found])
+        return
+    rows = ((one.experiment, one.source or "-", one.title) for one in found)
+    print_table(("Experiment", "Source", "Title"), rows, "No built-in experiments.")
+
+
+def _check(experiment: str | None, changes: dict[str, Any], *, as_json: bool) -> None:
+    from mininet_topos.experiments.loading import BUILT_IN
+    from mininet_topos.experiments.plan import plan_trials
+    from mininet_topos.experiments.runner import load_checked
+
+    names = BUILT_IN.names() if experiment is None else (experiment,)
+    trials = {}
+    for name in names:
+        read, topo = load_checked(name, changes)
+        trials[read.experiment.experiment] = [trial.key for trial in plan_trials(read.experiment, topo)]
+    if as_json:
+        print_json(trials)
+        return
+    for name, keys in trials.items():
+        typer.echo(f"{name}: {len(keys)} trials")
+        for key in keys if experiment is not None else ():
+            typer.echo(f"  {key}")
+
+
+def _show(run: JudgedRun, *, as_json: bool) -> int:
+    """Print the verdicts of a run; return the exit status."""
+    from mininet_topos.experiments.report import REPORT_FILE
+    from mininet_topos.experiments.verdicts import Conclusion
+
+    if as_json:
+        print_json(
+            {
+                "experiment": run.info.experiment,
+                "folder": str(run.folder),
+                "conclusion": run.conclusion.value,
+                "checks": [asdict(one) for one in run.verdicts],
+            }
+        )
     else:
-        typer.echo("\n".join([*findings(found, judged), f"{file}: written"]))
-    if any(one.outcome is not Outcome.HELD for one in judged):
-        raise typer.Exit(EXIT_DIFFERS)
+        typer.echo(f"{run.info.experiment}: {run.conclusion.value}")
+        rows = ((one.outcome.value, one.claim, one.paper or "-", one.found) for one in run.verdicts)
+        print_table(("Outcome", "Check", "Paper", "Found"), rows, "The file has no checks.")
+        typer.echo(f"report: {run.folder / REPORT_FILE}")
+    fine = (Conclusion.HELD, Conclusion.HELD_WITH_DISCREPANCIES, Conclusion.UNCHECKED)
+    return 0 if run.conclusion in fine else EXIT_DIFFERS

@@ -2,80 +2,100 @@
 
 from __future__ import annotations
 
-import shutil
+import json
 import subprocess
 import sys
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from apps.cli.main import app
-from tests.experiments import synthetic
-from tests.experiments.synthetic import write_run
+from mininet_topos.experiments.loading import BUILT_IN
+from mininet_topos.experiments.results import start_run, write_trial
+from tests.mininet_topos.experiments.synthetic_runs import FIGURE_21, load_figure_21, make_run
 
-RUN = CliRunner()
+NOT_HELD = "    discrepancy: nobody claims this; it is here to be seen not to hold\n"
 
 
 def adon(*words: object):
-    return RUN.invoke(app, ["experiment", *map(str, words)])
+    return CliRunner().invoke(app, ["experiment", *map(str, words)])
 
 
-@pytest.fixture(scope="module")
-def two_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("runs")
-    for name, noise in (("20261101T000000Z", 0.02), ("20261102T000000Z", 0.05)):
-        write_run(root / "figure-21" / name, synthetic.run(name=name, noise=noise))
-    return root
-
-
-@pytest.fixture
-def results(two_runs: Path, tmp_path: Path) -> Path:
-    shutil.copytree(two_runs, tmp_path / "results")
-    return tmp_path / "results"
+def write_run(folder, text=FIGURE_21):
+    run = make_run(load_figure_21(text))
+    info = replace(run.info, trials=())
+    start_run(folder, text, info)
+    rows = run.tables.by_trial()
+    for trial in run.info.trials:
+        info = write_trial(folder, info, trial, rows[trial.number])
+    return folder
 
 
 @pytest.fixture
-def file(tmp_path) -> Path:
+def file(tmp_path):
     path = tmp_path / "mine.yaml"
-    path.write_text(synthetic.FIGURE_21)
+    path.write_text(FIGURE_21)
     return path
 
 
-def test_check_tells_that_a_file_is_valid_or_every_problem_with_its_line(file):
-    done = adon("check", file)
+def test_list_names_every_built_in_experiment():
+    done = adon("run", "--list", "--json")
+    assert [one["experiment"] for one in json.loads(done.stdout)] == list(BUILT_IN.names())
+
+
+def test_check_prints_the_trials_of_a_valid_file(file):
+    done = adon("run", file, "--check")
     assert done.exit_code == 0
-    assert {"figure-21", "27"} <= {*done.stdout.split()}
-    file.write_text(synthetic.FIGURE_21.replace("to: osu", "to: iplant").replace("25 GB,", "25,"))
-    done = adon("check", file)
+    assert len(done.stdout.splitlines()) == 1 + 27
+
+
+def test_check_without_a_name_checks_all_with_all():
+    done = adon("run", "--all", "--check", "--json")
+    assert done.exit_code == 0
+    assert list(json.loads(done.stdout)) == list(BUILT_IN.names())
+
+
+def test_check_names_every_problem_with_its_line(file):
+    file.write_text(FIGURE_21.replace("to: osu", "to: iplant"))
+    done = adon("run", file, "--check")
     assert done.exit_code == 2
     lines = [line for line in done.stderr.splitlines() if "iplant" in line]
-    assert [line.split(":")[1] for line in lines] == ["16", "24"]
+    assert len(lines) == 2
+    assert all(line.startswith(f"{file}:") for line in lines)
 
 
-@pytest.mark.parametrize("network", ["nowhere", "nowhere.yaml", f"{'x' * 300}.yaml"])
-def test_check_refuses_a_network_that_is_not_there(file, network: str):
-    file.write_text(synthetic.FIGURE_21.replace("mu_osu", network))
-    done = adon("check", file)
-    assert done.exit_code == 2
-    assert f"{file}:6: network:" in done.stderr
+@pytest.mark.parametrize("words", [["run"], ["run", "figure-18", "--all"], ["run", "figure-99", "--check"]])
+def test_run_needs_one_known_experiment_or_all(words):
+    assert adon(*words).exit_code in (1, 2)
 
 
-def test_report_writes_a_page_and_answers_with_3_if_a_check_did_not_hold(results):
-    done = adon("report", "figure-21/20261101T000000Z", "--results", results)
+def test_report_writes_the_page_and_exits_0_if_only_stated_discrepancies_differ(tmp_path):
+    folder = write_run(tmp_path / "figure-21" / "20261101-000000")
+    done = adon("report", folder)
+    assert done.exit_code == 0
+    assert (folder / "report.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_report_exits_3_if_a_check_did_not_hold(tmp_path):
+    folder = write_run(tmp_path / "run", FIGURE_21.replace(NOT_HELD, ""))
+    done = adon("report", folder, "--json")
     assert done.exit_code == 3
-    first, second, *_ = done.stdout.splitlines()
-    assert first == "figure-21/20261101T000000Z: complete"
-    assert second.startswith("not held")
-    assert "30.73 s" in second
-    page = results / "figure-21" / "20261101T000000Z" / "report.html"
-    assert page.read_text().startswith("<!DOCTYPE html>")
+    document = json.loads(done.stdout)
+    assert document["conclusion"] == "not held"
+    assert [one["outcome"] for one in document["checks"]].count("not held") == 1
 
 
-def test_a_run_that_is_not_there_is_refused(results):
-    done = adon("report", "figure-22", "--results", results)
-    assert done.exit_code == 2
-    assert "RUN: figure-22:" in done.stderr
+def test_report_of_a_folder_of_runs_takes_the_last(tmp_path):
+    for name in ("20261101-000000", "20261102-000000"):
+        write_run(tmp_path / "figure-21" / name)
+    adon("report", tmp_path / "figure-21")
+    reports = [file.parent.name for file in tmp_path.rglob("report.html")]
+    assert reports == ["20261102-000000"]
+
+
+def test_report_of_a_folder_without_runs_is_refused(tmp_path):
+    assert adon("report", tmp_path).exit_code == 2
 
 
 @pytest.mark.integration
@@ -84,7 +104,7 @@ def test_help_loads_neither_plotly_nor_scipy():
         "import sys; from apps.cli.main import app\n"
         "try: app(['experiment', '--help'])\n"
         "except SystemExit: pass\n"
-        "slow = {'plotly', 'scipy', 'numpy', 'adon.experiments'}\n"
+        "slow = {'plotly', 'scipy', 'numpy', 'mininet_topos.experiments'}\n"
         "print(*slow & {*sys.modules}, file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -13,7 +13,6 @@ from adon.evaluations import builtins
 from adon.templates_catalog.model import Template
 from apps.cli.main import app
 from tests.apps.commands import assert_json, command_of, commands, options
-from tests.experiments.synthetic import FIGURE_21
 from tests.support.cli_commands import COMMANDS
 from tests.support.web_world import SOYKB
 
@@ -45,9 +44,6 @@ LOCAL: dict[str, tuple[str, ...]] = {
     "evaluate check": ("{evaluation}",),
     "evaluate run": ("{evaluation}", "--dry-run"),
     "evaluate report": ("nectar", "--reference"),
-    "experiment list": (),
-    "experiment show": ("{experiment}",),
-    "experiment check": ("{experiment}",),
     "template validate": ("{template}",),
     "template draft": ("--answers", "{answers}"),
     "template from-rspec": ("{rspec}", "--name", "draft"),
@@ -128,15 +124,12 @@ def files(world, tmp_path):
     rspec.write_text(export_rspec(Template.model_validate(SOYKB), "mu", "osu"))
     evaluation = tmp_path / "evaluation.yaml"
     evaluation.write_text(builtins.text("starter"))
-    experiment = tmp_path / "experiment.yaml"
-    experiment.write_text(FIGURE_21)
     answers = next((DATA / "surveys").glob("*.yaml"))
     return {
         "{template}": str(template),
         "{rspec}": str(rspec),
         "{folder}": str(tmp_path),
         "{evaluation}": str(evaluation),
-        "{experiment}": str(experiment),
         "{answers}": str(answers),
     }
 
