@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,11 +18,13 @@ import typer
 from typer.core import TyperCommand
 
 from adon.errors import InvalidInput, Unavailable
+from apps.cli.testbed_topologies import configuration_of, short_name
 
 if TYPE_CHECKING:
+    from mininet.topo import Topo
+
     from mininet_topos.adon_server import AdonServer
     from mininet_topos.testbed import Testbed
-    from mininet_topos.topologies.campus_topo import CampusTopo
 
 AFTER_DASHES = "adon.after_dashes"
 TOPOLOGY = "topology"
@@ -40,10 +42,6 @@ class WithProgram(TyperCommand):
         return super().parse_args(ctx, args[:end])
 
 
-app = typer.Typer(help="Test networks on this machine.", no_args_is_help=True)
-
-
-@app.command(cls=WithProgram)
 def run(
     ctx: typer.Context,
     topology: Annotated[
@@ -54,26 +52,17 @@ def run(
     ] = None,
     scale: Annotated[float | None, typer.Option(help="Divide declared rates by it.")] = None,
     no_adon: Annotated[bool, typer.Option("--no-adon", help="Build the network without ADON.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="Print the built-in topologies.")] = False,
-    config: Annotated[bool, typer.Option("--config", help="Print ADON's configuration for mn.")] = False,
 ) -> None:
     """Run a test network with ADON until its prompt or command ends."""
     from mininet_topos.isolation import FOLDER
-    from mininet_topos.topology_catalog import BUILT_IN, load_topology
+    from mininet_topos.topology_catalog import load_network
 
-    if list_:
-        for name in BUILT_IN:
-            typer.echo(f"{name:14} {_title(load_topology(name))}")
-        return
-    topo = load_topology(topology, scale)
-    if config:
-        from mininet_topos.adon_configuration import configuration_text, fit_periods_to
-
-        typer.echo(configuration_text(topo, name=_name(topology), periods=fit_periods_to(topo)), nl=False)
-        return
+    topo = load_network(topology, scale)
+    if not no_adon:
+        configuration_of(topo, topology)  # what ADON cannot control is refused before anything is made
     command: list[str] = ctx.meta[AFTER_DASHES]
     if FOLDER in os.environ:
-        raise typer.Exit(_run_inside(topo, _name(topology), command, with_adon=not no_adon))
+        raise typer.Exit(_run_inside(topo, topology, command, with_adon=not no_adon))
     words = [
         topology,
         *(() if scale is None else ("--scale", f"{scale:g}")),
@@ -96,29 +85,27 @@ def _run_again(platform: str | None, words: list[str]) -> int:
         return run_isolated(argv, choice.platform, shared=Path.cwd(), web=web)
 
 
-def _run_inside(topo: CampusTopo, name: str, command: list[str], *, with_adon: bool) -> int:
+def _run_inside(topo: Topo, topology: str, command: list[str], *, with_adon: bool) -> int:
     from mininet_topos.adon_server import URL
     from mininet_topos.isolation import folder_inside
     from mininet_topos.nodes import CLI
     from mininet_topos.testbed import build_testbed
 
-    folder = folder_inside()
+    folder, name = folder_inside(), short_name(topology)
     with build_testbed(topo, folder) as testbed:
         (folder / TOPOLOGY).write_text(name)
-        typer.echo(f"network   {name} at 1:{topo.scale:g}: {testbed.emulation}")
-        environment = dict(os.environ)
-        with _adon(testbed, name) if with_adon else _nothing() as server:
+        at = f" at 1:{topo.scale:g}" if hasattr(topo, "scale") else ""
+        typer.echo(f"network   {name}{at}: {testbed.emulation}")
+        with _adon(testbed, name) if with_adon else nullcontext() as server:
             if server is not None:
                 _introduce(server)
-                environment |= {
-                    "ADON_URL": URL,
-                    "ADON_TOKEN_FILE": str(server.folder / "admin.token"),
-                }
+                token = server.folder / "admin.token"
+                os.environ |= {"ADON_URL": URL, "ADON_TOKEN_FILE": str(token)}
             if not command:
                 CLI(testbed.net)
                 return 0
             try:
-                return subprocess.run(command, env=environment, check=False).returncode % 256
+                return subprocess.run(command, check=False).returncode % 256
             except KeyboardInterrupt:
                 return EXIT_INTERRUPTED
             except OSError as error:
@@ -126,27 +113,20 @@ def _run_inside(topo: CampusTopo, name: str, command: list[str], *, with_adon: b
 
 
 @contextmanager
-def _nothing() -> Iterator[None]:
-    yield None
-
-
-@contextmanager
 def _adon(testbed: Testbed, name: str) -> Iterator[AdonServer]:
-    from mininet_topos.adon_configuration import configuration_text, fit_periods_to
     from mininet_topos.adon_server import prepare_server
     from mininet_topos.measurement_points import start_points
+    from mininet_topos.topologies.campus_topo import CampusTopo
 
-    with start_points(testbed) as points:
-        text = configuration_text(
-            testbed.topo,
-            name=name,
-            contacts=points.contacts,
-            token=points.token,
-            periods=fit_periods_to(testbed.topo),
-        )
-        with prepare_server(testbed, text, testbed.folder / "adon") as server:
-            server.start()
-            yield server
+    with ExitStack() as stack:
+        options = {}
+        if isinstance(testbed.topo, CampusTopo):
+            points = stack.enter_context(start_points(testbed))
+            options = {"contacts": points.contacts, "token": points.token}
+        text = configuration_of(testbed.topo, name, **options)
+        server = stack.enter_context(prepare_server(testbed, text, testbed.folder / "adon"))
+        server.start()
+        yield server
 
 
 def _introduce(server: AdonServer) -> None:
@@ -164,25 +144,27 @@ def _introduce(server: AdonServer) -> None:
         typer.echo(f"          export ADON_URL={server.dashboard} ADON_TOKEN_FILE={token}")
 
 
-@app.command("exec", cls=WithProgram)
 def exec_(
     ctx: typer.Context,
     host: Annotated[str, typer.Argument(metavar="HOST [-- PROGRAM...]", help="Where.")],
     topology: Annotated[str | None, typer.Option(help="Which, if several test networks run.")] = None,
 ) -> None:
     """Run a program, or a shell, in a host of a running test network."""
-    from mininet_topos.isolation import PID
+    from mininet_topos.isolation import FOLDER, PID
     from mininet_topos.testbed import HOSTS
 
-    folder = _running(topology)
+    is_inside = FOLDER in os.environ
+    folder = Path(os.environ[FOLDER]) if is_inside else _running(topology)
     hosts = {file.name: file.read_text().strip() for file in (folder / HOSTS).iterdir()}
     if host not in hosts:
         raise InvalidInput.of("host", f"{host!r} is unknown; expected one of {', '.join(sorted(hosts))}")
     program = ctx.meta[AFTER_DASHES] or ["env", f"PS1={host}:\\w\\$ ", "bash", "--norc"]
-    # mnexec reads /proc/PID/ns of the testbed's PID namespace.  To be in it nsenter forks and passes on no
-    # signal: the program ends when nsenter does.
-    enter = ["nsenter", "--target", (folder / PID).read_text().strip(), "--net", "--pid", "--mount", "--"]
-    argv = [*enter, "setpriv", "--pdeathsig", "TERM", "mnexec", "-a", hosts[host], *program]
+    argv = ["mnexec", "-a", hosts[host], *program]
+    if not is_inside:
+        # mnexec reads /proc/PID/ns of the testbed's PID namespace.  To be in it nsenter forks and passes on
+        # no signal: the program ends when nsenter does.
+        enter = ["nsenter", "--target", (folder / PID).read_text().strip(), "--net", "--pid", "--mount", "--"]
+        argv = [*enter, "setpriv", "--pdeathsig", "TERM", *argv]
     sys.stdout.flush()
     try:
         os.execvp(argv[0], argv)  # noqa: S606 - signals, terminal and exit status are the program's
@@ -207,11 +189,3 @@ def _running(topology: str | None) -> Path:
             "topology", "no such test network runs on this host; adon testbed run starts one"
         )
     raise InvalidInput.of("topology", f"{len(wanted)} test networks run: {', '.join(found.values())}")
-
-
-def _name(reference: str) -> str:
-    return Path(reference).stem
-
-
-def _title(topo: CampusTopo) -> str:
-    return (type(topo).__doc__ or "").partition("\n")[0]
