@@ -12,12 +12,10 @@ setup(
     package_data={
         "adon.config": ["builtin/*.yaml"],
         "adon.evaluations": ["builtin/*"],
-        "adon.experiments": ["builtin/*.yaml"],
         "adon.templates_catalog": ["*.yaml", "builtin/*.yaml"],
         "adon.store": ["migrations/*.mako"],
         "apps.dashboard": ["assets/**"],
         "apps.evaluation": ["*.html"],
-        "apps.experiments": ["*.html"],
         "apps.deploy": ["files/*", "templates/*"],
         "apps.health": ["*.html"],
         "apps.rest.identity": ["templates/**", "static/**"],

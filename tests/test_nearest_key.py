@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from adon.config import Configuration
-from adon.experiments.document import Experiment
 from adon.nearest_key import nearest_key
+from mininet_topos.experiments.document import Experiment
 
 
 @pytest.mark.parametrize(
@@ -29,5 +29,5 @@ def test_the_key_that_was_meant(place: tuple[str | int, ...], expected: str | No
 
 def test_the_word_itself_is_not_what_was_meant() -> None:
     """A key of a flow, written in a group: the model knows it of the other kind."""
-    assert nearest_key(Experiment, ("workload", 1, "deadline")) == ""
-    assert nearest_key(Experiment, ("workload", 1, "deadlines")) == "deadline"
+    assert nearest_key(Experiment, ("workload", 1, "priority")) == ""
+    assert nearest_key(Experiment, ("workload", 1, "priorities")) == "priority"
