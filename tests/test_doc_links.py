@@ -76,7 +76,7 @@ def test_every_link_leads_somewhere(document: Path) -> None:
 
 @pytest.mark.parametrize(
     "file",
-    [*DOCUMENTS, *sorted((ROOT / "adon" / "experiments" / "builtin").glob("*.yaml"))],
+    [*DOCUMENTS, *sorted((ROOT / "mininet_topos" / "experiments" / "builtin").glob("*.yaml"))],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_nothing_is_cited_that_nobody_can_read(file: Path) -> None:

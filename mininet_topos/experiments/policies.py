@@ -247,7 +247,10 @@ class AdonPolicy:
 
     def _report(self, flow: str, delivery: Delivery) -> None:
         status = "failed" if delivery.problem else "finished"
-        self._client.report(self._ids[flow], status, delivery.received, delivery.problem[:MAX_DETAIL])
+        try:
+            self._client.report(self._ids[flow], status, delivery.received, delivery.problem[:MAX_DETAIL])
+        except Conflict:  # it was preempted and continued on its rules: ADON has it in its queue
+            self._cancel(flow)
 
     def _cancel(self, flow: str) -> None:
         with suppress(Conflict):  # ADON has ended it

@@ -127,6 +127,17 @@ def test_withdrawn_flow_is_cancelled_unless_it_has_ended(policy, api, state, cal
     assert api.calls[1:] == calls
 
 
+def test_flow_that_ends_after_it_was_preempted_is_cancelled(policy, api):
+    def refuse(*_: Any) -> None:
+        raise Conflict("state", "the flow is queued")
+
+    policy.request(A, 5001)
+    api.become("queued", None)
+    api.report = refuse
+    policy.finished("a", Delivery(NOW, received=1_000_000))
+    assert api.calls[1:] == [("cancel", "f-7")]
+
+
 def test_calls_wait_while_adon_does_not_run(policy, api):
     policy.disconnect()
     policy.request(A, 5001)
