@@ -105,29 +105,32 @@ def configuration_text(
     periods: MeasurementPeriods = DEFAULT_PERIODS,
     openflow_port: int = 6653,
     web_port: int = 8080,
+    measured: bool = True,
     extra: Mapping[str, Any] | None = None,
 ) -> str:
     """Return ADON's configuration file, as YAML.
 
     :param contacts: per measuring DTN its point; None: at its management address, with ``HOST.pem``.
     :param token: the file of the token by which the points know the controller.
+    :param measured: whether there are measurement points; without them ADON knows nothing of the paths.
     :param extra: further top-level sections (``compute``, ``policy``), as they are.
     """
     campuses = topo.campuses.values()
     reached = {campus.measuring: _default_contact(campus) for campus in campuses} | dict(contacts or {})
     shared = _shared_circuits(topo)
+    measurements = {
+        "points": {campus.name: _point(reached[campus.measuring], token) for campus in campuses},
+        "tests": [test for path in topo.paths.values() for test in _tests(path, periods)],
+        "notice": f"{NOTICE:g} s",
+        "around_throughput": f"{AROUND_THROUGHPUT:g} s",
+        "around_others": f"{periods.around_others:g} s",
+    }
     document = {
         "network": name,
         "switches": {campus.edge: {"dpid": f"{campus.dpid:016x}"} for campus in campuses},
         "sites": {campus.name: _site(campus) for campus in campuses},
         "paths": {path.name: _path(path, shared) for path in topo.paths.values()},
-        "measurements": {
-            "points": {campus.name: _point(reached[campus.measuring], token) for campus in campuses},
-            "tests": [test for path in topo.paths.values() for test in _tests(path, periods)],
-            "notice": f"{NOTICE:g} s",
-            "around_throughput": f"{AROUND_THROUGHPUT:g} s",
-            "around_others": f"{periods.around_others:g} s",
-        },
+        **({"measurements": measurements} if measured else {}),
         "controller": {"openflow_port": openflow_port, "web_port": web_port},
         **(extra or {}),
     }

@@ -72,16 +72,19 @@ def load_network(reference: str, scale: float | None = None) -> Topo:
     return topo
 
 
-def mn_command(reference: str) -> str:
+def mn_command(reference: str, topo: Topo) -> str:
     """Return the command line that runs a topology with Mininet alone.
 
-    :param reference: as :func:`load_network` takes it.
+    :param reference: as :func:`load_network` takes it; :param topo: what that returned.
     """
+    from mininet_topos.topologies.campus_topo import CampusTopo
+
     if reference in BUILT_IN:
         file, name = Path(__file__).parent / "topologies" / f"{reference}.py", reference
     else:
         file, name = Path(reference), _read(Path(reference))[0]
-    return f"sudo mn --custom {file} --topo {name} --mac --controller remote"
+    options = "" if isinstance(topo, CampusTopo) else " --mac"  # campuses declare their MAC addresses
+    return f"sudo mn --custom {file} --topo {name}{options} --controller remote"
 
 
 def _built_in(name: str) -> Any:

@@ -40,8 +40,9 @@ def show(
         print_table(("Topology", "Campuses", "Switches", "DTNs", "Paths", "Scale", "What it is"), rows, "")
         return
     if config:
-        text = configuration_of(load_network(topology, scale), topology)
-        typer.echo(f"# For the network of: {mn_command(topology)}\n{text}", nl=False)
+        network = load_network(topology, scale)
+        text = configuration_of(network, topology, measured=False)
+        typer.echo(f"# For the network of: {mn_command(topology, network)}\n{text}", nl=False)
         return
     topo = load_topology(topology, scale)
     if json_:

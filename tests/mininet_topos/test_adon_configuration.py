@@ -11,6 +11,7 @@ from mininet_topos.topologies.five_sites import FiveSites
 from mininet_topos.topologies.mu_osu import MuOsu
 from mininet_topos.topologies.two_campuses import TwoCampuses
 from mininet_topos.topologies.two_ports import TwoPorts
+from tests.mininet_topos.topologies.declarations import pair, topo_of
 from tests.support.refusals import refused
 
 
@@ -43,6 +44,33 @@ def test_tests_that_are_left_out_have_no_period():
     tests = yaml.safe_load(configuration_text(MuOsu(), periods=periods))["measurements"]["tests"]
     assert [(test["path"], test["from"]) for test in tests] == [("al2s", "mu"), ("internet", "mu")]
     assert all({"rtt_period"} == {key for key in test if key.endswith("_period")} for test in tests)
+
+
+def test_without_measurement_points_nothing_is_measured():
+    text = configuration_text(MuOsu(), measured=False)
+    assert "measurements" not in yaml.safe_load(text)
+    assert parse_model(text, Configuration).paths.keys() == MuOsu().paths.keys()
+
+
+def test_circuits_that_paths_share_are_named_and_unmeasured_paths_have_no_tests():
+    def more(topo):
+        topo.transit_path("second", 2, ["one", "tr1", "tr2", "two"], measured=False)
+
+    found = yaml.safe_load(configuration_text(topo_of(pair(more=more))))
+    assert {name: path.get("links", []) for name, path in found["paths"].items()} == {
+        "second": ["line"],
+        "al2s": ["line"],
+        "internet": [],
+    }
+    assert {test["path"] for test in found["measurements"]["tests"]} == {"al2s", "internet"}
+
+
+def test_throughput_is_measured_from_where_a_path_begins():
+    tests = yaml.safe_load(configuration_text(MuOsu()))["measurements"]["tests"]
+    assert [(test["path"], test["from"]) for test in tests if "throughput_period" in test] == [
+        ("al2s", "mu"),
+        ("internet", "mu"),
+    ]
 
 
 def test_a_round_without_tests_is_refused():

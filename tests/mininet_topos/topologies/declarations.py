@@ -8,8 +8,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from mininet_topos.networks import Network
-from mininet_topos.networks.campus_network import network_from_topo
 from mininet_topos.topologies.campus_topo import CampusTopo
 
 Declare = Callable[[CampusTopo], None]
@@ -18,11 +16,6 @@ Declare = Callable[[CampusTopo], None]
 def topo_of(declare: Declare, scale: float | None = None) -> CampusTopo:
     """The topology that is declared so, at full scale if nothing is said."""
     return type("Declared", (CampusTopo,), {"scale": 1.0, "describe": declare})(scale=scale)
-
-
-def network_of(declare: Declare) -> Network:
-    """The network of a declaration, as platforms build it."""
-    return network_from_topo("declared", topo_of(declare))
 
 
 def pair(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from mininet_topos.networks import Network, Path
-from mininet_topos.static_rules import Rule, Traffic, rules
-from mininet_topos.topology import Host, Interface, Kind
+from mininet_topos.nodes import Line, Router
+from mininet_topos.pinned_rules import PinnedFlow, path_rules
+from mininet_topos.topologies.campus_topo import CAMPUS_RULES, CampusTopo
+from mininet_topos.topologies.model import End
 
 LONGEST = 200
 
@@ -15,100 +16,107 @@ LONGEST = 200
 class Walk:
     """One network, for packets to walk through."""
 
-    def __init__(self, network: Network) -> None:
-        self.network = network
-        links = network.topology.links
-        self.interfaces = {end.name: end for link in links for end in link.ends}
-        self.peers = {end.name: other for link in links for end, other in (link.ends, link.ends[::-1])}
-        self.at: dict[str, list[Interface]] = {}
+    def __init__(self, topo: CampusTopo) -> None:
+        self.topo = topo
+        self.interfaces = {end.name: end for wire in topo.wires for end in wire.ends}
+        self.peers = {end.name: other for wire in topo.wires for end, other in (wire.ends, wire.ends[::-1])}
+        self.at: dict[str, list[End]] = {}
         for end in self.interfaces.values():
             self.at.setdefault(end.node, []).append(end)
-        self.switches = {switch.name: switch for switch in network.topology.switches}
-        self.hosts = {host.name: host for host in network.topology.hosts}
 
-    def links(self, passed: list[Interface]) -> tuple[str, ...]:
-        """The described links that paths lead over, as a walk crossed them."""
-        over = {name for path in self.network.paths for name in path.links}
+    def circuits(self, passed: list[End]) -> tuple[str, ...]:
+        """The circuits that paths lead over, as a walk crossed them."""
+        over = {name for path in self.topo.paths.values() for name in path.circuits}
         of = {
-            name: link.name
-            for link in self.network.links
-            if link.name in over
-            for name in (*link.ends, *link.shaped)
+            name: circuit.name
+            for circuit in self.topo.circuits.values()
+            if circuit.name in over
+            for name in (*circuit.interfaces, *circuit.shaped)
         }
         return tuple(dict.fromkeys(of[end.name] for end in passed if end.name in of))
 
-    def passed(self, path: Path, source: str, destination: str) -> list[Interface]:
+    def passed(self, path: str, source: str, destination: str) -> list[End]:
         """The interfaces that a packet between two DTNs passes, kept on a path by rules at the edges."""
-        pinned = rules(self.network, path.name, Traffic(source, destination))
-        address = self.network.dtn(destination).address
+        pinned = path_rules(self.topo, path, PinnedFlow(source, destination))
+        address = address_of(self.topo, destination)
         found = [self.at[source][0]]
         vlan: int | None = None
         while (arrived := self.peers[found[-1].name]).node != destination:
             assert len(found) < LONGEST, "it goes round and round"
-            if arrived.node in {rule.switch for rule in pinned}:
-                leaving, vlan = self._edge(pinned, arrived, address, vlan)
+            if arrived.node in {switch for switch, _ in pinned}:
+                leaving, vlan = self._edge([rule for _, rule in pinned], arrived, address, vlan)
             else:
                 leaving = self._hop(arrived, address, vlan, destination)
             found += [arrived, leaving]
         return [*found, arrived]
 
     def _edge(
-        self, pinned: tuple[Rule, ...], arrived: Interface, address: IPv4Address, vlan: int | None
-    ) -> tuple[Interface, int | None]:
+        self, pinned: list[str], arrived: End, address: IPv4Address, vlan: int | None
+    ) -> tuple[End, int | None]:
         tagged = re.compile(rf"dl_vlan={vlan}," if vlan is not None else r"^(?!.*dl_vlan)")
         (rule,) = (
             rule
             for rule in pinned
-            if rule.match.startswith(f'in_port="{arrived.name}",')
-            and rule.match.endswith(f"nw_dst={address}")
-            and tagged.search(rule.match)
+            if rule.startswith(f'in_port="{arrived.name}",')
+            and f"nw_dst={address},actions=" in rule
+            and tagged.search(rule)
         )
-        pushed = re.search(r"set_field:(\d+)->vlan_vid", rule.actions)
+        pushed = re.search(r"set_field:(\d+)->vlan_vid", rule)
         if pushed is not None:
             vlan = int(pushed[1]) & 0xFFF
-        elif "pop_vlan" in rule.actions:
+        elif "pop_vlan" in rule:
             vlan = None
-        out = re.search(r'output:"(.+)"', rule.actions)
+        out = re.search(r'output:"(.+)"', rule)
         assert out is not None
         return self.interfaces[out[1]], vlan
 
-    def _hop(self, arrived: Interface, address: IPv4Address, vlan: int | None, destination: str) -> Interface:
+    def _hop(self, arrived: End, address: IPv4Address, vlan: int | None, destination: str) -> End:
         node = arrived.node
-        if node in self.hosts:
-            return self._through_host(self.hosts[node], arrived, address)
-        for rule in self.switches[node].rules:
+        if not self.topo.isSwitch(node):
+            return self._through_host(arrived, address)
+        for rule in self.topo.nodeInfo(node)["rules"]:
             found = re.fullmatch(r"priority=100,dl_vlan=(\d+),in_port=(.+),actions=output:(.+)", rule)
             if found is not None and (int(found[1]), found[2]) == (vlan, arrived.name):
                 return self.interfaces[found[3]]
-        assert self._normal(node), f"{node} drops VLAN {vlan}"
+        assert self._is_normal(node), f"{node} drops VLAN {vlan}"
         assert vlan is None
         others = [end for end in self.at[node] if end != arrived]
         # Towards the DTN if it is behind one of its ports, else towards the campus's gateway.
         there = [end for end in others if self._leads_to(end, destination)]
         return (there or [end for end in others if self._leads_to(end, None)])[0]
 
-    def _normal(self, node: str) -> bool:
-        return node in self.switches and self.switches[node].rules == ("priority=0,actions=NORMAL",)
+    def _is_normal(self, node: str) -> bool:
+        return self.topo.isSwitch(node) and self.topo.nodeInfo(node)["rules"] == CAMPUS_RULES
 
-    def _leads_to(self, leaving: Interface, dtn: str | None) -> bool:
+    def _is_a(self, node: str, cls: type) -> bool:
+        return self.topo.nodeInfo(node)["cls"] is cls
+
+    def _leads_to(self, leaving: End, dtn: str | None) -> bool:
         """Whether a campus's port leads to a DTN; with None, whether to the edge."""
-        arrived = self.peers[leaving.name]
-        if arrived.node in self.hosts and self.hosts[arrived.node].kind is Kind.LINE:
-            return any(self._leads_to(end, dtn) for end in self.at[arrived.node] if end != arrived)
-        if self._normal(arrived.node) and not self.switches[arrived.node].controlled:
-            onward = (end for end in self.at[arrived.node] if end != arrived)
+        node = self.peers[leaving.name].node
+        onward = (end for end in self.at[node] if end != self.peers[leaving.name])
+        if self._is_a(node, Line):
             return any(self._leads_to(end, dtn) for end in onward)
-        return arrived.node == dtn if dtn is not None else arrived.node in self.switches
+        if self._is_normal(node) and not self.topo.nodeInfo(node)["cls"].controlled:
+            return any(self._leads_to(end, dtn) for end in onward)
+        return node == dtn if dtn is not None else self.topo.isSwitch(node)
 
-    def _through_host(self, host: Host, arrived: Interface, address: IPv4Address) -> Interface:
-        own = self.at[host.name]
-        if host.kind is Kind.LINE:
+    def _through_host(self, arrived: End, address: IPv4Address) -> End:
+        own = self.at[arrived.node]
+        if self._is_a(arrived.node, Line):
             (other,) = (end for end in own if end != arrived)
             return other
-        assert host.kind is Kind.ROUTER
-        ways = [(end.addresses[0].network, end) for end in own]
-        for route in host.routes:
-            (out,) = (end for end in own if IPv4Address(route.via) in end.addresses[0].network)
-            ways.append((route.destination, out))
+        assert self._is_a(arrived.node, Router)
+        near = [(IPv4Interface(end.address).network, end) for end in own if end.address is not None]
+        ways = list(near)
+        for destination, via in self.topo.nodeInfo(arrived.node)["routes"]:
+            (out,) = (end for network, end in near if IPv4Address(via) in network)
+            ways.append((IPv4Network(destination), out))
         # The longest prefix, as Linux takes it.
         return max((way for way in ways if address in way[0]), key=lambda way: way[0].prefixlen)[1]
+
+
+def address_of(topo: CampusTopo, dtn: str) -> IPv4Address:
+    """Address of a DTN's data."""
+    (held,) = (campus.dtns[dtn] for campus in topo.campuses.values() if dtn in campus.dtns)
+    return IPv4Address(held.address)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mininet_topos.topologies.campus_topo import CampusTopo
-from tests.mininet_topos.topologies.declarations import Declare, network_of, pair, topo_of
+from tests.mininet_topos.topologies.declarations import Declare, pair, topo_of
 from tests.mininet_topos.topologies.forwarding import Walk
 
 TREE: dict[str, Any] = {"tree": (2, 1), "dtns": {"d1": None, "d2": "one-21"}}
@@ -177,9 +177,9 @@ def test_circuits_to_dtns() -> None:
 
 @pytest.mark.parametrize("declare", [pair(one=TREE), pair(one=RATED, more=rated)])
 def test_paths_deliver_to_every_dtn(declare: Declare) -> None:
-    network = network_of(declare)
-    walk = Walk(network)
-    for each in network.paths:
+    topo = topo_of(declare)
+    walk = Walk(topo)
+    for each in topo.paths:
         for near in ("d1", "d2"):
             there = walk.passed(each, near, "two-dtn")
             assert there == walk.passed(each, "two-dtn", near)[::-1]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address
 
 import pytest
 
-from mininet_topos import networks
-from mininet_topos.static_rules import PRIORITY, Traffic, pin, rules, unpin
+from mininet_topos.pinned_rules import PRIORITY, PinnedFlow, path_rules, pin_flow, unpin_flow
+from mininet_topos.topology_catalog import load_topology
 from tests.support.refusals import refused
 
-MU, OSU = IPv4Address("10.1.0.10"), IPv4Address("10.2.0.10")
-NETWORK = networks.named("mu_osu")
-ALL = Traffic("mu-dtn", "osu-dtn")
+MU, OSU = "10.1.0.10", "10.2.0.10"
+TOPO = load_topology("mu_osu")
+ALL = PinnedFlow("mu-dtn", "osu-dtn")
 
 
 class Switches:
@@ -34,7 +33,7 @@ class Switches:
 
 def pinned(path, traffic=ALL):
     switches = Switches()
-    pin(switches.ofctl, NETWORK, path, traffic)
+    pin_flow(switches.ofctl, TOPO, path, traffic)
     return switches.rules
 
 
@@ -77,8 +76,8 @@ def test_the_routed_path_is_entered_through_the_campus_s_own_router():
 
 
 def test_one_flow_is_told_by_its_port_at_the_destination():
-    found = rules(NETWORK, "al2s", Traffic("mu-dtn", "osu-dtn", "tcp", 5001))
-    there = {rule.match.split(",", 1)[1] for rule in found if "dl_vlan" not in rule.match}
+    found = [rule for _, rule in path_rules(TOPO, "al2s", PinnedFlow("mu-dtn", "osu-dtn", "tcp", 5001))]
+    there = {rule.split(",", 1)[1].partition(",actions=")[0] for rule in found if "dl_vlan" not in rule}
     assert there == {
         "tcp,nw_src=10.1.0.10,nw_dst=10.2.0.10,tp_dst=5001",
         "tcp,nw_src=10.2.0.10,nw_dst=10.1.0.10,tp_src=5001",
@@ -87,46 +86,44 @@ def test_one_flow_is_told_by_its_port_at_the_destination():
 
 def test_what_delivers_is_there_before_what_sends():
     """A flow that is moved while it sends must not meet a far edge that does not know it yet."""
-    assert ["dl_vlan" in rule.match for rule in rules(NETWORK, "al2s", ALL)] == [True, True, False, False]
+    assert ["dl_vlan" in rule for _, rule in path_rules(TOPO, "al2s", ALL)] == [True, True, False, False]
 
 
 def test_other_addresses_of_the_same_hosts_may_be_meant():
-    at_mu, at_osu = IPv4Address("10.1.0.11"), IPv4Address("10.2.0.11")
-    for rule in rules(NETWORK, "al2s", Traffic("mu-dtn", "osu-dtn", addresses=(at_mu, at_osu))):
-        assert set(re.findall(r"nw_...=([\d.]+)", rule.match)) == {str(at_mu), str(at_osu)}
+    addresses = "10.1.0.11", "10.2.0.11"
+    for _, rule in path_rules(TOPO, "al2s", PinnedFlow("mu-dtn", "osu-dtn", addresses=addresses)):
+        assert set(re.findall(r"nw_...=([\d.]+)", rule)) == {*addresses}
 
 
 def test_the_rules_of_a_cookie_are_removed_from_every_edge():
     switches = Switches()
-    unpin(switches.ofctl, NETWORK, 0xE7)
+    unpin_flow(switches.ofctl, TOPO, 0xE7)
     assert switches.words == [("del-flows", edge, "cookie=0xe7/-1") for edge in ("mu-edge", "osu-edge")]
 
 
 @pytest.mark.parametrize(
     ("path", "traffic", "code", "field"),
     [
-        ("elsewhere", ALL, "unknown-name", "path"),
-        ("al2s", Traffic("mu-dtn", "nowhere"), "unknown-name", "dtn"),
-        ("al2s", Traffic("mu-dtn", "mu-dtn"), "invalid", "path"),
+        ("elsewhere", ALL, "invalid", "path"),
+        ("al2s", PinnedFlow("mu-dtn", "nowhere"), "invalid", "host"),
+        ("al2s", PinnedFlow("mu-dtn", "mu-dtn"), "invalid", "path"),
     ],
 )
 def test_what_is_not_there_is_named(path, traffic, code, field):
     with refused(code, field):
-        rules(NETWORK, path, traffic)
+        path_rules(TOPO, path, traffic)
 
 
 @pytest.mark.parametrize("wrong", [{"protocol": "tcp"}, {"port": 5}])
 def test_a_port_belongs_to_a_protocol(wrong):
     with pytest.raises(ValueError, match="port"):
-        Traffic("mu-dtn", "osu-dtn", **wrong)
+        PinnedFlow("mu-dtn", "osu-dtn", **wrong)
 
 
 def test_of_several_routers_and_dtns_those_of_the_path_and_the_pair_are_meant():
     """e-dtn3 hangs on a switch behind the edge's port; the research path has a router of its own."""
-    found = rules(networks.named("two_campuses"), "research", Traffic("e-dtn3", "w-dtn2"))
-    sending, arriving = (rule for rule in found if "nw_src=10.1.0.30" in rule.match)
-    if sending.switch == "w-edge":
-        sending, arriving = arriving, sending
-    assert sending.match.startswith('in_port="e-edge-e-lab"')
-    assert sending.actions == 'set_field:02:00:00:00:0a:02->eth_dst,output:"e-edge-e-rtr2"'
-    assert arriving.actions == 'output:"w-edge-w-dtn2"'
+    found = path_rules(load_topology("two_campuses"), "research", PinnedFlow("e-dtn3", "w-dtn2"))
+    there = {switch: rule for switch, rule in found if "nw_src=10.1.0.30" in rule}
+    assert there["e-edge"].startswith('in_port="e-edge-e-lab"')
+    assert there["e-edge"].endswith('actions=set_field:02:00:00:00:0a:02->eth_dst,output:"e-edge-e-rtr2"')
+    assert there["w-edge"].endswith('actions=output:"w-edge-w-dtn2"')
