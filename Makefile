@@ -1,11 +1,9 @@
 # One command per verb; `make help` lists them.  Each installs what it needs first (scripts/setup.sh).
 VENV := .venv/bin
-# Figures become PNG through the system's Chromium (kaleido would look for a browser of its own).
-export BROWSER_PATH ?= /usr/bin/chromium
 REPORT ?= reports/demo
 RESULTS ?= results
 # The testbed makes network namespaces, which needs root.
-SUDO := $(if $(filter 0,$(shell id -u)),,sudo env BROWSER_PATH=$(BROWSER_PATH))
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 .DEFAULT_GOAL := help
 .PHONY: help setup demo experiments test test-all lint bench clean
 

@@ -19,7 +19,7 @@ setup(
         "apps.deploy": ["files/*", "templates/*"],
         "apps.health": ["*.html"],
         "apps.rest.identity": ["templates/**", "static/**"],
-        "mininet_topos": ["**/*.html", "**/*.sh", "**/*.yaml"],
+        "mininet_topos": ["**/*.html", "**/*.json", "**/*.sh", "**/*.yaml"],
     },
     install_requires=[
         "alembic>=1.13,<2",
@@ -58,7 +58,7 @@ setup(
         "werkzeug>=3,<4",
     ],
     extras_require={
-        "report": ["plotly>=6,<8", "kaleido>=1,<2", "statsmodels>=0.14,<1"],
+        "report": ["plotly>=6,<8", "statsmodels>=0.14,<1"],
         "bench": ["igraph>=0.11,<2", "ortools>=9.10,<10"],
         "postgresql": ["psycopg[binary]>=3.1,<4"],
         "dev": [

@@ -113,7 +113,7 @@ def configuration_text(
     :param contacts: per measuring DTN its point; None: at its management address, with ``HOST.pem``.
     :param token: the file of the token by which the points know the controller.
     :param measured: whether there are measurement points; without them ADON knows nothing of the paths.
-    :param extra: further top-level sections (``compute``, ``policy``), as they are.
+    :param extra: further sections (``compute``, ``policy``), and keys of those above, as they are.
     """
     campuses = topo.campuses.values()
     reached = {campus.measuring: _default_contact(campus) for campus in campuses} | dict(contacts or {})
@@ -132,8 +132,10 @@ def configuration_text(
         "paths": {path.name: _path(path, shared) for path in topo.paths.values()},
         **({"measurements": measurements} if measured else {}),
         "controller": {"openflow_port": openflow_port, "web_port": web_port},
-        **(extra or {}),
     }
+    for section, content in (extra or {}).items():
+        own = document.get(section)
+        document[section] = {**own, **content} if isinstance(own, dict) else content
     return dump_data(document)
 
 

@@ -62,9 +62,10 @@ class Points:
 
 
 @contextmanager
-def start_points(testbed: Testbed) -> Iterator[Points]:
+def start_points(testbed: Testbed, metrics: Path | None = None) -> Iterator[Points]:
     """Start a measurement point in the measuring DTN of each campus; all end with the context.
 
+    :param metrics: file of the points' custom metrics; None for those of a host.
     :raises Unavailable: if one does not answer, with the end of its log.
     """
     folder = testbed.folder / FOLDER
@@ -73,7 +74,7 @@ def start_points(testbed: Testbed) -> Iterator[Points]:
     points = _introduce(folder, addresses)
     with ExitStack() as stack:
         running = {
-            host: stack.enter_context(_point(testbed, host, address, folder))
+            host: stack.enter_context(_point(testbed, host, address, folder, metrics))
             for host, address in addresses.items()
         }
         for host, process in running.items():
@@ -122,9 +123,13 @@ def _digest_of_new_token(file: Path) -> str:
 
 
 @contextmanager
-def _point(testbed: Testbed, host: str, address: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _point(
+    testbed: Testbed, host: str, address: str, folder: Path, metrics: Path | None
+) -> Iterator[subprocess.Popen[bytes]]:
     options = ["--name", host, "--data", str(folder / host), "--peer-verify", str(folder / "peers.pem")]
     options += ["--host", address, "--port", str(PORT)]
+    if metrics is not None:
+        options += ["--metrics", str(metrics)]
     argv = [sys.executable, "-m", "measurement.point.main", *options]
     with (folder / f"{host}.log").open("wb") as log:
         process = testbed.popen(host, argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)

@@ -44,6 +44,7 @@ class FlowUpdate:
     :param at: since when, seconds since the epoch.
     :param decided_at: when the flow was first decided on; the first update of a flow has it.
     :param flow_id: ADON's name of the flow; empty if ADON does not know it.
+    :param size: bytes to send: of a flow that is computed where it starts, its result only.
     """
 
     flow: str
@@ -53,6 +54,7 @@ class FlowUpdate:
     reason: str = ""
     decided_at: float | None = None
     flow_id: str = ""
+    size: int | None = None
 
 
 class PathPolicy(Protocol):
@@ -279,7 +281,8 @@ class AdonPolicy:
         if state != "active" or path is None:
             return FlowUpdate(name, UpdateKind.QUEUED, since, **rest)
         at = parse_time(flow["path_since"] or flow["state_since"])
-        return FlowUpdate(name, UpdateKind.ACTIVE, at, path, **rest)
+        size = flow["transfer_size_bytes"]
+        return FlowUpdate(name, UpdateKind.ACTIVE, at, path, **rest, size=size)
 
     def _first_decision(self, flow: str) -> float | None:
         found = self._decided[self._ids[flow]] = self._client.decisions(self._ids[flow])

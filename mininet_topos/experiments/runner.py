@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,11 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from adon import yamlfile
+from adon.client import Client
 from adon.code_version import code_version
 from adon.config import Configuration
 from adon.errors import AdonError, InvalidInput, Unavailable
 from mininet_topos.adon_configuration import configuration_text
 from mininet_topos.experiments import sweep
+from mininet_topos.experiments.document import Experiment
 from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
 from mininet_topos.experiments.plan import Trial, find_needs, plan_trials, size_divisor
 from mininet_topos.experiments.references import check_references
@@ -59,6 +61,7 @@ from mininet_topos.topology_catalog import load_topology
 RESULTS = Path("results")
 EXIT_PARTIAL, EXIT_INTERRUPTED = 1, 130
 INTERRUPTED = "interrupted"
+DID_NOT_BEGIN = "did not begin"
 MAX_FAILURES = 3
 """Trials in a row that do not begin, after which a run is given up."""
 NOT_IN_SET = ("smoke",)
@@ -149,25 +152,10 @@ def run_inside(
 
     Each trial is written when it ends; ``run.json`` is partial until the last has ended.
     """
-    experiment, topo = read.experiment, _load_topology(read)
-    every = plan_trials(experiment, topo)
-    info = RunInfo(
-        experiment=experiment.experiment,
-        title=experiment.title,
-        source=experiment.source,
-        follows=experiment.follows,
-        seed=experiment.seed,
-        scale=topo.scale,
-        sizes=size_divisor(experiment, topo),
-        repetitions=experiment.repetitions,
-        policies=experiment.policies,
-        planned=len(every),
-        began_at=time.time(),
-        platform=platform,
-        versions=_versions(),
-        machine=_machine(),
-    )
-    start_run(folder, _document(read, is_changed=is_changed), info)
+    topo = _load_topology(read)
+    every = plan_trials(read.experiment, topo)
+    info = describe_run(read, topo, platform)
+    start_run(folder, document_of(read, is_changed=is_changed), info)
     runs = _TrialRuns(read, folder, info, deque(_choose_trials(every, only)))
     status, reason = 0, ""
     try:
@@ -180,6 +168,69 @@ def run_inside(
     completion = Completion.PARTIAL if reason else Completion.COMPLETE
     write_info(folder, replace(runs.info, ended_at=time.time(), completion=completion, reason=reason))
     return status
+
+
+def describe_run(read: ExperimentFile, topo: CampusTopo, platform: Mapping[str, str]) -> RunInfo:
+    """Return what is known of a run before its first trial."""
+    experiment = read.experiment
+    return RunInfo(
+        experiment=experiment.experiment,
+        title=experiment.title,
+        source=experiment.source,
+        follows=experiment.follows,
+        seed=experiment.seed,
+        scale=topo.scale,
+        sizes=size_divisor(experiment, topo),
+        repetitions=experiment.repetitions,
+        policies=experiment.policies,
+        planned=len(plan_trials(experiment, topo)),
+        began_at=time.time(),
+        platform=platform,
+        versions=_versions(),
+        machine=_machine(),
+    )
+
+
+def carry_out(
+    trial: Trial,
+    testbed: Testbed,
+    points: Points | None,
+    experiment: Experiment,
+    print_line: Callable[[str], object],
+    *,
+    folder: Path | None = None,
+    ready: Callable[[Client], object] = id,
+) -> tuple[TrialRecord, Tables]:
+    """Carry out one trial; one that cannot begin is partial, with :data:`DID_NOT_BEGIN` in its events.
+
+    :param folder: of an ADON that outlives the trial; None for one of its own.
+    :param ready: is given the client of the ADON that decides, before the first flow.
+    """
+    began, monotonic = time.time(), time.monotonic()
+    found: list[TrialOutcome] = []
+    try:
+        with prepare_trial(testbed, points, trial, experiment, print_line, folder) as setup:
+            if setup.tests.client is not None:
+                ready(setup.tests.client)
+            found.append(TrialRun(setup, print_line).run())
+    except AdonError as error:
+        if not found:
+            row = EventRow(trial.number, 0.0, "trial", "trial", "ends", DID_NOT_BEGIN, str(error))
+            found.append(TrialOutcome(Tables(events=[row]), str(error)))
+    (outcome,) = found
+    record = TrialRecord(
+        number=trial.number,
+        key=trial.key,
+        policy=trial.policy,
+        point=trial.point,
+        repetition=trial.repetition,
+        seed=trial.seed,
+        began_at=began,
+        seconds=time.monotonic() - monotonic,
+        completion=Completion.PARTIAL if outcome.reason else Completion.COMPLETE,
+        reason=outcome.reason,
+    )
+    return record, outcome.tables
 
 
 class _TrialRuns:
@@ -220,42 +271,16 @@ class _TrialRuns:
         while self._trials:
             trial = self._trials.popleft()
             self.print_line(f"trial {self._planned - len(self._trials)} of {self._planned}: {trial.key}")
-            began, monotonic = time.time(), time.monotonic()
-            outcome = self._try(trial, testbed, points)
-            completion = Completion.PARTIAL if outcome.reason else Completion.COMPLETE
-            record = TrialRecord(
-                number=trial.number,
-                key=trial.key,
-                policy=trial.policy,
-                point=trial.point,
-                repetition=trial.repetition,
-                seed=trial.seed,
-                began_at=began,
-                seconds=time.monotonic() - monotonic,
-                completion=completion,
-                reason=outcome.reason,
-            )
-            self.info = write_trial(self._folder, self.info, record, outcome.tables)
+            record, tables = carry_out(trial, testbed, points, self._read.experiment, self._print_step)
+            if record.reason:
+                self._print_step(f"this trial is partial: {record.reason}")
+            did_not_begin = any(row.about == DID_NOT_BEGIN for row in tables.events)
+            self._failures = self._failures + 1 if did_not_begin else 0
+            self.info = write_trial(self._folder, self.info, record, tables)
             if self._failures == MAX_FAILURES:
-                raise Unavailable(f"{MAX_FAILURES} trials in a row did not begin: {outcome.reason}")
-            if outcome.reason or not clear_rules(testbed, before):
+                raise Unavailable(f"{MAX_FAILURES} trials in a row did not begin: {record.reason}")
+            if record.reason or not clear_rules(testbed, before):
                 return
-
-    def _try(self, trial: Trial, testbed: Testbed, points: Points | None) -> TrialOutcome:
-        """Carry out one trial; one that cannot begin is partial."""
-        found: list[TrialOutcome] = []
-        try:
-            with prepare_trial(testbed, points, trial, self._read.experiment, self._print_step) as setup:
-                found.append(TrialRun(setup, self._print_step).run())
-            self._failures = 0
-        except AdonError as error:
-            if not found:
-                self._failures += 1
-                row = EventRow(trial.number, 0.0, "trial", "trial", "ends", "did not begin", str(error))
-                found.append(TrialOutcome(Tables(events=[row]), str(error)))
-        if found[0].reason:
-            self._print_step(f"this trial is partial: {found[0].reason}")
-        return found[0]
 
     def _print_step(self, text: str) -> None:
         self.print_line(f"  {text}")
@@ -281,7 +306,7 @@ def _load_topology(read: ExperimentFile) -> CampusTopo:
         ) from error
 
 
-def _document(read: ExperimentFile, *, is_changed: bool) -> str:
+def document_of(read: ExperimentFile, *, is_changed: bool) -> str:
     """Return the document as it was run: its own text unless fields were changed or it names files."""
     data = read.experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
     is_own = not is_changed and read.folder is None

@@ -54,6 +54,7 @@ AFTER_END = frozenset({Phase.TESTED, Phase.RETESTED})
 class FlowRecord:
     """A flow of a trial; times are seconds since the epoch.
 
+    :param size: bytes to send; None for a flow that lasts a time.
     :param paths: each with the time since which the flow had it.
     :param rejected: why it is never carried.
     :param is_cut: whether it was stopped because its trial was over.
@@ -62,6 +63,7 @@ class FlowRecord:
     flow: PlannedFlow
     port: int
     policy: PathPolicy
+    size: int | None = None
     run: TrafficRun | None = None
     asked: float | None = None
     decided: float | None = None
@@ -126,7 +128,7 @@ class TrialRun:
         chance = random.Random(self._trial.seed)  # noqa: S311 - a reproducible choice, no secret
         self._ports = dict(zip(names, chance.sample(PORTS, len(names)), strict=True))
         self._flows = {
-            flow.name: FlowRecord(flow, self._ports[flow.name], self._policy_of(flow))
+            flow.name: FlowRecord(flow, self._ports[flow.name], self._policy_of(flow), flow.size)
             for flow in self._trial.flows
         }
         self._events = {event.name: event for event in self._trial.events}
@@ -311,7 +313,7 @@ class TrialRun:
             destination,
             port=record.port,
             protocol=flow.protocol,
-            size=flow.size,
+            size=record.size,
             streams=flow.streams,
             rate=flow.rate,
             window=flow.window,
@@ -404,7 +406,10 @@ class TrialRun:
         if record.decided is None:
             decided = update.decided_at or time.time()
             record.decided = max(decided, record.asked or decided)
-        if record.is_over or update.kind is UpdateKind.QUEUED:
+        if record.is_over:
+            return
+        if update.kind is UpdateKind.QUEUED:
+            self._print(f"{update.flow} is queued")
             return
         if update.kind is UpdateKind.REJECTED:
             if record.run is None:
@@ -416,6 +421,8 @@ class TrialRun:
         self._print(f"{name} is {'admitted' if is_first else 'moved'} to {update.path}")
         self._happened(name, Phase.ADMITTED if is_first else Phase.MOVED, update.at)
         if is_first:
+            if record.size is not None and update.size is not None:
+                record.size = update.size
             popen = self._setup.testbed.popen
             record.run = TrafficRun(popen, self._load_of_flow(record), self._wake.set)
 
@@ -498,7 +505,7 @@ class TrialRun:
             decided=self._since(record.decided),
             began=self._since(ends.began),
             ended=None if record.is_cut else self._since(ends.ended),
-            size=flow.size,
+            size=record.size,
             received=delivery.received,
             streams=flow.streams,
             window=flow.window,

@@ -9,12 +9,13 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from adon.client import Client
-from adon.errors import AdonError, InvalidInput, Unavailable
+from adon.errors import AdonError, Conflict, InvalidInput, Unavailable
 from adon.timestamps import format_time, parse_time
 from measurement.model import Metric
 from mininet_topos.adon_configuration import (
@@ -181,10 +182,12 @@ def prepare_trial(
     trial: Trial,
     experiment: Experiment,
     print_line: Callable[[str], object],
+    folder: Path | None = None,
 ) -> Iterator[TrialSetup]:
     """Give links their attributes and start ADON, if the trial needs it; both end with the context.
 
     :param points: None only if no trial needs ADON.
+    :param folder: of an ADON that continues with its data and keeps it; None for a fresh one.
     :raises AdonError: if something does not start or is not measured in time.
     """
     topo = testbed.topo
@@ -202,8 +205,8 @@ def prepare_trial(
         text = configuration_text(
             topo, contacts=points.contacts, token=points.token, periods=periods, extra=extra
         )
-        folder = testbed.folder / f"adon-{trial.number}"
-        with prepare_server(testbed, text, folder) as server:
+        own = testbed.folder / f"adon-{trial.number}"
+        with prepare_server(testbed, text, folder or own) as server:
             print_line("starting ADON")
             began = time.time()
             server.start()
@@ -215,7 +218,7 @@ def prepare_trial(
                 print_line("measuring each path once")
                 _await_first_tests(client, server, periods, topo)
             yield _setup_with(testbed, topo, trial, server, client, began)
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(own, ignore_errors=True)
     finally:
         testbed.restore_links()
 
@@ -336,7 +339,8 @@ def _pin_loads(testbed: Testbed, topo: CampusTopo, trial: Trial) -> None:
 
 def _add_experimenter(administrator: Client) -> Client:
     """Return the client of a user who may submit flows, add templates and close paths."""
-    administrator.add_user("experimenter", ROLES)
+    with suppress(Conflict):  # an ADON that continues knows the user
+        administrator.add_user("experimenter", ROLES)
     made = administrator.add_token({"owner": "experimenter", "label": "experiment", "expires": "1 day"})
     return Client.at(URL, made["secret"])
 

@@ -45,6 +45,7 @@ LOCAL: dict[str, tuple[str, ...]] = {
     "evaluate check": ("{evaluation}",),
     "evaluate run": ("{evaluation}", "--dry-run"),
     "evaluate report": ("nectar", "--reference"),
+    "testbed show": ("mu_osu",),
     "template validate": ("{template}",),
     "template draft": ("--answers", "{answers}"),
     "template from-rspec": ("{rspec}", "--name", "draft"),

@@ -20,6 +20,14 @@ def walk(walker: Walker) -> None:
     for name in ("mesh", "schedule", "series", "alarms", "switches", "rules"):
         walker.go(f"/{name}")
         walker.shot(name)
+    for name, shown in (
+        ("instances", "controller"),
+        ("placements", "variant-calling"),
+        ("workflows", "soykb-recorded"),
+    ):
+        walker.go(f"/{name}")
+        expect(page.locator("#main")).to_contain_text(shown)
+        walker.shot(name, whole=True)
     walker.go("/what-if?failure=path-down&name=al2s")
     expect(page.locator("#main")).to_contain_text("al2s")
     walker.shot("what-if", whole=True)

@@ -71,6 +71,7 @@ class Api:
     def become(self, state: str, path: str | None, reason: str = "") -> None:
         final = state in ("finished", "failed", "expired", "cancelled")
         self.flow = {"id": "f-7", "state": state, "path": path, "final": final, "reason": reason}
+        self.flow["transfer_size_bytes"] = 100_000
         self.flow |= {"path_since": format_time(NOW + 1), "state_since": format_time(NOW)}
 
 
