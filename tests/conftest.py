@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
-import uuid
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import typer.testing
 from hypothesis import settings
 
-from mininet_topos.old_isolation import default_folder, run_folder, run_isolated
 from tests.depth import DEPTH
 
 if TYPE_CHECKING:
@@ -109,34 +105,6 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         yield browser
         browser.close()
-
-
-@pytest.fixture
-def testbed_name() -> str:
-    """A name for a testbed of this test's own."""
-    return f"test-{uuid.uuid4().hex[:8]}"
-
-
-@pytest.fixture
-def in_testbed(tmp_path: Path, testbed_name: str) -> Callable[..., Any]:
-    """Run ``module:function`` with a built two-campus testbed as its argument; returns what it returned.
-
-    The function runs in a process of its own inside the testbed's namespaces; its value must be JSON.
-    """
-
-    def run(target: str, timeout: float = 120) -> Any:
-        answer, log = tmp_path / "answer.json", tmp_path / "log"
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        with run_folder(default_folder(testbed_name)) as folder, log.open("wb") as output:
-            argv = [sys.executable, "-m", "tests.mininet_topos.inside", target, str(folder.path), str(answer)]
-            with run_isolated(
-                argv, folder, environment=environment, stdout=output, stderr=subprocess.STDOUT
-            ) as process:
-                status = process.wait(timeout)
-        assert status == 0, log.read_text(errors="replace")
-        return json.loads(answer.read_text())
-
-    return run
 
 
 if __name__ == "__main__":  # scripts/test.sh asks before it starts the tests

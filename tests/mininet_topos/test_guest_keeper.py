@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from mininet_topos import guest_keeper as keeper
-from mininet_topos.old_guest.machine import KEEPER
 from mininet_topos.waiting import wait_until
 from tests.support.refusals import refused
 
@@ -28,7 +27,7 @@ class Kept:
 
     def __init__(self, folder: Path, script: str) -> None:
         self.folder = folder
-        argv = [sys.executable, "-I", "-S", str(KEEPER), str(folder / "pid"), "--"]
+        argv = [sys.executable, "-I", "-S", str(keeper.__file__), str(folder / "pid"), "--"]
         self.process = subprocess.Popen(
             [*argv, "sh", "-c", KERNEL + script, "sh", str(folder)],
             stdin=subprocess.PIPE,

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, nan
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from adon.errors import InvalidInput
 from mininet_topos.link_shape import LinkShape, tc_lines
-from mininet_topos.shaping import Change
 
 SHAPE = LinkShape(60e6, 40, 0.005, 0.01)
 HTB = "htb rate 60000000bit ceil 60000000bit burst 7500 cburst 7500 quantum 1518"
@@ -63,59 +60,23 @@ def test_a_change_names_what_was_built(netem):
 
 
 @pytest.mark.parametrize(
-    ("change", "shape"),
-    [
-        (Change(), SHAPE),
-        (Change(up=False), SHAPE),
-        (Change(rate=30e6), LinkShape(30e6, 40, 0.005, 0.01)),
-        (Change(delay=0.0), LinkShape(60e6, 40, 0.0, 0.01)),
-        (Change(loss=0.0, delay=0.1), LinkShape(60e6, 40, 0.1, 0.0)),
-    ],
-)
-def test_what_is_not_asked_for_stays(change, shape):
-    assert change.of(SHAPE, "links.line") == shape
-    assert change.shapes == (change.rate is not None or change.delay is not None or change.loss is not None)
-
-
-@pytest.mark.parametrize(
     ("change", "field"),
     [
-        (Change(rate=0.0), "rate"),
-        (Change(rate=nan), "rate"),
-        (Change(delay=-0.1), "delay"),
-        (Change(delay=inf), "delay"),
-        (Change(loss=1.0), "loss"),
-        (Change(loss=nan), "loss"),
+        ({"rate": 0.0}, "rate"),
+        ({"rate": nan}, "rate"),
+        ({"rate": 2e9}, "rate"),
+        ({"delay": -0.1}, "delay"),
+        ({"delay": inf}, "delay"),
+        ({"loss": 1.0}, "loss"),
+        ({"loss": nan}, "loss"),
+        ({"queue": 0}, "queue"),
+        ({"peak": 1e6, "bucket": 1.0}, "peak"),
+        ({"bucket": 1.0}, "bucket"),
     ],
 )
-def test_an_impossible_change_is_refused(change, field):
-    with pytest.raises(InvalidInput, match=f"links.line.{field}"):
-        change.of(SHAPE, "links.line")
+def test_an_impossible_shape_names_its_attribute(change, field):
+    assert [attribute for attribute, _ in replace(SHAPE, **change).faults()] == [field]
 
 
-WHOLE = st.builds(Change, st.booleans(), st.floats(1e3, 1e9), st.floats(0, 1), st.floats(0, 0.9))
-CHANGES = st.builds(
-    Change,
-    st.none() | st.booleans(),
-    st.none() | st.floats(1e3, 1e9),
-    st.none() | st.floats(0, 1),
-    st.none() | st.floats(0, 0.9),
-)
-
-
-@given(WHOLE, st.lists(CHANGES, max_size=4))
-def test_changes_that_are_undone_in_turn_leave_what_was_there(before: Change, changes: list[Change]) -> None:
-    present, undoing = before, []
-    for change in changes:
-        undoing.append(change.undone(present))
-        present = change.over(present)
-    for undone in reversed(undoing):
-        present = undone.over(present)
-    assert present == before
-
-
-@given(WHOLE, CHANGES)
-def test_what_undoes_a_change_touches_nothing_else(before: Change, change: Change) -> None:
-    undone = change.undone(before)
-    for name in ("up", "rate", "delay", "loss"):
-        assert (getattr(undone, name) is None) is (getattr(change, name) is None)
+def test_a_possible_shape_has_no_fault():
+    assert list(SHAPE.faults()) == []
