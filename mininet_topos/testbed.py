@@ -24,7 +24,7 @@ from adon.errors import InvalidInput, Unavailable
 from mininet_topos import commands
 from mininet_topos.guest import is_guest
 from mininet_topos.link_shape import LinkShape, tc_lines
-from mininet_topos.nodes import KERNEL_DATAPATH, CampusEdge, Dtn, ShapedLink
+from mininet_topos.nodes import KERNEL_DATAPATH, CampusEdge, Dtn, Machine, ShapedLink
 from mininet_topos.openvswitch import OpenVSwitch, await_processors, open_vswitch
 from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.topologies.cloud_topo import CloudTopo
@@ -210,7 +210,9 @@ def build_testbed(topo: Topo, folder: Path) -> Iterator[Testbed]:
     commands.output(["ip", "link", "set", "dev", "lo", "up"])
     with open_vswitch(folder / "ovs") as switches, _environment(switches), _mininet(topo) as net:
         datapath = "kernel" if KERNEL_DATAPATH.exists() else "user"
-        delays = "netem delay and loss" if ShapedLink.netem else "no delay and no loss (no netem)"
+        machines = [host for host in net.hosts if isinstance(host, Machine)]
+        has_netem = bool(machines) and ShapedLink.has_netem(machines[0])
+        delays = "netem delay and loss" if has_netem else "no delay and no loss (no netem)"
         testbed = Testbed(
             topo, folder, net, switches, f"Open vSwitch {datapath} datapath, HTB rates, {delays}"
         )
