@@ -20,8 +20,8 @@ import yaml
 from adon.store.upgrade import upgrade
 from apps.link import LinkClient
 from measurement.model import Measurement, Metric, PathKey, to_json
+from mininet_topos.commands import wait_until
 from mininet_topos.openvswitch import OpenVSwitch, open_vswitch
-from mininet_topos.waiting import wait_until
 
 NETWORK = Path(__file__).parent / "network.yaml"
 ROOT = Path(__file__).parents[1]

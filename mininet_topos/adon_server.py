@@ -1,19 +1,22 @@
 """``adon serve`` in a testbed: started, stopped, killed, and started again with its data.
 
-On the host, browsers outside reach its dashboard through :mod:`mininet_topos.web_relay`.
+On the host, browsers outside reach its dashboard through :func:`relay`: a socket belongs to the network
+namespace in which it was opened, so one that was opened outside is handed down.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,12 +24,11 @@ from mininet.topo import Topo
 
 from adon.client import Client
 from adon.errors import Unavailable
+from mininet_topos.commands import wait_until
 from mininet_topos.isolation import WEB_SOCKET
 from mininet_topos.plain_network import read_plain_topo
 from mininet_topos.testbed import Testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
-from mininet_topos.waiting import wait_until
-from mininet_topos.web_relay import relay
 
 READY_TIMEOUT = 120.0
 STOP_TIMEOUT = 15.0
@@ -261,3 +263,47 @@ def _relay(web: socket.socket | None) -> Iterator[str | None]:
         return
     with relay(web, (LOCALHOST, WEB_PORT)):
         yield f"http://{LOCALHOST}:{web.getsockname()[1]}"
+
+
+@contextmanager
+def relay(outside: socket.socket, inside: tuple[str, int]) -> Iterator[None]:
+    """Pass each connection to a socket on to an address, both ways, while the context lasts.
+
+    :param outside: listening; it stays open.
+    """
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="web relay", daemon=True)
+    thread.start()
+
+    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            onward, back = await asyncio.open_connection(*inside)
+        except OSError:  # ADON does not run now
+            writer.close()
+            return
+        await asyncio.gather(_copy(reader, back), _copy(onward, writer))
+
+    async def end() -> None:
+        server.close()
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    starting = asyncio.start_server(connect, sock=outside.dup())
+    server = asyncio.run_coroutine_threadsafe(starting, loop).result()
+    try:
+        yield
+    finally:
+        asyncio.run_coroutine_threadsafe(end(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(1 << 16):
+            writer.write(data)
+            await writer.drain()
+    writer.close()

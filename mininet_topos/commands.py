@@ -1,16 +1,18 @@
-"""Programs that are run for what they print; one that fails is quoted."""
+"""Programs that are run for what they print, one that fails is quoted; waiting for what programs do."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 
 from adon.errors import Unavailable
 
 TIMEOUT = 15.0
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 """Of programs like ``tc``; the PATH of a user often lacks them."""
+POLL_INTERVAL = 0.1
 MOST_WORDS, LONGEST_COMMAND, LONGEST_ANSWER = 12, 200, 1000
 
 
@@ -64,3 +66,16 @@ def with_system_programs(environment: Mapping[str, str] | None = None) -> dict[s
     """
     given = os.environ if environment is None else environment
     return {**given, "PATH": os.pathsep.join((given.get("PATH") or os.defpath, *SYSTEM_FOLDERS))}
+
+
+def wait_until(condition: Callable[[], bool], timeout: float, interval: float = POLL_INTERVAL) -> bool:
+    """Ask until the condition holds (True) or ``timeout`` seconds have passed (False).
+
+    :param interval: seconds between two times.
+    """
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(interval)
+    return True

@@ -38,10 +38,9 @@ from mininet_topos.experiments.results import (
 from mininet_topos.experiments.runner import carry_out, describe_run, document_of, load_checked
 from mininet_topos.experiments.trial_setup import thaw
 from mininet_topos.experiments.verdicts import OVERLAP
-from mininet_topos.isolation import folder_inside, run_isolated
+from mininet_topos.isolation import Platform, choose_platform, folder_inside, run_isolated
 from mininet_topos.measurement_points import Points, start_points
 from mininet_topos.nodes import CLI
-from mininet_topos.platforms import Platform, choose_platform
 from mininet_topos.testbed import Testbed, build_testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
 

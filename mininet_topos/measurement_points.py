@@ -21,8 +21,8 @@ from pathlib import Path
 from adon.errors import Unavailable
 from measurement.point import certificate
 from measurement.point.options import TRUST_FILE
+from mininet_topos.commands import wait_until
 from mininet_topos.testbed import Testbed
-from mininet_topos.waiting import wait_until
 
 PORT = 4443
 FOLDER = "points"

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from adon.errors import Unavailable
 from mininet_topos import commands
-from mininet_topos.waiting import wait_until
+from mininet_topos.commands import wait_until
 
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 START_TIMEOUT = 15.0

@@ -20,9 +20,9 @@ from adon.errors import Unavailable
 from adon.yamlfile import dump_data
 from mininet_topos import commands
 from mininet_topos.adon_server import ADMIN_TOKEN, URL, AdonServer
+from mininet_topos.commands import wait_until
 from mininet_topos.testbed import Testbed
 from mininet_topos.topologies.campus_topo import MANAGEMENT
-from mininet_topos.waiting import wait_until
 
 CUSTOM_METRIC, WORKFLOW = "dtn.connections", "soykb-recorded"
 RECORDED = "recorded/pegasus-status-5.1.3.json"

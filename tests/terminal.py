@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mininet_topos.waiting import wait_until
+from mininet_topos.commands import wait_until
 
 
 def listening_to_ctrl_c() -> None:

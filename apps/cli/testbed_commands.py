@@ -73,8 +73,7 @@ def run(
 
 def _run_again(platform: str | None, words: list[str]) -> int:
     """Run this command inside; its exit status."""
-    from mininet_topos.isolation import run_isolated
-    from mininet_topos.platforms import Platform, choose_platform
+    from mininet_topos.isolation import Platform, choose_platform, run_isolated
 
     choice = choose_platform(platform, needs_netem=False)
     typer.echo(f"platform  {choice.platform}: {choice.reason}")

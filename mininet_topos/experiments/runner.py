@@ -51,9 +51,8 @@ from mininet_topos.experiments.trial_setup import (
     read_rules,
     thaw,
 )
-from mininet_topos.isolation import folder_inside, run_isolated
+from mininet_topos.isolation import choose_platform, folder_inside, run_isolated
 from mininet_topos.measurement_points import Points, start_points
-from mininet_topos.platforms import choose_platform
 from mininet_topos.testbed import Testbed, build_testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.topology_catalog import load_topology

@@ -27,6 +27,7 @@ from mininet_topos.adon_configuration import (
     fit_periods_to,
 )
 from mininet_topos.adon_server import LOG, URL, AdonServer, prepare_server
+from mininet_topos.commands import wait_until
 from mininet_topos.experiments.document import Controller, Experiment, LinkSetting, Measuring
 from mininet_topos.experiments.plan import PlannedFlow, Trial, narrowest_circuit, paths_between
 from mininet_topos.experiments.policies import AdonPolicy, Choice, PathPolicy, PinnedPolicy
@@ -34,7 +35,6 @@ from mininet_topos.measurement_points import Points
 from mininet_topos.pinned_rules import PinnedFlow, pin_flow
 from mininet_topos.testbed import LinkChange, Testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
-from mininet_topos.waiting import wait_until
 
 CONNECT_TIMEOUT, MIN_FIRST_TESTS_TIMEOUT = 90.0, 180.0
 LONGEST_TEST = 3.0

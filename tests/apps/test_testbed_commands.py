@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from adon.config import Configuration
 from adon.yamlfile import parse_model
 from apps.cli.main import app
+from mininet_topos.commands import wait_until
 from mininet_topos.topology_catalog import BUILT_IN
-from mininet_topos.waiting import wait_until
 from tests.mininet_topos.isolated import ROOT, processes
 
 ADON = (sys.executable, "-m", "apps.cli.main")

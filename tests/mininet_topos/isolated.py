@@ -14,7 +14,7 @@ RUN = """
 import sys
 from pathlib import Path
 from mininet_topos.isolation import run_isolated
-from mininet_topos.platforms import Platform
+from mininet_topos.isolation import Platform
 sys.exit(run_isolated(sys.argv[3:], Platform(sys.argv[1]), shared=Path(sys.argv[2])))
 """
 BUILD = """

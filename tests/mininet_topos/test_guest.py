@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mininet_topos.waiting import wait_until
+from mininet_topos.commands import wait_until
 from tests.mininet_topos.isolated import processes, start
 
 pytestmark = pytest.mark.integration

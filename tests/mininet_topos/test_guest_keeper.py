@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mininet_topos import guest_keeper as keeper
-from mininet_topos.waiting import wait_until
+from mininet_topos.commands import wait_until
 from tests.support.refusals import refused
 
 pytestmark = pytest.mark.integration

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from mininet_topos.commands import wait_until
 from mininet_topos.isolation import folder_inside, run_folder, run_folders
-from mininet_topos.waiting import wait_until
 from tests.mininet_topos.isolated import BUILD, ROOT, processes, start
 from tests.support.refusals import refused
 
@@ -101,7 +101,7 @@ WEB = """
 import socket, sys
 from pathlib import Path
 from mininet_topos.isolation import WEB_SOCKET, run_isolated
-from mininet_topos.platforms import Platform
+from mininet_topos.isolation import Platform
 with socket.create_server(("127.0.0.1", 0)) as web:
     print(web.getsockname()[1], flush=True)
     run_isolated([sys.executable, "-c", sys.argv[1]], Platform.HOST, shared=Path.cwd(), web=web)

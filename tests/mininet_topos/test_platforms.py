@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from mininet_topos.platforms import PROGRAMS, Machine, Platform, choose_platform, inspect_machine
+from mininet_topos.isolation import PROGRAMS, Machine, Platform, choose_platform, inspect_machine
 from tests.support.refusals import refused
 
 EVERYTHING = Machine(root=True, netem=True, guest=True)

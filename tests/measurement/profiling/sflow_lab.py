@@ -18,8 +18,8 @@ from benchmarks.lab import Namespace
 from measurement.profiling.documents import to_json
 from measurement.profiling.listening import bound, listen
 from measurement.profiling.tasks import Tasks
+from mininet_topos.commands import wait_until
 from mininet_topos.openvswitch import OpenVSwitch, open_vswitch
-from mininet_topos.waiting import wait_until
 
 HOSTS = {"a": "10.5.0.1", "b": "10.5.0.2", "c": "10.5.0.3"}
 SAMPLING = 32

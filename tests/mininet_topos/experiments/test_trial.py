@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from adon.errors import Unavailable
+from mininet_topos.commands import wait_until
 from mininet_topos.experiments.document import Moment, Phase
 from mininet_topos.experiments.occurrences import time_of
 from mininet_topos.experiments.policies import FlowUpdate, UpdateKind
@@ -17,7 +18,6 @@ from mininet_topos.experiments.trial import TrialOutcome, TrialRun
 from mininet_topos.experiments.trial_setup import TrialSetup
 from mininet_topos.experiments.verdicts import OVERLAP
 from mininet_topos.testbed import LinkChange
-from mininet_topos.waiting import wait_until
 from tests.mininet_topos.experiments.loopback import Archive, LoopbackTestbed, make_setup, make_trial
 
 TIMEOUT = 60.0

@@ -21,9 +21,9 @@ from pathlib import Path
 from adon.client import Client
 from adon.config import Configuration
 from adon.yamlfile import parse_model
+from mininet_topos.commands import wait_until
 from mininet_topos.openvswitch import OpenVSwitch, open_vswitch
 from mininet_topos.topology_catalog import load_network, mn_command
-from mininet_topos.waiting import wait_until
 
 ADON = (sys.executable, "-m", "apps.cli.main")
 LONGEST = 90.0
