@@ -215,7 +215,8 @@ def carry_out(
     except AdonError as error:
         if not found:
             row = EventRow(trial.number, 0.0, "trial", "trial", "ends", DID_NOT_BEGIN, str(error))
-            found.append(TrialOutcome(Tables(events=[row]), str(error)))
+            found.append(TrialOutcome(Tables(events=[row])))
+        found[0] = TrialOutcome(found[0].tables, found[0].reason or str(error))
     (outcome,) = found
     record = TrialRecord(
         number=trial.number,

@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from adon.errors import AdonError, Unavailable
@@ -50,12 +50,26 @@ AFTER_END = frozenset({Phase.TESTED, Phase.RETESTED})
 """Moments of a flow that may come after its end."""
 
 
-@dataclass(slots=True)
-class FlowRecord:
-    """A flow of a trial; times are seconds since the epoch.
+@dataclass(slots=True, kw_only=True)
+class Carried:
+    """Traffic of a flow or of a load, as far as it was noticed; times are seconds since the epoch.
+
+    :param run: None before it starts.
+    :param paths: each with the time since which it had it.
+    """
+
+    run: TrafficRun | None = None
+    paths: list[tuple[float, str]] = field(default_factory=list)
+    began: float | None = None
+    ended: float | None = None
+    delivery: Delivery | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class FlowRecord(Carried):
+    """A flow of a trial.
 
     :param size: bytes to send; None for a flow that lasts a time.
-    :param paths: each with the time since which the flow had it.
     :param rejected: why it is never carried.
     :param is_cut: whether it was stopped because its trial was over.
     """
@@ -63,47 +77,26 @@ class FlowRecord:
     flow: PlannedFlow
     port: int
     policy: PathPolicy
-    size: int | None = None
-    run: TrafficRun | None = None
+    size: int | None
     asked: float | None = None
     decided: float | None = None
-    paths: list[tuple[float, str]] = field(default_factory=list)
     rejected: str = ""
     flow_id: str = ""
     is_cut: bool = False
-    ends: Ends = field(default_factory=lambda: Ends())
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more comes of it."""
-        return self.rejected != "" or self.ends.delivery is not None
+        return self.rejected != "" or self.delivery is not None
 
     @property
     def state(self) -> FlowState:
         """Its state."""
-        if self.ends.delivery is not None and not self.is_cut:
-            return FlowState.FAILED if self.ends.delivery.problem else FlowState.FINISHED
+        if self.delivery is not None and not self.is_cut:
+            return FlowState.FAILED if self.delivery.problem else FlowState.FINISHED
         if self.rejected:
             return FlowState.REJECTED
-        return FlowState.WAITING if self.ends.began is None else FlowState.RUNNING
-
-
-@dataclass(slots=True)
-class Ends:
-    """Start and end of a flow's or load's traffic, as far as they were noticed."""
-
-    began: float | None = None
-    ended: float | None = None
-    delivery: Delivery | None = None
-
-
-@dataclass(slots=True)
-class LoadRecord:
-    """A load of an event."""
-
-    run: TrafficRun
-    path: str
-    ends: Ends = field(default_factory=Ends)
+        return FlowState.WAITING if self.began is None else FlowState.RUNNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +121,16 @@ class TrialRun:
         chance = random.Random(self._trial.seed)  # noqa: S311 - a reproducible choice, no secret
         self._ports = dict(zip(names, chance.sample(PORTS, len(names)), strict=True))
         self._flows = {
-            flow.name: FlowRecord(flow, self._ports[flow.name], self._policy_of(flow), flow.size)
+            flow.name: FlowRecord(
+                flow=flow,
+                port=self._ports[flow.name],
+                policy=setup.policy if flow.path is None else setup.pinned,
+                size=flow.size,
+            )
             for flow in self._trial.flows
         }
         self._events = {event.name: event for event in self._trial.events}
-        self._loads: dict[str, LoadRecord] = {}
+        self._loads: dict[str, Carried] = {}
         self._restore: dict[str, tuple[str, LinkChange]] = {}
         self._open: set[str] = set()
         self._rows: list[EventRow] = []
@@ -158,8 +156,9 @@ class TrialRun:
             self._stop_traffic()
         return TrialOutcome(self._tables(), reason)
 
-    def _policy_of(self, flow: PlannedFlow) -> PathPolicy:
-        return self._setup.policy if flow.path is None else self._setup.pinned
+    @property
+    def _traffic(self) -> dict[str, Carried]:
+        return {**self._flows, **self._loads}
 
     # The loop
 
@@ -244,7 +243,7 @@ class TrialRun:
         if event.load is not None:
             about = f"load on {event.load.path}"
             run = TrafficRun(self._setup.testbed.popen, self._load_of_event(event), self._wake.set)
-            self._loads[event.name] = LoadRecord(run, event.load.path)
+            self._loads[event.name] = Carried(run=run, paths=[(0.0, event.load.path)])
         elif event.link is not None:
             about = self._change_link(event.name, event.link)
         elif event.controller is not None:
@@ -281,16 +280,14 @@ class TrialRun:
         return f"{name}: " + ", ".join(f"{key} {one}" for key, one in values.items() if one is not None)
 
     def _end(self, name: str) -> None:
-        record = self._flows.get(name)
-        if record is not None:
-            if record.run is not None:
-                record.run.stop()
-            elif not record.is_over:
-                if record.asked is not None:
-                    record.policy.finished(name, None)
-                self._reject(record, "its end came before it had a path")
-        elif name in self._loads:
-            self._loads[name].run.stop()
+        carried = self._traffic.get(name)
+        if carried is not None and carried.run is not None:
+            carried.run.stop()
+        elif isinstance(carried, FlowRecord):
+            if not carried.is_over:
+                if carried.asked is not None:
+                    carried.policy.finished(name, None)
+                self._reject(carried, "its end came before it had a path")
         elif name in self._open:
             if name in self._restore:
                 circuit, undo = self._restore[name]
@@ -340,58 +337,47 @@ class TrialRun:
 
     def _follow_traffic(self) -> None:
         """Notice traffic that has started or ended."""
-        for name, record in self._flows.items():
-            if record.run is not None and self._follow(name, record.run, record.ends, record.policy.started):
-                self._finish_flow(record)
-        for name, load in self._loads.items():
-            if self._follow(name, load.run, load.ends, lambda _name: None):
-                self._finish_load(name, load)
+        for name, one in self._traffic.items():
+            if one.run is None or one.delivery is not None:
+                continue
+            if one.began is None and one.run.began_at is not None:
+                one.began = one.run.began_at
+                self._happened(name, Phase.BEGINS, one.began)
+                self._print(f"{name} sends")
+                if isinstance(one, FlowRecord):
+                    one.policy.started(name)
+            if one.run.delivery is not None:
+                self._finish(name, one, one.run.delivery)
 
-    def _follow(self, name: str, run: TrafficRun, ends: Ends, started: Callable[[str], object]) -> bool:
-        """Notice the start of traffic; return whether it has just ended."""
-        if ends.began is None and run.began_at is not None:
-            ends.began = run.began_at
-            self._happened(name, Phase.BEGINS, ends.began)
-            self._print(f"{name} sends")
-            started(name)
-        if ends.delivery is not None or run.delivery is None:
-            return False
-        ends.delivery = run.delivery
-        ends.ended = max(run.delivery.ended_at, ends.began or 0.0)
-        return True
+    def _finish(self, name: str, one: Carried, delivery: Delivery) -> None:
+        """Note the end of traffic.
 
-    def _finish_flow(self, record: FlowRecord) -> None:
-        name, ends = record.flow.name, record.ends
-        assert ends.delivery is not None and ends.ended is not None  # noqa: S101, PT018 - it has just ended
-        self._happened(name, Phase.ENDS, ends.ended)
-        problem = f": {ends.delivery.problem}" if ends.delivery.problem else ""
-        self._print(f"{name} ends after {ends.ended - (ends.began or ends.ended):.1f} s{problem}")
-        record.policy.finished(name, ends.delivery)
-        self._close_flow(record, "it is over")
-
-    def _finish_load(self, name: str, load: LoadRecord) -> None:
-        """:raises Unavailable: if nobody stopped it: flows would find another network than planned."""
-        assert load.ends.delivery is not None  # noqa: S101 - it has just ended
-        self._note(name, "load", "ends", f"{load.ends.delivery.received} bytes", load.ends.delivery.problem)
-        self._close_event(name, load.ends.ended)
-        if load.run.stopped_at is None:
-            raise Unavailable(f"{name} ended by itself: {load.ends.delivery.problem}")
+        :raises Unavailable: if a load ended by itself: flows would find another network than planned.
+        """
+        one.delivery, one.ended = delivery, max(delivery.ended_at, one.began or 0.0)
+        if isinstance(one, FlowRecord):
+            self._happened(name, Phase.ENDS, one.ended)
+            problem = f": {delivery.problem}" if delivery.problem else ""
+            self._print(f"{name} ends after {one.ended - (one.began or one.ended):.1f} s{problem}")
+            one.policy.finished(name, delivery)
+            self._close_flow(one, "it is over")
+            return
+        self._note(name, "load", "ends", f"{delivery.received} bytes", delivery.problem)
+        self._close_event(name, one.ended)
+        if one.run is not None and one.run.stopped_at is None:
+            raise Unavailable(f"{name} ended by itself: {delivery.problem}")
 
     def _stop_traffic(self) -> None:
         """Stop what still runs, and wait for what it delivered."""
-        for record in self._flows.values():
-            record.is_cut = record.run is not None and record.ends.delivery is None
-        runs = [record.run for record in self._flows.values() if record.run is not None]
-        runs += [load.run for load in self._loads.values()]
+        cut = [one for one in self._traffic.values() if one.run is not None and one.delivery is None]
+        runs = [one.run for one in cut if one.run is not None]
         for run in runs:
             run.stop()
-        for run in runs:
+        for one, run in zip(cut, runs, strict=True):
             run.join()
-        carried = [(one.run, one.ends) for one in self._flows.values()]
-        carried += [(one.run, one.ends) for one in self._loads.values()]
-        for traffic, ends in carried:
-            if traffic is not None and ends.delivery is None:
-                ends.delivery, ends.began = traffic.delivery, traffic.began_at
+            one.delivery, one.began = run.delivery, run.began_at
+            if isinstance(one, FlowRecord):
+                one.is_cut = True
 
     # Policies and tests
 
@@ -433,7 +419,7 @@ class TrialRun:
         self._close_flow(record, f"it was rejected: {reason}")
 
     def _close_flow(self, record: FlowRecord, reason: str) -> None:
-        whats = frozenset(Phase) - (AFTER_END if record.ends.began is not None else frozenset())
+        whats = frozenset(Phase) - (AFTER_END if record.began is not None else frozenset())
         self._occurrences.append(Impossible(record.flow.name, whats, reason))
 
     def _read_tests(self, awaited: frozenset[tuple[str, Phase]]) -> None:
@@ -443,9 +429,8 @@ class TrialRun:
         self._tested_at = time.time()
         for of, what in awaited:
             if what in AFTER_END:
-                record = self._flows.get(of) or self._loads.get(of)
-                ends = Ends() if record is None else record.ends
-                since = ends.began if what is Phase.TESTED else ends.ended
+                carried = self._traffic.get(of, Carried())
+                since = carried.began if what is Phase.TESTED else carried.ended
                 at = None if since is None else self._setup.tests.tested_at(since, self._paths_to_test(of))
                 if at is not None:
                     self._happened(of, what, at)
@@ -489,8 +474,7 @@ class TrialRun:
         return None if at is None else at - self._began_at
 
     def _flow_row(self, record: FlowRecord) -> FlowRow:
-        flow, ends = record.flow, record.ends
-        delivery = ends.delivery or Delivery(0.0)
+        flow, delivery = record.flow, record.delivery or Delivery(0.0)
         return FlowRow(
             trial=self._trial.number,
             flow=flow.name,
@@ -503,8 +487,8 @@ class TrialRun:
             paths=" > ".join(path for _, path in record.paths),
             asked=self._since(record.asked),
             decided=self._since(record.decided),
-            began=self._since(ends.began),
-            ended=None if record.is_cut else self._since(ends.ended),
+            began=self._since(record.began),
+            ended=None if record.is_cut else self._since(record.ended),
             size=record.size,
             received=delivery.received,
             streams=flow.streams,
@@ -518,20 +502,13 @@ class TrialRun:
         )
 
     def _throughput_rows(self) -> Iterator[ThroughputRow]:
-        for name, record in self._flows.items():
-            yield from self._series(name, record.ends.delivery, record.paths)
-        for name, load in self._loads.items():
-            yield from self._series(name, load.ends.delivery, [(0.0, load.path)])
-
-    def _series(
-        self, name: str, delivery: Delivery | None, paths: Sequence[tuple[float, str]]
-    ) -> Iterator[ThroughputRow]:
-        if delivery is None or delivery.began_at is None:
-            return
-        for second, received in enumerate(delivery.per_second):
-            at = delivery.began_at + second
-            path = next((path for since, path in reversed(paths) if since <= at), None)
-            yield ThroughputRow(self._trial.number, at - self._began_at, name, path, received)
+        for name, one in self._traffic.items():
+            began = None if one.delivery is None else one.delivery.began_at
+            if one.delivery is None or began is None:
+                continue
+            for at, received in enumerate(one.delivery.per_second):
+                path = next((path for since, path in reversed(one.paths) if since <= began + at), None)
+                yield ThroughputRow(self._trial.number, began + at - self._began_at, name, path, received)
 
     def _measurement_rows(self) -> Iterator[MeasurementRow]:
         for one in sorted(self._setup.tests.found, key=lambda one: parse_time(one["observed_at"])):
