@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -131,9 +132,9 @@ def test_a_full_send_buffer_is_told() -> None:
 
 
 @pytest.fixture
-def namespace(testbed_name: str) -> Iterator[str]:
+def namespace() -> Iterator[str]:
     """A network namespace of this test's own."""
-    name = f"adon-{testbed_name}"
+    name = f"adon-test-{uuid.uuid4().hex[:8]}"
     subprocess.run(["ip", "netns", "add", name], check=True)
     try:
         yield name
