@@ -24,7 +24,6 @@ from mininet_topos import showcase
 from mininet_topos.adon_configuration import configuration_text
 from mininet_topos.adon_server import prepare_server
 from mininet_topos.experiments.loading import ExperimentFile
-from mininet_topos.experiments.occurrences import Turn, find_flows, find_turns
 from mininet_topos.experiments.plan import plan_trials
 from mininet_topos.experiments.report import write_index, write_report
 from mininet_topos.experiments.results import (
@@ -36,6 +35,7 @@ from mininet_topos.experiments.results import (
     write_trial,
 )
 from mininet_topos.experiments.runner import carry_out, describe_run, document_of, load_checked
+from mininet_topos.experiments.timeline import Turn, find_flows, find_turns
 from mininet_topos.experiments.trial_setup import thaw
 from mininet_topos.experiments.verdicts import OVERLAP
 from mininet_topos.isolation import Platform, choose_platform, folder_inside, run_isolated

@@ -17,12 +17,11 @@ from plotly.subplots import make_subplots
 from adon.units import format_count
 from measurement.model import Metric
 from mininet_topos.experiments.document import Experiment, Figure, Plot, Scalar, Unit, parse_quantity
-from mininet_topos.experiments.full_scale import full_scale_factor
-from mininet_topos.experiments.measures import Observed, Sample, sample_figure, summarise
-from mininet_topos.experiments.occurrences import find_turns
-from mininet_topos.experiments.quantities import format_quantity
+from mininet_topos.experiments.measures import Observed, Sample, full_scale_factor, sample_figure, summarise
+from mininet_topos.experiments.plan import POLICY, swept_values
 from mininet_topos.experiments.results import MeasurementRow, RunInfo, Tables
-from mininet_topos.experiments.sweep import POLICY, swept_values
+from mininet_topos.experiments.timeline import find_turns
+from mininet_topos.experiments.verdicts import format_quantity
 
 COLOURS = ("#2f6fd0", "#c8621b", "#1f8a5b", "#8a5cc7", "#b3345a", "#7a7f0f")
 """Distinct with the usual colour vision deficiencies, on light and dark ground."""

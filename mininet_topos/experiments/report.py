@@ -18,10 +18,15 @@ import plotly.graph_objects as go
 from adon.errors import InvalidInput
 from mininet_topos.experiments.charts import draw_plot, draw_timeline
 from mininet_topos.experiments.document import MEASURES, Experiment, parse_quantity
-from mininet_topos.experiments.full_scale import full_scale_factor
 from mininet_topos.experiments.loading import parse_experiment
-from mininet_topos.experiments.measures import CONFIDENCE, Observed, sample_figure, summarise
-from mininet_topos.experiments.quantities import format_interval, format_quantity
+from mininet_topos.experiments.measures import (
+    CONFIDENCE,
+    Observed,
+    full_scale_factor,
+    sample_figure,
+    summarise,
+)
+from mininet_topos.experiments.plan import POLICY, matches
 from mininet_topos.experiments.results import (
     DOCUMENT_FILE,
     RUN_FILE,
@@ -30,8 +35,15 @@ from mininet_topos.experiments.results import (
     TrialRecord,
     read_run,
 )
-from mininet_topos.experiments.sweep import POLICY, matches
-from mininet_topos.experiments.verdicts import Conclusion, Outcome, Verdict, conclude, judge_all
+from mininet_topos.experiments.verdicts import (
+    Conclusion,
+    Outcome,
+    Verdict,
+    conclude,
+    format_interval,
+    format_quantity,
+    judge_all,
+)
 
 REPORT_FILE, INDEX_FILE = "report.html", "index.html"
 MAX_FLOWS, MAX_TIMELINES = 20, 12

@@ -26,10 +26,16 @@ from adon.code_version import code_version
 from adon.config import Configuration
 from adon.errors import AdonError, InvalidInput, Unavailable
 from mininet_topos.adon_configuration import configuration_text
-from mininet_topos.experiments import sweep
 from mininet_topos.experiments.document import Experiment
 from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
-from mininet_topos.experiments.plan import Trial, find_needs, plan_trials, size_divisor
+from mininet_topos.experiments.plan import (
+    Trial,
+    experiment_at,
+    find_needs,
+    list_points,
+    plan_trials,
+    size_divisor,
+)
 from mininet_topos.experiments.references import check_references
 from mininet_topos.experiments.report import JudgedRun, judge_run, write_index, write_report
 from mininet_topos.experiments.results import (
@@ -97,8 +103,8 @@ def load_checked(
     try:
         parsed = configuration_text(topo, extra=thaw(read.experiment.configuration))
         yamlfile.parse_model(parsed, Configuration)
-        for point in sweep.list_points(read.experiment):
-            plan_periods(topo, sweep.experiment_at(read.experiment, point).measuring)
+        for point in list_points(read.experiment):
+            plan_periods(topo, experiment_at(read.experiment, point).measuring)
     except InvalidInput as error:
         raise InvalidInput(
             read.problem(

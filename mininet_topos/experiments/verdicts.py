@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from adon.frozenmap import FrozenMap
+from adon.units import format_duration, format_rate, format_ratio, format_size
 from measurement.evaluation.intervals import Interval
 from mininet_topos.experiments.document import (
     AnyCheck,
@@ -29,12 +30,50 @@ from mininet_topos.experiments.document import (
     ValueCheck,
     parse_quantity,
 )
-from mininet_topos.experiments.full_scale import MIXED, full_scale_factor, is_mixed
-from mininet_topos.experiments.measures import Observed, mean_ratio, sample_figure, summarise
-from mininet_topos.experiments.occurrences import Turn, find_flows, find_turns
-from mininet_topos.experiments.quantities import format_interval, format_quantity
+from mininet_topos.experiments.measures import (
+    MIXED,
+    Observed,
+    full_scale_factor,
+    is_mixed,
+    mean_ratio,
+    sample_figure,
+    summarise,
+)
+from mininet_topos.experiments.plan import list_points, matches, swept_values
 from mininet_topos.experiments.results import Completion, RunInfo, Tables, TrialRecord
-from mininet_topos.experiments.sweep import list_points, matches, swept_values
+from mininet_topos.experiments.timeline import Turn, find_flows, find_turns
+
+LONG = 10_000.0
+"""Seconds from which a time is written in hours; shorter times stand beside a paper's seconds."""
+_FORMATS = {
+    Unit.SECONDS: format_duration,
+    Unit.BITS_PER_SECOND: format_rate,
+    Unit.BYTES: format_size,
+    Unit.RATIO: format_ratio,
+}
+
+
+def format_quantity(value: float, unit: Unit) -> str:
+    """Return ``5.5 Gbps`` for 5.5e9 bits/s."""
+    if unit is Unit.COUNT:
+        return f"{value:.4g}"
+    if value < 0:
+        return f"-{format_quantity(-value, unit)}"
+    if unit is Unit.SECONDS and 1 <= value < LONG:
+        return f"{value:.4g} s"
+    return _FORMATS[unit](value)
+
+
+def format_interval(interval: Interval | None, unit: Unit | None) -> str:
+    """Return ``5.4 Gbps to 5.6 Gbps``; a dash for None.
+
+    :param unit: None for a plain number.
+    """
+    if interval is None:
+        return "-"
+    ends = (interval.low, interval.high)
+    return " to ".join(f"{end:.3g}" if unit is None else format_quantity(end, unit) for end in ends)
+
 
 OVERLAP = "tests-overlapped"
 """``event`` of the row that a trial writes for tests that conflict and overlapped."""

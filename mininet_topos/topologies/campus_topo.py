@@ -37,7 +37,7 @@ from mininet_topos.nodes import (
     Router,
     ShapedLink,
 )
-from mininet_topos.topologies import numbering, wiring
+from mininet_topos.topologies import wiring
 from mininet_topos.topologies.model import Campus, Circuit, End, TransitPath, Wire
 
 TCP_HEADERS = 52
@@ -222,9 +222,9 @@ class CampusTopo(Topo):  # type: ignore[misc]
             raise ValueError(f"paths.{name}: is declared already; expected another name")
         if layer not in (2, 3):
             raise ValueError(f"paths.{name}.layer: {layer} is out of range; expected 2 or 3")
-        if vlan is not None and (layer == 3 or not 2 <= vlan <= numbering.LAST_VLAN):
+        if vlan is not None and (layer == 3 or not 2 <= vlan <= wiring.LAST_VLAN):
             raise ValueError(
-                f"paths.{name}.vlan: {vlan} is out of range; expected 2 to {numbering.LAST_VLAN} on layer 2, "
+                f"paths.{name}.vlan: {vlan} is out of range; expected 2 to {wiring.LAST_VLAN} on layer 2, "
                 "none on layer 3"
             )
         one, *between, other = over
@@ -334,18 +334,18 @@ class CampusTopo(Topo):  # type: ignore[misc]
         raise ValueError(f"paths.{path}: no circuit joins {one} and {other}; declare it before the path")
 
     def _check(self) -> None:
-        numbering.assign_vlans(self.paths)
-        numbering.check_forks(self.paths)
-        numbering.check_used(self.circuits, self.paths, self.nodes_of(EDGE))
-        numbering.check_trees(self.campuses, self.circuits)
+        wiring.assign_vlans(self.paths)
+        wiring.check_forks(self.paths)
+        wiring.check_used(self.circuits, self.paths, self.nodes_of(EDGE))
+        wiring.check_trees(self.campuses, self.circuits)
 
     def _lay_wires(self) -> None:
         for campus in self.campuses.values():
-            numbering.address_dtns(campus, self.paths)
+            wiring.address_dtns(campus, self.paths)
             self.wires += wiring.campus_wires(campus, self.circuits)
         routed = [one for one in self.circuits.values() if self._roles[one.ends[0]] in (ROUTER, TRANSIT)]
-        transfer = numbering.transfer_addresses(routed, self.paths)
-        self._routes = numbering.static_routes(self.campuses, self.paths, transfer)
+        transfer = wiring.transfer_addresses(routed, self.paths)
+        self._routes = wiring.static_routes(self.campuses, self.paths, transfer)
         edges = set(self.nodes_of(EDGE))
         for circuit in self.circuits.values():
             if not any(self._roles[node] == DTN for node in circuit.ends):
@@ -374,7 +374,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         for campus in self.campuses.values():
             for dtn in campus.dtns:
                 data = self.interfaces(dtn)[0]
-                gateway = ((numbering.DEFAULT, campus.address(1)),)
+                gateway = ((wiring.DEFAULT, campus.address(1)),)
                 self.addHost(dtn, cls=Dtn, ip=None, aliases={data.name: data.aliases}, routes=gateway)
             self.addSwitch(campus.edge, cls=CampusEdge, dpid=f"{campus.dpid:016x}", rules=CAMPUS_RULES)
             for number, switch in enumerate(campus.switches, start=1):

@@ -14,8 +14,8 @@ from scipy import stats
 
 from mininet_topos.experiments.document import Figure, Measure, Moment
 from mininet_topos.experiments.measures import Observed, mean_ratio, measure, sample_figure, summarise
-from mininet_topos.experiments.occurrences import time_of
 from mininet_topos.experiments.results import DecisionRow, EventRow, MeasurementRow, Tables, ThroughputRow
+from mininet_topos.experiments.timeline import time_of
 from tests.mininet_topos.experiments.synthetic_runs import load_figure_21, make_row, make_run
 from tests.support.refusals import refused
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from mininet_topos.experiments.document import Need
 from mininet_topos.experiments.loading import ExperimentFile, parse_experiment
-from mininet_topos.experiments.plan import Trial, find_needs, plan_trials
-from mininet_topos.experiments.sweep import count_points, list_points
+from mininet_topos.experiments.plan import Trial, count_points, find_needs, list_points, plan_trials
 from tests.mininet_topos.experiments.synthetic_runs import FIGURE_21, load_figure_21, mu_osu
 
 ONE = """\

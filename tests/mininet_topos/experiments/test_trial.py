@@ -11,9 +11,9 @@ import pytest
 from adon.errors import Unavailable
 from mininet_topos.commands import wait_until
 from mininet_topos.experiments.document import Moment, Phase
-from mininet_topos.experiments.occurrences import time_of
 from mininet_topos.experiments.policies import FlowUpdate, UpdateKind
 from mininet_topos.experiments.results import DecisionRow, FlowRow
+from mininet_topos.experiments.timeline import time_of
 from mininet_topos.experiments.trial import TrialOutcome, TrialRun
 from mininet_topos.experiments.trial_setup import TrialSetup
 from mininet_topos.experiments.verdicts import OVERLAP

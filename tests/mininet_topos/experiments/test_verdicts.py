@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from mininet_topos.experiments.full_scale import full_scale_factor, is_mixed
 from mininet_topos.experiments.loading import ExperimentFile, parse_experiment
-from mininet_topos.experiments.measures import Observed
+from mininet_topos.experiments.measures import Observed, full_scale_factor, is_mixed
 from mininet_topos.experiments.plan import plan_trials
 from mininet_topos.experiments.references import check_references
 from mininet_topos.experiments.results import (
