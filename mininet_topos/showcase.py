@@ -122,7 +122,7 @@ def add_studies(
     client = server.client()
     if not wait_until(lambda: bool(client.studies("health-round")), ROUND_TIMEOUT):
         raise Unavailable(f"health: no round within {ROUND_TIMEOUT:g} s")
-    print_line(f"health: {client.studies('health-round')[0]['summary']}")
+    print_line(f"health: {client.studies('health-round')[0].summary}")
     machines = [*(campus.measuring for campus in testbed.topo.campuses.values())]
     listed = [
         {
