@@ -147,7 +147,7 @@ class AdonServer:
                 administrator.add_user(name, [role])
                 made = administrator.add_token({"owner": name, "label": "testbed", "expires": "30 days"})
                 with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-                    out.write(f"{made['secret']}\n")
+                    out.write(f"{made.secret}\n")
 
     def first_ping(self) -> Ping:
         """Ping over a path, as soon as ADON has installed the rule that forwards it.

@@ -121,12 +121,12 @@ class Narrator:
         if self.client is None:
             return ""
         try:
-            found = next((one["id"] for one in self.client.flows() if one["label"] == flow), None)
+            found = next((one.id for one in self.client.flows() if one.label == flow), None)
             decisions = [] if found is None else self.client.decisions(found)
         except AdonError:  # a reason is worth no trial
             return ""
-        changes = [one for one in decisions if one["outcome"] != "stay"]
-        return str(max(changes, key=lambda one: one["at"])["reason"]) if changes else ""
+        changes = [one for one in decisions if one.outcome != "stay"]
+        return str(max(changes, key=lambda one: one.at).reason) if changes else ""
 
 
 def run_demo(report: Path, *, stay: bool, seed: int | None, platform: str | None = None) -> int:
@@ -312,16 +312,16 @@ def _find_alarm(tables: Tables, client: Client) -> tuple[bool, str]:
     rows = find_flows(tables, "steering")
     if not rows or not rows[0].flow_id:
         return False, "the flow is unknown to ADON"
-    moves = [one for one in client.decisions(rows[0].flow_id) if one["outcome"] == "move"]
+    moves = [one for one in client.decisions(rows[0].flow_id) if one.outcome == "move"]
     if len(moves) != 1:
         return False, f"{len(moves)} moves"
     (move,) = moves
-    if move["alarm"] is None:
-        return False, str(move["reason"])
-    alarm = client.alarm(move["alarm"])
-    series = alarm["series"]
-    is_about = (series["path"], series["source"], series["metric"]) == ("al2s", "mu", "rtt")
-    return is_about and alarm["bad"] and alarm["id"] in move["reason"], str(move["reason"])
+    if move.alarm is None:
+        return False, move.reason
+    alarm = client.alarm(move.alarm)
+    series = alarm.series
+    is_about = (series.path, series.source, series.metric) == ("al2s", "mu", "rtt")
+    return is_about and alarm.bad and alarm.id in move.reason, move.reason
 
 
 def _count_misses(tables: Tables) -> int:

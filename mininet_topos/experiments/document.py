@@ -25,9 +25,9 @@ from pydantic import (
 )
 
 from adon.errors import InvalidFields, Problem
-from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import MetricName, QSpec, Template
 from adon.units import Duration, Rate, Ratio, Size, parse_duration, parse_rate, parse_ratio, parse_size
+from adon.values import Frozen, FrozenMap
 from adon.values import Name as TemplateName
 from measurement.model import Metric
 

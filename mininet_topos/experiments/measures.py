@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from measurement.evaluation.intervals import Interval, interval
 from measurement.evaluation.results import Measured
 from mininet_topos.experiments.document import (

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from adon import yamlfile
-from adon.frozenmap import FrozenMap
 from adon.nearest_key import absent
 from adon.templates_catalog.builtin_templates import scaled, scaled_qspec
 from adon.templates_catalog.model import QSpec, Template
+from adon.values import FrozenMap
 from adon.yamlfile import Place
 from measurement.model import Metric
 from mininet_topos.experiments.document import (

@@ -9,11 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any, Protocol
 
+from adon.api.decisions import DecisionView
+from adon.api.flows import FlowView
 from adon.client import Client
 from adon.errors import AdonError, Conflict, Unavailable
-from adon.timestamps import format_time, parse_time
+from adon.timestamps import format_time
 from mininet_topos.experiments.plan import PlannedFlow
 from mininet_topos.experiments.results import DecisionRow
 from mininet_topos.pinned_rules import Ofctl, PinnedFlow, pin_flow, unpin_flow
@@ -162,7 +165,7 @@ class AdonPolicy:
         self._known: dict[str, tuple[str, str | None]] = {}  # state and path
         self._final: set[str] = set()
         self._waiting: list[Callable[[], object]] = []
-        self._decided: dict[str, Sequence[Mapping[str, Any]]] = {}
+        self._decided: dict[str, Sequence[DecisionView]] = {}
 
     def disconnect(self) -> None:
         """Read the decisions, since ADON is about to end; calls wait until :meth:`connect`."""
@@ -231,7 +234,7 @@ class AdonPolicy:
             return []
         names = {number: name for name, number in self._ids.items()}
         found = self._client.flows(limit=min(MAX_FLOWS, max(50, 2 * len(names))))
-        ours = [(names[one["id"]], one) for one in reversed(found) if one["id"] in names]
+        ours = [(names[one.id], one) for one in reversed(found) if one.id in names]
         return [update for name, one in ours if (update := self._update(name, one)) is not None]
 
     def decisions(self) -> list[DecisionRow]:
@@ -241,7 +244,7 @@ class AdonPolicy:
 
     def _submit(self, name: str, body: Mapping[str, Any]) -> None:
         try:
-            self._ids[name] = self._client.submit(body, name)["id"]
+            self._ids[name] = self._client.submit(body, name).id
         except Unavailable:
             raise
         except AdonError as error:
@@ -265,42 +268,39 @@ class AdonPolicy:
         else:
             self._waiting.append(act)
 
-    def _update(self, name: str, flow: Mapping[str, Any]) -> FlowUpdate | None:
-        before, state, path = self._known.get(name), flow["state"], flow["path"]
+    def _update(self, name: str, flow: FlowView) -> FlowUpdate | None:
+        before, state, path = self._known.get(name), flow.state, flow.path
         if name in self._final or before == (state, path) or state in UNDECIDED:
             return None
         self._known[name] = (state, path)
         decided_at = self._first_decision(name) if before is None else None
-        rest = {"decided_at": decided_at, "flow_id": flow["id"]}
-        since = parse_time(flow["state_since"])
-        if flow["final"]:
+        update = partial(FlowUpdate, name, decided_at=decided_at, flow_id=flow.id)
+        since = flow.state_since
+        if flow.final:
             self._final.add(name)
             if state == "finished":
                 return None
-            return FlowUpdate(name, UpdateKind.REJECTED, since, reason=flow["reason"], **rest)
+            return update(kind=UpdateKind.REJECTED, at=since, reason=flow.reason)
         if state != "active" or path is None:
-            return FlowUpdate(name, UpdateKind.QUEUED, since, **rest)
-        at = parse_time(flow["path_since"] or flow["state_since"])
-        size = flow["transfer_size_bytes"]
-        return FlowUpdate(name, UpdateKind.ACTIVE, at, path, **rest, size=size)
+            return update(kind=UpdateKind.QUEUED, at=since)
+        at = flow.path_since or flow.state_since
+        return update(kind=UpdateKind.ACTIVE, at=at, path=path, size=flow.transfer_size_bytes)
 
     def _first_decision(self, flow: str) -> float | None:
         found = self._decided[self._ids[flow]] = self._client.decisions(self._ids[flow])
-        return min((parse_time(one["at"]) for one in found), default=None)
+        return min((one.at for one in found), default=None)
 
 
-def _decision_rows(found: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> list[DecisionRow]:
+def _decision_rows(found: Sequence[DecisionView], names: Mapping[str, str]) -> list[DecisionRow]:
     """Return decisions in order, without those that changed neither path nor site nor state."""
     rows: list[DecisionRow] = []
     last: dict[str, tuple[Any, ...]] = {}
-    for one in sorted(found, key=lambda one: str(one["at"])):
-        content = (one["outcome"], one["path"], one["compute_site"])
-        if one["outcome"] == "stay" or last.get(one["flow"]) == content:
+    for one in sorted(found, key=lambda one: one.at):
+        content = (one.outcome, one.path, one.compute_site)
+        if one.outcome == "stay" or last.get(one.flow) == content:
             continue
-        last[one["flow"]] = content
-        chosen = (candidate for candidate in one["candidates"] if candidate["path"] == one["path"])
-        quality = next((candidate.get("q") for candidate in chosen), None)
-        quality = None if quality is None else float(quality)
-        at, flow = parse_time(one["at"]), names[one["flow"]]
-        rows.append(DecisionRow(0, at, flow, *content, quality, one["reason"]))
+        last[one.flow] = content
+        chosen = (candidate for candidate in one.candidates if candidate.path == one.path)
+        quality = next((candidate.q for candidate in chosen), None)
+        rows.append(DecisionRow(0, one.at, names[one.flow], *content, quality, one.reason))
     return rows

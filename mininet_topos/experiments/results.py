@@ -22,7 +22,7 @@ from pydantic import BeforeValidator, PlainSerializer, TypeAdapter, ValidationEr
 
 from adon import yamlfile
 from adon.errors import InvalidInput, Problem
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from mininet_topos.experiments.document import Scalar
 
 FORMAT = "adon-experiment-run/2"

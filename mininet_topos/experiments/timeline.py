@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from adon.frozenmap import FrozenMap
+from adon.values import FrozenMap
 from measurement.model import Metric
 from mininet_topos.experiments.document import Event, Moment, Phase
 from mininet_topos.experiments.plan import PlannedFlow, Trial

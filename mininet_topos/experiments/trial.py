@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from adon.errors import AdonError, Unavailable
-from adon.timestamps import format_time, parse_time
+from adon.timestamps import format_time
 from mininet_topos.experiments.document import Event, LinkEvent, Phase
 from mininet_topos.experiments.document import Load as LoadEvent
 from mininet_topos.experiments.plan import PlannedFlow, campus_of, paths_between
@@ -464,7 +464,10 @@ class TrialRun:
         except AdonError:  # ADON ended; the trial is partial
             return
         for one in overlaps:
-            first, second = (f"{run['task']} at {run['started']}" for run in (one["first"], one["second"]))
+            first, second = (
+                f"{run.task} at {format_time(run.started or run.planned_start)}"
+                for run in (one.first, one.second)
+            )
             self._note(OVERLAP, "tests", "begins", f"{first} and {second}")
 
     def _shifted(self, row: DecisionRow) -> DecisionRow:
@@ -511,8 +514,8 @@ class TrialRun:
                 yield ThroughputRow(self._trial.number, began + at - self._began_at, name, path, received)
 
     def _measurement_rows(self) -> Iterator[MeasurementRow]:
-        for one in sorted(self._setup.tests.found, key=lambda one: parse_time(one["observed_at"])):
-            at = parse_time(one["observed_at"]) - self._began_at
+        for one in sorted(self._setup.tests.found, key=lambda one: one.observed_at):
+            at = one.observed_at - self._began_at
             if at >= 0:
-                ends = (one["path"], one["source"], one["destination"])
-                yield MeasurementRow(self._trial.number, at, *ends, one["metric"], one["value"])
+                ends = (one.path, one.source, one.destination)
+                yield MeasurementRow(self._trial.number, at, *ends, one.metric, one.value)

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from adon.api.measurements import MeasurementView
 from adon.client import Client
 from adon.errors import AdonError, Conflict, InvalidInput, Unavailable
-from adon.timestamps import format_time, parse_time
+from adon.timestamps import format_time
 from measurement.model import Metric
 from mininet_topos.adon_configuration import (
     DEFAULT_PERIODS,
@@ -67,8 +68,8 @@ class TestLog:
 
     client: Client | None
     since: float
-    found: list[Mapping[str, Any]] = field(default_factory=list)
-    _known: set[tuple[str, ...]] = field(default_factory=set)
+    found: list[MeasurementView] = field(default_factory=list)
+    _known: set[tuple[object, ...]] = field(default_factory=set)
 
     def read(self) -> None:
         """Read the results that arrived since the last call."""
@@ -76,22 +77,20 @@ class TestLog:
             return
         since = format_time(self.since - RESULT_DELAY)
         for one in reversed(self.client.measurements(since=since, limit=MAX_RESULTS)):
-            key = tuple(str(one[name]) for name in ("path", "source", "destination", "metric", "observed_at"))
+            key = (one.path, one.source, one.destination, one.metric, one.observed_at)
             if key not in self._known:
                 self._known.add(key)
                 self.found.append(one)
-                self.since = max(self.since, parse_time(one["observed_at"]))
+                self.since = max(self.since, one.observed_at)
 
     def tested_at(self, since: float, paths: Iterable[str]) -> float | None:
         """Return when each path had a throughput test that started after a time; None if one has not."""
         ends = [
             min(
                 (
-                    parse_time(one["observed_at"])
+                    one.observed_at
                     for one in self.found
-                    if one["metric"] == Metric.THROUGHPUT
-                    and one["path"] == path
-                    and parse_time(one["started_at"]) >= since
+                    if one.metric == Metric.THROUGHPUT and one.path == path and one.started_at >= since
                 ),
                 default=None,
             )
@@ -102,9 +101,7 @@ class TestLog:
 
     def last_throughput(self, path: str) -> float:
         """Return the last result of a path in bits/s; infinite for a path without one."""
-        values = [
-            one["value"] for one in self.found if one["path"] == path and one["metric"] == Metric.THROUGHPUT
-        ]
+        values = [one.value for one in self.found if one.path == path and one.metric == Metric.THROUGHPUT]
         return float(values[-1] or 0.0) if values else float("inf")
 
 
@@ -342,7 +339,7 @@ def _add_experimenter(administrator: Client) -> Client:
     with suppress(Conflict):  # an ADON that continues knows the user
         administrator.add_user("experimenter", ROLES)
     made = administrator.add_token({"owner": "experimenter", "label": "experiment", "expires": "1 day"})
-    return Client.at(URL, made["secret"])
+    return Client.at(URL, made.secret)
 
 
 def _await_switches(client: Client, server: AdonServer, topo: CampusTopo) -> None:
@@ -351,8 +348,8 @@ def _await_switches(client: Client, server: AdonServer, topo: CampusTopo) -> Non
 
     def is_ready() -> bool:
         server.require_running()
-        found = client.network()["switches"]
-        return edges <= {one["name"] for one in found if one["connected"] and one["rules"]}
+        found = client.network().switches
+        return edges <= {one.name for one in found if one.connected and one.rules}
 
     if not wait_until(is_ready, CONNECT_TIMEOUT):
         cause = f"not every switch has its rules within {CONNECT_TIMEOUT:g} s"
@@ -371,10 +368,9 @@ def _await_first_tests(
 
     def is_measured() -> bool:
         server.require_running()
-        found = [one["metrics"] for one in client.paths() if (one["path"], one["source"]) in forward]
+        found = [one.metrics for one in client.paths() if (one.path, one.source) in forward]
         return all(
-            wanted <= {name for name, one in metrics.items() if parse_time(one["observed_at"]) >= since}
-            for metrics in found
+            wanted <= {name for name, one in metrics.items() if one.observed_at >= since} for metrics in found
         )
 
     if not wait_until(is_measured, timeout):

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from adon.frozenmap import FrozenMap
 from adon.units import format_duration, format_rate, format_ratio, format_size
+from adon.values import FrozenMap
 from measurement.evaluation.intervals import Interval
 from mininet_topos.experiments.document import (
     AnyCheck,
