@@ -12,8 +12,7 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -31,9 +30,6 @@ STOP_TIMEOUT = 5.0
 POLL_INTERVAL = 0.005
 PROCESSORS_COUNTED = 10.1
 """Seconds on the machine's clock; measured with Open vSwitch 3.1."""
-AT_ONCE = 16
-"""Programs that ask different switches something at a time.  Each waits for several turns of the one thread
-that answers for all switches: while one waits, others are served."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +60,6 @@ class OpenVSwitch:
     def ofctl(self, *arguments: str) -> str:
         """``ovs-ofctl -O OpenFlow13`` on this instance."""
         return self.run("ovs-ofctl", "-O", "OpenFlow13", *arguments)
-
-    def add_flows(self, rules: Mapping[str, Sequence[str]]) -> None:
-        """Install rules, per switch as ``ovs-ofctl`` reads them with ports by name; switches at once.
-
-        :raises Unavailable: if a switch refuses one.
-        """
-
-        def install(switch: str) -> None:
-            text = "".join(f"{rule}\n" for rule in rules[switch])
-            self.run("ovs-ofctl", "-O", "OpenFlow13", "--names", "add-flows", switch, "-", text=text)
-
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            list(pool.map(install, [switch for switch in rules if rules[switch]]))
 
 
 @contextmanager
