@@ -41,7 +41,7 @@ from mininet_topos.experiments.verdicts import OVERLAP
 from mininet_topos.isolation import Platform, choose_platform, folder_inside, run_isolated
 from mininet_topos.measurement_points import Points, start_points
 from mininet_topos.nodes import CLI
-from mininet_topos.testbed import Testbed, build_testbed
+from mininet_topos.testbed import TOPOLOGY, Testbed, build_testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
 
 EXPERIMENTS = ("figure-18", "alarm-reroute")
@@ -162,6 +162,7 @@ def play(report: Path, platform: Mapping[str, str], seed: int | None, *, stay: b
     metrics = showcase.write_metrics(inside / "metrics")
     tell.say("Building the network: two campuses with a layer-2 path (al2s) and a routed path (internet).")
     with build_testbed(topo, inside) as testbed, start_points(testbed, metrics) as points:
+        (inside / TOPOLOGY).write_text("demo")
         tell.say(f"The network runs: {testbed.emulation}. All rates are divided by {topo.scale:g}.")
         tables = {
             name: _carry_out(name, report / name, testbed, points, platform, seed, tell)

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from adon.errors import Unavailable
 from adon.yamlfile import dump_data
+from measurement.probes.key import write_key
 from mininet_topos import commands
 from mininet_topos.adon_server import ADMIN_TOKEN, URL, AdonServer
 from mininet_topos.commands import wait_until
@@ -28,7 +29,7 @@ CUSTOM_METRIC, WORKFLOW = "dtn.connections", "soykb-recorded"
 RECORDED = "recorded/pegasus-status-5.1.3.json"
 TOOL_FOLDER = "/usr/local/sbin"
 """First folder in which a measurement point looks for Pegasus; covered in the namespaces of the demo only."""
-AGENT_PORT = 8650
+KEY, BESIDE_ADON = "agents.key", "controller"
 ROUND_TIMEOUT = 120.0
 PLACE_TIMEOUT = 180.0
 APPLICATION: Mapping[str, Any] = {
@@ -78,36 +79,24 @@ def start_agents(testbed: Testbed, folder: Path) -> Iterator[dict[str, Any]]:
     :param folder: made; ADON reads the key from it.
     """
     folder.mkdir()
-    key = folder / "agents.key"
-    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-        out.write(f"{secrets.token_hex(32)}\n")
-    campuses = testbed.topo.campuses
-    instances = [
-        {
-            "name": campus.measuring,
-            "address": testbed.management_address(campus.measuring),
-            "zone": name,
-        }
-        for name, campus in campuses.items()
-    ]
-    instances.append({"name": "controller", "address": MANAGEMENT.partition("/")[0], "zone": "management"})
-    agent = [sys.executable, "-m", "measurement.probes.main", "--key", str(key)]
+    write_key(folder / KEY)
+    zones = {campus.measuring: name for name, campus in testbed.topo.campuses.items()}
+    addresses = {host: testbed.management_address(host) for host in zones}
+    zones[BESIDE_ADON], addresses[BESIDE_ADON] = "management", MANAGEMENT.partition("/")[0]
+    agent = [sys.executable, "-m", "measurement.probes.main", "--key", str(folder / KEY), "--host"]
     with ExitStack() as stack:
-        for one in instances:
-            argv = [*agent, "--host", str(one["address"]), "--port", str(AGENT_PORT)]
-            log = stack.enter_context((folder / f"{one['name']}.log").open("wb"))
-            if one["name"] == "controller":
-                process = subprocess.Popen(argv, stdout=log, stderr=log, start_new_session=True)
-            else:
-                process = testbed.popen(str(one["name"]), argv, stdout=log, stderr=log)
+        for name, address in addresses.items():
+            beside = partial(subprocess.Popen, start_new_session=True)
+            start = beside if name == BESIDE_ADON else partial(testbed.popen, name)
+            process = start([*agent, address], stdout=subprocess.DEVNULL)
             stack.callback(process.wait)
             stack.callback(process.terminate)
-        metrics = {name: {"metrics": ["host", CUSTOM_METRIC]} for name in campuses}
-        first = next(iter(metrics))
-        metrics[first] = {"metrics": ["host", CUSTOM_METRIC, WORKFLOW]}
+        first, *_ = campuses = [*testbed.topo.campuses]
+        metrics = {one: ["host", CUSTOM_METRIC, *([WORKFLOW] if one == first else [])] for one in campuses}
+        instances = [{"name": one, "address": addresses[one], "zone": zone} for one, zone in zones.items()]
         yield {
-            "health": {"key_file": str(key), "every": "10 min", "instances": instances},
-            "measurements": {"host_metrics": metrics},
+            "health": {"key_file": str(folder / KEY), "every": "10 min", "instances": instances},
+            "measurements": {"host_metrics": {one: {"metrics": its} for one, its in metrics.items()}},
         }
 
 
@@ -123,38 +112,25 @@ def add_studies(
     if not wait_until(lambda: bool(client.studies("health-round")), ROUND_TIMEOUT):
         raise Unavailable(f"health: no round within {ROUND_TIMEOUT:g} s")
     print_line(f"health: {client.studies('health-round')[0].summary}")
-    machines = [*(campus.measuring for campus in testbed.topo.campuses.values())]
-    listed = [
-        {
-            "name": name,
-            "address": testbed.management_address(name),
-            "cores": 4,
-            "memory": "8 GiB",
-            "zone": name,
-        }
-        for name in machines
+    machines = [
+        {"name": host, "address": testbed.management_address(host), "cores": 4, "zone": name}
+        for name, host in ((one.name, one.measuring) for one in testbed.topo.campuses.values())
     ]
-    instances, snapshot, application = (
-        folder / name for name in ("instances.yaml", "snapshot.json", "app.yaml")
+    instances, snapshot, tasks = (
+        str(folder / name) for name in ("instances.yaml", "snapshot.json", "tasks.yaml")
     )
-    instances.write_text(dump_data({"key_file": "agents.key", "instances": listed}))
-    application.write_text(dump_data(APPLICATION))
-    _adon("place", "snapshot", str(instances), "-o", str(snapshot), "--submit", server=server)
-    placed = ("--instances", str(instances), "--snapshot", str(snapshot), "--submit")
-    text = _adon("place", "tasks", str(application), *placed, server=server)
+    Path(instances).write_text(dump_data({"key_file": KEY, "instances": machines}))
+    Path(tasks).write_text(dump_data(APPLICATION))
+    _place(server, "snapshot", instances, "-o", snapshot)
+    text = _place(server, "tasks", tasks, "--instances", instances, "--snapshot", snapshot)
     for line in text.strip().splitlines()[-2:]:  # its time, and whether another is faster
         print_line(f"placement: {line}")
 
 
-def _adon(*words: str, server: AdonServer) -> str:
-    environment = os.environ | {"ADON_URL": URL, "ADON_TOKEN_FILE": str(server.folder / ADMIN_TOKEN)}
-    argv = [sys.executable, "-m", "apps.cli.main", *words]
-    try:
-        done = subprocess.run(
-            argv, env=environment, capture_output=True, text=True, timeout=PLACE_TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"adon {words[0]} {words[1]}: not within {PLACE_TIMEOUT:g} s") from error
-    if done.returncode != 0:
-        raise Unavailable(f"adon {words[0]} {words[1]}: {done.stderr.strip() or done.stdout.strip()}")
-    return done.stdout
+def _place(server: AdonServer, what: str, *words: str) -> str:
+    """Run ``adon place``, which hands its result in to ADON; return what it prints."""
+    token = str(server.folder / ADMIN_TOKEN)
+    environment = {**os.environ, "ADON_URL": URL, "ADON_TOKEN_FILE": token}
+    argv = [sys.executable, "-m", "apps.cli.main", "place", what, *words, "--submit"]
+    told = f"adon place {what}"
+    return commands.output(argv, told=told, timeout=PLACE_TIMEOUT, environment=environment)

@@ -32,6 +32,8 @@ from mininet_topos.topologies.model import Circuit
 
 OPENFLOW_PORT = 6653
 """TCP port on 127.0.0.1, inside, that the campus edges connect to."""
+TOPOLOGY = "topology"
+"""File in the testbed's folder: the name of what runs there."""
 HOSTS = "hosts"
 """Folder of the testbed's folder: per host the PID, as seen inside, that ``mnexec -a`` takes."""
 READY_TIMEOUT = 20

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from mininet_topos.testbed import Testbed
 
 AFTER_DASHES = "adon.after_dashes"
-TOPOLOGY = "topology"
-"""File in the testbed's folder: the name of what runs there."""
 EXIT_INTERRUPTED = 130
 
 
@@ -88,7 +86,7 @@ def _run_inside(topo: Topo, topology: str, command: list[str], *, with_adon: boo
     from mininet_topos.adon_server import URL
     from mininet_topos.isolation import folder_inside
     from mininet_topos.nodes import CLI
-    from mininet_topos.testbed import build_testbed
+    from mininet_topos.testbed import TOPOLOGY, build_testbed
 
     folder, name = folder_inside(), short_name(topology)
     with build_testbed(topo, folder) as testbed:
@@ -174,6 +172,7 @@ def exec_(
 def _running(topology: str | None) -> Path:
     """Return the folder of the one test network that runs, or of the one with this topology."""
     from mininet_topos.isolation import running_folders
+    from mininet_topos.testbed import TOPOLOGY
 
     found = {
         folder: (folder / TOPOLOGY).read_text()

@@ -24,7 +24,7 @@ STREAMS = {"alarm watch", "events", "flow watch", "measure watch"}
 PROCESSES = {
     "serve": "runs until it is told to stop; its log is its output",
     "collect": "runs until it is told to stop; its log is its output",
-    "demo": "writes its report, with record.json, into a folder",
+    "demo": "writes its report, with checks.json, into a folder",
     "deploy show": "prints a file, to be written as it is",
     "deploy apache": "prints a file, to be written as it is",
     "deploy nginx": "prints a file, to be written as it is",

@@ -5,6 +5,7 @@ Also how the pictures of the tutorials are made: ``docs/tutorial-*.md`` show som
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +13,25 @@ from pathlib import Path
 from playwright.sync_api import expect, sync_playwright
 
 from adon.client import Client
+from mininet_topos.commands import wait_until
 from tests.walks import auditor, engineer, operator, researcher
 from tests.walks.walking import CHROMIUM, PATIENCE, Walker, walker
+
+SOURCE, DESTINATION, ADDRESS = "mu-dtn", "osu-dtn", "10.2.0.10"
+
+
+def start_in(host: str, *argv: str) -> subprocess.Popen[str]:
+    """Start a program in a host of the demo's network."""
+    enter = [sys.executable, "-m", "apps.cli.main", "testbed", "exec", host, "--topology", "demo", "--"]
+    return subprocess.Popen([*enter, *argv], stdout=subprocess.PIPE, text=True)
+
+
+def run_in(host: str, *argv: str) -> str:
+    """Run a program in a host of the demo's network; what it prints."""
+    process = start_in(host, *argv)
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, argv
+    return output
 
 
 def walk_all(url: str, run: Path, pictures: Path) -> None:
@@ -27,9 +45,13 @@ def walk_all(url: str, run: Path, pictures: Path) -> None:
     mine = Client.at(url, tokens["researcher"])
 
     def carry(flow: str) -> None:
-        """Report a transfer as the researcher's tool does; the experiments move real bytes."""
+        """Move the bytes between the data transfer nodes, as the researcher's tool does, and report."""
         size = mine.flow(flow).transfer_size_bytes
         mine.report(flow, "started", 0, "")
+        server = start_in(DESTINATION, "iperf3", "-s", "-1", "-p", researcher.PORT)
+        wait_until(lambda: f":{researcher.PORT} " in run_in(DESTINATION, "ss", "-Htln"), 30)
+        run_in(SOURCE, "iperf3", "-c", ADDRESS, "-p", researcher.PORT, "-n", str(size))
+        assert server.wait(30) == 0
         mine.report(flow, "finished", size, "")
 
     walks: dict[str, Callable[[Walker], None]] = {
