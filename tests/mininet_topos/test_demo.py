@@ -7,6 +7,9 @@ from typing import Any, cast
 
 import pytest
 
+from adon.api.alarms import AlarmView
+from adon.api.decisions import DecisionView
+from adon.api.measurements import SeriesView
 from adon.client import Client
 from mininet_topos.demo import EXPLANATIONS, Check, Narrator, check_alarm, check_figure_18
 from mininet_topos.experiments.loading import load_experiment
@@ -14,8 +17,12 @@ from mininet_topos.experiments.results import DecisionRow, EventRow, Measurement
 from mininet_topos.experiments.verdicts import OVERLAP
 from tests.mininet_topos.experiments.synthetic_runs import make_row
 
-ALARM = {"id": "a-1", "bad": True, "series": {"path": "al2s", "source": "mu", "metric": "rtt"}}
-MOVE = {"outcome": "move", "alarm": "a-1", "reason": "alarm a-1: the round trip of al2s rose"}
+SERIES = SeriesView(path="al2s", source="mu", destination="osu", metric="rtt")
+ELSEWHERE = SERIES.model_copy(update={"path": "internet"})
+ALARM = AlarmView.model_construct(id="a-1", bad=True, series=SERIES)
+MOVE = DecisionView.model_construct(
+    outcome="move", alarm="a-1", reason="alarm a-1: the round trip of al2s rose"
+)
 
 
 class StoredAlarms:
@@ -29,7 +36,7 @@ class StoredAlarms:
         return self._decisions
 
     def alarm(self, alarm: str) -> Any:
-        assert alarm == self._alarm["id"]
+        assert alarm == self._alarm.id
         return self._alarm
 
 
@@ -108,12 +115,14 @@ def test_tests_that_overlapped_or_never_ran_fail_the_plan(figure_18):
 @pytest.mark.parametrize(
     "adon",
     [
-        StoredAlarms(decisions=[{**MOVE, "alarm": None}]),
-        StoredAlarms(decisions=[{**MOVE, "reason": "layer 3 is better"}]),
+        StoredAlarms(decisions=[MOVE.model_copy(update={"alarm": None})]),
+        StoredAlarms(decisions=[MOVE.model_copy(update={"reason": "layer 3 is better"})]),
         StoredAlarms(decisions=[]),
         StoredAlarms(decisions=[MOVE, MOVE]),
-        StoredAlarms(alarm={**ALARM, "bad": False}),
-        StoredAlarms(alarm={**ALARM, "series": {**ALARM["series"], "path": "internet"}}),
+        StoredAlarms(alarm=ALARM.model_copy(update={"bad": False})),
+        StoredAlarms(
+            alarm=ALARM.model_copy(update={"series": SERIES.model_copy(update={"path": "internet"})})
+        ),
     ],
 )
 def test_a_move_without_the_alarm_of_its_path_fails(alarm, adon):

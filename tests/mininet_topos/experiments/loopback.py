@@ -8,7 +8,8 @@ from ipaddress import IPv4Address
 from types import SimpleNamespace
 from typing import Any, cast
 
-from adon.timestamps import format_time
+from adon.api.measurements import MeasurementView, OverlapView
+from measurement.model import Metric
 from mininet_topos.experiments.loading import parse_experiment
 from mininet_topos.experiments.plan import Trial, plan_trials
 from mininet_topos.experiments.references import check_references
@@ -57,22 +58,34 @@ class LoopbackTestbed:
 class Archive:
     """Answers as ADON's API does, from a list of test results."""
 
-    results: list[dict[str, Any]] = field(default_factory=list)
-    overlapping: list[dict[str, Any]] = field(default_factory=list)
+    results: list[MeasurementView] = field(default_factory=list)
+    overlapping: list[OverlapView] = field(default_factory=list)
 
-    def measurements(self, **_query: str) -> list[dict[str, Any]]:
+    def measurements(self, **_query: str) -> list[MeasurementView]:
         """Return the results, the newest first."""
         return self.results[::-1]
 
-    def overlaps(self, since: str) -> list[dict[str, Any]]:
+    def overlaps(self, since: str) -> list[OverlapView]:
         """Return pairs of runs."""
         return self.overlapping
 
     def add(self, path: str, started: float, value: float = 1e6) -> None:
         """Add a throughput test."""
-        times = {"started_at": format_time(started), "observed_at": format_time(started + 0.1)}
-        ends = {"path": path, "source": "mu", "destination": "osu"}
-        self.results.append({**ends, **times, "metric": "throughput", "value": value})
+        self.results.append(
+            MeasurementView(
+                path=path,
+                source="mu",
+                destination="osu",
+                metric=Metric.THROUGHPUT,
+                value=value,
+                unit="bit/s",
+                started_at=started,
+                observed_at=started + 0.1,
+                origin="test",
+                tool="iperf3",
+                parameters={},
+            )
+        )
 
 
 def make_trial(

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from adon.api.decisions import CandidateView, DecisionView
+from adon.api.flows import FlowView
+from adon.broker.flow import FlowState
 from adon.errors import Conflict, InvalidInput, Unavailable
-from adon.timestamps import format_time
 from adon.units import parse_rate
 from mininet_topos.experiments.policies import (
     AdonPolicy,
@@ -34,45 +36,55 @@ class Api:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
-        self.flow: dict[str, Any] = {}
+        self.flow = FlowView.model_construct()
         self.outcomes = ["admit"]
 
-    def submit(self, body: Any, key: str) -> dict[str, Any]:
+    def submit(self, body: Any, key: str) -> FlowView:
         self.calls.append(("submit", body))
         self.become("requested", None)
-        return {"id": "f-7"}
+        return self.flow
 
     def report(self, *words: Any) -> None:
         self.calls.append(("report", *words))
 
     def cancel(self, number: str) -> None:
-        if self.flow["final"]:
+        if self.flow.final:
             raise Conflict("state", "it has ended")
         self.calls.append(("cancel", number))
 
-    def decisions(self, number: str) -> list[dict[str, Any]]:
-        rest = {
-            "path": "al2s",
-            "compute_site": None,
-            "candidates": [{"path": "al2s", "q": 8.5}],
-            "reason": "",
-        }
+    def decisions(self, number: str) -> list[DecisionView]:
+        candidate = CandidateView.model_construct(path="al2s", q=8.5)
         return [
-            {"at": format_time(NOW + second), "flow": number, "outcome": outcome, **rest}
+            DecisionView.model_construct(
+                at=NOW + second,
+                flow=number,
+                outcome=outcome,
+                path="al2s",
+                compute_site=None,
+                candidates=[candidate],
+                reason="",
+            )
             for second, outcome in enumerate(self.outcomes)
         ]
 
     def add_maintenance(self, window: Any) -> None:
         self.calls.append(("maintenance", window["name"]))
 
-    def flows(self, limit: int) -> list[dict[str, Any]]:
-        return [self.flow, {"id": "f-1"}]
+    def flows(self, limit: int) -> list[FlowView]:
+        return [self.flow, FlowView.model_construct(id="f-1")]
 
     def become(self, state: str, path: str | None, reason: str = "") -> None:
         final = state in ("finished", "failed", "expired", "cancelled")
-        self.flow = {"id": "f-7", "state": state, "path": path, "final": final, "reason": reason}
-        self.flow["transfer_size_bytes"] = 100_000
-        self.flow |= {"path_since": format_time(NOW + 1), "state_since": format_time(NOW)}
+        self.flow = FlowView.model_construct(
+            id="f-7",
+            state=FlowState(state),
+            path=path,
+            final=final,
+            reason=reason,
+            transfer_size_bytes=100_000,
+            path_since=NOW + 1,
+            state_since=NOW,
+        )
 
 
 @pytest.fixture

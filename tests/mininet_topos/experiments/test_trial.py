@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from adon.api.measurements import ExecutionView, OverlapView
 from adon.errors import Unavailable
 from mininet_topos.commands import wait_until
 from mininet_topos.experiments.document import Moment, Phase
@@ -193,9 +194,12 @@ def test_best_test_takes_the_path_with_the_best_last_test():
 
 def test_overlapping_tests_are_an_event():
     runs = {
-        name: {"task": f"{name}/throughput", "started": "2026-01-01T00:00:00Z"} for name in ("one", "two")
+        name: ExecutionView(
+            task=f"{name}/throughput", planned_start=1.8e9, started=1.8e9, ended=1.8e9 + 1, outcome="finished"
+        )
+        for name in ("one", "two")
     }
-    archive = Archive(overlapping=[{"first": runs["one"], "second": runs["two"]}])
+    archive = Archive(overlapping=[OverlapView(first=runs["one"], second=runs["two"])])
     setup = make_setup(make_trial(f"[{FLOW}]", rest=THROUGHPUT), LoopbackTestbed(), archive)
     outcome = TrialRun(setup, lambda _line: None).run()
     (row,) = [row for row in outcome.tables.events if row.event == OVERLAP]

@@ -59,7 +59,7 @@ def test_each_result_is_kept_once():
     archive.add("al2s", 200.0, 3e6)
     log.read()
     log.read()
-    assert [one["value"] for one in log.found] == [5e6, 3e6]
+    assert [one.value for one in log.found] == [5e6, 3e6]
     assert log.last_throughput("al2s") == 3e6
     assert log.last_throughput("internet") == float("inf")
 
