@@ -124,15 +124,13 @@ class BrokerPolicy(EventPlayer):
             case policies.PathPortsChanged(path, live):
                 for site in path.ends:
                     state = PortState(self._port(site, path.name), live)
-                    yield events.PortChanged(
-                        *self.stamp(), self._dpid(site), port_name(site, path.name), state
-                    )
+                    yield events.PortChanged(*self.stamp(), self._dpid(site), path.name, state)
 
     def _dpid(self, site: str) -> int:
         return self.configuration.switches[self.configuration.sites[site].edge].dpid
 
     def _port(self, site: str, path: str) -> int:
-        return self.ports[self._dpid(site)][port_name(site, path)].number
+        return self.ports[self._dpid(site)][path].number
 
     # -- effects --------------------------------------------------------------------------------------
 
@@ -224,11 +222,6 @@ class BrokerPolicy(EventPlayer):
             held.packets = -(-held.bytes // FRAME)
 
 
-def port_name(site: str, toward: str) -> str:
-    """Return the name of the port of a site's edge toward a path or the host."""
-    return f"{site}-edge-{toward}"
-
-
 def flow_request(transfer: Transfer) -> FlowRequest:
     """Return the request of a researcher for a transfer."""
     return FlowRequest(
@@ -250,7 +243,7 @@ def simulated_configuration(network: SimulatedNetwork, policy: Mapping[str, Any]
     sites = {site: _site(site, place) for place, site in places.items()}
     paths: dict[str, Any] = {}
     for place, path in enumerate(network.paths, 1):
-        ends: dict[str, Any] = {site: {"port": port_name(site, path.name)} for site in path.ends}
+        ends: dict[str, Any] = {site: {"port": path.name} for site in path.ends}
         if path.layer == 3:
             for number, end in enumerate(ends.values()):
                 end["next_hop_mac"] = f"02:00:00:{place:02x}:{number:02x}:01"
@@ -265,7 +258,7 @@ def _site(site: str, place: int) -> dict[str, Any]:
     host = {
         "address": f"10.{place}.0.10",
         "mac": f"02:00:00:ff:{place:02x}:0a",
-        "port": port_name(site, "dtn"),
+        "port": "dtn",
     }
     return {
         "edge": f"{site}-edge",
