@@ -206,8 +206,8 @@ class LadderPolicy(Section):
 class Policy(Section):
     """What the performance engineers of this network decided.
 
-    :param unknown_paths: what becomes of flows while no path is measured: ``default_path`` takes the first
-        path.
+    :param unknown_paths: of flows none of whose paths is measured: ``default_path`` takes the
+        template's default path, or the only candidate; ``avoid`` takes none.
     :param counters_period: between two readings of port and rule counters.
     :param evidence_after: how long installed rules may count no packets, or bytes may leave and not arrive,
         before that counts as evidence.
