@@ -56,7 +56,9 @@ def venv(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=120)
     pip("--python", folder / "bin/python", "install", "--no-deps", "--no-index", wheel)
     (site,) = folder.glob("lib/python3*/site-packages")
-    shared = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+    own = (sysconfig.get_path(name) for name in ("purelib", "platlib"))
+    # Some packages are the system's where the tests' environment shows these, as setup.sh makes it.
+    shared = dict.fromkeys((*own, *(path for path in sys.path if path.endswith("-packages"))))
     (site / "shared.pth").write_text("".join(f"{path}\n" for path in shared))
     return folder
 
