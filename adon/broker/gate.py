@@ -1,4 +1,4 @@
-"""What a flow gets of the port by which it leaves, where ports have a ladder (docs/slices.md).
+"""What a flow gets of the port by which it leaves, where ports have a ladder (docs/switches.md).
 
 A value and what follows from it: how it is gathered is :mod:`adon.broker.grading`'s business.
 """

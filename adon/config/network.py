@@ -25,7 +25,7 @@ class Switch(Section):
     """A switch that we may put rules into: a campus edge, or one between edges.
 
     :param pipeline: ``single`` puts every rule into one table and our priority bands, beside whatever else
-        the switch holds; ``staged`` uses three tables (docs/flowvisor.md).
+        the switch holds; ``staged`` uses three tables (docs/switches.md).
     :param table_offset: the number of our first table (R8).
     :param table_miss: what happens to packets that are nobody's; ``keep``: what the campus's own rules say.
     :param control: ``exclusive``: one writer by role; ``shared``: somebody else drives it too (R21).
@@ -214,7 +214,7 @@ class Overlay(Section):
 
 
 class LinkDiscovery(Section):
-    """Link discovery by LLDP (docs/discovery.md); off unless asked for: an edge without links needs none.
+    """Link discovery by LLDP (docs/switches.md); off unless asked for: an edge without links needs none.
 
     :param hello: between two frames of a port; below one second the controller itself becomes the load (R14).
     :param dead_after: a link is gone when so many in a row were missed.

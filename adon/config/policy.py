@@ -180,7 +180,7 @@ class FireflyCollector(Section):
 
 
 class LadderPolicy(Section):
-    """The queue ladder of output ports (spec section 4; docs/slices.md).
+    """The queue ladder of output ports (spec section 4; docs/switches.md).
 
     :param mode: ``auto``: queues where the switch has reported them at the port, else meters; ``off``
         follows the thesis.

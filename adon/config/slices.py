@@ -1,4 +1,4 @@
-"""Slices: who has which part of the network (FlowVisor's idea; docs/slices.md).
+"""Slices: who has which part of the network (FlowVisor's idea; docs/switches.md).
 
 A slice is a tenant: its members may steer the connections of its flowspace, within its share of each
 path's capacity and its budget of rules.  Without slices everybody may ask for everything, as in the thesis.

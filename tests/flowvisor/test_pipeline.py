@@ -27,7 +27,7 @@ from adon.flowvisor.rules.pipeline import (
 from adon.flowvisor.rules.rule import GroupEntry, MeterEntry, Rule
 from tests.flowvisor.network import AL2S, MU, PATHS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "pipeline.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "switches.md").read_text()
 
 
 def test_the_page_has_every_band_and_every_kind() -> None:
