@@ -41,7 +41,6 @@ setup(
         "networkx>=3.2,<4",
         "os-ken>=4,<5",
         "pika>=1.3,<2",
-        "pint>=0.24,<1",
         "prometheus-client>=0.20,<1",
         "psutil>=5.9,<8",
         "pulp>=2.9,<4",

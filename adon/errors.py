@@ -27,7 +27,7 @@ for several; :mod:`adon.yamlfile` keeps their codes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -66,10 +66,10 @@ class Problem:
     code: str = INVALID
 
     def __str__(self) -> str:
-        place = ""
-        if self.file is not None:
-            place = f"{self.file}:{self.line}: " if self.line is not None else f"{self.file}: "
-        return f"{place}{self.field}: {self.cause}" if self.field else f"{place}{self.cause}"
+        place = self.file or ""
+        if place and self.line is not None:
+            place = f"{place}:{self.line}"
+        return ": ".join(part for part in (place, self.field, self.cause) if part)
 
     def under(self, field: str) -> Problem:
         """The same problem, seen from the value that has this one as ``field``."""
@@ -126,9 +126,8 @@ def code_of(error: BaseException) -> str:
 
 def _parse_line(line: str, code: str) -> Problem:
     found = _RELATIVE.fullmatch(line)
-    return (
-        Problem("", line, code=code) if found is None else Problem(found["field"], found["cause"], code=code)
-    )
+    field, cause = ("", line) if found is None else found.groups()
+    return Problem(field, cause, code=code)
 
 
 class AdonError(Exception):
@@ -143,7 +142,7 @@ class AdonError(Exception):
 
     def __init__(self, *args: object, code: str | None = None) -> None:
         super().__init__(*args)
-        if code is not None:
+        if code not in (None, self.code):
             self.code = code
 
 
@@ -244,6 +243,15 @@ class UnknownSchema(Unavailable):
     """A database has the schema of another version of ADON."""
 
     code = "database-schema"
+
+
+BY_STATUS: Mapping[object, type[AdonError]] = {
+    **{one.status: one for one in AdonError.__subclasses__()},
+    412: Conflict,
+    502: Unavailable,
+    504: Unavailable,
+}
+"""The class that an HTTP status stands for; other statuses of a client's error are :class:`InvalidInput`."""
 
 
 def exit_status(error: AdonError) -> int:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic.json_schema import PydanticJsonSchemaWarning
+from pydantic.json_schema import GenerateJsonSchema
 
 from adon.units import HELD_IN, UNITS
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TEXTS = ("soykb", "dtn1.example.edu", "adon@example.edu")
 """Examples of texts: a name, the name of a host, and an address of mail."""
 FORMATS = {
@@ -28,17 +26,19 @@ FORMATS = {
 Schema = Mapping[str, Any]
 
 
+class _Generator(GenerateJsonSchema):
+    # A default that is an empty mapping has no place in a schema; its key is optional all the same.
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
+
+
 def json_schema(model: type[BaseModel], title: str) -> dict[str, Any]:
     """The JSON schema (2020-12) of a file that is read as this model.
 
     It knows each key, its type and its bounds; what keys mean together, and whether names are there, is told
     only by who reads the file.
     """
-    with warnings.catch_warnings():
-        # A default that is an empty mapping has no place in a schema; its key is optional all the same.
-        warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
-        found = model.model_json_schema()
-    return {"$schema": DIALECT, **found, "title": title}
+    found = model.model_json_schema(schema_generator=_Generator)
+    return {"$schema": _Generator.schema_dialect, **found, "title": title}
 
 
 def find_example(model: type[BaseModel], place: Sequence[str | int]) -> str:

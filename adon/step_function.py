@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Generic, TypeVar
 
 N = TypeVar("N", int, float)
@@ -76,12 +76,8 @@ class StepFunction(Generic[N]):
             full = self.exceeds(free, begin)
             if full >= begin + lasts:
                 return begin
-            index = bisect_right(self.times, full)
-            while index < len(self.times) and self.values[index] > free:
-                index += 1
-            if index == len(self.times):
-                return None
-            begin = self.times[index]
+            later = range(bisect_right(self.times, full), len(self.times))
+            begin = next((self.times[i] for i in later if self.values[i] <= free), math.inf)
         return None
 
 
@@ -102,13 +98,8 @@ def sum_of_spans(spans: Iterable[Span]) -> StepFunction[int]:
         if span.begins < span.ends:
             changes[span.begins] = changes.get(span.begins, 0) + span.amount
             changes[span.ends] = changes.get(span.ends, 0) - span.amount
-    times, values, value = [], [], 0
-    for at in sorted(changes):
-        if changes[at]:
-            value += changes[at]
-            times.append(at)
-            values.append(value)
-    return StepFunction(tuple(times), tuple(values))
+    times = sorted(at for at, change in changes.items() if change)
+    return StepFunction(tuple(times), tuple(accumulate(changes[at] for at in times)))
 
 
 def round_up(rate: float) -> int:

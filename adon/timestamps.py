@@ -15,10 +15,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from adon.errors import code_of
 from adon.units import parse_duration
 from measurement.errors import InvalidValue
 
+_EXAMPLE = "write a time as for example 2026-11-21T06:00:00Z"
 _A_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d")
 
 
@@ -41,23 +41,16 @@ def parse_moment(value: object) -> Moment:
     """
     if isinstance(value, Moment):
         return value
-    if not isinstance(value, str) or _A_DATE.match(value) is None:
-        try:
-            return Moment(after=parse_duration(value))
-        except ValueError as error:
-            raise InvalidValue(
-                f"{error}; a time is written as 2026-11-21T06:00:00Z", code_of(error)
-            ) from None
     try:
+        if not isinstance(value, str) or _A_DATE.match(value) is None:
+            return Moment(after=parse_duration(value))
         moment = datetime.fromisoformat(value.strip())
+    except InvalidValue as error:
+        raise InvalidValue(f"{error}; {_EXAMPLE}", error.code) from None
     except ValueError:
-        raise InvalidValue(
-            f"{value[:40]!r} is not a time such as 2026-11-21T06:00:00Z", "malformed"
-        ) from None
+        raise InvalidValue(f"{str(value)[:40]!r} is not a time; {_EXAMPLE}", "malformed") from None
     if moment.tzinfo is None:
-        raise InvalidValue(
-            f"{value[:40]!r} has no offset; write for example 2026-11-21T06:00:00Z", "no-offset"
-        )
+        raise InvalidValue(f"{str(value)[:40]!r} has no offset; {_EXAMPLE}", "no-offset")
     return Moment(moment.timestamp())
 
 
@@ -89,14 +82,6 @@ When = Annotated[
     WithJsonSchema({"type": "string", "examples": ["2026-11-21T06:00:00Z", "8 h"]}),
 ]
 """A pydantic field read from a time or a span, written back so that it reads the same."""
-
-
-def parse_time(text: str) -> float:
-    """A time as the API writes it, in seconds since 1970.
-
-    :raises ValueError: if it is none.
-    """
-    return datetime.fromisoformat(text).timestamp()
 
 
 def boot_time() -> float:

@@ -6,20 +6,16 @@ Inside ADON a rate is bits/s, a time is seconds, a size is bytes and a ratio is 
 error: ``700`` of what?  So are fractions of a bit (``700 mbps`` is milli-bits per second) and sizes in bits,
 because their authors nearly always mean another unit; the message suggests it.
 
-The units are defined in a pint registry of our own rather than in pint's default one, so that
-``3 furlong`` is unknown and loading takes milliseconds.  Only ``NUMBER UNIT`` is accepted; pint's
-expression parser would evaluate ``9**9**9 s``.
+Only ``NUMBER UNIT`` is accepted, with the units of :data:`_BASES`.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
@@ -32,153 +28,130 @@ from measurement.units import format_share as format_share
 from measurement.units import format_significant as format_significant
 from measurement.units import format_size as format_size
 
-if TYPE_CHECKING:
-    import pint
+_PREFIXES = (
+    ("", "", 1.0),
+    ("k", "kilo", 1e3),
+    ("M", "mega", 1e6),
+    ("G", "giga", 1e9),
+    ("T", "tera", 1e12),
+    ("P", "peta", 1e15),
+    ("Ki", "kibi", 2.0**10),
+    ("Mi", "mebi", 2.0**20),
+    ("Gi", "gibi", 2.0**30),
+    ("Ti", "tebi", 2.0**40),
+    ("m", "milli", 1e-3),
+    ("u", "micro", 1e-6),
+    ("µ", "micro", 1e-6),
+    ("n", "nano", 1e-9),
+)
+"""Symbol, name and factor."""
+_BASES = (
+    ("B", 1.0, ("B", "byte", "bytes")),
+    ("B", 0.125, ("b", "bit", "bits")),
+    ("bps", 1.0, ("bps",)),
+    ("bps", 8.0, ("Bps",)),
+    ("s", 1.0, ("s", "sec", "second", "seconds")),
+    ("s", 60.0, ("min", "minute", "minutes")),
+    ("s", 3600.0, ("h", "hour", "hours")),
+    ("s", 86400.0, ("d", "day", "days")),
+    ("ratio", 1.0, ("ratio",)),
+    ("ratio", 0.01, ("%", "pct", "percent")),
+    ("ratio", 1e-6, ("ppm",)),
+)
+"""The unit of ADON, how many of it one of these is, and the names of these."""
 
-_DEFINITIONS = """
-kilo- = 1e3 = k-
-mega- = 1e6 = M-
-giga- = 1e9 = G-
-tera- = 1e12 = T-
-peta- = 1e15 = P-
-milli- = 1e-3 = m-
-micro- = 1e-6 = u- = µ-
-nano- = 1e-9 = n-
-kibi- = 1024 = Ki-
-mebi- = 1048576 = Mi-
-gibi- = 1073741824 = Gi-
-tebi- = 1099511627776 = Ti-
-bit = [information] = b
-byte = 8 bit = B
-second = [time] = s = _ = sec
-minute = 60 second = min
-hour = 3600 second = h
-day = 86400 second = d
-bps = bit / second
-Bps = byte / second
-ratio = [] = _
-percent = 0.01 ratio = pct = %
-ppm = 1e-6 ratio
-"""
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A unit that people write.
+
+    :param held_in: the unit of ADON that measures the same.
+    :param factor: how many of that one is.
+    :param symbol: of its prefix.
+    :param prefix: its prefix in words.
+    :param is_bits: whether it counts bits.
+    """
+
+    held_in: str
+    factor: float
+    symbol: str
+    prefix: str
+    is_bits: bool
+
+
+_KNOWN = {
+    before + name: _Unit(held_in, factor * size, symbol, prefix, "bit" in names)
+    for symbol, prefix, factor in _PREFIXES
+    for before in (symbol, prefix)
+    for held_in, size, names in _BASES
+    for name in names
+}
 
 _QUANTITY = re.compile(
     r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>(?:[A-Za-zµ]+(?:/[A-Za-z]+)?|%)?)\s*"
 )
 
-_FRACTIONS = ("milli", "micro", "nano")
-_SYMBOLS = {
-    "": "",
-    "kilo": "k",
-    "mega": "M",
-    "giga": "G",
-    "tera": "T",
-    "peta": "P",
-    "kibi": "Ki",
-    "mebi": "Mi",
-    "gibi": "Gi",
-    "tebi": "Ti",
-}
-_USUAL = {
-    "700 Mbps": ("bps", "kbps", "Mbps", "Gbps", "Tbps", "kB/s", "MB/s", "GB/s"),
-    "25 GB": ("B", "kB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB"),
-}
-"""What an unknown unit is compared with, by the example of its kind."""
-
 _WHOLE_BYTES = re.compile(r"\s*(?P<bytes>[0-9]{1,40})\s*B\s*")
 
 
-_NOT_FOR_PINT = ("numpy", "scipy", "uncertainties", "babel")
-"""What pint loads if it is installed (the archive's sketches bring numpy); scalars need none of it."""
-
-
-@contextmanager
-def _without(names: Iterable[str]) -> Iterator[None]:
-    """Packages that are not loaded yet cannot be imported meanwhile; for the start of a process."""
-    hidden = [name for name in names if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None there means: not to be found
-    try:
-        yield
-    finally:
-        for name in hidden:
-            del sys.modules[name]
-
-
-@cache
-def _registry() -> pint.UnitRegistry[float]:
-    # Here, so that a process that never reads a quantity does not load it; without 25 MiB of numpy.
-    with _without(_NOT_FOR_PINT):
-        import pint
-
-    registry: pint.UnitRegistry[float] = pint.UnitRegistry(None)
-    registry.load_definitions(_DEFINITIONS.splitlines())
-    return registry
-
-
-def _parse(text: object, to: str, example: str) -> float:
+def _parse(text: object, held_in: str, example: str) -> float:
     if isinstance(text, bool) or not isinstance(text, int | float | str):
         raise InvalidValue(f"expected a quantity such as {example!r}, not {text!r}", "wrong-type")
+    shown = f"{str(text)[:40]!r}"
     found = _QUANTITY.fullmatch(str(text)[:100])
     if found is None:
-        raise InvalidValue(
-            f"{str(text)[:40]!r} is not a number with a unit, such as {example!r}", "malformed"
-        )
-    number, unit = float(found["number"]), found["unit"]
-    if not unit:
-        raise InvalidValue(f"{str(text)[:40]!r} has no unit; write for example {example!r}", "no-unit")
-    if not math.isfinite(number):
-        raise InvalidValue(f"{str(text)[:40]!r} is too large", "out-of-range")
-    value = number * _factor(unit, to, example)
-    if cause := _doubt(found["number"], unit, to, example):
+        raise InvalidValue(f"{shown} is not a number with a unit, such as {example!r}", "malformed")
+    number, name = float(found["number"]), found["unit"]
+    if not name:
+        raise InvalidValue(f"{shown} has no unit; write for example {example!r}", "no-unit")
+    unit = _find_unit(name, held_in, example)
+    if unit.held_in != held_in:
+        raise InvalidValue(f"{name!r} does not measure this; write for example {example!r}", "wrong-unit")
+    if cause := _doubt(found["number"], name, unit, example):
         raise InvalidValue(cause, "ambiguous-unit")
+    value = number * unit.factor
     if not math.isfinite(value):
-        raise InvalidValue(f"{str(text)[:40]!r} is too large", "out-of-range")
+        raise InvalidValue(f"{shown} is too large; write for example {example!r}", "out-of-range")
     if value < 0:
-        raise InvalidValue(f"{str(text)[:40]!r} is negative", "out-of-range")
+        raise InvalidValue(f"{shown} is negative; write for example {example!r}", "out-of-range")
     return value
 
 
-def _doubt(number: str, unit: str, to: str, example: str) -> str:
-    """Why a quantity of data very likely means another unit; empty if it does not."""
-    prefix, base = _prefix_and_base(unit.partition("/")[0])
-    if base not in ("bit", "byte", "bps", "Bps"):
-        return ""
-    size_in_bits = to == "byte" and base == "bit"
-    if prefix in _FRACTIONS:
-        meant = "M" + unit.removeprefix("milli").removeprefix("m")
-        meant = "MB" if size_in_bits else meant
-        hint = f"did you mean {number} {meant}?" if prefix == "milli" else f"write for example {example!r}"
-        return f"'{number} {unit}' has the prefix {prefix}-, which makes fractions of a bit or byte; {hint}"
-    if size_in_bits:
-        symbol = _SYMBOLS[prefix]
+def _find_unit(name: str, held_in: str, example: str) -> _Unit:
+    """Return a unit, or the rate of a size per time such as ``MB/s``.
+
+    :raises InvalidValue: for a unit that is not known.
+    """
+    first, _, per = name.partition("/")
+    unit, time = _KNOWN.get(first), _KNOWN.get(per or "s")
+    if unit is None or time is None:
+        measures = "B" if per else held_in
+        alike = [one for one in _KNOWN if one.lower() == first.lower() and _KNOWN[one].held_in == measures]
+        hint = f"did you mean {name.replace(first, alike[0])}?" if alike else f"write for example {example!r}"
+        raise InvalidValue(f"{name!r} is not a unit known here; {hint}", "unknown-unit")
+    if not per:
+        return unit
+    is_rate = (unit.held_in, time.held_in) == ("B", "s")
+    return replace(unit, held_in="bps" if is_rate else name, factor=8 * unit.factor / time.factor)
+
+
+def _doubt(number: str, name: str, unit: _Unit, example: str) -> str:
+    """Return why a quantity of data very likely means another unit; empty if it does not."""
+    is_size_in_bits = unit.held_in == "B" and unit.is_bits
+    if unit.prefix in ("milli", "micro", "nano") and unit.held_in in ("B", "bps"):
+        meant = "MB" if is_size_in_bits else "M" + name.removeprefix("milli").removeprefix("m")
+        hint = (
+            f"did you mean {number} {meant}?" if unit.prefix == "milli" else f"write for example {example!r}"
+        )
         return (
-            f"'{number} {unit}' is a size in bits, and sizes are in bytes; "
-            f"write {number} {symbol}B, or {float(number) / 8:.12g} {symbol}B if bits are meant"
+            f"'{number} {name}' has the prefix {unit.prefix}-, which makes fractions of a bit or byte; {hint}"
+        )
+    if is_size_in_bits:
+        return (
+            f"'{number} {name}' is a size in bits, and sizes are in bytes; write {number} {unit.symbol}B, "
+            f"or {float(number) / 8:.12g} {unit.symbol}B if bits are meant"
         )
     return ""
-
-
-@lru_cache(maxsize=256)
-def _prefix_and_base(unit: str) -> tuple[str, str]:
-    found = _registry().parse_unit_name(unit)
-    return (found[0][0], found[0][1]) if found else ("", "")
-
-
-@lru_cache(maxsize=256)
-def _factor(unit: str, to: str, example: str) -> float:
-    """How many ``to`` one ``unit`` is; kept, since every flow that is read from the store holds a size."""
-    registry = _registry()
-    import pint  # after the registry, which loads it without what it does not need
-
-    try:
-        return float(registry.Quantity(1.0, registry.parse_units(unit)).to(to).magnitude)
-    except pint.errors.UndefinedUnitError:
-        alike = [usual for usual in _USUAL.get(example, ()) if usual.lower() == unit.lower()]
-        hint = f"did you mean {alike[0]}?" if alike else f"write for example {example!r}"
-        raise InvalidValue(f"{unit!r} is not a unit known here; {hint}", "unknown-unit") from None
-    except (pint.errors.PintError, TypeError, ValueError, AttributeError):
-        raise InvalidValue(
-            f"{unit!r} does not measure this; write for example {example!r}", "wrong-unit"
-        ) from None
 
 
 def parse_rate(text: object) -> float:
@@ -186,7 +159,7 @@ def parse_rate(text: object) -> float:
 
     :raises ValueError: without a unit, with one that is not a rate, negative or not finite.
     """
-    return _parse(text, "bit / second", "700 Mbps")
+    return _parse(text, "bps", "700 Mbps")
 
 
 def parse_size(text: object) -> int:
@@ -194,7 +167,7 @@ def parse_size(text: object) -> int:
 
     :raises ValueError: as :func:`parse_rate`.
     """
-    value = _parse(text, "byte", "25 GB")
+    value = _parse(text, "B", "25 GB")
     whole = _WHOLE_BYTES.fullmatch(text) if isinstance(text, str) else None
     # A float counts single bytes up to 9 PB only; what we wrote ourselves must read back exactly.
     return round(value) if whole is None else int(whole["bytes"])
@@ -205,7 +178,7 @@ def parse_duration(text: object) -> float:
 
     :raises ValueError: as :func:`parse_rate`.
     """
-    return _parse(text, "second", "20 ms")
+    return _parse(text, "s", "20 ms")
 
 
 def parse_ratio(text: object) -> float:

@@ -7,7 +7,6 @@ Welford's update (Technometrics 4, 1962); two such summaries are joined as by Ch
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -52,11 +51,3 @@ class Moments:
 
 
 NONE = Moments()
-
-
-def moments(values: Iterable[float]) -> Moments:
-    """The summary of some numbers."""
-    found = NONE
-    for value in values:
-        found = found.with_one(value)
-    return found

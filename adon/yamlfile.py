@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ipaddress import AddressValueError, NetmaskValueError
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,6 +36,8 @@ from adon.nearest_key import known_keys, nearest_key, suggest
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
 PLAIN = "; write the value itself"
+UNKNOWN = "extra_forbidden"
+"""Pydantic's type of a complaint about a key that a model does not know."""
 _HAS_EXAMPLE = re.compile(r"for example|such as|; expected|known are|did you mean|[Ww]rite ")
 
 T = TypeVar("T", bound=BaseModel)
@@ -45,52 +47,33 @@ Place = tuple[str | int, ...]
 # events are the same.
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")
-_BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
-_INT = re.compile(r"(?:[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+)\Z")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_SCALARS: tuple[tuple[str, re.Pattern[str], Callable[[str], Any]], ...] = (
+    ("null", re.compile(r"(?:~|null|Null|NULL|)\Z"), lambda _: None),
+    ("bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), lambda text: text.lower() == "true"),
+    ("int", re.compile(r"(?:[-+]?(?:0|[1-9][0-9]{0,39})|0x[0-9a-fA-F]{1,40})\Z"), lambda text: int(text, 0)),
+    ("float", re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z"), float),
+)
+"""Plain text that is no text: PyYAML's name of the kind, its pattern, and how it is read."""
 
 CODES = {
-    "missing": "missing",
-    "union_tag_not_found": "missing",
+    "missing|union_tag_not_found": "missing",
     "extra_forbidden": "unknown-key",
-    "enum": "unknown-value",
-    "literal_error": "unknown-value",
-    "union_tag_invalid": "unknown-value",
-    "greater_than": "out-of-range",
-    "greater_than_equal": "out-of-range",
-    "less_than": "out-of-range",
-    "less_than_equal": "out-of-range",
-    "multiple_of": "out-of-range",
-    "finite_number": "out-of-range",
-    "too_short": "wrong-length",
-    "too_long": "wrong-length",
-    "string_too_short": "wrong-length",
-    "string_too_long": "wrong-length",
-    "string_pattern_mismatch": "malformed",
-    "json_invalid": "malformed",
+    "enum|literal_error|union_tag_invalid": "unknown-value",
+    "(greater|less)_than(_equal)?|multiple_of|finite_number": "out-of-range",
+    "(string_)?too_(short|long)": "wrong-length",
+    "string_pattern_mismatch|json_invalid|.+_parsing": "malformed",
+    ".+_type": "wrong-type",
 }
-"""The codes of what pydantic refuses, by its ``type``.  Of other types ``*_type`` is ``wrong-type`` and
-``*_parsing`` is ``malformed``."""
+"""The codes of what pydantic itself refuses, by patterns of its ``type``."""
 
 
-class Lines:
-    """Where in the text each value stands, by its place in the data."""
-
-    def __init__(self) -> None:
-        self._known: dict[Place, tuple[int, int]] = {}
-
-    def add(self, place: Place, line: int, column: int) -> None:
-        """Remember where the value at ``place`` begins, both counted from 1."""
-        self._known[place] = line, column
+class Lines(dict[Place, tuple[int, int]]):
+    """Line and column, counted from 1, of each value in a text, by its place in the data."""
 
     def of(self, place: Place) -> tuple[int, int] | None:
-        """Line and column of the value at ``place``, or of the nearest value around it; None if unknown."""
-        for end in range(len(place), -1, -1):
-            known = self._known.get(place[:end])
-            if known is not None:
-                return known
-        return None
+        """Return where a value stands, or the nearest value around it; None if unknown."""
+        around = (place[:end] for end in range(len(place), -1, -1))
+        return next((self[one] for one in around if one in self), None)
 
 
 def read_yaml(text: str, file: str | None = None) -> tuple[Any, Lines]:
@@ -99,9 +82,10 @@ def read_yaml(text: str, file: str | None = None) -> tuple[Any, Lines]:
     :param file: the name to report problems with.
     :raises InvalidInput: for text that is not YAML, or uses what this module's docstring refuses.
     """
-    if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
+    if len(text.encode(errors="replace")) > MAX_BYTES:
         raise _too_large(file)
-    return _Builder(text, file).document()
+    reader = _Reader(text, file)
+    return reader.read(), reader.lines
 
 
 def load_model(path: Path, model: type[T]) -> T:
@@ -146,41 +130,31 @@ def problems(
 ) -> Iterator[Problem]:
     """A model's complaints about ``data`` as problems, one per cause, in the order of the model.
 
+    Of several complaints about one value, the first counts; none does beside one about a part of the value.
+
     :param model: that model, if known: it gives the key that was meant, and a valid example.
     """
-    details = error.errors(include_url=False)
-    places = [_place(detail, data) for detail in details]
-    told = _meant(model, details, places)
-    for detail, place in zip(details, places, strict=True):
-        if place in told or _has_wrong_member(detail, place, places):
-            continue  # of a value that may be of several kinds, the first complaint is enough
+    details = [(_place(detail, data), detail) for detail in error.errors(include_url=False)]
+    unknown = [place for place, detail in details if detail["type"] == UNKNOWN]
+    # Of a key that an unknown key was meant to be, it is no news that it is missing.
+    told = {(*place[:-1], nearest_key(model, place)) for place in unknown} if model else set()
+    told |= {place[:end] for place, _ in details for end in range(len(place))}
+    for place, detail in details:
+        if place in told:
+            continue
         told.add(place)
         for found in causes(detail):
             whole = (*place, *place_of(found.field))
             hint = "" if model is None or found.field else _hint(model, detail, place, found.cause)
-            line, column = (None if lines is None else lines.of(whole)) or (None, None)
+            line, column = (lines and lines.of(whole)) or (None, None)
             yield Problem(".".join(map(str, whole)), found.cause + hint, file, line, column, found.code)
-
-
-def _meant(
-    model: type[BaseModel] | None, details: Sequence[ErrorDetails], places: Sequence[Place]
-) -> set[Place]:
-    """Return the keys that unknown keys were meant to be: that those are missing needs no line of its own."""
-    unknown = (place for detail, place in zip(details, places, strict=True) if _is_unknown(detail))
-    return set() if model is None else {(*place[:-1], nearest_key(model, place)) for place in unknown}
-
-
-def _has_wrong_member(detail: ErrorDetails, place: Place, places: Sequence[Place]) -> bool:
-    # Pydantic does not count members that are wrong, and so finds that there are too few.
-    inside = (other for other in places if len(other) > len(place))
-    return detail["type"] == "too_short" and any(other[: len(place)] == place for other in inside)
 
 
 def _hint(model: type[BaseModel], detail: ErrorDetails, place: Place, cause: str) -> str:
     """Return the key that was meant, or a valid example, if the cause has none."""
     if _HAS_EXAMPLE.search(cause) or (not place and detail["type"] == "value_error"):
         return ""
-    if _is_unknown(detail) or not place:
+    if detail["type"] == UNKNOWN or not place:
         return known_keys(model, place)
     example = find_example(model, place)
     return f"; for example {example}" if example else ""
@@ -208,11 +182,9 @@ def read_text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        cause = "there is no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
+    except (OSError, ValueError) as error:  # ValueError: of a name that no file can have
+        cause = getattr(error, "strerror", None) or str(error)
         raise InvalidInput(Problem("", f"cannot be read: {cause}", str(path), code="unreadable")) from error
-    except ValueError as error:  # of a name that no file can have
-        raise InvalidInput(Problem("", f"cannot be read: {error}", str(path), code="unreadable")) from error
     if len(content) > MAX_BYTES:
         raise _too_large(str(path))
     try:
@@ -228,85 +200,77 @@ def _too_large(file: str | None) -> InvalidInput:
     )
 
 
-class _Builder:
-    """Builds the data of one text from the parser's events, noting where each value stands."""
+class _Reader:
+    """Builds the data of one text from the parser's events, and notes where each value stands."""
 
     def __init__(self, text: str, file: str | None) -> None:
-        self._events = self._parsed(text)
+        self.lines = Lines()
         self._file = file
-        self._lines = Lines()
+        self._events = self._parse(text)
 
-    def document(self) -> tuple[Any, Lines]:
-        event = next(self._events)
-        if isinstance(event, yaml.StreamEndEvent):
-            return None, self._lines
+    def read(self) -> Any:
+        """Return the data of the one document; None for a text without any."""
+        if next(self._events, None) is None:
+            return None
         data = self._value(next(self._events), ())
-        next(self._events)  # the document's end
-        if not isinstance(event := next(self._events), yaml.StreamEndEvent):
-            raise self._wrong(
-                event, (), "holds a second document after this one's '---'; write one document in a file"
-            )
-        return data, self._lines
+        if (second := next(self._events, None)) is not None:
+            cause = "holds a second document after this one's '---'; write one document in a file"
+            raise self._refuse(second, (), cause)
+        return data
 
-    def _parsed(self, text: str) -> Iterator[yaml.Event]:
+    def _parse(self, text: str) -> Iterator[Any]:
+        """Yield the start of each document and what is in it."""
+        outside = yaml.StreamStartEvent | yaml.StreamEndEvent | yaml.DocumentEndEvent
         try:
-            events: Iterator[yaml.Event] = yaml.parse(text, Loader=_Loader)
-            next(events)  # the stream's start
-            yield from events
+            yield from (one for one in yaml.parse(text, Loader=_Loader) if not isinstance(one, outside))
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             cause = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
             line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
             if line is not None and any("\t" in one for one in text.split("\n")[line - 1 : line]):
                 cause = f"{cause}; write spaces instead of tabs"
-            raise InvalidInput(
-                Problem("", f"is not YAML: {cause}", self._file, line, column, code="not-yaml")
-            ) from error
+            problem = Problem("", f"is not YAML: {cause}", self._file, line, column, code="not-yaml")
+            raise InvalidInput(problem) from error
 
-    def _wrong(
-        self, event: yaml.Event, place: Place, cause: str, code: str = "unsupported-yaml"
-    ) -> InvalidInput:
+    def _refuse(self, event: Any, place: Place, cause: str, code: str = "unsupported-yaml") -> InvalidInput:
         return InvalidInput(Problem(".".join(map(str, place)), cause, self._file, *_position(event), code))
 
-    def _value(self, event: yaml.Event, place: Place) -> Any:
-        self._lines.add(place, *_position(event))
-        if isinstance(event, yaml.AliasEvent):
-            raise self._wrong(event, place, f"aliases are not supported: *{str(event.anchor)[:40]}{PLAIN}")
-        self._check_plain(event, place)
+    def _value(self, event: Any, place: Place) -> Any:
+        self.lines[place] = _position(event)
+        self._check(event, place)
         if len(place) > MAX_DEPTH:
-            raise self._wrong(
-                event, place[:3], f"is nested more than {MAX_DEPTH} levels deep", code="too-large"
-            )
+            cause = f"is nested more than {MAX_DEPTH} levels deep"
+            raise self._refuse(event, place[:3], cause, code="too-large")
         match event:
             case yaml.MappingStartEvent():
                 return self._mapping(place)
             case yaml.SequenceStartEvent():
                 return self._sequence(place)
-            case _:
-                return self._scalar(event, place)
+        return self._scalar(event, place)
 
-    def _check_plain(self, event: Any, place: Place) -> None:
+    def _check(self, event: Any, place: Place) -> None:
+        """Refuse an alias, an anchor or a tag."""
         if event.anchor is not None:
-            raise self._wrong(event, place, f"anchors are not supported: &{event.anchor[:40]}{PLAIN}")
+            kind = "aliases are not supported: *"
+            if not isinstance(event, yaml.AliasEvent):
+                kind = "anchors are not supported: &"
+            raise self._refuse(event, place, f"{kind}{event.anchor[:40]}{PLAIN}")
         if event.tag is not None:
-            raise self._wrong(event, place, f"tags are not supported: {event.tag[:60]}{PLAIN}")
+            raise self._refuse(event, place, f"tags are not supported: {event.tag[:60]}{PLAIN}")
 
     def _mapping(self, place: Place) -> dict[str, Any]:
         found: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
-            key = self._key(event, place)
+            self._check(event, place)
+            if not isinstance(event, yaml.ScalarEvent):
+                raise self._refuse(event, place, "a key must be plain text")
+            inside = (*place, key := str(event.value))
             if key in found:
-                raise self._wrong(event, (*place, key), "is written twice; write it once", code="duplicate")
-            found[key] = self._value(next(self._events), (*place, key))
+                raise self._refuse(event, inside, "is written twice; write it once", code="duplicate")
+            found[key] = self._value(next(self._events), inside)
             # A complaint about a value is best shown at its key: its value may begin a line below.
-            self._lines.add((*place, key), *_position(event))
+            self.lines[inside] = _position(event)
         return found
-
-    def _key(self, event: yaml.Event, place: Place) -> str:
-        if not isinstance(event, yaml.ScalarEvent):
-            raise self._wrong(event, place, "a key must be plain text")
-        self._check_plain(event, place)
-        return str(event.value)
 
     def _sequence(self, place: Place) -> list[Any]:
         found: list[Any] = []
@@ -318,24 +282,11 @@ class _Builder:
         text = str(event.value)
         if not event.implicit[0]:  # quoted, or a block: text whatever it looks like
             return text
-        if _NULL.match(text):
-            return None
-        if _BOOL.match(text):
-            return text.lower() == "true"
-        if _INT.match(text) or _FLOAT.match(text):
-            return self._number(text, event, place)
-        return text
-
-    def _number(self, text: str, event: yaml.Event, place: Place) -> int | float:
-        if len(text) > 40:
-            raise self._wrong(
-                event, place, f"the number {text[:10]}... has too many digits", code="out-of-range"
-            )
-        if _INT.match(text):
-            return int(text, 16 if text.startswith("0x") else 10)
-        if not math.isfinite(number := float(text)):
-            raise self._wrong(event, place, f"the number {text} is too large", code="out-of-range")
-        return number
+        value = next((read(text) for _, kind, read in _SCALARS if kind.match(text)), text)
+        if isinstance(value, float) and not math.isfinite(value):
+            cause = f"the number {text[:10]}... is too large; write for example 1e9"
+            raise self._refuse(event, place, cause, code="out-of-range")
+        return value
 
 
 def _position(event: yaml.Event) -> tuple[int, int]:
@@ -344,15 +295,13 @@ def _position(event: yaml.Event) -> tuple[int, int]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes exactly the texts that :class:`_Builder` would read as something else."""
+    """Quotes exactly the texts that :class:`_Reader` would read as something else."""
 
     yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
 
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:null", _NULL, ["~", "n", "N", ""])
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", _BOOL, list("tTfF"))
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:int", _INT, list("-+0123456789"))
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+.0123456789"))
+for _name, _pattern, _ in _SCALARS:
+    _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", _pattern, None)
 
 
 def _place(detail: ErrorDetails, data: Any) -> Place:
@@ -360,22 +309,14 @@ def _place(detail: ErrorDetails, data: Any) -> Place:
     # the data, and the name of a key that is missing from it.
     place: list[str | int] = []
     for number, step in enumerate(detail["loc"], start=1):
-        if _holds(data, step):
+        if isinstance(data, list):
+            data = dict(enumerate(data))
+        if isinstance(data, dict) and step in data:
             data = data[step]
-            place.append(step)
-        elif detail["type"] == "missing" and number == len(detail["loc"]):
-            place.append(step)
+        elif detail["type"] != "missing" or number < len(detail["loc"]):
+            continue
+        place.append(step)
     return tuple(place)
-
-
-def _holds(data: Any, step: str | int) -> bool:
-    if isinstance(data, dict):
-        return step in data
-    return isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data)
-
-
-def _is_unknown(detail: ErrorDetails) -> bool:
-    return detail["type"] == "extra_forbidden"
 
 
 def causes(detail: ErrorDetails) -> Sequence[Problem]:
@@ -395,15 +336,8 @@ def causes(detail: ErrorDetails) -> Sequence[Problem]:
             cause = detail["msg"] + suggest(detail["input"], known)
         case _:
             cause = detail["msg"]
-    return [Problem("", cause, code=_code(detail["type"]))]
-
-
-def _code(kind: str) -> str:
-    if kind in CODES:
-        return CODES[kind]
-    if kind.endswith("_type"):
-        return "wrong-type"
-    return "malformed" if kind.endswith("_parsing") else INVALID
+    codes = (code for pattern, code in CODES.items() if re.fullmatch(pattern, detail["type"]))
+    return [Problem("", cause, code=next(codes, INVALID))]
 
 
 def place_of(field: str) -> Place:

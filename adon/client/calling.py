@@ -151,4 +151,4 @@ def body_of(answer: Answer, base: str) -> Json:
         raise NotAuthenticated("the token is not accepted")
     if answer.status < 400:
         raise Unavailable(f"{base} is not ADON's REST API: it answered {answer.status}")
-    raise problems.of_status(answer.status, f"{base} answered {answer.status}")
+    raise problems.from_document({"status": answer.status, "detail": f"{base} answered {answer.status}"})

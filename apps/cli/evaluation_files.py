@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adon.errors import InvalidInput
-from adon.paths import is_file, is_folder
 from apps.cli.text_files import nothing_is
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def document_of(name: str) -> tuple[str, DocumentFile]:
     from adon.evaluations import builtins, reading
 
     file = Path(name)
-    if is_file(file):
+    if os.path.isfile(file):  # noqa: PTH113 - Path.is_file raises for some names
         found = reading.read(file)  # first: it says in words what cannot be read
         return file.read_text("utf-8-sig"), found
     if name in builtins.names():
@@ -53,9 +53,9 @@ def run_of(name: str) -> Run:
     from measurement.evaluation.run_json import from_json
 
     file = Path(name)
-    if is_folder(file):
+    if os.path.isdir(file):  # noqa: PTH112 - Path.is_dir raises for some names
         return logfile.read(file)
-    if not is_file(file):
+    if not os.path.isfile(file):  # noqa: PTH113 - as above
         return reference_of(name)
     try:
         found: Run = from_json(json.loads(file.read_text("utf-8")))

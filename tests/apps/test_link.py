@@ -168,7 +168,7 @@ def test_an_error_is_raised_here_as_it_was_raised_there(client, controller, erro
     ],
 )
 def test_an_answer_of_a_stranger_is_sorted_by_its_status(status, kind):
-    assert type(problems.of_status(status, "proxy")) is kind
+    assert type(problems.from_document({"status": status, "detail": "proxy"})) is kind
 
 
 def test_a_handler_that_fails_does_not_cut_the_peer_off(client):

@@ -199,6 +199,6 @@ def test_file_that_is_no_configuration_is_named(
 
 
 def test_folder_and_missing_file_are_named(tmp_path: Path) -> None:
-    for file, cause in ((tmp_path, "Is a directory"), (tmp_path / "none.yaml", "there is no such file")):
+    for file, cause in ((tmp_path, "Is a directory"), (tmp_path / "none.yaml", "No such file or directory")):
         found = CliRunner().invoke(app, ["config", "check", str(file)])
         assert (found.exit_code, found.stderr) == (2, f"{file}: cannot be read: {cause}\n")

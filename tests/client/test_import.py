@@ -8,7 +8,7 @@ import sys
 PROGRAM = """
 import sys
 import adon.client
-print(*sorted({"adon.config", "networkx", "numpy", "pint", "pulp", "scipy", "sqlalchemy"} & set(sys.modules)))
+print(*sorted({"adon.config", "networkx", "numpy", "pulp", "scipy", "sqlalchemy"} & set(sys.modules)))
 """
 
 
