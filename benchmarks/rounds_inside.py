@@ -82,7 +82,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     with build_testbed(cloud, folder) as running:
         there = time.monotonic()
         key = folder / "key"
-        with start_agents(running, cloud, key) as processes:
+        with start_agents(running, cloud.instances, key) as processes:
             answering = time.monotonic()
             memory = [private_bytes(pid) for pid in processes.values()]
             timed = partial(_timed, cloud, key, processes, asked.at_once)

@@ -1,7 +1,7 @@
 """``adon serve`` in a testbed: started, stopped, killed, and started again with its data.
 
-On the host, browsers outside reach its dashboard through :func:`relay`: a socket belongs to the network
-namespace in which it was opened, so one that was opened outside is handed down.
+On the host, browsers outside reach its dashboard through a relay: a socket belongs to the network namespace
+in which it was opened, so :func:`~mininet_topos.isolation.run_isolated` opens one outside and passes it on.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from mininet.topo import Topo
 
 from adon.client import Client
 from adon.errors import Unavailable
-from mininet_topos.commands import wait_until
+from mininet_topos.commands import stop_process, wait_until
 from mininet_topos.isolation import WEB_SOCKET
 from mininet_topos.plain_network import read_plain_topo
 from mininet_topos.testbed import Testbed
@@ -50,19 +51,22 @@ _RULE_OF_ADON = re.compile(r"cookie=0x(?!0,)")
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """The first ping that a rule of ADON's forwarded.
+    """A ping that a rule of ADON forwards.
 
-    :param rtt: seconds.
-    :param rule: in the edge, as ``ovs-ofctl`` prints it.
+    :param path: name of the path, or of what the rule does.
+    :param match: words of the rule.
+    :param rule: the rule in the edge, as ``ovs-ofctl`` prints it; empty before the ping.
+    :param rtt: seconds; 0 before the ping.
     """
 
     path: str
     host: str
     source: str
     destination: str
-    rtt: float
     edge: str
-    rule: str
+    match: frozenset[str]
+    rule: str = ""
+    rtt: float = 0.0
 
 
 @dataclass
@@ -99,22 +103,13 @@ class AdonServer:
 
     def start(self) -> None:
         """Start it without waiting for it."""
-        serve = [
-            sys.executable,
-            "-m",
-            "apps.cli.main",
-            "serve",
-            "--config",
-            str(self.folder / "network.yaml"),
-        ]
-        serve += ["--data", str(self.folder / "data"), "--admin-token-file", str(self.folder / ADMIN_TOKEN)]
+        serve = [sys.executable, "-m", "apps.cli.main", "serve"]
+        serve += ["--config", str(self.folder / "network.yaml"), "--data", str(self.folder / "data")]
+        serve += ["--admin-token-file", str(self.folder / ADMIN_TOKEN)]
         with (self.folder / LOG).open("ab") as log:
+            # In a session of its own: a Ctrl-C is for the program that starts it.
             self.process = subprocess.Popen(
-                serve,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,  # a Ctrl-C is for the program that started it
+                serve, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
 
     def wait_ready(self) -> Client:
@@ -122,14 +117,11 @@ class AdonServer:
 
         :raises Unavailable: if it ends or does not answer, with the end of its log.
         """
-        token = self.folder / ADMIN_TOKEN
-        wait_until(lambda: token.exists() or not self.is_running, READY_TIMEOUT)
-        if token.exists():
-            client = self.client()
-            wait_until(lambda: client.ready() or not self.is_running, READY_TIMEOUT)
-            if client.ready():
-                return client
-        raise Unavailable(f"adon serve is not ready: {self.last_words}", code="not-ready")
+        anonymous = Client.at(URL, None)
+        wait_until(lambda: not self.is_running or anonymous.ready(), READY_TIMEOUT)
+        if not anonymous.ready():
+            raise Unavailable(f"adon serve is not ready: {self.last_words}", code="not-ready")
+        return self.client()
 
     def client(self, user: str = "admin") -> Client:
         """Return a client with the token of a user (:data:`USERS`)."""
@@ -146,34 +138,30 @@ class AdonServer:
             if not file.exists():
                 administrator.add_user(name, [role])
                 made = administrator.add_token({"owner": name, "label": "testbed", "expires": "30 days"})
-                with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-                    out.write(f"{made.secret}\n")
+                file.touch(0o600, exist_ok=False)
+                file.write_text(f"{made.secret}\n")
 
     def first_ping(self) -> Ping:
         """Ping over a path, as soon as ADON has installed the rule that forwards it.
 
         :raises Unavailable: if no ping is answered in time, or no path is measured.
         """
-        way = _way_of(self.testbed.topo)
+        ping = plan_ping(self.testbed.topo)
         deadline = time.monotonic() + FIRST_PING_TIMEOUT
         while time.monotonic() < deadline:
-            found = self._ping(way)
-            if found is not None:
-                return found
+            rule = _find_rule(self.testbed.dump_flows(ping.edge), ping.match)
+            rtt = self._measure_rtt(ping) if rule else None
+            if rtt is not None:
+                return replace(ping, rule=rule, rtt=rtt)
             time.sleep(PING_INTERVAL)
         raise Unavailable(f"no ping went through a rule of ADON's within {FIRST_PING_TIMEOUT:g} s")
 
-    def _ping(self, way: _Way) -> Ping | None:
-        rule = _find_rule(self.testbed.dump_flows(way.edge), way.rule)
-        if rule is None:
-            return None
-        argv = ["ping", "-n", "-c", "1", "-W", "2", "-I", way.source, way.destination]
-        with self.testbed.popen(way.host, argv, stdout=subprocess.PIPE, text=True) as ping:
-            output, _ = ping.communicate()
+    def _measure_rtt(self, ping: Ping) -> float | None:
+        argv = ["ping", "-n", "-c", "1", "-W", "2", "-I", ping.source, ping.destination]
+        with self.testbed.popen(ping.host, argv, stdout=subprocess.PIPE, text=True) as process:
+            output, _ = process.communicate()
         answered = re.search(r"time=([\d.]+) ms", output)
-        if answered is None:
-            return None
-        return Ping(way.path, way.host, way.source, way.destination, float(answered[1]) / 1e3, way.edge, rule)
+        return None if answered is None else float(answered[1]) / 1e3
 
     def stop(self) -> None:
         """Ask it to end, and wait until it has ended."""
@@ -184,56 +172,34 @@ class AdonServer:
         self._end(signal.SIGKILL)
 
     def _end(self, number: signal.Signals) -> None:
-        process, self.process = self.process, None
-        if process is None:
-            return
-        process.send_signal(number)
-        try:
-            process.wait(STOP_TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        if self.process is not None:
+            stop_process(self.process, STOP_TIMEOUT, number)
+        self.process = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """Where the first ping goes.
+def plan_ping(topo: Topo) -> Ping:
+    """Return the ping to try: over the first measured path, or between two switches of a plain network.
 
-    :param rule: words of the rule that it needs.
+    :raises Unavailable: if no path of campuses is measured.
     """
-
-    path: str
-    host: str
-    source: str
-    destination: str
-    edge: str
-    rule: tuple[str, ...]
-
-
-def _way_of(topo: Topo) -> _Way:
-    """The first measured path of campuses; between two switches of a plain network."""
     if isinstance(topo, CampusTopo):
         path = next((path for path in topo.paths.values() if path.addresses), None)
         if path is None:
             raise Unavailable("no path of this topology is measured, so ADON installs no rule by itself")
         campus = topo.campuses[path.campuses[0]]
         source, destination = (path.addresses[name] for name in path.campuses)
-        words = (f"nw_src={source}", f"nw_dst={destination}")
-        return _Way(path.name, campus.measuring, source, destination, campus.edge, words)
+        match = frozenset({f"nw_src={source}", f"nw_dst={destination}"})
+        return Ping(path.name, campus.measuring, source, destination, campus.edge, match)
     network = read_plain_topo(topo)
-    edge, other = network.edges[:2]
-    host, its = next(iter(network.hosts_of(edge).items()))
-    far = next(iter(network.hosts_of(other).values()))
-    return _Way("normal forwarding", host, its.address, far.address, edge, ("actions=NORMAL",))
+    near, far = (next(iter(network.hosts_of(edge).items())) for edge in network.edges[:2])
+    match = frozenset({"actions=NORMAL"})
+    return Ping("normal forwarding", near[0], near[1].address, far[1].address, network.edges[0], match)
 
 
-def _find_rule(flows: str, wanted: tuple[str, ...]) -> str | None:
-    """Return the rule of ADON's with these words among the rules of a switch."""
-    for line in flows.splitlines():
-        words = re.split(r"[\s,]+", line)
-        if _RULE_OF_ADON.search(line) and all(word in words for word in wanted):
-            return line.strip()
-    return None
+def _find_rule(flows: str, match: frozenset[str]) -> str:
+    """Return the rule of ADON with these words among the rules of a switch; empty if there is none."""
+    ours = (line.strip() for line in flows.splitlines() if _RULE_OF_ADON.search(line))
+    return next((line for line in ours if match <= {*re.split(r"[\s,]+", line)}), "")
 
 
 @contextmanager
@@ -245,60 +211,35 @@ def prepare_server(testbed: Testbed, configuration: str, folder: Path) -> Iterat
     """
     folder.mkdir(exist_ok=True)
     (folder / "network.yaml").write_text(configuration)
-    outside = os.environ.get(WEB_SOCKET)
-    web = None if outside is None else socket.socket(fileno=os.dup(int(outside)))
-    with nullcontext() if web is None else web, _relay(web) as dashboard:
-        server = AdonServer(testbed, folder, dashboard)
-        try:
-            yield server
-        finally:
-            server.stop()
-
-
-@contextmanager
-def _relay(web: socket.socket | None) -> Iterator[str | None]:
-    """The URL of the dashboard outside."""
-    if web is None:
-        yield None
-        return
-    with relay(web, (LOCALHOST, WEB_PORT)):
-        yield f"http://{LOCALHOST}:{web.getsockname()[1]}"
-
-
-@contextmanager
-def relay(outside: socket.socket, inside: tuple[str, int]) -> Iterator[None]:
-    """Pass each connection to a socket on to an address, both ways, while the context lasts.
-
-    :param outside: listening; it stays open.
-    """
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="web relay", daemon=True)
-    thread.start()
-
-    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            onward, back = await asyncio.open_connection(*inside)
-        except OSError:  # ADON does not run now
-            writer.close()
-            return
-        await asyncio.gather(_copy(reader, back), _copy(onward, writer))
-
-    async def end() -> None:
-        server.close()
-        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    starting = asyncio.start_server(connect, sock=outside.dup())
-    server = asyncio.run_coroutine_threadsafe(starting, loop).result()
+    server = AdonServer(testbed, folder, start_relay())
     try:
-        yield
+        yield server
     finally:
-        asyncio.run_coroutine_threadsafe(end(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+        server.stop()
+
+
+@cache
+def start_relay() -> str | None:
+    """Relay connections of the socket from outside to ADON until this process ends; start once.
+
+    :return: the URL outside; None without a socket.
+    """
+    if WEB_SOCKET not in os.environ:
+        return None
+    outside = socket.socket(fileno=int(os.environ[WEB_SOCKET]))
+    threading.Thread(target=asyncio.run, args=[_relay(outside)], name="web relay", daemon=True).start()
+    return f"http://{LOCALHOST}:{outside.getsockname()[1]}"
+
+
+async def _relay(outside: socket.socket) -> None:
+    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):  # ADON does not run now
+            onward, back = await asyncio.open_connection(LOCALHOST, WEB_PORT)
+            await asyncio.gather(_copy(reader, back), _copy(onward, writer))
+        writer.close()
+
+    server = await asyncio.start_server(connect, sock=outside)
+    await server.serve_forever()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from adon.errors import Unavailable
 
@@ -79,3 +81,15 @@ def wait_until(condition: Callable[[], bool], timeout: float, interval: float = 
             return False
         time.sleep(interval)
     return True
+
+
+def stop_process(
+    process: subprocess.Popen[Any], timeout: float, number: signal.Signals = signal.SIGTERM
+) -> None:
+    """End a program by a signal; kill it if it still runs after ``timeout`` seconds."""
+    process.send_signal(number)
+    try:
+        process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -16,10 +16,11 @@ import subprocess
 import sys
 import termios
 import tty
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from adon.errors import Unavailable
 from mininet_topos import guest_keeper
@@ -32,6 +33,7 @@ INIT = Path(__file__).with_name("guest_init.sh")
 MEMORY = "2G"
 STATUS, CONSOLE, PROGRAM, PID = "status", "console", "program", "pid"
 """Files of the control folder."""
+SignalHandler = Callable[[int, FrameType | None], object]
 READY, _INTERRUPT, _END_OF_INPUT = b"\0", b"\x03", b"\x04"
 
 
@@ -83,7 +85,10 @@ def run_in_guest(argv: Sequence[str], control: Path, shared: Path) -> int:
             # Two descriptors: with one, the kernel stops reading after a write that had to wait.
             line = (theirs.fileno(), again.fileno())
             process = _start_keeper(_command_line(kernel, control, shared, line, size), line, control)
-        with process, _signals(ours):
+        with (
+            process,
+            handle_signals(lambda *_: ours.send(_INTERRUPT), lambda number, _: sys.exit(128 + number)),
+        ):
             try:
                 _join(ours)
             finally:
@@ -148,20 +153,15 @@ def _terminal() -> Iterator[str]:
 
 
 @contextmanager
-def _signals(line: socket.socket) -> Iterator[None]:
-    """SIGINT becomes a Ctrl-C in the guest; SIGTERM and SIGHUP end the guest."""
-
-    def end(number: int, _: object) -> None:
-        raise SystemExit(128 + number)
-
-    with ExitStack() as stack:
-        for number, handler in (
-            (signal.SIGINT, lambda *_: line.send(_INTERRUPT)),
-            (signal.SIGTERM, end),
-            (signal.SIGHUP, end),
-        ):
-            stack.callback(signal.signal, number, signal.signal(number, handler))
+def handle_signals(interrupt: SignalHandler, end: SignalHandler) -> Iterator[None]:
+    """Handle SIGINT by ``interrupt``, SIGTERM and SIGHUP by ``end``, while the context lasts."""
+    handlers = {signal.SIGINT: interrupt, signal.SIGTERM: end, signal.SIGHUP: end}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
         yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _join(line: socket.socket) -> None:

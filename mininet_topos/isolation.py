@@ -18,19 +18,18 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from adon.errors import Conflict, InvalidInput, Unavailable
 from mininet_topos.commands import wait_until, with_system_programs
-from mininet_topos.guest import find_kernel, run_in_guest
+from mininet_topos.guest import find_kernel, handle_signals, run_in_guest
 
 FOLDER = "ADON_TESTBED_FOLDER"
 """Environment variable inside: the folder for sockets and logs of the testbed."""
@@ -56,24 +55,25 @@ def folder_inside() -> Path:
     return Path(os.environ[FOLDER])
 
 
-def run_isolated(
-    argv: Sequence[str], platform: Platform, *, shared: Path, web: socket.socket | None = None
-) -> int:
+def run_isolated(argv: Sequence[str], platform: Platform, *, shared: Path, has_web: bool = False) -> int:
     """Run a program isolated from this machine and return its exit status (128 + N after signal N).
 
     It has the caller's standard input, output and error.  A Ctrl-C in a terminal reaches the program; SIGTERM
     of the caller ends the program and everything that it started.
 
     :param shared: folder in which the program can write, under the same path, on both platforms.
-    :param web: listening socket that the program inherits (:data:`WEB_SOCKET`); host platform only.
+    :param has_web: whether the program serves a web socket of this machine (:data:`WEB_SOCKET`); a guest has
+        none.
     :raises Unavailable: if the guest's kernel is missing or does not start.
     """
-    with run_folder() as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(run_folder())
         if platform is Platform.GUEST:
             return run_in_guest(argv, folder, shared)
-        descriptors = () if web is None else (web.fileno(),)
-        environment = with_system_programs() | {FOLDER: str(folder)}
-        if web is not None:
+        environment, descriptors = with_system_programs() | {FOLDER: str(folder)}, list[int]()
+        if has_web:
+            web = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=128))
+            descriptors.append(web.fileno())
             environment[WEB_SOCKET] = str(web.fileno())
         owned = ("sh", "-c", _ONLY_IF_OWNED, "sh", str(os.getpid()))
         process = subprocess.Popen(
@@ -81,7 +81,8 @@ def run_isolated(
             env=environment,
             pass_fds=descriptors,
         )
-        with _signals_of_caller(process):
+        # A Ctrl-C is for the program, which gets it from the terminal too.
+        with handle_signals(lambda *_: None, lambda *_: process.kill()):
             _write_first_process(process, folder)
             status = process.wait()
         return status if status >= 0 else 128 - status
@@ -91,15 +92,18 @@ def run_isolated(
 def run_folder() -> Iterator[Path]:
     """Make a folder for one testbed and remove it at the end; remove folders of owners that were killed.
 
-    :raises InvalidInput: if the folder cannot be made, or its path is too long for the sockets in it.
+    An owner holds a lock on its folder, which ends with the process.
     """
     parent = run_folders()
-    with _locked_parent(parent):
-        for other in parent.iterdir():
-            _remove_if_unowned(other)
+    _check_parent(parent)
+    for other in parent.iterdir():
+        if (unowned := _lock(other)) is not None:
+            _remove(other)
+            os.close(unowned)
+    path = Path(tempfile.mkdtemp(prefix="testbed-", dir=parent))
+    # Another start may remove a folder before its owner locks it.
+    while (lock := _lock(path)) is None or not path.exists():
         path = Path(tempfile.mkdtemp(prefix="testbed-", dir=parent))
-        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)  # not inherited: it ends with this process
-        fcntl.flock(lock, fcntl.LOCK_EX)
     try:
         yield path
     finally:
@@ -116,85 +120,59 @@ def run_folders() -> Path:
 
 def running_folders() -> list[Path]:
     """Return the folders of testbeds that run, each with its file :data:`PID`."""
-    parent = run_folders()
-    return sorted(path.parent for path in parent.glob(f"*/{PID}") if _is_owned(path.parent))
-
-
-@contextmanager
-def _signals_of_caller(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """SIGINT is for the program, which gets it from the terminal too; SIGTERM and SIGHUP end everything."""
-    handlers = {
-        signal.SIGINT: lambda *_: None,
-        signal.SIGTERM: lambda *_: process.kill(),
-        signal.SIGHUP: lambda *_: process.kill(),
-    }
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return sorted(path.parent for path in run_folders().glob(f"*/{PID}") if _is_owned(path.parent))
 
 
 def _write_first_process(process: subprocess.Popen[bytes], folder: Path) -> None:
     """Write the PID of the program that ``unshare`` runs, for ``nsenter``."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-
-    def has_child_or_ended() -> bool:
-        return process.poll() is not None or children.read_text().strip() != ""
-
-    wait_until(has_child_or_ended, 10.0, 0.005)
+    wait_until(lambda: process.poll() is not None or children.read_text().strip() != "", 10.0, 0.005)
     if process.poll() is None and (found := children.read_text().split()):
         (folder / PID).write_text(f"{found[0]}\n")
 
 
-@contextmanager
-def _locked_parent(parent: Path) -> Iterator[None]:
-    """Hold the lock under which folders are made and removed: a new folder is not owned for a moment."""
+def _check_parent(parent: Path) -> None:
+    """Make the parent of run folders, or refuse one that does not fit."""
     try:
         parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        owner = parent.lstat().st_uid  # of a link: its own
     except OSError as error:
         raise InvalidInput.of("run folder", f"{parent}: {error.strerror}") from error
+    if owner not in (0, os.geteuid()):
+        raise InvalidInput.of("run folder", f"{parent} belongs to another user")
+    if len(f"{parent}{LONGEST_NAME}") > MAX_SOCKET_PATH:
+        raise InvalidInput.of("run folder", f"{parent} is too long for sockets below it", "wrong-length")
+
+
+def _lock(folder: Path) -> int | None:
+    """Lock a folder and return its descriptor; None if its owner runs, or it is no folder."""
     try:
-        if os.fstat(lock).st_uid not in (0, os.geteuid()):
-            raise InvalidInput.of("run folder", f"{parent} belongs to another user")
-        if len(f"{parent}{LONGEST_NAME}") > MAX_SOCKET_PATH:
-            raise InvalidInput.of("run folder", f"{parent} is too long for sockets below it", "wrong-length")
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _remove_if_unowned(path: Path) -> None:
-    if not _is_owned(path):
-        _remove(path)
-
-
-def _is_owned(path: Path) -> bool:
-    """Whether the process that made the folder runs: it holds a lock until it ends."""
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
     try:
-        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:  # not a folder of ours, or removed by its owner at this moment
-        return True
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return True
-    finally:
         os.close(lock)
-    return False
+        return None
+    return lock
+
+
+def _is_owned(folder: Path) -> bool:
+    lock = _lock(folder)
+    if lock is not None:
+        os.close(lock)
+    return lock is None
 
 
 def _remove(path: Path) -> None:
     """Remove a folder in which processes that end just now may still write."""
 
-    def gone() -> bool:
+    def is_gone() -> bool:
         shutil.rmtree(path, ignore_errors=True)
         return not path.exists()
 
-    wait_until(gone, 5.0)
+    wait_until(is_gone, 5.0)
 
 
 CODE = "missing-requirement"
@@ -265,28 +243,26 @@ def choose_platform(
         packages = sorted({PROGRAMS[name] for name in has.missing})
         install = f"install the Debian packages {', '.join(packages)}, or run scripts/setup.sh"
         raise Unavailable("\n".join(f"{name}: not installed; {install}" for name in has.missing), code=CODE)
-    platforms = tuple(Platform) if wanted is None else (Platform(wanted),)
-    obstacles = {one: tuple(_obstacles(one, has, needs_netem=needs_netem)) for one in platforms}
-    for platform, found in obstacles.items():
-        if not found:
-            passed = [line for others in obstacles.values() for line in others]
-            return PlatformChoice(platform, "; ".join(passed) or "this machine has everything it needs")
-    raise Unavailable("\n".join(line for found in obstacles.values() for line in found), code=CODE)
+    obstacles: list[str] = []
+    for platform in Platform if wanted is None else (Platform(wanted),):
+        obstacle = _find_obstacle(platform, has, needs_netem=needs_netem)
+        if not obstacle:
+            return PlatformChoice(platform, "; ".join(obstacles) or "this machine has everything it needs")
+        obstacles.append(obstacle)
+    raise Unavailable("\n".join(obstacles), code=CODE)
 
 
-def _obstacles(platform: Platform, has: Machine, *, needs_netem: bool) -> Iterator[str]:
-    """Yield why a platform cannot be used, each with its remedy."""
+def _find_obstacle(platform: Platform, has: Machine, *, needs_netem: bool) -> str:
+    """Return why a platform cannot be used, with the remedy; empty if it can."""
     if platform is Platform.GUEST:
-        if not has.guest:
-            yield "guest: no User-Mode-Linux kernel, or no modprobe; run scripts/setup.sh guest"
-        return
+        missing = "guest: no User-Mode-Linux kernel, or no modprobe; run scripts/setup.sh guest"
+        return "" if has.guest else missing
     if not has.root:
-        yield "root: network namespaces of this machine need root; run with sudo, or use --platform guest"
-    elif needs_netem and not has.netem:
-        yield (
-            "netem: this kernel cannot emulate delay and loss; load the module sch_netem, "
-            "or use --platform guest"
-        )
+        return "root: network namespaces of this machine need root; run with sudo, or use --platform guest"
+    if needs_netem and not has.netem:
+        remedy = "load the module sch_netem, or use --platform guest"
+        return f"netem: this kernel cannot emulate delay and loss; {remedy}"
+    return ""
 
 
 def inspect_machine() -> Machine:

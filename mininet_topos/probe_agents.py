@@ -1,16 +1,19 @@
-"""A probe agent in every instance of a cloud that runs: one process each."""
+"""Probe agents in hosts of a testbed, one process each."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 from adon.errors import Unavailable
 from measurement.instances import Instance
 from measurement.probes.key import write_key
+from mininet_topos.commands import stop_process
 from mininet_topos.testbed import Testbed
 from mininet_topos.topologies.cloud_topo import CloudTopo
 
@@ -27,41 +30,35 @@ def instances_of(topo: CloudTopo) -> list[Instance]:
 
 
 @contextmanager
-def start_agents(testbed: Testbed, topo: CloudTopo, key: Path) -> Iterator[Mapping[str, int]]:
-    """Start an agent in each instance; yield their PIDs when all of them answer.
+def start_agents(
+    testbed: Testbed, hosts: Iterable[str], key: Path, outside: str | None = None
+) -> Iterator[Mapping[str, int]]:
+    """Start an agent in each host; yield their PIDs when all of them answer.
 
-    :param key: a file that is made for them.
+    :param key: file that is made for them.
+    :param outside: name of one more agent, in no host but beside the network as ADON is.
     :raises Unavailable: if one does not start; its messages are on standard error.
     """
     write_key(key)
-    processes: dict[str, subprocess.Popen[str]] = {}
     argv = [sys.executable, "-m", "measurement.probes.main", "--key", str(key)]
-    waiting: list[str] = []
-    try:
-        for name in topo.instances:
+    start = {host: partial(testbed.popen, host, argv) for host in hosts}
+    if outside is not None:
+        start[outside] = partial(subprocess.Popen, argv, start_new_session=True)
+    running: dict[str, subprocess.Popen[str]] = {}
+    waiting: deque[str] = deque()
+    with ExitStack() as stack:
+        for name, popen in start.items():
             if len(waiting) == AT_ONCE:
-                _await_ready(waiting[0], processes[waiting.pop(0)])
-            processes[name] = testbed.popen(name, argv, stdout=subprocess.PIPE, text=True)
+                _await_ready(waiting[0], running[waiting.popleft()])
+            running[name] = stack.enter_context(popen(stdout=subprocess.PIPE, text=True))
+            stack.callback(stop_process, running[name], STOP_TIMEOUT)
             waiting.append(name)
         for name in waiting:
-            _await_ready(name, processes[name])
-        yield {name: process.pid for name, process in processes.items()}
-    finally:
-        for process in processes.values():
-            process.terminate()
-        for process in processes.values():
-            _end(process)
+            _await_ready(name, running[name])
+        yield {name: process.pid for name, process in running.items()}
 
 
 def _await_ready(name: str, process: subprocess.Popen[str]) -> None:
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     if not process.stdout.readline().startswith("event=ready"):
         raise Unavailable(f"{name}: its probe agent does not start")
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    with process:
-        try:
-            process.wait(STOP_TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()

@@ -1,4 +1,4 @@
-"""What stays after the demo beside its flows: a custom metric, a workflow, a health round, a placement.
+"""What the demo keeps in addition to its flows: a custom metric, a workflow, a health round, a placement.
 
 All is measured but the workflow: its numbers are recorded output of Pegasus 5.1.3, and its name says so.
 """
@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from adon.errors import Unavailable
 from adon.yamlfile import dump_data
-from measurement.probes.key import write_key
 from mininet_topos import commands
-from mininet_topos.adon_server import ADMIN_TOKEN, URL, AdonServer
+from mininet_topos.adon_configuration import configuration_text
+from mininet_topos.adon_server import ADMIN_TOKEN, URL, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
+from mininet_topos.experiments.trial_setup import thaw
+from mininet_topos.measurement_points import Points
+from mininet_topos.nodes import CLI
+from mininet_topos.probe_agents import start_agents
 from mininet_topos.testbed import Testbed
 from mininet_topos.topologies.campus_topo import MANAGEMENT
 
@@ -29,9 +30,9 @@ CUSTOM_METRIC, WORKFLOW = "dtn.connections", "soykb-recorded"
 RECORDED = "recorded/pegasus-status-5.1.3.json"
 TOOL_FOLDER = "/usr/local/sbin"
 """First folder in which a measurement point looks for Pegasus; covered in the namespaces of the demo only."""
-KEY, BESIDE_ADON = "agents.key", "controller"
-ROUND_TIMEOUT = 120.0
-PLACE_TIMEOUT = 180.0
+KEY, OUTSIDE = "agents.key", "controller"
+ROUND_TIMEOUT, PLACE_TIMEOUT = 120.0, 180.0
+STAYS = "The network, ADON and its dashboard stay until you leave this prompt with exit or Ctrl-D."
 APPLICATION: Mapping[str, Any] = {
     "name": "variant-calling",
     "tasks": [
@@ -72,65 +73,80 @@ def write_metrics(folder: Path) -> Path:
     return metrics
 
 
-@contextmanager
-def start_agents(testbed: Testbed, folder: Path) -> Iterator[dict[str, Any]]:
-    """Start a probe agent per measuring DTN and one beside ADON; give the sections of ADON's configuration.
-
-    :param folder: made; ADON reads the key from it.
-    """
-    folder.mkdir()
-    write_key(folder / KEY)
-    zones = {campus.measuring: name for name, campus in testbed.topo.campuses.items()}
-    addresses = {host: testbed.management_address(host) for host in zones}
-    zones[BESIDE_ADON], addresses[BESIDE_ADON] = "management", MANAGEMENT.partition("/")[0]
-    agent = [sys.executable, "-m", "measurement.probes.main", "--key", str(folder / KEY), "--host"]
-    with ExitStack() as stack:
-        for name, address in addresses.items():
-            beside = partial(subprocess.Popen, start_new_session=True)
-            start = beside if name == BESIDE_ADON else partial(testbed.popen, name)
-            process = start([*agent, address], stdout=subprocess.DEVNULL)
-            stack.callback(process.wait)
-            stack.callback(process.terminate)
-        first, *_ = campuses = [*testbed.topo.campuses]
-        metrics = {one: ["host", CUSTOM_METRIC, *([WORKFLOW] if one == first else [])] for one in campuses}
-        instances = [{"name": one, "address": addresses[one], "zone": zone} for one, zone in zones.items()]
-        yield {
-            "health": {"key_file": str(folder / KEY), "every": "10 min", "instances": instances},
-            "measurements": {"host_metrics": {one: {"metrics": its} for one, its in metrics.items()}},
-        }
-
-
-def add_studies(
-    testbed: Testbed, server: AdonServer, folder: Path, print_line: Callable[[str], object]
+def keep_running(
+    testbed: Testbed, points: Points, configuration: Mapping[str, Any], say: Callable[[str], object]
 ) -> None:
-    """Wait for the first health round, place an application over a snapshot, and hand the placement in.
+    """Start ADON on the data of the demo, add what it can show, and open Mininet's prompt.
 
-    :param folder: of :func:`start_agents`.
+    :param configuration: sections of the demo's experiment.
+    :raises AdonError: if something does not start.
+    """
+    key, topo = testbed.folder / KEY, testbed.topo
+    hosts = [campus.measuring for campus in topo.campuses.values()]
+    extra = {**thaw(configuration), **_sections(testbed, key)}
+    text = configuration_text(topo, contacts=points.contacts, token=points.token, extra=extra)
+    with (
+        start_agents(testbed, hosts, key, OUTSIDE),
+        prepare_server(testbed, text, testbed.folder / "adon") as server,
+    ):
+        say("Starting ADON once more: it continues with the flows, decisions and tests it stored.")
+        server.start()
+        server.wait_ready()
+        server.add_users()
+        _add_studies(testbed, server, say)
+        say(f"workflow {WORKFLOW}: recorded output of Pegasus, no workflow runs here")
+        say(f"custom metric {CUSTOM_METRIC}: TCP connections of each data transfer node")
+        if server.dashboard is not None:
+            say(f"dashboard: {server.dashboard}; tokens per role: {server.folder}/*.token")
+        say(STAYS)
+        CLI(testbed.net)
+
+
+def _sections(testbed: Testbed, key: Path) -> dict[str, Any]:
+    """Return the sections of ADON's configuration about agents and metrics of the campuses."""
+    campuses = testbed.topo.campuses
+    beside_adon = {"name": OUTSIDE, "address": MANAGEMENT.partition("/")[0], "zone": "management"}
+    metrics = {name: {"metrics": ["host", CUSTOM_METRIC]} for name in campuses}
+    metrics[next(iter(campuses))]["metrics"].append(WORKFLOW)
+    return {
+        "health": {"key_file": str(key), "every": "10 min", "instances": [*_instances(testbed), beside_adon]},
+        "measurements": {"host_metrics": metrics},
+    }
+
+
+def _instances(testbed: Testbed) -> list[dict[str, Any]]:
+    """Return the measuring DTN of each campus as an instance."""
+    return [
+        {"name": campus.measuring, "address": testbed.management_address(campus.measuring), "zone": name}
+        for name, campus in testbed.topo.campuses.items()
+    ]
+
+
+def _add_studies(testbed: Testbed, server: AdonServer, say: Callable[[str], object]) -> None:
+    """Wait for the first health round, place an application over a snapshot, and submit the placement.
+
     :raises Unavailable: if there is no round in time, or a command fails.
     """
     client = server.client()
     if not wait_until(lambda: bool(client.studies("health-round")), ROUND_TIMEOUT):
         raise Unavailable(f"health: no round within {ROUND_TIMEOUT:g} s")
-    print_line(f"health: {client.studies('health-round')[0].summary}")
-    machines = [
-        {"name": host, "address": testbed.management_address(host), "cores": 4, "zone": name}
-        for name, host in ((one.name, one.measuring) for one in testbed.topo.campuses.values())
-    ]
+    say(f"health: {client.studies('health-round')[0].summary}")
     instances, snapshot, tasks = (
-        str(folder / name) for name in ("instances.yaml", "snapshot.json", "tasks.yaml")
+        testbed.folder / name for name in ("instances.yaml", "snapshot.json", "tasks.yaml")
     )
-    Path(instances).write_text(dump_data({"key_file": KEY, "instances": machines}))
-    Path(tasks).write_text(dump_data(APPLICATION))
+    machines = [{**one, "cores": 4} for one in _instances(testbed)]
+    instances.write_text(dump_data({"key_file": KEY, "instances": machines}))
+    tasks.write_text(dump_data(APPLICATION))
     _place(server, "snapshot", instances, "-o", snapshot)
     text = _place(server, "tasks", tasks, "--instances", instances, "--snapshot", snapshot)
     for line in text.strip().splitlines()[-2:]:  # its time, and whether another is faster
-        print_line(f"placement: {line}")
+        say(f"placement: {line}")
 
 
-def _place(server: AdonServer, what: str, *words: str) -> str:
-    """Run ``adon place``, which hands its result in to ADON; return what it prints."""
+def _place(server: AdonServer, what: str, *words: str | Path) -> str:
+    """Run ``adon place``, which submits its result to ADON; return what it prints."""
     token = str(server.folder / ADMIN_TOKEN)
     environment = {**os.environ, "ADON_URL": URL, "ADON_TOKEN_FILE": token}
-    argv = [sys.executable, "-m", "apps.cli.main", "place", what, *words, "--submit"]
+    argv = [sys.executable, "-m", "apps.cli.main", "place", what, *map(str, words), "--submit"]
     told = f"adon place {what}"
     return commands.output(argv, told=told, timeout=PLACE_TIMEOUT, environment=environment)

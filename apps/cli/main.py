@@ -262,7 +262,7 @@ def demo(
 ) -> None:
     """Run figure 18 of the thesis and an alarm that moves a flow, explained step by step.
 
-    Takes about 6 minutes on a network of real switches and hosts on this machine.
+    Takes about 5 minutes on a network of real switches and hosts on this machine.
 
     Exit status: 0 if all checks hold, 1 if one does not, 130 after Ctrl-C, which removes all that was built.
     """

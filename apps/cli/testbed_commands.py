@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -71,15 +70,12 @@ def run(
 
 def _run_again(platform: str | None, words: list[str]) -> int:
     """Run this command inside; its exit status."""
-    from mininet_topos.isolation import Platform, choose_platform, run_isolated
+    from mininet_topos.isolation import choose_platform, run_isolated
 
     choice = choose_platform(platform, needs_netem=False)
     typer.echo(f"platform  {choice.platform}: {choice.reason}")
     argv = [sys.executable, "-m", "apps.cli.main", "testbed", "run", *words]
-    if choice.platform is Platform.GUEST:
-        return run_isolated(argv, choice.platform, shared=Path.cwd())
-    with socket.create_server(("127.0.0.1", 0), backlog=128) as web:
-        return run_isolated(argv, choice.platform, shared=Path.cwd(), web=web)
+    return run_isolated(argv, choice.platform, shared=Path.cwd(), has_web=True)
 
 
 def _run_inside(topo: Topo, topology: str, command: list[str], *, with_adon: bool) -> int:

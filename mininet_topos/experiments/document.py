@@ -520,12 +520,16 @@ class OrderCheck(Check):
 
 
 class ExpectedDecision(Part):
-    """One decision about a flow that changes its state; ``path`` and ``site`` are checked if given."""
+    """One decision that changes the state of a flow; ``path``, ``site`` and ``reason`` are checked if given.
+
+    :param reason: text that the reason of the decision contains, such as the series of an alarm.
+    """
 
     flow: Name
     outcome: Literal["admit", "queue", "reject", "move", "expire", "end"]
     path: NodeName | None = None
     site: NodeName | None = None
+    reason: str = ""
 
 
 class DecisionsCheck(Check):

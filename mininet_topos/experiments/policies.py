@@ -45,6 +45,7 @@ class FlowUpdate:
     """A new state or path of a flow.
 
     :param at: since when, seconds since the epoch.
+    :param reason: of the last decision, or of the end.
     :param decided_at: when the flow was first decided on; the first update of a flow has it.
     :param flow_id: ADON's name of the flow; empty if ADON does not know it.
     :param size: bytes to send: of a flow that is computed where it starts, its result only.
@@ -273,7 +274,9 @@ class AdonPolicy:
         if name in self._final or before == (state, path) or state in UNDECIDED:
             return None
         self._known[name] = (state, path)
-        decided_at = self._first_decision(name) if before is None else None
+        decisions = self._decided[flow.id] = self._client.decisions(flow.id)
+        decided_at = min((one.at for one in decisions), default=None)
+        reason = next((one.reason for one in reversed(decisions) if one.outcome != "stay"), "")
         update = partial(FlowUpdate, name, decided_at=decided_at, flow_id=flow.id)
         since = flow.state_since
         if flow.final:
@@ -282,13 +285,10 @@ class AdonPolicy:
                 return None
             return update(kind=UpdateKind.REJECTED, at=since, reason=flow.reason)
         if state != "active" or path is None:
-            return update(kind=UpdateKind.QUEUED, at=since)
+            return update(kind=UpdateKind.QUEUED, at=since, reason=reason)
         at = flow.path_since or flow.state_since
-        return update(kind=UpdateKind.ACTIVE, at=at, path=path, size=flow.transfer_size_bytes)
-
-    def _first_decision(self, flow: str) -> float | None:
-        found = self._decided[self._ids[flow]] = self._client.decisions(self._ids[flow])
-        return min((one.at for one in found), default=None)
+        size = flow.transfer_size_bytes
+        return update(kind=UpdateKind.ACTIVE, at=at, path=path, reason=reason, size=size)
 
 
 def _decision_rows(found: Sequence[DecisionView], names: Mapping[str, str]) -> list[DecisionRow]:

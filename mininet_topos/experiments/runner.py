@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from adon import yamlfile
-from adon.client import Client
 from adon.code_version import code_version
 from adon.config import Configuration
 from adon.errors import AdonError, InvalidInput, Unavailable
@@ -204,19 +203,15 @@ def carry_out(
     print_line: Callable[[str], object],
     *,
     folder: Path | None = None,
-    ready: Callable[[Client], object] = id,
 ) -> tuple[TrialRecord, Tables]:
     """Carry out one trial; one that cannot begin is partial, with :data:`DID_NOT_BEGIN` in its events.
 
     :param folder: of an ADON that outlives the trial; None for one of its own.
-    :param ready: is given the client of the ADON that decides, before the first flow.
     """
     began, monotonic = time.time(), time.monotonic()
     found: list[TrialOutcome] = []
     try:
         with prepare_trial(testbed, points, trial, experiment, print_line, folder) as setup:
-            if setup.tests.client is not None:
-                ready(setup.tests.client)
             found.append(TrialRun(setup, print_line).run())
     except AdonError as error:
         if not found:

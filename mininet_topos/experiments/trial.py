@@ -394,8 +394,9 @@ class TrialRun:
             record.decided = max(decided, record.asked or decided)
         if record.is_over:
             return
+        because = f": {update.reason}" if update.reason else ""
         if update.kind is UpdateKind.QUEUED:
-            self._print(f"{update.flow} is queued")
+            self._print(f"{update.flow} is queued{because}")
             return
         if update.kind is UpdateKind.REJECTED:
             if record.run is None:
@@ -404,7 +405,7 @@ class TrialRun:
         assert update.path is not None  # noqa: S101 - an active flow has a path
         record.paths.append((update.at, update.path))
         name, is_first = update.flow, len(record.paths) == 1
-        self._print(f"{name} is {'admitted' if is_first else 'moved'} to {update.path}")
+        self._print(f"{name} is {'admitted' if is_first else 'moved'} to {update.path}{because}")
         self._happened(name, Phase.ADMITTED if is_first else Phase.MOVED, update.at)
         if is_first:
             if record.size is not None and update.size is not None:

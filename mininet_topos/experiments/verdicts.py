@@ -178,10 +178,14 @@ def _describe(check: AnyCheck) -> tuple[str, str]:
             within = f" (within {check.within:.3g})" if check.within else ""
             return f"{', '.join(check.figures)}{over} is {check.trend}{within}", check.paper or ""
         case DecisionsCheck():
-            turns = (f"{one.flow}: {Turn(one.outcome, one.path, one.site)}" for one in check.decisions)
-            return "; ".join(turns), ""
+            return "; ".join(map(_expected_text, check.decisions)), ""
         case ScheduleCheck():
             return "no two tests that conflict overlapped", ""
+
+
+def _expected_text(expected: ExpectedDecision) -> str:
+    because = f" because of {expected.reason}" if expected.reason else ""
+    return f"{expected.flow}: {Turn(expected.outcome, expected.path, expected.site)}{because}"
 
 
 def _bounds_text(between: tuple[Any, Any]) -> str:
@@ -347,6 +351,12 @@ def _unexpected(tables: Tables, decisions: Sequence[ExpectedDecision]) -> Iterat
             yield f"{flow}: does not end"
         if len(found) < len(expected) or not all(map(_fits, expected, found)):
             yield f"{flow}: {_turns_text(found)}"
+        for one in expected:
+            reasons = [
+                row.reason for row in tables.decisions if (row.flow, row.outcome) == (flow, one.outcome)
+            ]
+            if not any(one.reason in reason for reason in reasons):
+                yield f"{flow}: {one.outcome} because of {'; '.join(reasons) or 'nothing'}"
 
 
 def _fits(expected: ExpectedDecision, turn: Turn) -> bool:

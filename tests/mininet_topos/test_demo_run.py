@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from mininet_topos.commands import wait_until
-from mininet_topos.demo import CHECKS_FILE, EXIT_INTERRUPTED, STAYS
+from mininet_topos.demo import CHECKS_FILE, EXIT_INTERRUPTED
 from mininet_topos.isolation import running_folders
+from mininet_topos.showcase import STAYS
 from tests.terminal import Command, left_of
 from tests.walks.people import walk_all
 

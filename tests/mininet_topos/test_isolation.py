@@ -94,17 +94,17 @@ def test_program_has_its_own_network_and_processes(runtime):
     assert output.split()[0] == "1"
 
 
-SERVE = (
-    "import os, socket; socket.socket(fileno=int(os.environ['ADON_WEB_SOCKET'])).accept()[0].send(b'inside')"
-)
+SERVE = """
+import os, socket
+web = socket.socket(fileno=int(os.environ["ADON_WEB_SOCKET"]))
+print(web.getsockname()[1], flush=True)
+web.accept()[0].send(b"inside")
+"""
 WEB = """
-import socket, sys
+import sys
 from pathlib import Path
-from mininet_topos.isolation import WEB_SOCKET, run_isolated
-from mininet_topos.isolation import Platform
-with socket.create_server(("127.0.0.1", 0)) as web:
-    print(web.getsockname()[1], flush=True)
-    run_isolated([sys.executable, "-c", sys.argv[1]], Platform.HOST, shared=Path.cwd(), web=web)
+from mininet_topos.isolation import Platform, run_isolated
+run_isolated([sys.executable, "-c", sys.argv[1]], Platform.HOST, shared=Path.cwd(), has_web=True)
 """
 
 

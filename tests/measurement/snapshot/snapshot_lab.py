@@ -26,7 +26,7 @@ HOSE = 40e6
 def main(folder: Path, answer: Path) -> None:
     """Two racks of two instances, each behind a hose."""
     cloud = RackTree(racks=2, instances=2, hose=HOSE / 1e6)
-    with build_testbed(cloud, folder) as testbed, start_agents(testbed, cloud, folder / "key"):
+    with build_testbed(cloud, folder) as testbed, start_agents(testbed, cloud.instances, folder / "key"):
         key = read_key(folder / "key")
         how = Taking(Shape(bursts=5, burst=120), interval=0.2, crossing=1)
         taken = asyncio.run(take(instances_of(cloud), lambda one: Agent.connect(one, key), how))

@@ -62,7 +62,7 @@ class Api:
                 path="al2s",
                 compute_site=None,
                 candidates=[candidate],
-                reason="",
+                reason="free",
             )
             for second, outcome in enumerate(self.outcomes)
         ]
@@ -108,7 +108,7 @@ def test_each_change_of_a_flow_is_one_update(policy, api):
     policy.request(A, 5001)
     assert policy.poll() == []
     api.become("queued", None)
-    queued = FlowUpdate("a", UpdateKind.QUEUED, NOW, decided_at=NOW, flow_id="f-7")
+    queued = FlowUpdate("a", UpdateKind.QUEUED, NOW, reason="free", decided_at=NOW, flow_id="f-7")
     assert (policy.poll(), policy.poll()) == ([queued], [])
     for path in ("al2s", "internet"):
         api.become("active", path)

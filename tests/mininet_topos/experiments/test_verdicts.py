@@ -169,7 +169,7 @@ def decided(number: int, *turns: str) -> list[DecisionRow]:
     rows = []
     for at, turn in enumerate(turns):
         outcome, _, path = turn.partition(" ")
-        rows.append(DecisionRow(number, float(at), "a", outcome, path or None, None, None, ""))
+        rows.append(DecisionRow(number, float(at), "a", outcome, path or None, None, None, "because"))
     return rows
 
 
@@ -230,6 +230,13 @@ def test_decisions(turns: tuple[str, ...], outcome: Outcome, found: str) -> None
     verdict = judge_all(its.experiment, Observed.from_run(made))[0]
     assert verdict.outcome is outcome
     assert verdict.found.startswith(found)
+
+
+@pytest.mark.parametrize(("reason", "outcome"), [("because", Outcome.HELD), ("alarm", Outcome.NOT_HELD)])
+def test_reason_of_a_decision_must_contain_the_text(reason: str, outcome: Outcome) -> None:
+    its = parse_made(FILE + f"  - {{check: c, decisions: [{{flow: a, outcome: admit, reason: {reason}}}]}}\n")
+    made = run(GOOD, lambda done: decided(done.number, "admit al2s"))
+    assert judge_all(its.experiment, Observed.from_run(made))[0].outcome is outcome
 
 
 def test_of_nothing_there_is_no_ratio():
