@@ -29,6 +29,8 @@ PACKAGES = Path(__file__).parents[1]
 """The folder that holds ADON's packages."""
 PLACES = (PACKAGES / ".uml", Path("/"))
 """Where Debian's package ``user-mode-linux`` is unpacked by ``scripts/setup.sh guest``, or installed."""
+REGISTERS = PACKAGES / ".uml/guest_registers.so"
+"""What the kernel needs on a processor with AMX (``guest_registers.c``)."""
 INIT = Path(__file__).with_name("guest_init.sh")
 MEMORY = "2G"
 STATUS, CONSOLE, PROGRAM, PID = "status", "console", "program", "pid"
@@ -50,13 +52,19 @@ class GuestKernel:
 
 
 def find_kernel(places: Sequence[Path] = PLACES) -> GuestKernel | None:
-    """Return the first kernel in these folders; None if there is none."""
+    """Return the first kernel in these folders; None if there is none for this processor."""
+    if _has_amx() and not REGISTERS.exists():
+        return None
     for place in places:
         image = place / "usr/bin/linux.uml"
         versions = sorted((place / "usr/lib/uml/modules").glob("*.*"))
         if image.exists() and versions:
             return GuestKernel(image, versions[-1])
     return None
+
+
+def _has_amx() -> bool:
+    return " amx_tile " in Path("/proc/cpuinfo").read_text()
 
 
 def is_guest() -> bool:
@@ -76,7 +84,8 @@ def run_in_guest(argv: Sequence[str], control: Path, shared: Path) -> int:
     kernel = find_kernel()
     if kernel is None:
         raise Unavailable(
-            "guest: no User-Mode-Linux kernel; run scripts/setup.sh guest", code="missing-requirement"
+            "guest: no User-Mode-Linux kernel for this processor; run scripts/setup.sh guest",
+            code="missing-requirement",
         )
     (control / PROGRAM).write_text(_script(argv))
     ours, theirs = socket.socketpair()
@@ -109,7 +118,9 @@ def _script(argv: Sequence[str]) -> str:
 def _command_line(
     kernel: GuestKernel, control: Path, shared: Path, line: tuple[int, int], size: str
 ) -> list[str]:
+    preload = ["env", f"LD_PRELOAD={REGISTERS}"] if _has_amx() else []
     return [
+        *preload,
         str(kernel.image),
         f"mem={MEMORY}",
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "init=/bin/sh"),

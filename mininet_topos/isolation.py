@@ -255,8 +255,8 @@ def choose_platform(
 def _find_obstacle(platform: Platform, has: Machine, *, needs_netem: bool) -> str:
     """Return why a platform cannot be used, with the remedy; empty if it can."""
     if platform is Platform.GUEST:
-        missing = "guest: no User-Mode-Linux kernel, or no modprobe; run scripts/setup.sh guest"
-        return "" if has.guest else missing
+        missing = "guest: no User-Mode-Linux kernel for this processor, or no modprobe"
+        return "" if has.guest else f"{missing}; run scripts/setup.sh guest"
     if not has.root:
         return "root: network namespaces of this machine need root; run with sudo, or use --platform guest"
     if needs_netem and not has.netem:

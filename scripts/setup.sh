@@ -62,14 +62,37 @@ guest_kernel() (
     mv "$unpacked/root" .uml
 )
 
+# On processors with AMX the guest kernel needs a library of ours (mininet_topos/guest_registers.c).
+has_amx() { grep -q -m 1 '^flags.* amx_tile' /proc/cpuinfo; }
+
+guest_registers() {
+    source=mininet_topos/guest_registers.c
+    library=.uml/guest_registers.so
+    if ! has_amx || [ "$library" -nt "$source" ]; then
+        return
+    fi
+    if ! command -v gcc >/dev/null; then
+        say "guest kernel: this processor has AMX, which needs the Debian packages gcc and libc6-dev" >&2
+        exit 1
+    fi
+    say "compiling $source for this processor"
+    gcc -O2 -Wall -shared -fPIC -o "$library.new" "$source"
+    mv "$library.new" "$library"
+}
+
 if [ "${1:-}" = guest ]; then
     guest_kernel
+    guest_registers
     missing=""
     for program in modprobe setpriv ovs-vswitchd mnexec; do
         PATH="$PATH:/usr/sbin:/sbin" command -v "$program" >/dev/null || missing="$missing $program"
     done
     [ -z "$missing" ] || say "a test network also needs$missing: run scripts/setup.sh once, as root or with sudo"
     exit 0
+fi
+
+if has_amx; then
+    packages="$packages gcc libc6-dev"
 fi
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
@@ -126,6 +149,7 @@ fi
 
 if [ "${1:-}" = test ]; then
     guest_kernel
+    guest_registers
 fi
 
 # oidc-provider, an OpenID provider, in the versions that its lock file names.
