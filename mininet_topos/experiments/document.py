@@ -1,33 +1,22 @@
-"""An experiment as its file states it: workload, events, sweep, figures, checks and plots.
+"""Document of an experiment: workload, events, sweep, figures, checks and plots.
 
-Every rate, size and window has the value of the paper, at full scale: ``scale`` divides rates and windows,
-``sizes`` divides sizes (:mod:`mininet_topos.experiments.plan`).  Times are never divided.  Names are resolved
-by :mod:`mininet_topos.experiments.references`.
+Rates, sizes and windows have the paper's values, at full scale.  ``scale`` divides rates and windows,
+``sizes`` divides sizes, nothing divides times (:mod:`mininet_topos.experiments.plan`).
+:mod:`mininet_topos.experiments.references` resolves names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    StringConstraints,
-    Tag,
-    field_validator,
-    model_validator,
-)
+from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
-from adon.errors import InvalidFields, Problem
+from adon.errors import InvalidFields
 from adon.templates_catalog.model import MetricName, QSpec, Template
-from adon.units import Duration, Rate, Ratio, Size, parse_duration, parse_rate, parse_ratio, parse_size
-from adon.values import Frozen, FrozenMap
+from adon.units import UNITS, Duration, Rate, Ratio, Size
+from adon.values import Frozen, FrozenMap, Value
 from adon.values import Name as TemplateName
 from measurement.model import Metric
 
@@ -36,29 +25,32 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 NodeName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
 """Name of a campus, host, path or circuit of the network."""
 Scalar = bool | int | float | str | None
+Quantity = str | int | float
+"""A quantity such as ``5.5 Gbps``; its figure has the unit."""
+PositiveDuration = Annotated[Duration, Field(gt=0)]
+PositiveRate = Annotated[Rate, Field(gt=0)]
+PositiveSize = Annotated[Size, Field(gt=0)]
+Streams = Annotated[int, Field(ge=1, le=128)]
 
 
-def _refuse_zero(value: Any) -> Any:
-    if value is not None and value <= 0:
-        raise ValueError("must be above zero")
-    return value
+class Part(Value):
+    """Base of the parts of a document.
 
+    :cvar EXACTLY_ONE: groups of fields of which one must be given.
+    :cvar AT_MOST_ONE: groups of fields that exclude each other.
+    """
 
-def _refuse_empty(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not values:
-        raise ValueError("is empty")
-    return values
+    EXACTLY_ONE: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    AT_MOST_ONE: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
-
-AboveZero = AfterValidator(_refuse_zero)
-NotEmpty = AfterValidator(_refuse_empty)
-"""Not ``min_length``: pydantic counts a wrong item as missing and reports it twice."""
-
-
-class Part(BaseModel):
-    """Base of every part of a document: immutable, without unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=4000)
+    @model_validator(mode="after")
+    def _check_alternatives(self) -> Self:
+        for names in (*self.EXACTLY_ONE, *self.AT_MOST_ONE):
+            given = sum(getattr(self, name) is not None for name in names)
+            if given > 1 or (given == 0 and names in self.EXACTLY_ONE):
+                keys = [type(self).model_fields[name].alias or name for name in names]
+                raise ValueError(f"{keys[0]}: {given} are given; expected one of {', '.join(keys)}")
+        return self
 
 
 class Phase(StrEnum):
@@ -91,6 +83,11 @@ class Moment(Part):
     what: Phase
     wait: Duration = 0.0
 
+    @property
+    def key(self) -> tuple[str, Phase]:
+        """The moment without the wait."""
+        return self.of, self.what
+
     @model_validator(mode="before")
     @classmethod
     def _from_list(cls, value: Any) -> Any:
@@ -101,16 +98,13 @@ class Moment(Part):
             raise ValueError(f"expected [NAME, begins] or [NAME, begins, 5 s] with one of {words}")
         return dict(zip(("of", "what", "wait"), value, strict=False))
 
-    def __str__(self) -> str:
-        return f"{self.of} {self.what.value}" + (f" + {self.wait:g} s" if self.wait else "")
-
 
 class FlowEntry(Part):
     """One flow, or several copies of it.
 
     :param at: seconds after the start of the trial; 0 without ``at`` and ``after``.
-    :param origin: site or host of the sender (``from``).
-    :param destination: site or host of the receiver (``to``).
+    :param origin: campus or host of the sender (``from``).
+    :param destination: campus or host of the receiver (``to``).
     :param size: bytes to transfer; or
     :param lasts: seconds to send; or
     :param until: the moment at which sending stops.
@@ -121,18 +115,21 @@ class FlowEntry(Part):
     :param copies: number of flows ``NAME-1``, ``NAME-2`` ..., each ``every`` seconds after the one before.
     """
 
-    flow: Name
+    EXACTLY_ONE = (("size", "lasts", "until"),)
+    AT_MOST_ONE = (("at", "after"),)
+
+    name: Name = Field(alias="flow")
     template: TemplateName
     origin: NodeName = Field(alias="from")
     destination: NodeName = Field(alias="to")
     at: Duration | None = None
     after: Moment | None = None
-    size: Annotated[Size, AboveZero] | None = None
-    lasts: Annotated[Duration, AboveZero] | None = None
+    size: PositiveSize | None = None
+    lasts: PositiveDuration | None = None
     until: Moment | None = None
-    streams: Annotated[int, Field(ge=1, le=128)] | None = None
-    window: Annotated[Size, AboveZero] | None = None
-    rate: Annotated[Rate, AboveZero] | None = None
+    streams: Streams | None = None
+    window: PositiveSize | None = None
+    rate: PositiveRate | None = None
     protocol: Literal["tcp", "udp"] | None = None
     qspec: QSpec | None = None
     path: NodeName | None = None
@@ -140,95 +137,50 @@ class FlowEntry(Part):
     copies: Annotated[int, Field(ge=1, le=100)] = 1
     every: Duration = 0.0
 
-    @property
-    def name(self) -> str:
-        """Name of the flow."""
-        return self.flow
+    def each_copy(self) -> tuple[FlowEntry, ...]:
+        """Return the flows that the entry stands for."""
+        return (self,) if self.copies == 1 else tuple(map(self._copy, range(self.copies)))
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        if self.at is not None and self.after is not None:
-            raise ValueError("after: conflicts with at; expected one of them")
-        if [self.size, self.lasts, self.until].count(None) != 2:
-            raise ValueError("size: expected exactly one of size, lasts and until")
-        if self.origin == self.destination:
-            raise ValueError(f"to: is the same as from: {self.origin}")
-        if self.protocol == "udp":
-            for field, cause in self.udp_problems():
-                raise ValueError(f"{field}: {cause}")
-        return self
-
-    def udp_problems(self) -> Iterator[tuple[str, str]]:
-        """Yield field and cause of what UDP, which the template may state, does not permit."""
-        if self.rate is None:
-            yield "rate", "is missing; UDP needs a rate such as 10 Mbps"
-        if self.window is not None:
-            yield "window", "UDP has no window"
-
-    def each_copy(self) -> Iterator[FlowEntry]:
-        """Yield the flows that the entry stands for."""
-        if self.copies == 1:
-            yield self
-            return
-        for number in range(self.copies):
-            wait, changes = number * self.every, {"flow": f"{self.flow}-{number + 1}", "copies": 1}
-            if self.after is None:
-                time: dict[str, Any] = {"at": (self.at or 0.0) + wait}
-            else:
-                time = {"after": self.after.model_copy(update={"wait": self.after.wait + wait})}
-            yield self.model_copy(update={**changes, **time})
+    def _copy(self, number: int) -> FlowEntry:
+        wait = number * self.every
+        start: dict[str, Any] = {"at": (self.at or 0.0) + wait}
+        if self.after is not None:
+            start = {"after": self.after.model_copy(update={"wait": self.after.wait + wait})}
+        return self.model_copy(update={"name": f"{self.name}-{number + 1}", "copies": 1, **start})
 
 
-class Temporary(Part):
-    """What ends after ``for`` seconds, at the moment ``until``, or with the trial."""
+class Load(Part):
+    """Traffic without a request: ``streams`` TCP connections, or UDP at ``rate`` bits/s."""
 
-    lasts: Annotated[Duration, AboveZero] | None = Field(default=None, alias="for")
-    until: Moment | None = None
-
-    @model_validator(mode="after")
-    def _one_end(self) -> Self:
-        if self.lasts is not None and self.until is not None:
-            raise ValueError("until: conflicts with for; expected one of them")
-        return self
-
-
-class Load(Temporary):
-    """Traffic without a request: ``streams`` TCP connections, or UDP at ``rate`` bits/s, from ``from``."""
+    EXACTLY_ONE = (("streams", "rate"),)
+    AT_MOST_ONE = (("lasts", "until"),)
 
     path: NodeName
-    streams: Annotated[int, Field(ge=1, le=128)] | None = None
-    rate: Annotated[Rate, AboveZero] | None = None
-    origin: NodeName | None = Field(default=None, alias="from")
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        if (self.streams is None) == (self.rate is None):
-            raise ValueError("streams: expected exactly one of streams (TCP) and rate (UDP)")
-        return self
+    streams: Streams | None = None
+    rate: PositiveRate | None = None
+    lasts: PositiveDuration | None = Field(default=None, alias="for")
+    until: Moment | None = None
 
 
 class LinkSetting(Part):
     """Attributes of a circuit; those that are not given stay as the network has them."""
 
-    rate: Annotated[Rate, AboveZero] | None = None
+    rate: PositiveRate | None = None
     delay: Duration | None = None
     loss: Ratio | None = None
 
 
-class LinkEvent(Temporary, LinkSetting):
+class LinkEvent(LinkSetting):
     """A circuit goes down or up, or gets other attributes: ``name``, or the narrowest of ``path``."""
+
+    EXACTLY_ONE = (("name", "path"),)
+    AT_MOST_ONE = (("lasts", "until"),)
 
     name: NodeName | None = None
     path: NodeName | None = None
     state: Literal["up", "down"] | None = None
-
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        if (self.name is None) == (self.path is None):
-            raise ValueError("name: expected exactly one of name and path")
-        if self.state is None and self.rate is None and self.delay is None and self.loss is None:
-            raise ValueError("state: nothing changes; expected state, rate, delay or loss")
-        return self
+    lasts: PositiveDuration | None = Field(default=None, alias="for")
+    until: Moment | None = None
 
 
 class Controller(StrEnum):
@@ -250,20 +202,20 @@ KINDS = ("load", "link", "controller", "move")
 
 
 class Event(Part):
-    """What happens to network or controller: exactly one of :data:`KINDS`, ``at`` seconds or ``after``."""
+    """What happens to network or controller: exactly one of :data:`KINDS`, ``at`` seconds or ``after``.
 
-    event: Name
+    Without ``for`` and ``until`` it lasts to the end of the trial.
+    """
+
+    EXACTLY_ONE = (("at", "after"), KINDS)
+
+    name: Name = Field(alias="event")
     at: Duration | None = None
     after: Moment | None = None
     load: Load | None = None
     link: LinkEvent | None = None
     controller: Controller | None = None
     move: Move | None = None
-
-    @property
-    def name(self) -> str:
-        """Name of the event."""
-        return self.event
 
     @property
     def kind(self) -> str:
@@ -273,23 +225,12 @@ class Event(Part):
     @property
     def lasts(self) -> float | None:
         """Seconds until it is undone; None if no time is given."""
-        part = self.load or self.link
-        return None if part is None else part.lasts
+        return getattr(self.load or self.link, "lasts", None)
 
     @property
     def until(self) -> Moment | None:
         """The moment at which it is undone; None if no moment is given."""
-        part = self.load or self.link
-        return None if part is None else part.until
-
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        if (self.at is None) == (self.after is None):
-            raise ValueError("at: expected exactly one of at and after")
-        given = sum(getattr(self, kind) is not None for kind in KINDS)
-        if given != 1:
-            raise ValueError(f"event: expected exactly one of {', '.join(KINDS)}; {given} are given")
-        return self
+        return getattr(self.load or self.link, "until", None)
 
 
 class Unit(StrEnum):
@@ -303,56 +244,40 @@ class Unit(StrEnum):
 
 
 class Measure(StrEnum):
-    """What can be read out of a trial; :data:`MEASURES` gives unit and meaning."""
+    """What can be read out of a trial.  Over several flows: the mean; of throughput, bytes, counts the sum.
 
-    COMPLETION_TIME = "completion_time"
-    TRANSFER_TIME = "transfer_time"
-    WAITING_TIME = "waiting_time"
-    DECISION_TIME = "decision_time"
-    THROUGHPUT = "throughput"
-    RECEIVED = "received"
-    BYTES_ON_PATH = "bytes_on_path"
-    PACKETS_LOST = "packets_lost"
-    LOSS = "loss"
-    JITTER = "jitter"
-    MEASURED = "measured"
-    INTERRUPTION = "interruption"
-    MOVES = "moves"
-    FLOORS_MISSED = "floors_missed"
+    :ivar about: its meaning.
+    :ivar fields: the fields of a figure that it takes in addition to those of every figure.
+    """
+
+    unit: Unit
+    about: str
+    fields: tuple[str, ...]
+
+    def __new__(cls, name: str, unit: Unit, about: str, *fields: str) -> Self:
+        """Return the member with this name in documents."""
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.unit, member.about, member.fields = unit, about, fields
+        return member
+
+    COMPLETION_TIME = "completion_time", Unit.SECONDS, "from request to last byte"
+    TRANSFER_TIME = "transfer_time", Unit.SECONDS, "from first byte sent to last byte received"
+    WAITING_TIME = "waiting_time", Unit.SECONDS, "from request to first byte sent"
+    DECISION_TIME = "decision_time", Unit.SECONDS, "from request, or `since`, to the next decision", "since"
+    THROUGHPUT = "throughput", Unit.BITS_PER_SECOND, "received bits/s of transfers, or of `during`", "during"
+    RECEIVED = "received", Unit.BYTES, "received bytes, in all or in `during`", "during"
+    BYTES_ON_PATH = "bytes_on_path", Unit.BYTES, "received bytes that one path carried", "path", "during"
+    PACKETS_LOST = "packets_lost", Unit.COUNT, "packets missing (UDP) or sent again (TCP)"
+    LOSS = "loss", Unit.RATIO, "lost packets by sent packets"
+    JITTER = "jitter", Unit.SECONDS, "mean difference of consecutive delays (RFC 3393)"
+    MEASURED = "measured", Unit.SECONDS, "mean of one metric's tests on one path", "metric", "path", "during"
+    INTERRUPTION = "interruption", Unit.SECONDS, "longest time without data, in whole seconds", "during"
+    MOVES = "moves", Unit.COUNT, "changes of path"
+    FLOORS_MISSED = "floors_missed", Unit.COUNT, "flows below the throughput that their QSpec demands"
 
 
-MEASURES: dict[Measure, tuple[Unit, str]] = {
-    Measure.COMPLETION_TIME: (Unit.SECONDS, "from request to last byte"),
-    Measure.TRANSFER_TIME: (Unit.SECONDS, "from first byte sent to last byte received"),
-    Measure.WAITING_TIME: (Unit.SECONDS, "from request to first byte sent"),
-    Measure.DECISION_TIME: (Unit.SECONDS, "from request, or `since`, to the next decision"),
-    Measure.THROUGHPUT: (Unit.BITS_PER_SECOND, "received bits per second of transfers, or of `during`"),
-    Measure.RECEIVED: (Unit.BYTES, "received bytes, in all or in `during`"),
-    Measure.BYTES_ON_PATH: (Unit.BYTES, "received bytes that one path carried"),
-    Measure.PACKETS_LOST: (Unit.COUNT, "packets missing (UDP) or sent again (TCP)"),
-    Measure.LOSS: (Unit.RATIO, "lost packets by sent packets"),
-    Measure.JITTER: (Unit.SECONDS, "mean difference of consecutive delays (RFC 3393)"),
-    Measure.MEASURED: (Unit.SECONDS, "mean of one metric's tests on one path"),
-    Measure.INTERRUPTION: (Unit.SECONDS, "longest time in a transfer without data, in whole seconds"),
-    Measure.MOVES: (Unit.COUNT, "changes of path"),
-    Measure.FLOORS_MISSED: (Unit.COUNT, "flows below the throughput that their QSpec demands"),
-}
-"""Over several flows the mean; for throughput, bytes and counts the sum."""
-IN_A_WINDOW = (
-    Measure.THROUGHPUT,
-    Measure.RECEIVED,
-    Measure.BYTES_ON_PATH,
-    Measure.MEASURED,
-    Measure.INTERRUPTION,
-)
-ON_A_PATH = (Measure.MEASURED, Measure.BYTES_ON_PATH)
 _METRIC_UNITS = {Metric.THROUGHPUT: Unit.BITS_PER_SECOND, Metric.LOSS: Unit.RATIO, Metric.HEALTH: Unit.RATIO}
-_PARSERS: dict[Unit, Callable[[Any], float]] = {
-    Unit.SECONDS: parse_duration,
-    Unit.BITS_PER_SECOND: parse_rate,
-    Unit.BYTES: parse_size,
-    Unit.RATIO: parse_ratio,
-}
 
 
 def parse_quantity(text: object, unit: Unit) -> float:
@@ -361,20 +286,10 @@ def parse_quantity(text: object, unit: Unit) -> float:
     :raises ValueError: for another unit, or none where one is needed.
     """
     if unit is not Unit.COUNT:
-        return float(_PARSERS[unit](text))
+        return float(UNITS[unit][0](text))
     if isinstance(text, bool) or not isinstance(text, int | float):
         raise ValueError(f"expected a plain number such as 3, not {text!r}")
     return float(text)
-
-
-def _refuse_bool(value: object) -> object:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"expected a quantity such as 5.5 Gbps or 92 s, not {value!r}")
-    return value
-
-
-Quantity = Annotated[str | int | float, BeforeValidator(_refuse_bool)]
-"""A quantity whose unit is that of its figure."""
 
 
 class Figure(Part):
@@ -402,28 +317,16 @@ class Figure(Part):
     @property
     def unit(self) -> Unit:
         """Unit of its values."""
-        if self.metric is not None:
-            return _METRIC_UNITS.get(self.metric, Unit.SECONDS)
-        return MEASURES[self.of][0]
+        return self.of.unit if self.metric is None else _METRIC_UNITS.get(self.metric, Unit.SECONDS)
 
     @model_validator(mode="after")
-    def _complete(self) -> Self:
-        given = {
-            "metric": (self.metric is not None, self.of is Measure.MEASURED, self.of is Measure.MEASURED),
-            "path": (self.path is not None, self.of in ON_A_PATH, self.of in ON_A_PATH),
-            "since": (self.since is not None, False, self.of is Measure.DECISION_TIME),
-            "during": (self.during is not None, False, self.of in IN_A_WINDOW),
-        }
-        for field, (has, needed, permitted) in given.items():
-            if needed and not has:
-                raise ValueError(f"{field}: is missing; {self.of.value} needs it")
-            if has and not permitted:
-                raise ValueError(f"{field}: has no meaning with {self.of.value}")
-        if self.paper is not None:
-            try:
-                parse_quantity(self.paper, self.unit)
-            except ValueError as error:
-                raise ValueError(f"paper: {error}") from None
+    def _check_fields(self) -> Self:
+        for field in ("metric", "path", "since", "during"):
+            is_given, is_taken = getattr(self, field) is not None, field in self.of.fields
+            if is_given and not is_taken:
+                raise ValueError(f"{field}: has no meaning with {self.of}")
+            if is_taken and not is_given and field in ("metric", "path"):
+                raise ValueError(f"{field}: is missing; {self.of} needs it")
         return self
 
 
@@ -447,61 +350,45 @@ class Plot(Part):
     paper: tuple[PaperPoint, ...] = ()
 
     @model_validator(mode="after")
-    def _complete(self) -> Self:
-        if (self.y is None) != (self.kind == "timeline"):
-            raise ValueError("y: expected the name of a figure; a timeline has none")
-        if self.kind != "timeline" and self.x is None:
-            raise ValueError("x: is missing; expected a key of sweep, case or policy")
+    def _check_axes(self) -> Self:
+        for field in ("y", "x"):
+            if self.kind != "timeline" and getattr(self, field) is None:
+                raise ValueError(f"{field}: is missing; only a timeline has none")
         return self
 
 
 class Check(Part):
     """What must come out of a run; ``check`` states it in words.
 
+    :param paper: the paper's value.
     :param discrepancy: why it is not expected to hold although the paper says so.
     """
 
     check: str = Field(min_length=1)
+    paper: Quantity | None = None
     discrepancy: str = ""
-
-
-def _bounded(between: tuple[Any, Any]) -> tuple[Any, Any]:
-    low, high = between
-    if low is None and high is None:
-        raise ValueError("both bounds are null; expected at least one")
-    if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
-        raise ValueError(f"{low:g} is above {high:g}")
-    return between
 
 
 class RatioCheck(Check):
     """The first figure divided by the second lies between two bounds; null is no bound."""
 
     ratio: tuple[Name, Name]
-    between: Annotated[tuple[float | None, float | None], AfterValidator(_bounded)]
-    paper: float | None = None
+    between: tuple[float | None, float | None]
 
 
 class ValueCheck(Check):
     """A figure lies between two bounds: rates and sizes at full scale, times as measured."""
 
     value: Name
-    between: Annotated[tuple[Quantity | None, Quantity | None], AfterValidator(_bounded)]
-    paper: Quantity | None = None
+    between: tuple[Quantity | None, Quantity | None]
 
 
 class OrderCheck(Check):
-    """Figures rise, fall or are flat: several in order, or one over a key of the sweep.
+    """Each value is above (rising) or below (falling) the one before: of figures, or of one over a key."""
 
-    :param trend: ``is``: each value is above (below) the one before; ``flat``: within ``within`` of the mean.
-    :param within: tolerated share of a value in the wrong direction.
-    """
-
-    order: tuple[Name, ...] | Name
+    order: Annotated[tuple[Name, ...], Field(min_length=2)] | Name
     over: str | None = None
-    trend: Literal["rising", "falling", "flat"] = Field(alias="is")
-    within: Ratio = 0.0
-    paper: str | None = None
+    trend: Literal["rising", "falling"] = Field(alias="is")
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -509,13 +396,9 @@ class OrderCheck(Check):
         return (self.order,) if isinstance(self.order, str) else self.order
 
     @model_validator(mode="after")
-    def _complete(self) -> Self:
-        if isinstance(self.order, str) and self.over is None:
-            raise ValueError("over: is missing; expected a key of sweep for a single figure")
-        if not isinstance(self.order, str) and (self.over is not None or len(self.order) < 2):
-            raise ValueError("order: expected two or more figures, or one figure with over")
-        if self.trend == "flat" and self.within == 0:
-            raise ValueError("within: is missing; expected a ratio such as 5 %")
+    def _check_over(self) -> Self:
+        if isinstance(self.order, str) == (self.over is None):
+            raise ValueError("over: expected a key of sweep for one figure, and none for several")
         return self
 
 
@@ -526,18 +409,16 @@ class ExpectedDecision(Part):
     """
 
     flow: Name
-    outcome: Literal["admit", "queue", "reject", "move", "expire", "end"]
+    outcome: Literal["admit", "queue", "reject", "move", "expire"]
     path: NodeName | None = None
     site: NodeName | None = None
     reason: str = ""
 
 
 class DecisionsCheck(Check):
-    """The first decisions of each listed flow, in every repetition of a policy's trials ``where`` ..."""
+    """ADON's first decisions about each listed flow, in every trial of the policy ``ours``."""
 
-    decisions: Annotated[tuple[ExpectedDecision, ...], NotEmpty]
-    policy: str = "ours"
-    where: Frozen[str, Scalar] = FrozenMap()
+    decisions: Annotated[tuple[ExpectedDecision, ...], Field(min_length=1)]
 
 
 class ScheduleCheck(Check):
@@ -546,42 +427,41 @@ class ScheduleCheck(Check):
     schedule: Literal["conflict-free"]
 
 
-# With a blank: no key of a document has this name, so it is never part of a problem's place.
-_CHECKS = {key: f"of {key}" for key in ("ratio", "value", "order", "decisions", "schedule")}
+_CHECKS = {
+    "ratio": RatioCheck,
+    "value": ValueCheck,
+    "order": OrderCheck,
+    "decisions": DecisionsCheck,
+    "schedule": ScheduleCheck,
+}
 
 
-def _check_kind(check: Any) -> str | None:
-    has = check.__contains__ if isinstance(check, dict) else lambda key: hasattr(check, key)
-    return next((tag for key, tag in _CHECKS.items() if has(key)), None)
+def _name_check(check: Any) -> str | None:
+    """Return the class of a check by its key."""
+    keys = check if isinstance(check, dict) else getattr(type(check), "model_fields", ())
+    return next((kind.__name__ for key, kind in _CHECKS.items() if key in keys), None)
 
 
 AnyCheck = Annotated[
-    Annotated[RatioCheck, Tag("of ratio")]
-    | Annotated[ValueCheck, Tag("of value")]
-    | Annotated[OrderCheck, Tag("of order")]
-    | Annotated[DecisionsCheck, Tag("of decisions")]
-    | Annotated[ScheduleCheck, Tag("of schedule")],
+    Annotated[RatioCheck, Tag("RatioCheck")]
+    | Annotated[ValueCheck, Tag("ValueCheck")]
+    | Annotated[OrderCheck, Tag("OrderCheck")]
+    | Annotated[DecisionsCheck, Tag("DecisionsCheck")]
+    | Annotated[ScheduleCheck, Tag("ScheduleCheck")],
     Discriminator(
-        _check_kind,
+        _name_check,
         custom_error_type="check_kind",
-        custom_error_message="expected one of the keys ratio, value, order, decisions and schedule",
+        custom_error_message=f"expected one of the keys {', '.join(_CHECKS)}",
     ),
 ]
-
-
-class Need(StrEnum):
-    """What the kernel must emulate in addition to rates."""
-
-    DELAY = "delay"
-    LOSS = "loss"
 
 
 class Measuring(Part):
     """Period of each test in seconds; null for never, the testbed's plan where nothing is given."""
 
-    throughput: Annotated[Duration, AboveZero] | None = None
-    rtt: Annotated[Duration, AboveZero] | None = None
-    latency: Annotated[Duration, AboveZero] | None = None
+    throughput: PositiveDuration | None = None
+    rtt: PositiveDuration | None = None
+    latency: PositiveDuration | None = None
 
     @property
     def given(self) -> dict[str, float | None]:
@@ -589,18 +469,6 @@ class Measuring(Part):
         return {
             name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set
         }
-
-
-def _freeze(value: Any) -> Any:
-    if isinstance(value, dict):
-        return FrozenMap({key: _freeze(one) for key, one in value.items()})
-    return tuple(map(_freeze, value)) if isinstance(value, list | tuple) else value
-
-
-def _check_policy(text: str) -> str:
-    if text in ("ours", "best test") or (text.startswith("always ") and len(text.split()) == 2):
-        return text
-    raise ValueError(f"there is no policy {text[:60]!r}; expected ours, always PATH or best test")
 
 
 TemplateSource = Annotated[
@@ -618,11 +486,12 @@ class Experiment(Part):
     :param network: a built-in topology, or a Python file (``./my_topo.py``).
     :param scale: divides rates and windows; the topology's own by default.
     :param sizes: divides sizes; ``scale`` by default.
+    :param needs: what the kernel must emulate for the topology's own circuits, in addition to rates.
     :param links: attributes of circuits from the start on, by circuit or path.
     :param configuration: further sections of ADON's configuration.
     :param limit: seconds that a trial may take.
-    :param sweep: values per key; a key is ``NAME.field`` of a flow or event, ``field`` of the only flow,
-        ``links.NAME.field`` or ``measuring.field``.
+    :param sweep: values per key; a key is ``NAME.field`` of a flow or event, ``links.NAME.field`` or
+        ``measuring.field``.
     :param cases: named sets of such settings, each combined with every point of the sweep.
     """
 
@@ -634,18 +503,18 @@ class Experiment(Part):
     network: str = Field(min_length=1)
     scale: float | None = Field(default=None, ge=0.001, le=1e6)
     sizes: float | None = Field(default=None, ge=0.001, le=1e9)
-    needs: tuple[Need, ...] = ()
-    templates: Annotated[tuple[TemplateSource, ...], NotEmpty]
-    policies: Annotated[tuple[Annotated[str, AfterValidator(_check_policy)], ...], NotEmpty] = ("ours",)
+    needs: tuple[Literal["delay", "loss"], ...] = ()
+    templates: Annotated[tuple[TemplateSource, ...], Field(min_length=1)]
+    policies: Annotated[tuple[str, ...], Field(min_length=1)] = ("ours",)
     repetitions: int = Field(default=3, ge=1, le=1000)
     seed: int = Field(default=1, ge=0, lt=2**63)
-    limit: Annotated[Duration, AboveZero] = 600.0
+    limit: PositiveDuration = 600.0
     links: Frozen[NodeName, LinkSetting] = FrozenMap()
     measuring: Measuring = Measuring()
-    configuration: Annotated[dict[str, Any], AfterValidator(_freeze)] = FrozenMap()
-    workload: Annotated[tuple[FlowEntry, ...], NotEmpty]
+    configuration: Frozen[str, Any] = FrozenMap()
+    workload: Annotated[tuple[FlowEntry, ...], Field(min_length=1)]
     events: tuple[Event, ...] = ()
-    sweep: Frozen[str, tuple[Scalar, ...]] = FrozenMap()
+    sweep: Frozen[str, Annotated[tuple[Scalar, ...], Field(min_length=1)]] = FrozenMap()
     cases: Frozen[Name, Frozen[str, Scalar]] = FrozenMap()
     figures: Frozen[Name, Figure] = FrozenMap()
     checks: tuple[AnyCheck, ...] = ()
@@ -666,27 +535,16 @@ class Experiment(Part):
         """Its templates by name, once they are read (:mod:`mininet_topos.experiments.loading`)."""
         return {one.name: one for one in self.templates if isinstance(one, Template)}
 
-    @field_validator("sweep")
-    @classmethod
-    def _have_values(cls, sweep: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
-        if empty := [key for key, values in sweep.items() if not values]:
-            raise InvalidFields(Problem(key, "has no values", code="missing") for key in empty)
-        return sweep
-
     @model_validator(mode="after")
-    def _unique(self) -> Self:
-        places = [(policy, "policies") for policy in self.policies]
-        places += [
-            (copy.name, f"workload.{row}")
-            for row, one in enumerate(self.workload)
-            for copy in one.each_copy()
+    def _check_names(self) -> Self:
+        named = [(f"policies.{row}", policy) for row, policy in enumerate(self.policies)]
+        named += [
+            (f"workload.{row}", copy.name)
+            for row, entry in enumerate(self.workload)
+            for copy in entry.each_copy()
         ]
-        places += [(event.name, f"events.{row}") for row, event in enumerate(self.events)]
-        names = [name for name, _ in places]
-        if said := [
-            f"{place}: {name!r} is there twice"
-            for row, (name, place) in enumerate(places)
-            if name in names[:row]
-        ]:
-            raise InvalidFields(said)
+        named += [(f"events.{row}", event.name) for row, event in enumerate(self.events)]
+        uses = Counter(name for _, name in named)
+        if problems := [f"{place}: {name!r} is used twice" for place, name in named if uses[name] > 1]:
+            raise InvalidFields(problems)
         return self

@@ -1,4 +1,4 @@
-"""Experiments from files: built-in ones by name, others by path; every problem with file and line."""
+"""Experiments from files: built-in ones by name, others by path; every problem has its file and line."""
 
 from __future__ import annotations
 
@@ -64,24 +64,13 @@ def parse_experiment(text: str, file: str, folder: Path | None = None) -> Experi
     """Return the experiment of a text; as :func:`load_experiment`."""
     data, lines = yamlfile.read_yaml(text, file)
     read = ExperimentFile(yamlfile.check_model(data, Experiment, file, lines), text, lines, file, folder)
-    found: dict[str, Template] = {}
-    problems: list[Problem] = []
-    for row, template in enumerate(_templates(read)):
-        if isinstance(template, Problem):
-            problems.append(template)
-        elif template.name in found:
-            problems.append(
-                read.problem(("templates", row), f"{template.name!r} is there twice", "duplicate")
-            )
-        else:
-            found[template.name] = template
-    if problems:
+    found = list(_read_templates(read))
+    if problems := [one for one in found if isinstance(one, Problem)]:
         raise InvalidInput(problems)
-    whole = read.experiment.model_copy(update={"templates": tuple(found.values())})
-    return replace(read, experiment=whole)
+    return replace(read, experiment=read.experiment.model_copy(update={"templates": tuple(found)}))
 
 
-def _templates(read: ExperimentFile) -> Iterator[Template | Problem]:
+def _read_templates(read: ExperimentFile) -> Iterator[Template | Problem]:
     known = {template.name: template for template in builtin_templates()}
     for row, one in enumerate(read.experiment.templates):
         if isinstance(one, Template):

@@ -17,16 +17,7 @@ from dataclasses import dataclass
 from adon.values import FrozenMap
 from measurement.evaluation.intervals import Interval, interval
 from measurement.evaluation.results import Measured
-from mininet_topos.experiments.document import (
-    Experiment,
-    Figure,
-    FlowEntry,
-    Measure,
-    Moment,
-    Phase,
-    Scalar,
-    Unit,
-)
+from mininet_topos.experiments.document import Experiment, Figure, Measure, Scalar, Unit
 from mininet_topos.experiments.plan import matches
 from mininet_topos.experiments.results import (
     Completion,
@@ -95,8 +86,8 @@ def sample_figure(
     """Return a figure in each complete trial with the values of its ``where`` and of ``where``."""
     return [
         Sample(trial, measure(figure, observed.tables(trial)))
-        for trial in observed.complete({**where, **figure.where})
-        if matches(trial.point, trial.policy, where)
+        for trial in observed.complete(where)
+        if matches(trial.point, trial.policy, figure.where)
     ]
 
 
@@ -133,38 +124,45 @@ def _measured(values: Sequence[float]) -> Measured:
     return Measured(math.fsum(values) / len(values), deviation, len(values))
 
 
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What a figure is read from.
+
+    :param rows: its flows that were not rejected.
+    :param window: its begin and end in seconds; None for the whole trial.
+    """
+
+    figure: Figure
+    tables: Tables
+    rows: Sequence[FlowRow]
+    window: Window | None
+
+
 def measure(figure: Figure, tables: Tables) -> float | None:
     """Return a figure of one trial's rows; None if it has no value."""
-    window = None if figure.during is None else _window(tables, figure)
-    if figure.during is not None and window is None:
+    window = None if figure.during is None else _find_window(tables, figure)
+    flows = find_flows(tables, figure.flow)
+    if (figure.during is not None and window is None) or (not flows and figure.of is not Measure.MEASURED):
         return None
-    every = find_flows(tables, figure.flow)
-    rows = [row for row in every if row.state != FlowState.REJECTED]
-    match figure.of:
-        case Measure.THROUGHPUT | Measure.RECEIVED | Measure.BYTES_ON_PATH:
-            return _carried(tables, figure, rows, window)
-        case Measure.MEASURED:
-            return _test_mean(tables, figure, window)
-        case Measure.INTERRUPTION:
-            gaps = [gap for row in rows if (gap := _interruption(tables, row, window)) is not None]
-            return max(gaps, default=None)
-        case Measure.DECISION_TIME if figure.since is not None:
-            return _reaction(tables, figure, rows)
-        case _:
-            counted = every if figure.unit is Unit.COUNT else rows
-            return _OF_ROWS[figure.of](rows) if counted else None
+    rows = [row for row in flows if row.state != FlowState.REJECTED]
+    return _FUNCTIONS[figure.of](_Scope(figure, tables, rows, window))
 
 
-def _window(tables: Tables, figure: Figure) -> Window | None:
+def _find_window(tables: Tables, figure: Figure) -> Window | None:
     begin, end = (time_of(tables, moment) for moment in figure.during or ())
     return None if begin is None or end is None or end <= begin else (begin, end)
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    """None if any is missing: a mean of the others would be of something else."""
+def _complete(values: Iterable[float | None]) -> list[float]:
+    """Return the values; none of them if one is missing: the others are of something else."""
     found = list(values)
     known = [one for one in found if one is not None]
-    return math.fsum(known) / len(known) if known and len(known) == len(found) else None
+    return known if len(known) == len(found) else []
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = _complete(values)
+    return math.fsum(known) / len(known) if known else None
 
 
 def _difference(after: float | None, before: float | None) -> float | None:
@@ -180,62 +178,71 @@ def _rate(row: FlowRow) -> float | None:
     return row.received * 8 / seconds if seconds else None
 
 
-def _lost(rows: Sequence[FlowRow]) -> float | None:
-    known = [row.packets_lost for row in rows if row.packets_lost is not None]
-    return float(sum(known)) if len(known) == len(rows) else None
-
-
-def _loss(rows: Sequence[FlowRow]) -> float | None:
-    lost, sent = _lost(rows), sum(row.packets_sent or 0 for row in rows)
-    return None if lost is None or not sent else lost / sent
-
-
-def _is_below_floor(row: FlowRow) -> bool:
-    """A flow that waits or is rejected was promised nothing."""
-    if row.floor is None or row.began is None:
-        return False
-    rate = _rate(row)
-    return rate is None or rate < row.floor
-
-
-_OF_ROWS: dict[Measure, Callable[[Sequence[FlowRow]], float | None]] = {
-    Measure.COMPLETION_TIME: lambda rows: _mean(_difference(_finish(row), row.asked) for row in rows),
-    Measure.TRANSFER_TIME: lambda rows: _mean(_difference(_finish(row), row.began) for row in rows),
-    Measure.WAITING_TIME: lambda rows: _mean(_difference(row.began, row.asked) for row in rows),
-    Measure.DECISION_TIME: lambda rows: _mean(_difference(row.decided, row.asked) for row in rows),
-    Measure.PACKETS_LOST: _lost,
-    Measure.LOSS: _loss,
-    Measure.JITTER: lambda rows: _mean(row.jitter for row in rows if row.jitter is not None),
-    Measure.MOVES: lambda rows: float(sum(row.paths.count(" > ") for row in rows)),
-    Measure.FLOORS_MISSED: lambda rows: float(sum(map(_is_below_floor, rows))),
-}
-
-
-def _carried(tables: Tables, figure: Figure, rows: Sequence[FlowRow], window: Window | None) -> float | None:
-    if not rows:
+def _decision_time(scope: _Scope) -> float | None:
+    if scope.figure.since is None:
+        return _mean(_difference(row.decided, row.asked) for row in scope.rows)
+    since = time_of(scope.tables, scope.figure.since)
+    if since is None:
         return None
-    if window is None and figure.of is Measure.RECEIVED:
-        return float(sum(row.received for row in rows))
-    if window is None and figure.of is Measure.THROUGHPUT:
-        rates = [rate for row in rows if (rate := _rate(row)) is not None]
-        return math.fsum(rates) if len(rates) == len(rows) else None
-    names = {row.flow for row in rows}
-    seconds = [one for one in tables.throughput if one.flow in names and figure.path in (None, one.path)]
-    received = math.fsum(_share(one, window) for one in seconds)
-    if figure.of is not Measure.THROUGHPUT or window is None:
-        return received
-    return received * 8 / (window[1] - window[0])
+    turns = ([at for at, _ in find_turns(scope.tables, row.flow) if at >= since] for row in scope.rows)
+    return _mean(times[0] - since if times else None for times in turns)
+
+
+def _throughput(scope: _Scope) -> float | None:
+    if scope.window is None:
+        rates = _complete(map(_rate, scope.rows))
+        return math.fsum(rates) if rates else None
+    received, (begin, end) = _received(scope), scope.window
+    return None if received is None else received * 8 / (end - begin)
+
+
+def _received(scope: _Scope) -> float | None:
+    if not scope.rows:
+        return None
+    path, window = scope.figure.path, scope.window
+    if path is None and window is None:
+        return float(sum(row.received for row in scope.rows))
+    names = {row.flow for row in scope.rows}
+    seconds = (row for row in scope.tables.throughput if row.flow in names and path in (None, row.path))
+    return math.fsum(_share(row, window) for row in seconds)
 
 
 def _share(row: ThroughputRow, window: Window | None) -> float:
-    """Bytes of a second that lie in a window, as if they came evenly."""
+    """Return the bytes of a second that lie in a window, as if they came evenly."""
     if window is None:
         return float(row.received)
     overlap = min(row.at + BIN, window[1]) - max(row.at, window[0])
     return row.received * max(0.0, overlap) / BIN
 
 
-def _interruption(tables: Tables, row: FlowRow, window: Window | None) -> float | None:
+def _lost(scope: _Scope) -> float | None:
+    known = [row.packets_lost for row in scope.rows if row.packets_lost is not None]
+    return float(sum(known)) if len(known) == len(scope.rows) else None
+
+
+def _loss(scope: _Scope) -> float | None:
+    lost, sent = _lost(scope), sum(row.packets_sent or 0 for row in scope.rows)
+    return None if lost is None or not sent else lost / sent
+
+
+def _mean_test(scope: _Scope) -> float | None:
+    begin, end = scope.window or (-math.inf, math.inf)
+    return _mean(
+        row.value
+        for row in scope.tables.measurements
+        if (row.path, row.metric) == (scope.figure.path, scope.figure.metric)
+        and row.value is not None
+        and begin <= row.at < end
+    )
+
+
+def _interruption(scope: _Scope) -> float | None:
+    gaps = (_longest_gap(scope.tables, row, scope.window) for row in scope.rows)
+    return max((gap for gap in gaps if gap is not None), default=None)
+
+
+def _longest_gap(tables: Tables, row: FlowRow, window: Window | None) -> float | None:
+    """Return the longest time of a transfer without data, in the window; None if it was not under way."""
     if row.began is None:
         return None
     last = max((one.at + BIN for one in tables.throughput), default=row.began)
@@ -244,95 +251,56 @@ def _interruption(tables: Tables, row: FlowRow, window: Window | None) -> float 
         begin, end = max(begin, window[0]), min(end, window[1])
     if end <= begin:
         return None
-    busy = sorted(
-        one.at for one in tables.throughput if one.flow == row.flow and one.received and begin <= one.at < end
-    )
+    seconds = (one for one in tables.throughput if one.flow == row.flow and one.received)
+    busy = sorted(one.at for one in seconds if begin <= one.at < end)
     ends = [begin, *(at + BIN for at in busy)]
     gaps = (max(0.0, after - before) for before, after in zip(ends, [*busy, end], strict=True))
     return float(math.floor(max(gaps) + 1e-9))
 
 
-def _test_mean(tables: Tables, figure: Figure, window: Window | None) -> float | None:
-    return _mean(
-        row.value
-        for row in tables.measurements
-        if (row.path, row.metric) == (figure.path, figure.metric)
-        and row.value is not None
-        and (window is None or window[0] <= row.at < window[1])
-    )
+def _is_below_floor(row: FlowRow) -> bool:
+    """Return whether a flow that was carried had less than was promised."""
+    if row.floor is None or row.began is None:
+        return False
+    rate = _rate(row)
+    return rate is None or rate < row.floor
 
 
-def _reaction(tables: Tables, figure: Figure, rows: Sequence[FlowRow]) -> float | None:
-    since = None if figure.since is None else time_of(tables, figure.since)
-    if since is None:
-        return None
-    turns = ([at for at, _ in find_turns(tables, row.flow) if at >= since] for row in rows)
-    return _mean(times[0] - since if times else None for times in turns)
-
-
-MIXED = "mixes transfers that have a size with given times, so its value at full scale is unknown"
-_SCALED_TIMES = (Measure.COMPLETION_TIME, Measure.TRANSFER_TIME)
+_FUNCTIONS: Mapping[Measure, Callable[[_Scope], float | None]] = {
+    Measure.COMPLETION_TIME: lambda its: _mean(_difference(_finish(row), row.asked) for row in its.rows),
+    Measure.TRANSFER_TIME: lambda its: _mean(_difference(_finish(row), row.began) for row in its.rows),
+    Measure.WAITING_TIME: lambda its: _mean(_difference(row.began, row.asked) for row in its.rows),
+    Measure.DECISION_TIME: _decision_time,
+    Measure.THROUGHPUT: _throughput,
+    Measure.RECEIVED: _received,
+    Measure.BYTES_ON_PATH: _received,
+    Measure.PACKETS_LOST: _lost,
+    Measure.LOSS: _loss,
+    Measure.JITTER: lambda its: _mean(row.jitter for row in its.rows if row.jitter is not None),
+    Measure.MEASURED: _mean_test,
+    Measure.INTERRUPTION: _interruption,
+    Measure.MOVES: lambda its: float(sum(row.paths.count(" > ") for row in its.rows)),
+    Measure.FLOORS_MISSED: lambda its: float(sum(map(_is_below_floor, its.rows))),
+}
 
 
 def full_scale_factor(figure: Figure, experiment: Experiment, info: RunInfo) -> float | None:
-    """Return the factor to full scale; None if the value is the same at every scale, or :func:`is_mixed`."""
+    """Return the factor to full scale; None if the scale changes nothing, or the factor is unknown.
+
+    What transfers of a size carry and how long they take depends on ``sizes``; what flows carry in a given
+    time depends on ``scale``.  Where the divisors differ, the factor is unknown for a mixture of both, for
+    flows with ``until``, and for bytes in a window.
+    """
+    is_duration = figure.of in (Measure.COMPLETION_TIME, Measure.TRANSFER_TIME)
     if figure.unit is Unit.BITS_PER_SECOND:
         return info.scale
-    if is_mixed(figure, experiment, info) or not _is_divided(figure):
+    if figure.unit is not Unit.BYTES and not is_duration:
         return None
-    by_size = info.scale == info.sizes or _lasts_by_size(figure, experiment)
-    if figure.unit is Unit.BYTES:
-        return info.sizes if by_size else info.scale
-    return info.sizes / info.scale if by_size else None
-
-
-def is_mixed(figure: Figure, experiment: Experiment, info: RunInfo) -> bool:
-    """Return whether bytes or times are partly of sized transfers and partly of given times."""
-    return _is_divided(figure) and info.scale != info.sizes and _lasts_by_size(figure, experiment) is None
-
-
-def _is_divided(figure: Figure) -> bool:
-    return figure.unit is Unit.BYTES or figure.of in _SCALED_TIMES
-
-
-def _lasts_by_size(figure: Figure, experiment: Experiment) -> bool | None:
-    """Whether what a figure is of lasts until bytes have arrived, or a given time; None if both."""
-    if figure.during is not None:
-        return _window_lasts_by_size(*figure.during, experiment)
-    kinds = {
-        _flow_lasts_by_size(flow, experiment) for flow in experiment.flows if figure.flow in (None, flow.name)
-    }
-    return kinds.pop() if len(kinds) == 1 else None
-
-
-def _flow_lasts_by_size(flow: FlowEntry, experiment: Experiment) -> bool | None:
-    if flow.size is not None:
-        return True
-    return None if flow.until is not None and _transfers_before(flow.until, experiment) else False
-
-
-def _window_lasts_by_size(begin: Moment, end: Moment, experiment: Experiment) -> bool | None:
-    """Between moments that follow the same transfers lies a given time."""
-    before, after = (_transfers_before(moment, experiment) for moment in (begin, end))
-    if before == after:
-        return False
-    whole = begin.of == end.of and end.what is Phase.ENDS and begin.wait == end.wait
-    return True if whole and after - before == {end.of} else None
-
-
-def _transfers_before(
-    moment: Moment, experiment: Experiment, seen: frozenset[Moment] = frozenset()
-) -> frozenset[str]:
-    """Sized flows that end before a moment and so decide when it comes; a circle has none of its own."""
-    step = next((step for step in experiment.steps if step.name == moment.of), None)
-    if step is None or moment in seen:
-        return frozenset()
-    found: frozenset[str] = frozenset()
-    awaited = [step.after]
-    if moment.what in (Phase.ENDS, Phase.RETESTED):
-        if isinstance(step, FlowEntry) and step.size is not None:
-            found = frozenset({step.name})
-        else:
-            awaited.append(step.until)
-    known = seen | {moment}
-    return found.union(*(_transfers_before(one, experiment, known) for one in awaited if one is not None))
+    flows = [flow for flow in experiment.flows if figure.flow in (None, flow.name)]
+    are_sized = info.scale == info.sizes or all(flow.size is not None for flow in flows)
+    are_timed = all(flow.lasts is not None for flow in flows)
+    if info.scale != info.sizes and (figure.during is not None or not (are_sized or are_timed)):
+        return None
+    if is_duration:
+        return info.sizes / info.scale if are_sized else None
+    return info.sizes if are_sized else info.scale

@@ -2,7 +2,7 @@
 
 The same document and topology give the same plan.  The seed of a trial depends on what the trial is, not on
 its number, so that a further value or policy changes no other trial.  Repetitions are outermost: an
-interrupted run has whole repetitions, and slow drift of the machine does not affect one policy only.
+interrupted run has whole repetitions, and slow drift of the machine affects all policies.
 """
 
 from __future__ import annotations
@@ -30,12 +30,17 @@ from mininet_topos.experiments.document import (
     Load,
     Measuring,
     Moment,
-    Need,
     Scalar,
 )
 from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.topologies.model import TransitPath
 
+CASE, POLICY = "case", "policy"
+"""Names of a ``where`` in addition to the keys of the sweep."""
+SECTIONS = ("links", "measuring")
+"""Sections whose fields can be swept, in addition to flows and events."""
+Point = Mapping[str, Scalar]
+"""One combination: a value per key of the sweep, and the name of the case."""
 Rated = TypeVar("Rated", Load, LinkEvent, LinkSetting)
 
 
@@ -100,13 +105,13 @@ class Trial:
 def plan_trials(experiment: Experiment, topo: CampusTopo) -> tuple[Trial, ...]:
     """Return the trials of an experiment without problems, in order."""
     at_points = [(point, experiment_at(experiment, point)) for point in list_points(experiment)]
-    every = [
+    combinations = [
         (at, point, policy, repetition)
         for repetition in range(1, experiment.repetitions + 1)
         for point, at in at_points
         for policy in experiment.policies
     ]
-    return tuple(_trial(number, topo, *one) for number, one in enumerate(every, 1))
+    return tuple(_plan_trial(number, topo, *one) for number, one in enumerate(combinations, 1))
 
 
 def size_divisor(experiment: Experiment, topo: CampusTopo) -> float:
@@ -114,14 +119,14 @@ def size_divisor(experiment: Experiment, topo: CampusTopo) -> float:
     return topo.scale if experiment.sizes is None else experiment.sizes
 
 
-def find_needs(experiment: Experiment) -> frozenset[Need]:
-    """Return what the kernel must emulate: what the document states, and what its links are given."""
-    found = set(experiment.needs)
+def find_needs(experiment: Experiment) -> frozenset[str]:
+    """Return what the kernel must emulate: delay or loss that the document states or gives to a link."""
+    needs: set[str] = set(experiment.needs)
     for point in list_points(experiment):
         at = experiment_at(experiment, point)
         links = [*at.links.values(), *(event.link for event in at.events if event.link is not None)]
-        found |= {Need.DELAY for link in links if link.delay} | {Need.LOSS for link in links if link.loss}
-    return frozenset(found)
+        needs.update(field for field in ("delay", "loss") if any(getattr(link, field) for link in links))
+    return frozenset(needs)
 
 
 def host_of(topo: CampusTopo, end: str) -> str:
@@ -129,32 +134,24 @@ def host_of(topo: CampusTopo, end: str) -> str:
     return topo.campuses[end].measuring if end in topo.campuses else end
 
 
-def campus_of(topo: CampusTopo, end: str) -> str | None:
-    """Return the campus of a name, or of the host of this name; None if there is neither."""
-    if end in topo.campuses:
-        return end
-    return next((name for name, campus in topo.campuses.items() if end in campus.attached), None)
-
-
 def paths_between(topo: CampusTopo, one: str, other: str) -> dict[str, TransitPath]:
     """Return the paths between two campuses or hosts."""
-    ends = {campus_of(topo, one), campus_of(topo, other)}
-    return {name: path for name, path in topo.paths.items() if set(path.campuses) == ends}
+    campuses = {name for name, campus in topo.campuses.items() if {one, other} & {name, *campus.attached}}
+    return {name: path for name, path in topo.paths.items() if set(path.campuses) == campuses}
 
 
 def narrowest_circuit(topo: CampusTopo, path: str) -> str:
     """Return the circuit of a path with the least rate."""
-    rates = {name: topo.circuits[name].rate for name in topo.paths[path].circuits}
-    return min(rates, key=lambda name: float("inf") if rates[name] is None else float(rates[name] or 0))
+    return min(topo.paths[path].circuits, key=lambda name: topo.circuits[name].rate or math.inf)
 
 
 def trial_key(point: Point, policy: str, repetition: int) -> str:
     """Return a trial's name, such as ``case=far soykb.size=25 GB / ours / 1``."""
     swept = " ".join(f"{name}={value}" for name, value in point.items())
-    return f"{f'{swept} / ' if swept else ''}{policy} / {repetition}"
+    return " / ".join([*([swept] if swept else []), policy, str(repetition)])
 
 
-def _trial(
+def _plan_trial(
     number: int, topo: CampusTopo, at: Experiment, point: Point, policy: str, repetition: int
 ) -> Trial:
     key = trial_key(point, policy, repetition)
@@ -165,8 +162,8 @@ def _trial(
         point=point,
         repetition=repetition,
         seed=_seed(at.seed, key),
-        flows=tuple(_flow(flow, at, topo) for flow in at.flows),
-        events=tuple(_event(event, topo.scale) for event in at.events),
+        flows=tuple(_plan_flow(flow, at, topo) for flow in at.flows),
+        events=tuple(_plan_event(event, topo.scale) for event in at.events),
         links=FrozenMap({name: _as_built(setting, topo.scale) for name, setting in at.links.items()}),
         templates=tuple(scaled(template, 1 / topo.scale) for template in at.catalog.values()),
         measuring=at.measuring,
@@ -179,7 +176,7 @@ def _seed(seed: int, key: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}\x1f{key}".encode()).digest()[:8]) >> 1
 
 
-def _flow(entry: FlowEntry, at: Experiment, topo: CampusTopo) -> PlannedFlow:
+def _plan_flow(entry: FlowEntry, at: Experiment, topo: CampusTopo) -> PlannedFlow:
     template, scale = at.catalog[entry.template], topo.scale
     floor = template.qspec.overridden(entry.qspec).bound(Metric.THROUGHPUT)
     return PlannedFlow(
@@ -203,29 +200,14 @@ def _flow(entry: FlowEntry, at: Experiment, topo: CampusTopo) -> PlannedFlow:
     )
 
 
-def _event(event: Event, scale: float) -> Event:
-    parts = dict(_rated_parts(event, scale))
-    return event.model_copy(update=parts) if parts else event
-
-
-def _rated_parts(event: Event, scale: float) -> Iterator[tuple[str, Load | LinkEvent]]:
-    if event.load is not None:
-        yield "load", _as_built(event.load, scale)
-    if event.link is not None:
-        yield "link", _as_built(event.link, scale)
+def _plan_event(event: Event, scale: float) -> Event:
+    parts: dict[str, Any] = {"load": event.load, "link": event.link}
+    built = {kind: _as_built(part, scale) for kind, part in parts.items() if part is not None}
+    return event.model_copy(update=built)
 
 
 def _as_built(part: Rated, scale: float) -> Rated:
     return part if part.rate is None else part.model_copy(update={"rate": part.rate / scale})
-
-
-CASE, POLICY = "case", "policy"
-"""Names of a ``where`` in addition to the keys of the sweep."""
-SECTIONS = ("links", "measuring")
-NAMES = ("flow", "event")
-
-Point = Mapping[str, Scalar]
-"""One combination: a value per key of the sweep, and the name of the case."""
 
 
 def count_points(experiment: Experiment) -> int:
@@ -235,10 +217,10 @@ def count_points(experiment: Experiment) -> int:
 
 def list_points(experiment: Experiment) -> Iterator[FrozenMap[str, Scalar]]:
     """Yield each combination: case by case, the last key of the sweep changing first."""
-    cases: list[dict[str, Scalar]] = [{CASE: case} for case in experiment.cases] or [{}]
-    for case in cases:
-        for values in itertools.product(*experiment.sweep.values()):
-            yield FrozenMap({**case, **dict(zip(experiment.sweep, values, strict=True))})
+    values = swept_values(experiment)
+    del values[POLICY]
+    for combination in itertools.product(*values.values()):
+        yield FrozenMap(zip(values, combination, strict=True))
 
 
 def swept_values(experiment: Experiment) -> dict[str, tuple[Scalar, ...]]:
@@ -249,38 +231,30 @@ def swept_values(experiment: Experiment) -> dict[str, tuple[Scalar, ...]]:
 
 def settings_at(experiment: Experiment, point: Point) -> dict[str, tuple[Place, Scalar]]:
     """Return per key that a combination sets where it stands in the document, and its value."""
-    case = point.get(CASE)
-    named = {} if case is None else experiment.cases[str(case)]
-    found = {key: (("cases", str(case), key), value) for key, value in named.items()}
-    return found | {
-        key: (("sweep", key, experiment.sweep[key].index(value)), value)
-        for key, value in point.items()
-        if key != CASE
+    case = str(point.get(CASE))
+    settings: dict[str, tuple[Place, Scalar]] = {
+        key: (("cases", case, key), value) for key, value in experiment.cases.get(case, {}).items()
     }
+    for key, values in experiment.sweep.items():
+        if key in point:
+            settings[key] = (("sweep", key, values.index(point[key])), point[key])
+    return settings
 
 
-def target_of(experiment: Experiment, key: str) -> Place:
+def find_target(experiment: Experiment, key: str) -> Place:
     """Return the place in the document that a key sets.
 
     :raises ValueError: if the key names no place that can be set.
     """
-    entries: dict[str, Place] = {one.flow: ("workload", row) for row, one in enumerate(experiment.workload)}
-    entries |= {one.event: ("events", row) for row, one in enumerate(experiment.events)}
-    first, dot, rest = key.partition(".")
-    if (rest or first) in NAMES:
-        raise ValueError("a name cannot be swept")
-    if not dot:
-        if len(experiment.workload) > 1:
-            raise ValueError(f"there are several flows; expected {experiment.workload[0].flow}.{key}")
-        return "workload", 0, key
-    if first == "links":
-        name, _, field = rest.rpartition(".")
-        return "links", name, field
-    if first in SECTIONS:
-        return first, *rest.split(".")
-    if first not in entries:
-        raise ValueError(absent("flow or event", first, [*entries, *SECTIONS]))
-    return *entries[first], *rest.split(".")
+    name, *fields = key.split(".")
+    places: dict[str, Place] = {section: (section,) for section in SECTIONS}
+    places |= {one.name: ("workload", row) for row, one in enumerate(experiment.workload)}
+    places |= {one.name: ("events", row) for row, one in enumerate(experiment.events)}
+    if name not in places:
+        raise ValueError(absent("flow or event", name, places))
+    if not fields or fields[0] in ("flow", "event"):
+        raise ValueError("no field that can be swept; expected NAME.field, such as soykb.size")
+    return *places[name], *fields
 
 
 def experiment_at(experiment: Experiment, point: Point) -> Experiment:
@@ -289,29 +263,24 @@ def experiment_at(experiment: Experiment, point: Point) -> Experiment:
     :raises InvalidInput: if a value is refused; names the field in the document.
     :raises ValueError: if a key names no place.
     """
-    changed = settings_at(experiment, point)
-    if not changed:
+    settings = settings_at(experiment, point)
+    if not settings:
         return experiment
     data = experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    for key, (_, value) in changed.items():
-        _put(data, target_of(experiment, key), value)
+    for key, (_, value) in settings.items():
+        _put(data, find_target(experiment, key), value)
     return yamlfile.check_model(data, Experiment)
 
 
-def _put(data: Any, where: Place, value: Scalar) -> None:
-    *way, last = where
-    for step in way:
-        if isinstance(data, list) and not isinstance(step, int):
-            raise ValueError(f"{step!r} is inside a list, which cannot be swept")
-        if isinstance(data, dict) and not isinstance(data.get(step), dict | list):
+def _put(data: Any, place: Place, value: Scalar) -> None:
+    """Set the value at a place; mappings on the way there are made."""
+    for step, following in itertools.pairwise(place):
+        if isinstance(following, str) and isinstance(step, str) and not isinstance(data.get(step), dict):
             data[step] = {}
         data = data[step]
-    if not isinstance(data, dict):
-        raise ValueError(f"{last!r} is inside a list, which cannot be swept")
-    data[last] = value
+    data[place[-1]] = value
 
 
 def matches(point: Point, policy: str, where: Mapping[str, Scalar]) -> bool:
     """Return whether a combination under a policy is meant by a ``where``."""
-    known = {**point, POLICY: policy}
-    return all(key in known and known[key] == value for key, value in where.items())
+    return {**point, POLICY: policy}.items() >= where.items()

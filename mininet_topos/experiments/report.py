@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 
 from adon.errors import InvalidInput
 from mininet_topos.experiments.charts import draw_plot, draw_timeline
-from mininet_topos.experiments.document import MEASURES, Experiment, parse_quantity
+from mininet_topos.experiments.document import Experiment, parse_quantity
 from mininet_topos.experiments.loading import parse_experiment
 from mininet_topos.experiments.measures import (
     CONFIDENCE,
@@ -157,7 +157,7 @@ def render_report(run: JudgedRun) -> str:
             for n, (title, one) in enumerate(drawn)
         ],
         figures=[row for name in experiment.figures for row in list_figure_rows(experiment, observed, name)],
-        meanings={str(one.of).replace("_", " "): MEASURES[one.of][1] for one in experiment.figures.values()},
+        meanings={one.of.replace("_", " "): one.of.about for one in experiment.figures.values()},
         timelines=[
             (trial, one, _embed(one.chart, f"trial-{trial.number}", program)) for trial, one in timelines
         ],

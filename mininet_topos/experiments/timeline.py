@@ -8,7 +8,6 @@ Each step starts once or is skipped once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from adon.values import FrozenMap
 from measurement.model import Metric
 from mininet_topos.experiments.document import Event, Moment, Phase
 from mininet_topos.experiments.plan import PlannedFlow, Trial
-from mininet_topos.experiments.results import FlowRow, FlowState, Tables
+from mininet_topos.experiments.results import FlowRow, Tables
 
 _END = "/end"
 
@@ -68,7 +67,6 @@ class Skip:
 
 
 Action = Start | Skip
-_Key = tuple[str, Phase]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +79,14 @@ class Timeline:
     """
 
     waiting: tuple[Step, ...]
-    came: FrozenMap[_Key, float] = field(default_factory=FrozenMap)
-    impossible: FrozenMap[_Key, str] = field(default_factory=FrozenMap)
+    came: FrozenMap[tuple[str, Phase], float] = field(default_factory=FrozenMap)
+    impossible: FrozenMap[tuple[str, Phase], str] = field(default_factory=FrozenMap)
 
     def due(self, step: Step) -> float | None:
         """Return when a waiting step starts; None while that is unknown."""
         if step.after is None:
             return step.at
-        came = self.came.get((step.after.of, step.after.what))
+        came = self.came.get(step.after.key)
         return None if came is None else came + step.after.wait
 
     @property
@@ -97,15 +95,10 @@ class Timeline:
         return min((at for at in map(self.due, self.waiting) if at is not None), default=None)
 
     @property
-    def awaited(self) -> frozenset[_Key]:
+    def awaited(self) -> frozenset[tuple[str, Phase]]:
         """Moments for which steps wait."""
-        wanted = {(step.after.of, step.after.what) for step in self.waiting if step.after is not None}
+        wanted = {step.after.key for step in self.waiting if step.after is not None}
         return frozenset(wanted - self.came.keys() - self.impossible.keys())
-
-
-def end_of(name: str) -> str:
-    """Return the step that ends a flow or an event."""
-    return name + _END
 
 
 def ended_by(step: str) -> str | None:
@@ -115,19 +108,19 @@ def ended_by(step: str) -> str | None:
 
 def start_timeline(trial: Trial) -> Timeline:
     """Return the state before the start of a trial."""
-    flows = [step for flow in trial.flows for step in _steps(flow)]
-    return Timeline((*flows, *(step for event in trial.events for step in _steps(event))))
+    parts: list[PlannedFlow | Event] = [*trial.flows, *trial.events]
+    return Timeline(tuple(step for part in parts for step in _list_steps(part)))
 
 
-def _steps(one: PlannedFlow | Event) -> Iterator[Step]:
-    yield Step(one.name, one.at, one.after)
-    if one.lasts is not None:
+def _list_steps(part: PlannedFlow | Event) -> list[Step]:
+    steps = [Step(part.name, part.at, part.after)]
+    if part.lasts is not None:
         # The wait is a number here, not text that pydantic parses.
-        yield Step(
-            end_of(one.name), after=Moment.model_construct(of=one.name, what=Phase.BEGINS, wait=one.lasts)
-        )
-    elif one.until is not None:
-        yield Step(end_of(one.name), after=one.until)
+        end = Moment.model_construct(of=part.name, what=Phase.BEGINS, wait=part.lasts)
+        steps.append(Step(part.name + _END, after=end))
+    elif part.until is not None:
+        steps.append(Step(part.name + _END, after=part.until))
+    return steps
 
 
 def advance(state: Timeline, occurrence: Occurrence, now: float) -> tuple[Timeline, tuple[Action, ...]]:
@@ -152,29 +145,23 @@ def _record(state: Timeline, occurrence: Occurrence) -> Timeline:
         case Impossible(of, whats, reason):
             new = {(of, what): reason for what in whats if (of, what) not in state.came}
             return replace(state, impossible=FrozenMap(new | state.impossible))
-        case _:
+        case None:
             return state
 
 
 def _skip_impossible(state: Timeline) -> tuple[Timeline, tuple[Skip, ...]]:
     skipped: list[Skip] = []
-    while found := next(((step, why) for step in state.waiting if (why := _obstacle(state, step))), None):
-        step, reason = found
-        skipped.append(Skip(step.name, reason))
-        left = replace(state, waiting=tuple(other for other in state.waiting if other is not step))
-        state = _record(left, Impossible(step.name, frozenset(Phase), f"{step.name} was skipped"))
+    while blocked := {
+        step.name: step.after.key
+        for step in state.waiting
+        if step.after is not None and step.after.key in state.impossible
+    }:
+        for name, (of, what) in blocked.items():
+            skipped.append(Skip(name, f"{of} never {what}: {state.impossible[of, what]}"))
+            state = _record(state, Impossible(name, frozenset(Phase), f"{name} was skipped"))
+        waiting = tuple(step for step in state.waiting if step.name not in blocked)
+        state = replace(state, waiting=waiting)
     return state, tuple(skipped)
-
-
-def _obstacle(state: Timeline, step: Step) -> str | None:
-    if step.after is None or (step.after.of, step.after.what) in state.came:
-        return None
-    reason = state.impossible.get((step.after.of, step.after.what))
-    return None if reason is None else f"{step.after.of} never {step.after.what.value}: {reason}"
-
-
-UNCHANGED = ("stay", "end")
-"""Outcomes that leave a flow where it was."""
 
 
 class Turn(NamedTuple):
@@ -194,7 +181,7 @@ def find_turns(tables: Tables, flow: str) -> list[tuple[float, Turn]]:
     found: list[tuple[float, Turn]] = []
     for row in sorted((row for row in tables.decisions if row.flow == flow), key=lambda row: row.at):
         turn = Turn(row.outcome, row.path, row.site)
-        if row.outcome not in UNCHANGED and (not found or found[-1][1] != turn):
+        if row.outcome not in ("stay", "end") and (not found or found[-1][1] != turn):
             found.append((row.at, turn))
     return found
 
@@ -206,60 +193,28 @@ def find_flows(tables: Tables, name: str | None) -> list[FlowRow]:
 
 def time_of(tables: Tables, moment: Moment) -> float | None:
     """Return when a moment was, in seconds after the start of the trial; None if it did not come."""
-    is_event = any(row.event == moment.of for row in tables.events)
-    at = _event_time(tables, moment) if is_event else _flow_time(tables, moment)
+    turns = {turn.outcome: at for at, turn in reversed(find_turns(tables, moment.of))}
+    phases = {row.phase: row.at for row in tables.events if row.event == moment.of and not row.problem}
+    asked = began = phases.get("begins")
+    ended = phases.get("ends")
+    for row in find_flows(tables, moment.of):
+        asked, began, ended = row.asked, row.began, row.ended
+    times = {
+        Phase.ASKED: asked,
+        Phase.ADMITTED: turns.get("admit"),
+        Phase.BEGINS: began,
+        Phase.TESTED: _find_test_time(tables, began),
+        Phase.RETESTED: _find_test_time(tables, ended),
+        Phase.MOVED: turns.get("move"),
+        Phase.ENDS: turns.get("reject") if ended is None else ended,
+    }
+    at = times[moment.what]
     return None if at is None else at + moment.wait
 
 
-def _event_time(tables: Tables, moment: Moment) -> float | None:
-    phase = "ends" if moment.what in (Phase.ENDS, Phase.RETESTED) else "begins"
-    done = (row for row in tables.events if row.event == moment.of and not row.problem)
-    at = min((row.at for row in done if row.phase == phase), default=None)
-    return _test_time(tables, at) if moment.what in (Phase.TESTED, Phase.RETESTED) else at
-
-
-def _flow_time(tables: Tables, moment: Moment) -> float | None:
-    rows = find_flows(tables, moment.of)
-    carried = [row for row in rows if row.state != FlowState.REJECTED]
-    match moment.what:
-        case Phase.ENDS:
-            return _last(_end_time(tables, row) for row in rows)
-        case Phase.TESTED:
-            return _last(_test_time(tables, row.began) for row in carried)
-        case Phase.RETESTED:
-            return _last(_test_time(tables, row.ended) for row in carried)
-        case Phase.ASKED:
-            return _first(row.asked for row in rows)
-        case Phase.BEGINS:
-            return _first(row.began for row in rows)
-        case Phase.ADMITTED:
-            return _first(_turn_time(tables, row, "admit") for row in rows)
-        case Phase.MOVED:
-            return _first(_turn_time(tables, row, "move") for row in rows)
-
-
-def _first(times: Iterable[float | None]) -> float | None:
-    return min((at for at in times if at is not None), default=None)
-
-
-def _last(times: Iterable[float | None]) -> float | None:
-    """None if any is missing."""
-    found: Sequence[float | None] = list(times)
-    return None if None in found else max((at for at in found if at is not None), default=None)
-
-
-def _end_time(tables: Tables, row: FlowRow) -> float | None:
-    return row.ended if row.ended is not None else _turn_time(tables, row, "reject")
-
-
-def _turn_time(tables: Tables, row: FlowRow, outcome: str) -> float | None:
-    return next((at for at, turn in find_turns(tables, row.flow) if turn.outcome == outcome), None)
-
-
-def _test_time(tables: Tables, since: float | None) -> float | None:
-    """When each tested path had a result again; rows hold the time of the result, not of the test's start."""
-    if since is None:
-        return None
+def _find_test_time(tables: Tables, since: float | None) -> float | None:
+    """Return when each tested path had a result again; rows hold the time of the result."""
     tests = [row for row in tables.measurements if row.metric == Metric.THROUGHPUT and row.value is not None]
-    paths = {row.path for row in tests}
-    return _last(_first(row.at for row in tests if row.path == path and row.at > since) for path in paths)
+    later = [row for row in tests if since is not None and row.at > since]
+    first = {row.path: row.at for row in sorted(later, key=lambda row: row.at, reverse=True)}
+    return max(first.values(), default=None) if len(first) == len({row.path for row in tests}) else None

@@ -17,7 +17,7 @@ from adon.errors import AdonError, Unavailable
 from adon.timestamps import format_time
 from mininet_topos.experiments.document import Event, LinkEvent, Phase
 from mininet_topos.experiments.document import Load as LoadEvent
-from mininet_topos.experiments.plan import PlannedFlow, campus_of, paths_between
+from mininet_topos.experiments.plan import PlannedFlow, paths_between
 from mininet_topos.experiments.policies import AdonPolicy, FlowUpdate, PathPolicy, UpdateKind
 from mininet_topos.experiments.results import (
     DecisionRow,
@@ -321,10 +321,8 @@ class TrialRun:
         load = event.load
         assert isinstance(load, LoadEvent)  # noqa: S101 - the caller has looked
         path = self._topo.paths[load.path]
-        origin = path.campuses[0] if load.origin is None else campus_of(self._topo, load.origin)
-        campuses = sorted(path.campuses, key=lambda campus: campus != origin)
         source, destination = (
-            (self._topo.campuses[campus].measuring, path.addresses[campus]) for campus in campuses
+            (self._topo.campuses[campus].measuring, path.addresses[campus]) for campus in path.campuses
         )
         return Load(
             source,

@@ -9,16 +9,16 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from adon.units import format_duration, format_rate, format_ratio, format_size
+from adon.units import UNITS
 from adon.values import FrozenMap
 from measurement.evaluation.intervals import Interval
 from mininet_topos.experiments.document import (
-    AnyCheck,
+    Check,
     DecisionsCheck,
     ExpectedDecision,
     Experiment,
@@ -31,26 +31,22 @@ from mininet_topos.experiments.document import (
     parse_quantity,
 )
 from mininet_topos.experiments.measures import (
-    MIXED,
     Observed,
     full_scale_factor,
-    is_mixed,
     mean_ratio,
     sample_figure,
     summarise,
 )
-from mininet_topos.experiments.plan import list_points, matches, swept_values
+from mininet_topos.experiments.plan import POLICY, count_points, swept_values
 from mininet_topos.experiments.results import Completion, RunInfo, Tables, TrialRecord
 from mininet_topos.experiments.timeline import Turn, find_flows, find_turns
 
 LONG = 10_000.0
 """Seconds from which a time is written in hours; shorter times stand beside a paper's seconds."""
-_FORMATS = {
-    Unit.SECONDS: format_duration,
-    Unit.BITS_PER_SECOND: format_rate,
-    Unit.BYTES: format_size,
-    Unit.RATIO: format_ratio,
-}
+OVERLAP = "tests-overlapped"
+"""``event`` of the row that a trial writes for tests that conflict and overlapped."""
+SHOWN = 3
+"""Differences that a verdict lists."""
 
 
 def format_quantity(value: float, unit: Unit) -> str:
@@ -61,7 +57,7 @@ def format_quantity(value: float, unit: Unit) -> str:
         return f"-{format_quantity(-value, unit)}"
     if unit is Unit.SECONDS and 1 <= value < LONG:
         return f"{value:.4g} s"
-    return _FORMATS[unit](value)
+    return UNITS[unit][1](value)
 
 
 def format_interval(interval: Interval | None, unit: Unit | None) -> str:
@@ -73,11 +69,6 @@ def format_interval(interval: Interval | None, unit: Unit | None) -> str:
         return "-"
     ends = (interval.low, interval.high)
     return " to ".join(f"{end:.3g}" if unit is None else format_quantity(end, unit) for end in ends)
-
-
-OVERLAP = "tests-overlapped"
-"""``event`` of the row that a trial writes for tests that conflict and overlapped."""
-Bounds = tuple[float | None, float | None]
 
 
 class Outcome(StrEnum):
@@ -119,14 +110,18 @@ class Verdict:
     discrepancy: str = ""
 
 
-class _MissingError(Exception):
-    """A figure has no value to judge; the message states why."""
+class RepetitionsCheck(Check):
+    """Repetitions of a trial decide the same; every run with several is judged by it."""
+
+    check: str = "repetitions decide the same"
 
 
 def judge_all(experiment: Experiment, observed: Observed) -> list[Verdict]:
     """Return the verdict on each check, and on whether repetitions decide the same."""
-    found = [judge(check, experiment, observed) for check in experiment.checks]
-    return [*found, *_judge_repetitions(experiment, observed)]
+    checks: list[Check] = list(experiment.checks)
+    if experiment.repetitions > 1 and any(tables.decisions for tables in observed.by_trial.values()):
+        checks.append(RepetitionsCheck())
+    return [judge(check, experiment, observed) for check in checks]
 
 
 def conclude(info: RunInfo, verdicts: Sequence[Verdict]) -> Conclusion:
@@ -143,260 +138,225 @@ def conclude(info: RunInfo, verdicts: Sequence[Verdict]) -> Conclusion:
     return Conclusion.HELD_WITH_DISCREPANCIES if unmet else Conclusion.HELD
 
 
-def judge(check: AnyCheck, experiment: Experiment, observed: Observed) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class _Judgement:
+    is_held: bool
+    found: str
+    doubt: str = ""
+
+
+class _MissingError(Exception):
+    """A figure has no value to judge; the message states why."""
+
+
+def judge(check: Check, experiment: Experiment, observed: Observed) -> Verdict:
     """Return the verdict on a check."""
-    bounds, paper = _describe(check)
-    verdict = Verdict(check.check, Outcome.CANNOT_SAY, bounds, "nothing", paper, "", check.discrepancy)
+    paper = "" if check.paper is None else str(check.paper)
+    verdict = Verdict(
+        check.check, Outcome.CANNOT_SAY, _describe(check), "nothing", paper, discrepancy=check.discrepancy
+    )
     try:
-        match check:
-            case RatioCheck():
-                held, found, doubt = _judge_ratio(check, experiment, observed)
-            case ValueCheck():
-                held, found, doubt = _judge_value(check, experiment, observed)
-            case OrderCheck():
-                held, found, doubt = _judge_order(check, experiment, observed)
-            case DecisionsCheck():
-                held, found, doubt = _judge_decisions(check, experiment, observed)
-            case ScheduleCheck():
-                held, found, doubt = _judge_schedule(observed)
+        found = _JUDGES[type(check)](check, experiment, observed)
     except _MissingError as error:
         return replace(verdict, doubt=str(error))
-    outcome = Outcome.HELD if held else Outcome.NOT_HELD
-    return replace(verdict, outcome=outcome, found=found, doubt=doubt)
+    outcome = Outcome.HELD if found.is_held else Outcome.NOT_HELD
+    return replace(verdict, outcome=outcome, found=found.found, doubt=found.doubt)
 
 
-def _describe(check: AnyCheck) -> tuple[str, str]:
-    """Bounds and the paper's value."""
+def _describe(check: Check) -> str:
+    """Return what a check demands."""
     match check:
         case RatioCheck():
-            paper = "" if check.paper is None else f"{check.paper:g}"
-            return f"{' / '.join(check.ratio)} {_bounds_text(check.between)}", paper
+            return f"{' / '.join(check.ratio)} {_describe_bounds(check.between)}"
         case ValueCheck():
-            return f"{check.value} {_bounds_text(check.between)}", str(check.paper or "")
+            return f"{check.value} {_describe_bounds(check.between)}"
         case OrderCheck():
             over = "" if check.over is None else f" over {check.over}"
-            within = f" (within {check.within:.3g})" if check.within else ""
-            return f"{', '.join(check.figures)}{over} is {check.trend}{within}", check.paper or ""
+            return f"{', '.join(check.figures)}{over} is {check.trend}"
         case DecisionsCheck():
-            return "; ".join(map(_expected_text, check.decisions)), ""
-        case ScheduleCheck():
-            return "no two tests that conflict overlapped", ""
+            return "; ".join(map(_describe_decision, check.decisions))
+        case RepetitionsCheck():
+            return "the same decisions"
+        case _:
+            return "no two tests that conflict overlapped"
 
 
-def _expected_text(expected: ExpectedDecision) -> str:
+def _describe_decision(expected: ExpectedDecision) -> str:
     because = f" because of {expected.reason}" if expected.reason else ""
     return f"{expected.flow}: {Turn(expected.outcome, expected.path, expected.site)}{because}"
 
 
-def _bounds_text(between: tuple[Any, Any]) -> str:
+def _describe_bounds(between: tuple[Any, Any]) -> str:
     low, high = between
     if low is None:
         return f"at most {high}"
     return f"at least {low}" if high is None else f"from {low} to {high}"
 
 
-Judgement = tuple[bool, str, str]
-"""Whether a check held, what was found, and the doubt."""
-
-
-def _values(
+def _read_values(
     name: str, experiment: Experiment, observed: Observed, where: Mapping[str, Scalar] = FrozenMap()
 ) -> dict[int, float]:
-    """A figure per repetition; every repetition must have a value."""
+    """Return a figure by repetition; every repetition must have a value."""
     figure = experiment.figures[name]
     samples = sample_figure(observed, figure, where)
     known = {one.trial.repetition: one.value for one in samples if one.value is not None}
     if len(samples) < experiment.repetitions:
-        number = f"of {name} {len(samples)} of {experiment.repetitions} repetitions are complete"
-        middle = (
-            f", so far {format_quantity(statistics.median(known.values()), figure.unit)}" if known else ""
-        )
-        raise _MissingError(number + middle)
+        raise _MissingError(f"of {name} {len(samples)} of {experiment.repetitions} repetitions are complete")
     if missing := [one.trial for one in samples if one.value is None]:
         numbers = ", ".join(str(trial.repetition) for trial in missing)
-        cause = _unfinished(observed.tables(missing[0]), figure.flow)
+        cause = _find_cause(observed.tables(missing[0]), figure.flow)
         raise _MissingError(f"{name} has no value in repetition {numbers}{cause}")
     return known
 
 
-def _unfinished(tables: Tables, flow: str | None) -> str:
+def _find_cause(tables: Tables, flow: str | None) -> str:
     for row in find_flows(tables, flow):
         if row.state != "finished":
             return f": {row.flow} is {row.state}" + (f" ({row.problem})" if row.problem else "")
     return ""
 
 
-def _judge_ratio(check: RatioCheck, experiment: Experiment, observed: Observed) -> Judgement:
-    over, under = (_values(name, experiment, observed) for name in check.ratio)
+def _judge_bounds(
+    value: float, interval: Interval | None, bounds: tuple[float | None, float | None], found: str
+) -> _Judgement:
+    low = -math.inf if bounds[0] is None else bounds[0]
+    high = math.inf if bounds[1] is None else bounds[1]
+    is_held, doubt = low <= value <= high, ""
+    if interval is None:
+        doubt = "of one repetition"
+    elif is_held and not (low <= interval.low and interval.high <= high):
+        doubt = "the interval reaches beyond the bounds"
+    elif not is_held and interval.low <= high and interval.high >= low:
+        doubt = "the interval reaches into the bounds"
+    return _Judgement(is_held, found, doubt)
+
+
+def _judge_ratio(check: RatioCheck, experiment: Experiment, observed: Observed) -> _Judgement:
+    over, under = (_read_values(name, experiment, observed) for name in check.ratio)
     pairs = [(over[repetition], under[repetition]) for repetition in over]
     if any(one <= 0 or other <= 0 for one, other in pairs):
         raise _MissingError("a figure is 0, so there is no ratio")
-    middle, between = mean_ratio(pairs)
-    held = _is_between(middle, check.between)
-    interval = "" if between is None else f" ({format_interval(between, None)})"
-    return held, f"{middle:.3g}{interval}", _interval_doubt(held, between, check.between)
+    middle, interval = mean_ratio(pairs)
+    shown = "" if interval is None else f" ({format_interval(interval, None)})"
+    return _judge_bounds(middle, interval, check.between, f"{middle:.3g}{shown}")
 
 
-def _judge_value(check: ValueCheck, experiment: Experiment, observed: Observed) -> Judgement:
-    figure, info = experiment.figures[check.value], observed.info
-    summary = summarise(list(_values(check.value, experiment, observed).values()))
-    if summary is None:
-        raise _MissingError(f"{check.value} has no value")
-    if figure.unit is Unit.BYTES and is_mixed(figure, experiment, info):
-        raise _MissingError(f"{check.value}: {MIXED}")
-    full = full_scale_factor(figure, experiment, info)
+def _judge_value(check: ValueCheck, experiment: Experiment, observed: Observed) -> _Judgement:
+    figure = experiment.figures[check.value]
+    summary = summarise(list(_read_values(check.value, experiment, observed).values()))
+    full = full_scale_factor(figure, experiment, observed.info)
+    if summary is None or (full is None and figure.unit is Unit.BYTES):
+        raise _MissingError(f"{check.value} has no value at full scale")
     # Bounds of times are as measured; all others are at full scale.
     factor = 1.0 if full is None or figure.unit is Unit.SECONDS else full
     low, high = (None if one is None else parse_quantity(one, figure.unit) for one in check.between)
-    held = _is_between(summary.median * factor, (low, high))
-    between = summary.interval and Interval(summary.interval.low * factor, summary.interval.high * factor)
+    interval = summary.interval and Interval(summary.interval.low * factor, summary.interval.high * factor)
     found = format_quantity(summary.median, figure.unit)
-    if full not in (None, 1):
-        found += f" ({format_quantity(summary.median * (full or 1), figure.unit)} at full scale)"
-    return held, found, _interval_doubt(held, between, (low, high))
+    if full is not None and full != 1:
+        found += f" ({format_quantity(summary.median * full, figure.unit)} at full scale)"
+    return _judge_bounds(summary.median * factor, interval, (low, high), found)
 
 
-def _judge_order(check: OrderCheck, experiment: Experiment, observed: Observed) -> Judgement:
-    first = check.figures[0]
+def _judge_order(check: OrderCheck, experiment: Experiment, observed: Observed) -> _Judgement:
     if check.over is None:
-        named = [(name, _values(name, experiment, observed)) for name in check.figures]
+        values = {name: _read_values(name, experiment, observed) for name in check.figures}
     else:
-        over = swept_values(experiment)[check.over]
-        named = [(str(value), _values(first, experiment, observed, {check.over: value})) for value in over]
-    values = [list(its.values()) for _, its in named]
-    middles = [statistics.median(its) for its in values]
-    held, unit = _is_ordered(middles, check), experiment.figures[first].unit
-    found = ", ".join(
-        f"{name}: {format_quantity(m, unit)}" for (name, _), m in zip(named, middles, strict=True)
-    )
-    return held, found, _order_doubt(values, check) if held else ""
+        values = {
+            str(value): _read_values(check.figures[0], experiment, observed, {check.over: value})
+            for value in swept_values(experiment)[check.over]
+        }
+    middles = {name: statistics.median(its.values()) for name, its in values.items()}
+    unit = experiment.figures[check.figures[0]].unit
+    found = ", ".join(f"{name}: {format_quantity(middle, unit)}" for name, middle in middles.items())
+    rising = list(middles.values()) if check.trend == "rising" else list(middles.values())[::-1]
+    is_held = all(before < after for before, after in itertools.pairwise(rising))
+    doubt = _find_overlap([list(its.values()) for its in values.values()]) if is_held else ""
+    return _Judgement(is_held, found, doubt)
 
 
-def _judge_decisions(check: DecisionsCheck, experiment: Experiment, observed: Observed) -> Judgement:
-    meant = observed.complete({**check.where, "policy": check.policy})
-    points = sum(matches(point, check.policy, check.where) for point in list_points(experiment))
+def _find_overlap(values: Sequence[Sequence[float]]) -> str:
+    """Return the doubt whether neighbours differ."""
+    intervals = [summary.interval for summary in map(summarise, values) if summary is not None]
+    for one, other in itertools.pairwise(intervals):
+        if one is None or other is None:
+            return "of one repetition"
+        if one.low <= other.high and other.low <= one.high:
+            return "intervals of neighbours overlap"
+    return ""
+
+
+def _judge_decisions(check: DecisionsCheck, experiment: Experiment, observed: Observed) -> _Judgement:
+    trials = observed.complete({POLICY: "ours"})
     differences = [
         f"{trial.key}: {difference}"
-        for trial in meant
-        for difference in _unexpected(observed.tables(trial), check.decisions)
+        for trial in trials
+        for difference in _list_unexpected(observed.tables(trial), check.decisions)
     ]
-    if differences:
-        return False, "; ".join(differences[:3]), ""
-    if not meant or len(meant) < experiment.repetitions * points:
-        raise _MissingError(f"{len(meant)} of {experiment.repetitions * points} trials are complete")
-    return True, _in_all(len(meant)), ""
+    return _judge_differences(differences, trials, experiment.repetitions * count_points(experiment))
 
 
-def _judge_schedule(observed: Observed) -> Judgement:
-    meant = observed.complete()
-    if not meant or len(meant) < observed.info.planned:
-        raise _MissingError(f"{len(meant)} of {observed.info.planned} trials are complete")
-    overlaps = [
-        f"{trial.key}: {row.about}"
-        for trial in meant
-        for row in observed.tables(trial).events
-        if row.event == OVERLAP
-    ]
-    return not overlaps, "; ".join(overlaps[:3]) or _in_all(len(meant)), ""
-
-
-def _in_all(trials: int) -> str:
-    return "so in the only trial" if trials == 1 else f"so in all {trials} trials"
-
-
-def _is_between(value: float, bounds: Bounds) -> bool:
-    low, high = bounds
-    return (low is None or value >= low) and (high is None or value <= high)
-
-
-def _interval_doubt(held: bool, between: Interval | None, bounds: Bounds) -> str:
-    if between is None:
-        return "of one repetition"
-    low = -math.inf if bounds[0] is None else bounds[0]
-    high = math.inf if bounds[1] is None else bounds[1]
-    if held:
-        inside = low <= between.low and between.high <= high
-        return "" if inside else "the interval reaches beyond the bounds"
-    return "the interval reaches into the bounds" if between.low <= high and between.high >= low else ""
-
-
-def _order_doubt(values: Sequence[Sequence[float]], check: OrderCheck) -> str:
-    """Where neighbours must differ, whether their intervals do."""
-    if min(map(len, values)) < 2:
-        return "of one repetition"
-    spans = [one.interval for one in map(summarise, values) if one is not None and one.interval is not None]
-    overlap = any(one.low <= other.high and other.low <= one.high for one, other in itertools.pairwise(spans))
-    strict = check.trend != "flat" and not check.within
-    return "intervals of neighbours overlap" if strict and overlap else ""
-
-
-def _is_ordered(values: Sequence[float], check: OrderCheck) -> bool:
-    slack = check.within
-    if check.trend == "flat":
-        mean = statistics.fmean(values)
-        return all(abs(value - mean) <= slack * abs(mean) for value in values)
-    steps = list(itertools.pairwise(values))
-    if check.trend == "rising":
-        return all(after > before if not slack else after >= before * (1 - slack) for before, after in steps)
-    return all(after < before if not slack else after <= before * (1 + slack) for before, after in steps)
-
-
-def _unexpected(tables: Tables, decisions: Sequence[ExpectedDecision]) -> Iterator[str]:
-    """Flows whose decisions are not the expected ones."""
+def _list_unexpected(tables: Tables, decisions: Sequence[ExpectedDecision]) -> Iterator[str]:
+    """Yield flows whose first decisions are not the expected ones."""
     for flow in dict.fromkeys(one.flow for one in decisions):
-        listed = [one for one in decisions if one.flow == flow]
-        expected = [one for one in listed if one.outcome != "end"]
-        found = [turn for _, turn in find_turns(tables, flow)]
-        if len(expected) < len(listed) and all(row.ended is None for row in find_flows(tables, flow)):
-            yield f"{flow}: does not end"
-        if len(found) < len(expected) or not all(map(_fits, expected, found)):
-            yield f"{flow}: {_turns_text(found)}"
+        expected = [one for one in decisions if one.flow == flow]
+        turns = [turn for _, turn in find_turns(tables, flow)]
+        wanted = [
+            Turn(one.outcome, one.path or turn.path, one.site or turn.site)
+            for one, turn in zip(expected, turns, strict=False)
+        ]
+        if len(wanted) < len(expected) or wanted != turns[: len(wanted)]:
+            yield f"{flow}: {_format_turns(turns)}"
         for one in expected:
-            reasons = [
-                row.reason for row in tables.decisions if (row.flow, row.outcome) == (flow, one.outcome)
-            ]
-            if not any(one.reason in reason for reason in reasons):
-                yield f"{flow}: {one.outcome} because of {'; '.join(reasons) or 'nothing'}"
+            rows = [row for row in tables.decisions if (row.flow, row.outcome) == (flow, one.outcome)]
+            reasons = "; ".join(row.reason for row in rows)
+            if one.reason not in reasons:
+                yield f"{flow}: {one.outcome} because of {reasons}"
 
 
-def _fits(expected: ExpectedDecision, turn: Turn) -> bool:
-    return (
-        expected.outcome == turn.outcome
-        and expected.path in (None, turn.path)
-        and expected.site in (None, turn.site)
-    )
-
-
-def _turns_text(turns: Sequence[Turn]) -> str:
+def _format_turns(turns: Sequence[Turn]) -> str:
     return ", ".join(map(str, turns)) or "no decision"
 
 
-def _judge_repetitions(experiment: Experiment, observed: Observed) -> Iterator[Verdict]:
-    """Whether repetitions decide the same; times and Q differ, so only outcome, path and site count."""
-    complete = observed.complete()
-    if experiment.repetitions == 1 or not any(observed.tables(trial).decisions for trial in complete):
-        return
-    verdict = Verdict(
-        "repetitions decide the same", Outcome.HELD, "the same decisions", _in_all(len(complete))
-    )
-    if differences := list(_differences(observed, complete)):
-        yield replace(verdict, outcome=Outcome.NOT_HELD, found="; ".join(differences[:3]))
-    elif len(complete) < observed.info.planned:
-        yield replace(verdict, outcome=Outcome.CANNOT_SAY, doubt="trials are missing")
-    else:
-        yield verdict
+def _judge_schedule(_check: ScheduleCheck, _experiment: Experiment, observed: Observed) -> _Judgement:
+    trials = observed.complete()
+    overlaps = [
+        f"{trial.key}: {row.about}"
+        for trial in trials
+        for row in observed.tables(trial).events
+        if row.event == OVERLAP
+    ]
+    return _judge_differences(overlaps, trials, observed.info.planned)
 
 
-def _differences(observed: Observed, trials: Sequence[TrialRecord]) -> Iterator[str]:
-    """Flows about which repetitions decide otherwise than the first one."""
-    groups: dict[tuple[object, ...], list[TrialRecord]] = {}
+def _judge_differences(differences: Sequence[str], trials: Sequence[TrialRecord], planned: int) -> _Judgement:
+    """Return a judgement that one difference decides, and only all trials confirm."""
+    if differences:
+        return _Judgement(False, "; ".join(differences[:SHOWN]))
+    if not trials or len(trials) < planned:
+        raise _MissingError(f"{len(trials)} of {planned} trials are complete")
+    return _Judgement(True, "so in the only trial" if len(trials) == 1 else f"so in all {len(trials)} trials")
+
+
+def _judge_repetitions(_check: RepetitionsCheck, _experiment: Experiment, observed: Observed) -> _Judgement:
+    """Judge only outcome, path and site: times and Q differ."""
+    trials = observed.complete()
+    first: dict[str, TrialRecord] = {}
+    differences: list[str] = []
     for trial in trials:
-        groups.setdefault((trial.policy, *trial.point.items()), []).append(trial)
-    for first, *others in groups.values():
-        for other in others:
-            one, two = observed.tables(first), observed.tables(other)
-            for flow in dict.fromkeys(row.flow for tables in (one, two) for row in tables.decisions):
-                before, after = ([turn for _, turn in find_turns(tables, flow)] for tables in (one, two))
-                if before != after:
-                    said = f"{_turns_text(before)} ({first.key}), but {_turns_text(after)} ({other.key})"
-                    yield f"{flow}: {said}"
+        other = first.setdefault(trial.key.rpartition(" / ")[0], trial)
+        tables = (observed.tables(other), observed.tables(trial))
+        for flow in dict.fromkeys(row.flow for one in tables for row in one.decisions):
+            before, after = (_format_turns([turn for _, turn in find_turns(one, flow)]) for one in tables)
+            if before != after:
+                differences.append(f"{flow}: {before} ({other.key}), but {after} ({trial.key})")
+    return _judge_differences(differences, trials, observed.info.planned)
+
+
+_JUDGES: Mapping[type[Check], Callable[[Any, Experiment, Observed], _Judgement]] = {
+    RatioCheck: _judge_ratio,
+    ValueCheck: _judge_value,
+    OrderCheck: _judge_order,
+    DecisionsCheck: _judge_decisions,
+    ScheduleCheck: _judge_schedule,
+    RepetitionsCheck: _judge_repetitions,
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mininet_topos.experiments.document import DecisionsCheck, Need, RatioCheck, ValueCheck
+from mininet_topos.experiments.document import DecisionsCheck, RatioCheck, ValueCheck
 from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
 from mininet_topos.experiments.plan import Trial, find_needs, plan_trials
 from mininet_topos.experiments.references import find_problems
@@ -79,7 +79,7 @@ def test_a_paper_s_own_value_is_within_the_bounds_on_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["figure-22", "figure-23", "figure-24", "delay-flips"])
 def test_what_needs_delay_says_so(name: str) -> None:
-    assert Need.DELAY in find_needs(load_experiment(name).experiment)
+    assert "delay" in find_needs(load_experiment(name).experiment)
 
 
 def test_the_contending_streams_of_figure_21_leave_around_500_mbps() -> None:

@@ -49,20 +49,38 @@ def test_document_has_no_problem() -> None:
     ("old", "new", "field", "line"),
     [
         ("policies: [ours]", "policies: [always sea]", "policies.0", 6),
+        ("policies: [ours]", "policies: [theirs]", "policies.0", 6),
         ("bulk, template: soykb", "bulk, template: soya", "workload.0.template", 9),
         ("from: mu, to: osu, size", "from: mars, to: osu, size", "workload.0.from", 9),
         ("size: 1 GB, streams: 1", "size: 1 GB, path: sea", "workload.0.path", 9),
         ("size: 1 GB, streams: 1", "size: 1 GB, window: 16 kB", "workload.0.window", 9),
         ("size: 1 GB, streams: 1", "size: 1 GB, rate: 200 Gbps", "workload.0.rate", 9),
+        ("size: 1 GB, streams: 1", "size: 1 GB, protocol: udp", "workload.0.rate", 9),
+        ("to: osu, size", "to: mu-dtn, size", "workload.0.to", 9),
+        ("templates: [soykb]", "templates: [soykb, soykb]", "templates", 5),
         ("[bulk, ends]", "[blk, ends]", "workload.1.after", 10),
+        ("path: al2s, state: down", "path: al2s, delay: 3 s", "events.0.link.delay", 12),
         ("[bulk, ends]", "[late, ends]", "workload.1", 10),
         ("[bulk, ends]", "[cut, admitted]", "workload.1.after", 10),
         ("path: al2s, state", "name: nowhere, state", "events.0.link.name", 12),
         ("bulk.size: [1 GB, 2 GB]", "blk.size: [1 GB, 2 GB]", "sweep.blk.size", 13),
-        ("completion_time, flow: bulk", "jitter, flow: bulk", "figures.time.of", 15),
+        (
+            "completion_time, flow: bulk",
+            "completion_time, where: {policy: theirs}",
+            "figures.time.where.policy",
+            15,
+        ),
         ("completion_time, flow: bulk", "completion_time, flow: blk", "figures.time.flow", 15),
         ("order: time, over", "order: tme, over", "checks.0.order", 17),
-        ("x: bulk.size", "x: policy", "plots.0.y", 19),
+        (
+            "order: time, over: bulk.size, is: rising",
+            "value: time, between: [1 Gbps, null]",
+            "checks.0.between.0",
+            17,
+        ),
+        ("order: time, over: bulk.size, is: rising", "value: time, between: [1 s, null]", "checks.0", 17),
+        ("x: bulk.size", "x: bulk.size, paper: [{x: 1 GB, y: 3 B}]", "plots.0.paper.0.y", 19),
+        ("x: bulk.size", "x: policy", "plots.0", 19),
     ],
 )
 def test_problem_has_field_and_line(old: str, new: str, field: str, line: int) -> None:
@@ -72,6 +90,14 @@ def test_problem_has_field_and_line(old: str, new: str, field: str, line: int) -
 def test_swept_value_has_its_own_line() -> None:
     text = ("sweep: {bulk.size: [1 GB, 2 GB]}", "sweep:\n  bulk.size: [1 GB, 2 GB]\n  bulk.path: [al2s, sea]")
     assert ("sweep.bulk.path.1", 15) in problems(text)
+
+
+def test_fields_of_links_and_tests_can_be_swept() -> None:
+    keys = "sweep: {bulk.size: [1 GB, 2 GB], links.al2s.delay: [1 ms, 2 ms], measuring.throughput: [20 s]}"
+    fixed = ("completion_time, flow: bulk", "completion_time, where: {links.al2s.delay: 1 ms}")
+    assert problems(("sweep: {bulk.size: [1 GB, 2 GB]}", keys), fixed) == set()
+    wrong = keys.replace("[1 ms, 2 ms]", "[1 ms, 2 parsec]")
+    assert ("sweep.links.al2s.delay.1", 13) in problems(("sweep: {bulk.size: [1 GB, 2 GB]}", wrong), fixed)
 
 
 def test_circle_through_two_flows_is_found_once() -> None:
@@ -97,8 +123,11 @@ def test_second_event_on_a_circuit_is_refused() -> None:
     ("old", "new", "field", "line", "code"),
     [
         ("size: 1 GB, streams: 1", "size: 1 parsec", "workload.0.size", 9, "unknown-unit"),
-        ("policies: [ours]", "policies: [theirs]", "policies.0", 6, "invalid"),
         ("templates: [soykb]", "templates: [soya]", "templates.0", 5, "unknown-name"),
+        ("lasts: 5 s, after", "lasts: 5 s, at: 1 s, after", "workload.1.at", 10, "invalid"),
+        ("lasts: 5 s, after", "after", "workload.1.size", 10, "invalid"),
+        ("event: cut", "event: bulk", "events.0", 12, "invalid"),
+        ("order: time, over", "oder: time, over", "checks.0", 17, "invalid"),
     ],
 )
 def test_wrong_unit_or_name_is_refused_when_the_document_is_read(
