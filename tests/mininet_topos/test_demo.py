@@ -101,8 +101,9 @@ def test_missing_byte_fails_the_transfer(figure_18):
 
 
 def test_tests_that_overlapped_fail_the_plan(figure_18):
-    figure_18.events.append(EventRow(1, 3.0, OVERLAP, "tests", "begins", "a and b", ""))
-    assert failed(judge(FIGURE_18, figure_18)) == ["no two conflicting tests overlapped"]
+    overlap = EventRow(1, 3.0, OVERLAP, "tests", "begins", "a and b", "")
+    tables = replace(figure_18, events=[overlap])
+    assert failed(judge(FIGURE_18, tables)) == ["no two conflicting tests overlapped"]
 
 
 @pytest.mark.parametrize("reason", ["layer 3 is better", REASON.replace("al2s", "internet")])
