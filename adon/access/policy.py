@@ -123,9 +123,6 @@ class Action(StrEnum):
 ANONYMOUS: frozenset[Action] = frozenset({Action.HEALTH_READ, Action.PSCONFIG_READ})
 """What nobody needs an identity for."""
 
-SECRET_ANSWERS: frozenset[Action] = frozenset({Action.TOKEN_CREATE})
-"""What is answered once and must be kept nowhere: not in a cache, nor for a repeated request."""
-
 
 class Owned(NamedTuple):
     """An object of a user.

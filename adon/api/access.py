@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from adon.access.audit import Outcome
 from adon.access.policy import Action, Scope
 from adon.access.user_names import PRINCIPALS
-from adon.api.base import ListView, NewestFirstView, View
+from adon.api.base import Ids, ListView, NewestFirstView, Query, View
 from adon.api.times import Time
 from adon.timestamps import When
 from adon.values import Role
@@ -207,3 +207,62 @@ class AuditInOrder(AuditList):
     def newest_first(cls) -> bool:
         """They do not."""
         return False
+
+
+class UserQuery(Query):
+    """Page of users."""
+
+    limit: int = Field(default=100, ge=1, le=500)
+    after: str = Field(default="", max_length=200, description="users whose names come after this one")
+
+
+class UserName(Ids):
+    """Name of a user."""
+
+    name: str = Field(max_length=200)
+
+
+class TokenQuery(Query):
+    """Filter of tokens."""
+
+    owner: str | None = Field(default=None, max_length=200)
+    limit: int = Field(default=100, ge=1, le=500)
+    before: str | None = Field(
+        default=None, max_length=32, description="tokens made before this one (its id)"
+    )
+
+
+class OwnerQuery(Query):
+    """Owner of sessions."""
+
+    owner: str | None = Field(default=None, max_length=200)
+
+
+class SessionQuery(OwnerQuery):
+    """Filter of sessions."""
+
+    limit: int = Field(default=100, ge=1, le=500)
+    before: str | None = Field(
+        default=None, max_length=32, description="sessions that began before this one (its id)"
+    )
+
+
+class AuditQuery(Query):
+    """Filters of the audit log."""
+
+    actor: str | None = Field(default=None, max_length=200)
+    action: str | None = Field(default=None, max_length=64)
+    outcome: Outcome | None = None
+    since: Time | None = None
+    until: Time | None = None
+    limit: int = Field(default=100, ge=1, le=1000)
+    before: int | None = Field(default=None, ge=1, le=2**62, description="lines before this number")
+    after: int | None = Field(
+        default=None, ge=0, le=2**62, description="lines after this number, the oldest first"
+    )
+
+
+class CredentialId(Ids):
+    """Id of a token or of a session."""
+
+    id: str = Field(max_length=32)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from adon.api.base import View
+from adon.api.base import Query, View
 from adon.api.times import Time
 from adon.units import Duration, Rate, Ratio, Size
 
@@ -146,3 +146,9 @@ class AdviceView(View):
     hosts: list[HostAdviceView]
     both_applied: bool
     prediction: PredictionView | None
+
+
+class AdviceQuery(Query):
+    """Path that the advice is for."""
+
+    path: str | None = Field(default=None, max_length=100, description="another one than the flow is on")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import NewestFirstView, View
+from adon.api.base import NewestFirst, NewestFirstView, View
 from adon.api.measurements import SeriesView
 from adon.api.times import Time
 
@@ -86,3 +86,14 @@ class SubscriptionList(NewestFirstView):
     """Subscriptions, the newest first."""
 
     items: list[SubscriptionView]
+
+
+class AlarmQuery(NewestFirst):
+    """Filters of alarms."""
+
+    open: bool = Field(default=False, description="only those in force")
+    since: Time | None = Field(default=None, description="raised then or later")
+    until: Time | None = Field(default=None, description="raised before then")
+    path: str | None = Field(default=None, max_length=100)
+    metric: str | None = Field(default=None, max_length=100)
+    limit: int = Field(default=200, ge=1, le=1000)

@@ -1,10 +1,11 @@
-"""What all documents of the REST API are made of: bases, lists, problems, units."""
+"""Base classes of the documents and queries of the REST API; lists, problems and units."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Literal
+from functools import cache
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
@@ -95,3 +96,64 @@ class Deleted(View):
 
 MAX_BODY = 1_000_000
 """Bytes in one request's body."""
+PREFIX = "/api/v1"
+"""Root of the API in the paths of its addresses."""
+MOST = 500
+"""Items of one page, where a list has no other bound."""
+
+
+class Query(BaseModel):
+    """Base of all queries. An unknown parameter is an error."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    @classmethod
+    def model_json_schema(cls, *arguments: Any, **options: Any) -> dict[str, Any]:
+        """Return the schema; the plain form, which the web framework reads in each request, is cached."""
+        if arguments or options:
+            return super().model_json_schema(*arguments, **options)
+        return _plain_schema(cls)
+
+
+@cache
+def _plain_schema(query: type[Query]) -> dict[str, Any]:
+    return super(Query, query).model_json_schema()
+
+
+Cursor = Annotated[str, Field(max_length=400, description="`next` of the page before")]
+
+
+class NewestFirst(Query):
+    """Page of a list that begins with the newest item."""
+
+    limit: int = Field(default=50, ge=1, le=MOST, description="at most so many items")
+    before: Cursor | None = None
+
+    @property
+    def start(self) -> str | None:
+        """Position after which the page begins; None for the first page."""
+        return self.before
+
+
+class InOrder(Query):
+    """Page of a list in an order of its own."""
+
+    limit: int = Field(default=MOST, ge=1, le=MOST, description="at most so many items")
+    after: Cursor | None = None
+
+    @property
+    def start(self) -> str | None:
+        """Position after which the page begins; None for the first page."""
+        return self.after
+
+
+class Ids(BaseModel):
+    """Base of the parameters in a path: the names of the object that a route is about."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+class ObjectId(Ids):
+    """Id of an object."""
+
+    id: str = Field(max_length=100)

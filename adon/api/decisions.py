@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from adon.api.base import ListView, NewestFirstView, Seconds, View, listed_values
+from adon.api.base import Ids, ListView, NewestFirst, NewestFirstView, Seconds, View, listed_values
 from adon.api.forecasts import ForecastView
 from adon.api.times import Time
 from adon.broker.decision import Outcome
+from adon.values import Name
 
 
 class MetricView(View):
@@ -180,3 +181,21 @@ class WhyNotView(View):
     code: str = Field(description="the version of the code that made the decision")
     this_code: str
     as_recorded: bool = Field(description="whether this code makes the same decision of what it saw")
+
+
+class DecisionQuery(NewestFirst):
+    """Filters of decisions."""
+
+    flow: str | None = Field(default=None, max_length=20, description="as in f-17")
+    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
+    outcome: Annotated[Outcome, listed_values(Outcome)] | None = None
+    path: Name | None = Field(default=None, description="the path that was chosen")
+    site: Name | None = Field(default=None, description="the compute site that was chosen")
+    since: Time | None = Field(default=None, description="made then or later")
+    until: Time | None = Field(default=None, description="made before then")
+
+
+class DecisionId(Ids):
+    """Id of a decision."""
+
+    id: str = Field(max_length=80)

@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import ListView, NewestFirstView, View
+from adon.api.base import MOST, Ids, InOrder, ListView, NewestFirst, NewestFirstView, View
 from adon.api.decisions import DecisionView
 from adon.api.forecasts import ForecastView, ForeseenEndView, MeanRateView
 from adon.api.times import Time
 from adon.broker.flow import FlowRequest, FlowState, Quality
+from adon.values import Name
 
 
 class Connection(View):
@@ -207,3 +208,44 @@ class OutcomeList(NewestFirstView):
     """Outcomes, those of the flows that ended last first."""
 
     items: list[OutcomeView]
+
+
+class FlowId(Ids):
+    """Id of a flow."""
+
+    id: str = Field(max_length=20, description="as in f-17")
+
+
+class FlowQuery(NewestFirst):
+    """Filters of flows."""
+
+    state: FlowState | None = None
+    requester: str | None = Field(default=None, max_length=200)
+    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
+    host: str | None = Field(default=None, max_length=100, description="that it leads from, or to")
+    path: Name | None = Field(default=None, description="that it is on, or was last")
+    since: Time | None = Field(default=None, description="submitted then or later")
+    until: Time | None = Field(default=None, description="submitted before then")
+    text: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="stands in its label, reason, hosts, template or requester",
+    )
+    before: str | None = Field(
+        default=None, max_length=20, description="flows submitted before this one (f-17)"
+    )
+
+
+class HistoryQuery(InOrder):
+    """Steps of a flow's life to show."""
+
+    last: int | None = Field(default=None, ge=1, le=MOST, description="only the last so many steps")
+
+
+class OutcomeQuery(NewestFirst):
+    """Filters of outcomes."""
+
+    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
+    since: Time | None = Field(default=None, description="of flows that ended then or later")
+    limit: int = Field(default=100, ge=1, le=1000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from adon.api.base import Seconds, View
+from adon.api.base import Query, Seconds, View
 from adon.api.times import Time
 
 
@@ -65,3 +65,10 @@ class CalibrationList(View):
     """Forecasts of all finished flows, and apart of those that ran at once and that had waited."""
 
     items: list[CalibrationView]
+
+
+class ForecastQuery(Query):
+    """Flows whose forecasts are compared with their ends."""
+
+    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
+    limit: int = Field(default=500, ge=1, le=5000, description="of so many flows that have ended, the newest")

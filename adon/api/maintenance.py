@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import ListView, View, listed_values
+from adon.api.base import Ids, InOrder, ListView, Query, View, listed_values
 from adon.api.times import Time
 from adon.broker.maintenance import Scope, Stage
 from adon.broker.scenario import Failure
@@ -100,3 +100,26 @@ class RehearsalList(View):
 
     at: Time
     items: list[RehearsalView]
+
+
+class WindowQuery(InOrder):
+    """Filter of maintenance windows."""
+
+    all: bool = Field(default=False, description="also those that are over or cancelled")
+
+
+class WindowId(Ids):
+    """Id of a maintenance window."""
+
+    id: str = Field(max_length=20, description="as in m-3")
+
+
+class WhatIfQuery(Query):
+    """Failure to rehearse; every single failure by default."""
+
+    failure: Failure | None = None
+    name: str | None = Field(
+        default=None,
+        max_length=200,
+        description="a link, path or switch; SWITCH:PORT; m-3, or path:, link:, switch:, site: and a name",
+    )

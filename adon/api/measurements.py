@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import ListView, NewestFirstView, View
+from adon.api.base import Ids, InOrder, ListView, NewestFirst, NewestFirstView, Query, View
 from adon.api.times import Time
+from adon.values import Name
 from measurement.model import Metric
 
 
@@ -246,3 +247,72 @@ class OverlapList(View):
     """Overlaps, the newest first; at most 500."""
 
     items: list[OverlapView]
+
+
+class MeasurementQuery(NewestFirst):
+    """Filters of measurements."""
+
+    path: Name | None = None
+    source: Name | None = Field(default=None, description="the site the path leads from")
+    destination: Name | None = Field(default=None, description="the site it leads to")
+    metric: Metric | None = None
+    since: Time | None = Field(default=None, description="observed then or later")
+    until: Time | None = Field(default=None, description="observed before then")
+    limit: int = Field(default=1000, ge=1, le=10_000)
+
+
+class PlotQuery(Query):
+    """Series, time span and resolution of a plot."""
+
+    path: str = Field(default="", max_length=100, description="empty for a metric of a host")
+    source: str = Field(max_length=100)
+    destination: str = Field(default="", max_length=100)
+    metric: str = Field(max_length=100)
+    since: Time
+    until: Time
+    points: int = Field(default=500, ge=1, le=5000, description="at most so many pieces")
+
+
+class MeshQuery(Query):
+    """Metric of the mesh."""
+
+    metric: Metric = Metric.THROUGHPUT
+    path: str | None = Field(default=None, max_length=100, description="this path alone")
+
+
+class SeriesQuery(InOrder):
+    """Filters of series."""
+
+    path: str | None = Field(default=None, max_length=100, description="empty for metrics of hosts")
+    source: str | None = Field(default=None, max_length=100)
+    destination: str | None = Field(default=None, max_length=100)
+    metric: str | None = Field(default=None, max_length=100)
+
+
+class BoxQuery(SeriesQuery):
+    """Series, time span and width of boxes."""
+
+    group: Literal["hour", "day"] = Field(default="hour", description="a day begins at 00:00 UTC")
+    since: Time | None = Field(default=None, description="two days ago, or 60 for days, if left out")
+    until: Time | None = Field(default=None, description="now, if left out")
+    limit: int = Field(default=20, ge=1, le=100, description="at most so many series")
+
+
+class OverlapQuery(Query):
+    """Start of the time span."""
+
+    since: Time | None = Field(default=None, description="noticed then or later; an hour ago if left out")
+
+
+class ExecutionQuery(NewestFirst):
+    """Time span of planned runs."""
+
+    since: Time | None = Field(default=None, description="planned then or later")
+    until: Time | None = Field(default=None, description="planned before then")
+    limit: int = Field(default=200, ge=1, le=5000)
+
+
+class NetworkName(Ids):
+    """Name of a network."""
+
+    network: str = Field(max_length=200, description="the name of the network in the configuration")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import ListView, View, listed_values
+from adon.api.base import Ids, InOrder, ListView, View, listed_values
 from adon.api.flows import FlowView
 from adon.api.times import Time
 from adon.broker.resources.reservation import Stage
@@ -90,3 +90,15 @@ class ReservationList(ListView):
     """Reservations, in the order in which they were made."""
 
     items: list[ReservationView]
+
+
+class ReservationQuery(InOrder):
+    """Filter of reservations."""
+
+    all: bool = Field(default=False, description="also those that are over or released")
+
+
+class ReservationId(Ids):
+    """Id of a reservation."""
+
+    id: str = Field(max_length=20, description="as in r-3")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from adon.api.base import ListView, NewestFirstView, View
+from adon.api.base import InOrder, ListView, NewestFirst, NewestFirstView, Query, View
 from adon.api.times import Time
 
 
@@ -87,3 +87,28 @@ class SentList(NewestFirstView):
     """What was sent, the newest first."""
 
     items: list[SentView]
+
+
+class RuleQuery(InOrder):
+    """Filters of rules."""
+
+    dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
+    flow: str | None = Field(default=None, description="the rules of this flow (f-17)")
+
+
+class ExplainQuery(Query):
+    """Owner of the rules to explain."""
+
+    of: str = Field(
+        pattern=r"^(f-\d{1,18}|path-\d{1,9}|switch-\d{1,9}|0x[0-9a-f]{1,16})$",
+        description="a flow (f-17), another owner (path-0, switch-2), or a cookie as a switch prints it",
+    )
+
+
+class SentQuery(NewestFirst):
+    """Filters of messages to switches."""
+
+    flow: str | None = Field(default=None, description="what was sent for this flow (f-17)")
+    dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
+    cause: str | None = Field(default=None, max_length=64, description="the event that led to it")
+    limit: int = Field(default=100, ge=1, le=1000)

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from adon.api.base import ListView, NewestFirstView, View
+from adon.api.base import Ids, InOrder, ListView, NewestFirst, NewestFirstView, View
 from adon.api.times import Time
 from adon.broker.sites.jobs import JobRequest, JobState
+from adon.values import Name
 
 
 class CapacityView(View):
@@ -200,3 +201,33 @@ class WorkflowList(ListView):
     items: list[WorkflowView]
     users: list[WorkflowUserView]
     batch_systems: list[BatchView]
+
+
+class SiteName(Ids):
+    """Name of a compute site."""
+
+    name: Name
+
+
+class JobQuery(NewestFirst):
+    """Filters of jobs."""
+
+    site: Name | None = None
+    requester: str | None = Field(default=None, max_length=200)
+    limit: int = Field(default=50, ge=1, le=500)
+    before: str | None = Field(
+        default=None, max_length=20, description="jobs asked for before this one (j-17)"
+    )
+
+
+class JobId(Ids):
+    """Id of a job."""
+
+    id: str = Field(max_length=20, description="as in j-3")
+
+
+class WorkflowQuery(InOrder):
+    """Filters of workflows."""
+
+    host: str | None = Field(default=None, max_length=100)
+    state: Literal["running", "success", "failure", "unknown"] | None = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from adon.api.base import ListView, View
+from adon.api.base import ListView, Query, View
 from adon.api.times import Time
 
 
@@ -69,3 +69,28 @@ class ControllerList(ListView):
     """The active controller; none where none has run."""
 
     items: list[ControllerView]
+
+
+EVENT_KINDS = ("alarm", "notice", "announce", "flow", "decision", "path")
+"""``alarm``, ``notice`` and ``path`` come from the collector, the others from the controller."""
+LONGEST_STREAM_S = 300.0
+"""Seconds after which an event stream ends; clients open it again by themselves, where they left off."""
+
+
+class EventQuery(Query):
+    """Duration and kinds of an event stream."""
+
+    seconds: float = Field(
+        default=LONGEST_STREAM_S, gt=0, le=LONGEST_STREAM_S, description="end after so long"
+    )
+    kinds: str | None = Field(
+        default=None, max_length=200, description=f"these only, with commas between: {', '.join(EVENT_KINDS)}"
+    )
+
+    @field_validator("kinds")
+    @classmethod
+    def _known(cls, text: str | None) -> str | None:
+        for kind in [] if text is None else text.split(","):
+            if kind not in EVENT_KINDS:
+                raise ValueError(f"{kind[:40]!r} is not one of {', '.join(EVENT_KINDS)}")
+        return text

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import NewestFirstView, View, listed_values
+from adon.api.base import NewestFirst, NewestFirstView, View, listed_values
 from adon.api.times import Time
 from adon.studies.model import MOST_TITLE, StudyKind
 
@@ -49,3 +49,10 @@ class StudyList(NewestFirstView):
     """Studies, those of the latest looks at a network first."""
 
     items: list[StudyView]
+
+
+class StudyQuery(NewestFirst):
+    """Filters of studies."""
+
+    kind: Kind | None = None
+    since: Time | None = Field(default=None, description="of this time or later")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import MAX_BODY, ListView, NewestFirstView, ProblemItem, View
+from adon.api.base import MAX_BODY, Ids, ListView, NewestFirstView, ProblemItem, Query, View
 from adon.api.times import Time
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
@@ -217,3 +217,28 @@ class BacktestList(NewestFirstView):
     """Backtests, the newest first."""
 
     items: list[BacktestSummary]
+
+
+class TemplateName(Ids):
+    """Name of a template."""
+
+    name: str = Field(max_length=64, description="as in soykb")
+
+
+class TemplateVersion(TemplateName):
+    """Name and version of a template."""
+
+    version: int = Field(ge=1, le=10**9)
+
+
+class DiffQuery(Query):
+    """Versions to compare; the latest two by default."""
+
+    from_: int | None = Field(default=None, alias="from", ge=1, le=10**9)
+    to: int | None = Field(default=None, ge=1, le=10**9)
+
+
+class BacktestId(Ids):
+    """Id of a backtest."""
+
+    id: str = Field(max_length=20, description="as in b-5f3a9c0d12ab")

@@ -68,11 +68,9 @@ def done(body: View | Mapping[str, Any], status: HTTPStatus, location: str | Non
 
 
 def check_if_match(body: View | Mapping[str, Any]) -> None:
-    """Refuse to change what the client has not seen in its present form; without If-Match it may.
+    """Refuse to change an object that has changed since the client read it.
 
-    :raises PreconditionFailed: if ``If-Match`` is given and names another state.
+    :raises PreconditionFailed: if the request's ``If-Match`` names another state.
     """
-    if "If-Match" not in request.headers:
-        return
-    if not request.if_match.contains(entity_tag(content_of(body))):
+    if "If-Match" in request.headers and not request.if_match.contains(entity_tag(content_of(body))):
         raise PreconditionFailed("If-Match", "it has changed since; read it again")

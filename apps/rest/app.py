@@ -8,79 +8,27 @@ from flask_openapi3.openapi import OpenAPI
 
 import adon
 from adon.api.base import MAX_BODY, ProblemDocument
-from apps.rest import auditing, describing, failures, guard, throttling
-from apps.rest.api import (
+from apps.rest import auditing, describing, dispatch, failures, throttling
+from apps.rest.api import (  # noqa: F401 - each registers its handlers
+    access,
     advice,
     alarms,
-    audit,
-    backtests,
-    configured,
-    controllers,
     decisions,
-    events,
     flows,
-    forecasts,
     health,
-    hosts,
-    measuring,
-    mesh,
+    measurements,
     network,
     operations,
-    outcomes,
-    overlaps,
-    previews,
-    reservations,
     rules,
     schedule,
-    sessions,
     sites,
-    standing,
+    status,
     studies,
     templates,
-    tokens,
-    users,
-    versions,
-    workflows,
 )
 from apps.rest.identity import views as identity
-from apps.rest.json_body import BODILESS, StrictJson
+from apps.rest.request_input import StrictJson
 from apps.rest.services import DESCRIPTION, NAME, Services
-
-PARTS = (
-    templates.api,
-    versions.api,
-    backtests.api,
-    flows.api,
-    previews.api,
-    forecasts.api,
-    decisions.api,
-    outcomes.api,
-    overlaps.api,
-    network.api,
-    hosts.api,
-    rules.api,
-    controllers.api,
-    measuring.api,
-    mesh.api,
-    workflows.api,
-    schedule.api,
-    schedule.open_api,
-    alarms.api,
-    sites.api,
-    operations.api,
-    advice.api,
-    reservations.api,
-    users.api,
-    tokens.api,
-    sessions.api,
-    audit.api,
-    events.api,
-    configured.api,
-    standing.api,
-    studies.api,
-    health.api,
-    health.open_api,
-)
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
@@ -103,7 +51,7 @@ def with_sign_in(app: OpenAPI, parts: Services) -> OpenAPI:
 def create_app(parts: Services) -> OpenAPI:
     """The API over these services.
 
-    :raises AdonError: if a view of the API has no rule that says who may use it.
+    :raises AdonError: if a route has no handler, or a handler no route.
     """
     app = OpenAPI(
         "apps.rest",
@@ -120,13 +68,10 @@ def create_app(parts: Services) -> OpenAPI:
     app.extensions[NAME] = parts
     failures.install(app)
     throttling.install(app)
-    for api in PARTS:
-        app.register_api(api)
+    dispatch.bind_routes(app)
     auditing.install(app)
     app.after_request(_harden)
-    guard.require_actions(app)
     app.extensions[DESCRIPTION] = describing.described(app)
-    app.extensions[BODILESS] = describing.bodiless(app, app.extensions[DESCRIPTION])
     return app
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from flask import Flask, Response, current_app, g, has_request_context, request
+from flask import Flask, Response, g, has_request_context, request
 
 from adon.access.audit import Entry, Outcome
 from adon.access.identity import PREFIX, Actor, digest_of
+from adon.api.base import PREFIX as API_PREFIX
+from adon.api.route import RouteKind
 from adon.errors import AdonError, InvalidInput
-from apps.rest.guard import action_of, only_asks
+from apps.rest.guard import current_route
 from apps.rest.services import services
 
 CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-_API = "/api/v1"
 _TOKEN_LENGTH = len(PREFIX) + 43
 _PAGES = {
     "identity.enter": "session.begin",
@@ -76,8 +77,8 @@ def _note_answer(response: Response) -> Response:
 
 
 def _changes() -> bool:
-    asks = request.endpoint is not None and only_asks(current_app, request.endpoint)
-    return request.method in CHANGES and not asks
+    route = current_route()
+    return request.method in CHANGES and (route is None or route.kind is RouteKind.CHANGE)
 
 
 def _entry(action: str, actor: Actor | None, obj: str, outcome: Outcome, status: int, detail: str) -> Entry:
@@ -117,10 +118,10 @@ def _action() -> str:
     endpoint = request.endpoint
     if endpoint is None:
         return "unknown"
-    found = action_of(current_app, endpoint)
-    return found.value if found is not None else _PAGES.get(endpoint, endpoint)
+    route = current_route()
+    return _PAGES.get(endpoint, endpoint) if route is None else route.action.value
 
 
 def _object(location: str | None = None) -> str:
     path = location if location is not None and location.startswith("/") else request.path
-    return path.removeprefix(_API)
+    return path.removeprefix(API_PREFIX)

@@ -1,25 +1,23 @@
-"""The API's description (OpenAPI 3.1), completed with what holds for every operation alike.
+"""Description of the API (OpenAPI 3.1), made from the table of routes.
 
-The views say what is their own: parameters, bodies, answers.  Here is added what the gate, the checks in
-front of them and the answers' form bring to all: who may, conditions, repeated requests, and the failures
-that these can end in.
+The web framework describes the models of parameters, bodies and answers.  This module adds permissions,
+conditions, repeated requests, and the failures in which a request of a route's form can end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from http import HTTPStatus
+from collections.abc import Mapping
 from typing import Any
 
 from flask_openapi3.openapi import OpenAPI
-from werkzeug.routing import Rule
 
-from adon.access.policy import ANONYMOUS, Action
-from adon.units import EXAMPLES, HELD_IN
+from adon.api.base import PREFIX
+from adon.api.route import DELETE, GET, POST, Route
+from adon.api.routes import ROUTES
+from adon.units import EXAMPLES as QUANTITIES
+from adon.units import HELD_IN
 from apps.rest import repeating
-from apps.rest.api.common import problem_responses
-from apps.rest.examples import EXAMPLES as BODIES
-from apps.rest.guard import action_of
+from apps.rest.examples import EXAMPLES
 
 Json = dict[str, Any]
 
@@ -30,8 +28,21 @@ Send an access token as `Authorization: Bearer <token>`. Quantities that are sen
 that are answered have the unit in their name (`size_bytes`) or beside them. Times are RFC 3339. Failures are
 problem documents (RFC 9457). Lists answer `items` and `next`: what the following page is asked with."""
 
-_UNTAGGED = frozenset({"metrics", "events"})
-"""GETs whose answer is never the same twice: they have no entity tag."""
+SCHEMA = {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}
+CAUSES = {
+    400: "Not JSON",
+    401: "No valid token",
+    403: "Not allowed",
+    404: "Not found",
+    406: "Not offered in this form",
+    409: "Contradicts what is there",
+    412: "Changed since it was read",
+    413: "Too large",
+    415: "Not application/json",
+    422: "An input is wrong",
+    429: "Too many requests",
+    503: "A part of ADON does not answer",
+}
 
 
 def text(description: str, kind: str = "string", **more: Any) -> Json:
@@ -39,8 +50,8 @@ def text(description: str, kind: str = "string", **more: Any) -> Json:
     return {"description": description, "schema": {"type": kind, **more}}
 
 
-ETAG = text("of this very answer; for If-None-Match, and If-Match of what changes it")
 ANSWER_HEADERS: Mapping[str, Json] = {
+    "ETag": text("of this very answer; for If-None-Match, and If-Match of what changes it"),
     "Retry-After": text("seconds after which it may be tried again", "integer"),
     "WWW-Authenticate": text("Bearer"),
     "Location": text("where what was made is"),
@@ -72,23 +83,51 @@ IDEMPOTENCY_KEY = {
 }
 
 
+def responses(route: Route[Any]) -> dict[str | int, Any]:
+    """Return the success of a route and the problem documents that it can answer (RFC 9457)."""
+    success: Any = route.answer
+    if success in (str, dict):
+        kind = "object" if success is dict else "string"
+        success = {"content": {route.media: {"schema": {"type": kind}}}}
+    failures: dict[str | int, Any] = {
+        str(status): {"description": CAUSES[status], "content": {"application/problem+json": SCHEMA}}
+        for status in sorted(_failures(route))
+    }
+    return {str(route.status): success, **failures}
+
+
+def _failures(route: Route[Any]) -> set[int]:
+    found = {422, 429, 503, *route.failures}
+    if not route.anonymous:
+        found |= {401, 403}
+    if _may_miss(route):
+        found.add(404)
+    if route.method == POST or route.body is not None:
+        found |= {400, 413, 415}
+    if route.method == POST:
+        found.add(409)  # the same Idempotency-Key is being carried out
+    elif not route.live:
+        found.add(412)
+    return found
+
+
+def _may_miss(route: Route[Any]) -> bool:
+    """Whether a route is about an object that may be missing."""
+    asked = set() if route.query is None else set(route.query.model_fields)
+    named = asked & {"flow", "before", "of", "name", "path"}
+    return bool(route.subject or route.body or named or route.method == DELETE) and not route.anonymous
+
+
 def described(app: OpenAPI) -> Json:
-    """The whole description, for an application with all its views."""
+    """Return the whole description, for an application with all its views."""
     document: Json = app.api_doc
     document["openapi"] = "3.1.0"
     document["info"] |= {"description": TEXT, "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}}
     document["servers"] = [{"url": "/", "description": "where this description was read"}]
     _write_defaults(document["components"]["schemas"])
-    for rule, method, operation in _operations(app, document):
-        _complete(operation, rule.endpoint.rpartition(".")[2], method, action_of(app, rule.endpoint))
+    for route in ROUTES.values():
+        _complete(document["paths"][PREFIX + route.path][route.method.lower()], route)
     return document
-
-
-def bodiless(app: OpenAPI, document: Json) -> frozenset[str]:
-    """The endpoints of operations that are described without a body."""
-    return frozenset(
-        rule.endpoint for rule, _, operation in _operations(app, document) if "requestBody" not in operation
-    )
 
 
 def _write_defaults(part: Any) -> None:
@@ -107,86 +146,43 @@ def _write_defaults(part: Any) -> None:
     if kind is not None and isinstance(default, int | float) and not isinstance(default, bool):
         part["default"] = f"{default:g} {HELD_IN[kind]}"
     if part.get("format") in HELD_IN:
-        part["examples"] = [EXAMPLES[part["format"]]]
+        part["examples"] = [QUANTITIES[part["format"]]]
     for one in part.values():
         _write_defaults(one)
 
 
-def _operations(app: OpenAPI, document: Json) -> Iterator[tuple[Rule, str, Json]]:
-    rules = {
-        (method, rule.rule.replace("<", "{").replace(">", "}")): rule
-        for rule in app.url_map.iter_rules()
-        for method in rule.methods or ()
-    }
-    for path, item in document["paths"].items():
-        for method, operation in item.items():
-            yield rules[method.upper(), path], method, operation
+def _complete(operation: Json, route: Route[Any]) -> None:
+    """Add the permission, the headers and the example, which the framework leaves out."""
+    operation["security"] = [] if route.anonymous else [{"token": [route.action.value]}]
+    operation.setdefault("parameters", []).extend(_request_headers(route))
+    found: Json = operation["responses"]
+    if route.method == GET and not route.live:
+        found["304"] = {"description": "As it was"}
+    for status, response in found.items():
+        if headers := _answer_headers(route, int(status)):
+            response["headers"] = headers
+    if route.body is not None:
+        operation["requestBody"]["content"]["application/json"]["example"] = EXAMPLES[route.name]
 
 
-def _complete(operation: Json, name: str, method: str, action: Action | None) -> None:
-    open_ = action in ANONYMOUS
-    operation["operationId"] = name
-    operation["security"] = [] if open_ or action is None else [{"token": [action.value]}]
-    parameters: list[Json] = operation.setdefault("parameters", [])
-    responses: Json = operation["responses"]
-    parameters += _headers(name, method)
-    for status in _failures(operation, name, method, open_=open_):
-        responses.setdefault(str(status), problem_responses(status)[str(status)])
-    if method != "delete" and not _may_miss(operation):
-        responses.pop("404", None)
-    if method == "get" and name not in _UNTAGGED:
-        responses["304"] = {"description": "As it was", "headers": {"ETag": ETAG}}
-    cursors = any(one["name"] in ("before", "after") for one in parameters)
-    for number, response in responses.items():
-        response.setdefault("description", HTTPStatus(int(number)).phrase)
-        _tell_headers(response, int(number), name, method, cursors=cursors)
-    if "requestBody" in operation and name in BODIES:
-        operation["requestBody"]["content"]["application/json"]["example"] = BODIES[name]
-    operation["responses"] = dict(sorted(responses.items()))
-
-
-def _headers(name: str, method: str) -> list[Json]:
-    match method:
-        case "get":
-            return [] if name in _UNTAGGED else [IF_NONE_MATCH, IF_MATCH]
-        case "post":
+def _request_headers(route: Route[Any]) -> list[Json]:
+    match route.method:
+        case "GET":
+            return [] if route.live else [IF_NONE_MATCH, IF_MATCH]
+        case "POST":
             return [IDEMPOTENCY_KEY]
         case _:
             return [IF_MATCH]
 
 
-def _failures(operation: Json, name: str, method: str, *, open_: bool) -> set[int]:
-    """The statuses that an operation can end in by what stands around its view."""
-    found = {422, 429, 503} if open_ else {401, 403, 404, 422, 429, 503}
-    if "requestBody" in operation or method == "post":
-        found |= {400, 413, 415}
-    if method == "post":
-        found.add(409)  # the same Idempotency-Key is being carried out
-    if method in ("delete", "patch") or (method == "get" and name not in _UNTAGGED):
-        found.add(412)
-    return found
-
-
-def _may_miss(operation: Json) -> bool:
-    """Whether an operation is about something that may not be there."""
-    names = any(one["in"] == "path" for one in operation["parameters"])
-    asked = {"flow", "before", "of", "name", "path"}
-    return names or "requestBody" in operation or any(one["name"] in asked for one in operation["parameters"])
-
-
-def _tell_headers(response: Json, status: int, name: str, method: str, *, cursors: bool) -> None:
-    headers: Json = response.setdefault("headers", {})
-    if status < 300 and name not in _UNTAGGED:
-        headers["ETag"] = ETAG
-    if status == 200 and cursors:
-        headers["Link"] = ANSWER_HEADERS["Link"]
-    if status in (201, 202):
-        headers["Location"] = ANSWER_HEADERS["Location"]
-    if status < 300 and method == "post":
-        headers[repeating.REPLAYED] = ANSWER_HEADERS[repeating.REPLAYED]
-    if status == 401:
-        headers["WWW-Authenticate"] = ANSWER_HEADERS["WWW-Authenticate"]
-    if status in (429, 503):
-        headers["Retry-After"] = ANSWER_HEADERS["Retry-After"]
-    if not headers:
-        del response["headers"]
+def _answer_headers(route: Route[Any], status: int) -> Json:
+    success = status == route.status
+    present = {
+        "ETag": (success and not route.live) or status == 304,
+        "Link": success and route.next_parameter is not None,
+        "Location": status in (201, 202),
+        repeating.REPLAYED: success and route.method == POST,
+        "WWW-Authenticate": status == 401,
+        "Retry-After": status in (429, 503),
+    }
+    return {name: ANSWER_HEADERS[name] for name, here in present.items() if here}

@@ -1,66 +1,34 @@
-"""Who asks, and whether they may: the one gate in front of every view.
+"""Identity and permission of the caller of a route.
 
-Each view names the action it carries out; an application with a view that names none does not start.
-The gate refuses whom the action is refused even on an object of their own; a view that is about one
-object asks again with its owner (:func:`check`).  All answers come from :mod:`adon.access.policy`.
+The check before each request refuses a caller who may not use the route even on an object of their own.  The
+owner of the object is checked when the object has been read (:mod:`apps.rest.owned`).  All answers come from
+:mod:`adon.access.policy`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, cast
 
-from flask import Flask, current_app, g, request
+from flask import g, request
 
 from adon.access.identity import Actor
 from adon.access.policy import Action, Owned
+from adon.api.route import Route
+from adon.api.routes import ROUTES
 from adon.broker.use_access import barred_place
-from adon.errors import AdonError, Forbidden, NotAuthenticated
+from adon.errors import Forbidden, NotAuthenticated
 from adon.flowvisor.rules.slices import Who
 from apps.rest.inside import told_inside
 from apps.rest.services import services
 
-_ACTION = "adon_action"
-_ASKS = "adon_asks"
-F = TypeVar("F", bound=Callable[..., object])
+BLUEPRINT = "api"
+"""Name of the blueprint that holds the views of all routes."""
 
 
-def action(name: Action, *, asks: bool = False) -> Callable[[F], F]:
-    """Mark a view with the action it carries out.
-
-    :param asks: it only answers a question that is too long for an address: a POST that changes nothing.
-    """
-
-    def mark(view: F) -> F:
-        setattr(view, _ACTION, name)
-        setattr(view, _ASKS, asks)
-        return view
-
-    return mark
-
-
-def action_of(app: Flask, endpoint: str) -> Action | None:
-    """The action of a view, or None where it names none."""
-    return getattr(app.view_functions[endpoint], _ACTION, None)
-
-
-def only_asks(app: Flask, endpoint: str) -> bool:
-    """Whether a view changes nothing, whatever its method."""
-    return bool(getattr(app.view_functions[endpoint], _ASKS, False))
-
-
-def require_actions(app: Flask) -> None:
-    """Refuse to start with a view of the API that no rule covers.
-
-    :raises AdonError: naming the views.
-    """
-    bare = [
-        rule.endpoint
-        for rule in app.url_map.iter_rules()
-        if rule.rule.startswith("/api/") and action_of(app, rule.endpoint) is None
-    ]
-    if bare:
-        raise AdonError(f"no action is named by: {', '.join(bare)}")
+def current_route() -> Route[Any] | None:
+    """Return the route of this request; None for an address that is no route."""
+    blueprint, _, name = (request.endpoint or "").partition(".")
+    return ROUTES.get(name) if blueprint == BLUEPRINT else None
 
 
 def identify() -> None:
@@ -73,27 +41,17 @@ def identify() -> None:
     g.actor = told_inside(request.environ) or bearer()
 
 
-def gate_api() -> None:
-    """After that: the first check.
+def authorise_request() -> None:
+    """Refuse a caller who may not use the route, even on an object of their own.
 
-    :raises NotAuthenticated, Forbidden: if it ends here.
-    """
-    if request.endpoint is None:
-        return  # there is no such address: 404 tells nothing
-    wanted = action_of(current_app, request.endpoint)
-    if wanted is None:
-        raise AdonError(f"{request.endpoint} names no action")
-    admit(wanted)
-
-
-def admit(wanted: Action) -> None:
-    """Refuse whoever may not do this even on an object of their own.
-
-    Where the configuration says who may measure, the view asks about each series.
+    Where the configuration says who may measure, the handler asks about each series.
 
     :raises NotAuthenticated, Forbidden: with the policy's reason.
     """
-    services().policy.authorise(g.actor, wanted, Owned(None if g.actor is None else g.actor.name))
+    route = current_route()
+    if route is not None:
+        own = Owned(None if g.actor is None else g.actor.name)
+        services().policy.authorise(g.actor, route.action, own)
 
 
 def bearer() -> Actor | None:

@@ -14,11 +14,11 @@ from flask import Flask
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from adon.access.identity import Actor
+from adon.api.base import PREFIX
 from adon.client import Answer
 
 ACTOR = "adon.actor"
 """The key of the WSGI environment."""
-PREFIX = "/api/v1"
 
 
 class InsideTransport:

@@ -1,6 +1,6 @@
 """Those who listen to what happens: hundreds of them on one thread, each a place in the ring of events.
 
-The application decides who may listen and to what (:mod:`apps.rest.api.events`), and leaves a
+The application decides who may listen and to what (:mod:`apps.rest.api.status`), and leaves a
 :class:`Ticket`; what follows is done here, without a thread.  Listeners who may see the same, and have seen
 the same, are sent the very same bytes, put together once.
 """
@@ -46,6 +46,10 @@ class Ticket:
     seen: int
     seconds: float
     kinds: frozenset[str] | None
+
+
+HANDOVER = "adon.handover"
+"""Key of the WSGI environment under which the server offers to stream."""
 
 
 @dataclass(slots=True)

@@ -1,19 +1,28 @@
-"""Objects that belong to somebody: whoever may not see one is told that there is none.
+"""Objects with an owner: read by the ids in a path, and checked against the permissions.
 
-So nobody learns by trying ids which flows, jobs or reservations others have: the answer is, to the letter,
-that for an object that was never there.  Who may see it, and not do what was asked, is told 403 and why.
-A role that may not do it even on an object of its own has been refused before, at the gate.
+A caller who may not see an object gets the answer for an object that does not exist.  So ids cannot be
+probed for the flows, jobs or reservations of other users.  A caller who may see it, and may not do what was
+asked, gets 403 with the reason.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 from flask import g
 
 from adon.access.policy import Action, Owned
+from adon.api.alarms import SubscriptionView
+from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.errors import NotFound
 from apps.rest.guard import check
-from apps.rest.services import services
+from apps.rest.services import Services, services
+
+MOST_SUBSCRIPTIONS = 1000
+"""The collector keeps no more (:mod:`apps.collector.control`)."""
 
 _READING = {
     Action.FLOW_CANCEL: Action.FLOW_READ,
@@ -23,27 +32,94 @@ _READING = {
     Action.SUBSCRIPTION_DELETE: Action.SUBSCRIPTION_READ,
     Action.TOKEN_REVOKE: Action.TOKEN_READ,
     Action.SESSION_END: Action.SESSION_READ,
+    Action.USER_CHANGE: Action.USER_READ,
 }
-"""What shows an object that something is done to."""
+"""The action that shows an object, for each action that changes it."""
 
 
-def check_owned(wanted: Action, kind: str, name: str, owner: str | None) -> None:
-    """Refuse whoever may not do this to an object that is there.
+class Reader(NamedTuple):
+    """Access to the objects of one kind.
 
-    :param kind: the sort of thing (``flow``); with ``name`` what its absence is told by.
-    :raises NotFound: if this actor may not see it.
-    :raises Forbidden: if they may see it only.
+    :ivar read: from the services and the id to the object.
+    :ivar owner: from the services and the object to its owner's name.
     """
-    shown = services().policy.decide(g.actor, _READING.get(wanted, wanted), Owned(owner))
+
+    read: Callable[[Services, str], Any]
+    owner: Callable[[Services, Any], str | None]
+
+
+def read_subject(kind: str, name: str, wanted: Action) -> Any:
+    """Return the object of a kind with this id, if the caller may do this to it.
+
+    :raises NotFound: if there is none, or the caller may not see it.
+    :raises Forbidden: if the caller may only see it.
+    """
+    parts, reader = services(), _READERS[kind]
+    found = reader.read(parts, name)
+    owner = reader.owner(parts, found)
+    shown = parts.policy.decide(g.actor, _READING.get(wanted, wanted), Owned(owner))
     if not shown.allowed:
-        g.hidden = shown.reason  # for whoever notes refusals
+        g.hidden = shown.reason  # for the audit log
         raise NotFound(kind, name)
     check(wanted, owner)
+    return found
 
 
-def check_flow(wanted: Action, flow: Flow) -> None:
-    """:func:`check_owned` of a flow.
+def flow_number(text: str) -> int:
+    """Return 17 of ``f-17``.
 
-    :raises NotFound, Forbidden: as there.
+    :raises NotFound: if the text is no id of a flow.
     """
-    check_owned(wanted, "flow", flow.id, flow.requester)
+    return object_number("flow", "f", text)
+
+
+def object_number(kind: str, prefix: str, text: str) -> int:
+    """Return the number in an id such as ``m-3``.
+
+    :raises NotFound: if the text is no id of this kind.
+    """
+    found = re.fullmatch(rf"{prefix}-([1-9][0-9]{{0,14}})", text)
+    if found is None:
+        raise NotFound(kind, text)
+    return int(found[1])
+
+
+def subscriptions(parts: Services) -> list[SubscriptionView]:
+    """Return the subscriptions of all users."""
+    documents = parts.measurements.documents("subscription", None, None, MOST_SUBSCRIPTIONS)
+    return [SubscriptionView.model_validate(document) for document in documents]
+
+
+def _subscription(parts: Services, name: str) -> SubscriptionView:
+    found = next((one for one in subscriptions(parts) if one.id == name), None)
+    if found is None:
+        raise NotFound("subscription", name)
+    return found
+
+
+def _flow(parts: Services, name: str) -> Flow:
+    return parts.store.flow(flow_number(name))
+
+
+def _requester(parts: Services, decision: Decision) -> str | None:
+    return _flow(parts, decision.flow).requester
+
+
+_READERS = {
+    "flow": Reader(_flow, lambda _, flow: flow.requester),
+    "decision": Reader(lambda parts, name: parts.store.decision(name), _requester),
+    "job": Reader(
+        lambda parts, name: parts.store.job(object_number("job", "j", name)), lambda _, job: job.requester
+    ),
+    "reservation": Reader(
+        lambda parts, name: parts.store.reservation(object_number("reservation", "r", name)),
+        lambda _, reservation: reservation.owner,
+    ),
+    "subscription": Reader(_subscription, lambda _, subscription: subscription.owner),
+    "token": Reader(lambda parts, name: parts.access.tokens.get(name), lambda _, token: token.owner),
+    "session": Reader(
+        lambda parts, name: parts.access.sessions.one(name, parts.clock()),
+        lambda _, session: session.actor.name,
+    ),
+    "user": Reader(lambda parts, name: parts.access.users.get(name), lambda _, user: user.name),
+}

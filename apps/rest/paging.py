@@ -13,19 +13,10 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
-from urllib.parse import urlencode
+from typing import Any, TypeVar
 
-from flask import Response, request
-from pydantic import Field
-
-from adon.api.base import ListView
+from adon.api.base import InOrder, ListView, NewestFirst
 from adon.errors import InvalidInput
-from apps.rest.answers import json_answer
-from apps.rest.query import Query
-
-MOST = 500
-"""Items of one page, where a list does not say otherwise."""
 
 MOST_SHOWN = 100_000
 """Items of one moment that pages can go through."""
@@ -33,42 +24,8 @@ MOST_SHOWN = 100_000
 GONE = "is not in this list any more; begin with the first page"
 """What is told of a page that is to begin after what is not there."""
 
-Cursor = Annotated[str, Field(max_length=400, description="`next` of the page before")]
 Item = TypeVar("Item")
-
-
-class NewestFirst(Query):
-    """A page of a list that begins with the newest."""
-
-    limit: int = Field(default=50, ge=1, le=MOST, description="at most so many items")
-    before: Cursor | None = None
-
-    @property
-    def start(self) -> str | None:
-        """What the page begins after."""
-        return self.before
-
-
-class InOrder(Query):
-    """A page of a list in an order of its own."""
-
-    limit: int = Field(default=MOST, ge=1, le=MOST, description="at most so many items")
-    after: Cursor | None = None
-
-    @property
-    def start(self) -> str | None:
-        """What the page begins after."""
-        return self.after
-
-
-def listed(view: ListView) -> Response:
-    """What a list answers with: the page, and a link to the next one if there is one."""
-    answer = json_answer(view)
-    if view.next is not None:
-        name = "before" if view.newest_first() else "after"
-        query = {**request.args.to_dict(), name: view.next}
-        answer.headers["Link"] = f'<{request.path}?{urlencode(query)}>; rel="next"'
-    return answer
+L = TypeVar("L", bound=ListView)
 
 
 def page(found: Sequence[Item], limit: int, key: Callable[[Item], str]) -> tuple[list[Item], str | None]:
@@ -97,11 +54,11 @@ def sliced(
     return page(items[first : first + query.limit + 1], query.limit, key)
 
 
-def cut(view: ListView, query: InOrder | NewestFirst, key: Callable[[Any], str]) -> Response:
+def cut(view: L, query: InOrder | NewestFirst, key: Callable[[Any], str]) -> L:
     """A page of a list whose answer holds all of it; the rest as :func:`sliced`."""
     items = view.items  # type: ignore[attr-defined]  # every list has them, each its own kind
     shown, following = sliced(items, query, key)
-    return listed(view.model_copy(update={"items": shown, "next": following}))
+    return view.model_copy(update={"items": shown, "next": following})
 
 
 def numbered(items: Sequence[Item], query: InOrder) -> tuple[list[Item], str | None]:

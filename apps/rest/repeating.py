@@ -10,14 +10,13 @@ controller's answer and ours, the repeated request still finds what it made.
 
 from __future__ import annotations
 
-from flask import Response, current_app, g, request
+from flask import Response, g, request
 
 from adon import problems
-from adon.access.policy import SECRET_ANSWERS
 from adon.errors import Conflict, InvalidInput
 from adon.store.access.answers import FIELD, Answer, Request
 from apps.rest.answers import content_of
-from apps.rest.guard import action_of, requester
+from apps.rest.guard import current_route, requester
 from apps.rest.services import services
 
 REPLAYED = "Idempotency-Replayed"
@@ -33,6 +32,15 @@ def idempotency_key(key: str) -> str:
     if not 1 <= len(key) <= MAX_KEY or not key.isascii() or not key.isprintable() or key != key.strip():
         raise InvalidInput.of(FIELD, f"must be 1 to {MAX_KEY} printable ASCII characters")
     return key
+
+
+def controller_key() -> dict[str, str]:
+    """Return the key of this request as a part of a command to the controller, which keeps it, too.
+
+    :raises InvalidInput: if the header can be no key.
+    """
+    key = request.headers.get(FIELD)
+    return {} if key is None else {"idempotency_key": idempotency_key(key)}
 
 
 def begin() -> Response | None:
@@ -75,7 +83,8 @@ def finish(response: Response) -> Response:
 
 
 def _kept(response: Response) -> Answer:
-    if request.endpoint is not None and action_of(current_app, request.endpoint) in SECRET_ANSWERS:
+    route = current_route()
+    if route is not None and route.secret:
         done = Conflict(FIELD, "this was carried out already; its answer is told once and kept nowhere")
         body = content_of(problems.to_document(done))
         return Answer(done.status, body, {"Content-Type": problems.MEDIA_TYPE})

@@ -27,7 +27,6 @@ from adon import problems
 from adon.api.base import MAX_BODY
 from adon.errors import AdonError, TooManyRequests
 from apps.rest import connections
-from apps.rest.api.events import HANDOVER
 from apps.rest.bridge import (
     Answer,
     Busy,
@@ -43,7 +42,7 @@ from apps.rest.bridge import (
     read_body,
     send_answer,
 )
-from apps.rest.listeners import Handover, Listeners, Standing
+from apps.rest.listeners import HANDOVER, Handover, Listeners, Standing
 from apps.rest.places import Places
 from apps.rest.proxies import PEER, PROXIED, behind, trusted
 from apps.rest.rates import Rates, network_of

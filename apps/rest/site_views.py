@@ -18,7 +18,7 @@ from adon.api.sites import (
 from adon.broker.resources.reservation import Reservation
 from adon.broker.resources.reserving import as_json
 from adon.broker.sites.jobs import SiteJob
-from apps.rest.api.common import flow_number
+from apps.rest.owned import flow_number
 
 
 def to_reservation_request(body: ReservationBody, now: float) -> dict[str, Any]:

@@ -16,9 +16,6 @@ from apps.rest.measurement_views import to_alarm_view
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Series, from_json
 
-KINDS = ("alarm", "notice", "announce", "flow", "decision", "path")
-"""``alarm``, ``notice`` and ``path`` come from the collector, the others from the controller."""
-
 
 @dataclass(frozen=True, slots=True)
 class Audience:

@@ -12,13 +12,11 @@ from flask_openapi3.openapi import OpenAPI
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import BaseModel
 
-from adon.access.policy import ANONYMOUS
-from adon.api.base import ListView
+from adon.api.base import PREFIX, ListView
+from adon.api.routes import ROUTES
 from apps.rest import describing
-from apps.rest.api.common import CAUSES, PREFIX
 from apps.rest.app import create_app
 from apps.rest.examples import EXAMPLES
-from apps.rest.guard import action_of
 from apps.rest.services import DESCRIPTION
 
 DOCS = Path(__file__).parents[2] / "docs" / "rest-api.md"
@@ -89,7 +87,7 @@ def test_every_failure_is_a_problem_document(operations):
     for _, path, operation in operations:
         for status, response in operation["responses"].items():
             if int(status) >= 400:
-                assert int(status) in CAUSES, status
+                assert int(status) in describing.CAUSES, status
                 assert list(response["content"]) == ["application/problem+json"], (path, status)
 
 
@@ -102,13 +100,16 @@ def test_every_success_has_a_body_that_is_described(operations):
                     assert content["schema"], (path, status)
 
 
-def test_the_action_that_is_needed_is_told(app, operations):
-    rules = {(m, rule.rule): rule.endpoint for rule in app.url_map.iter_rules() for m in rule.methods or ()}
-    for method, path, operation in operations:
-        needed = action_of(app, rules[method.upper(), path.replace("{", "<").replace("}", ">")])
-        assert needed is not None
-        expected = [] if needed in ANONYMOUS else [{"token": [needed.value]}]
-        assert operation["security"] == expected, path
+def test_each_route_is_an_operation_with_its_permission_and_a_summary(operations):
+    described = {
+        operation["operationId"]: (method, path, operation) for method, path, operation in operations
+    }
+    assert set(described) == set(ROUTES)
+    for name, route in ROUTES.items():
+        method, path, operation = described[name]
+        assert (method.upper(), path) == (route.method, PREFIX + route.path)
+        assert operation["security"] == ([] if route.anonymous else [{"token": [route.action.value]}])
+        assert operation["summary"], name
 
 
 def test_every_body_has_an_example_that_is_accepted(app, operations, document):

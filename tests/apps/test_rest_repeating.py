@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from apps.rest.api import templates
+from apps.link import LinkClient
 from tests.apps.peopled import RESERVATION, WINDOW
 from tests.support.web_world import SOYKB, WISH, World, empty_database
 
@@ -72,14 +72,15 @@ def test_what_failed_may_be_tried_again(world):
 
 
 def test_what_comes_while_the_first_is_carried_out_waits_for_its_turn(world, monkeypatch):
-    entered, go, real = threading.Event(), threading.Event(), templates.save
+    entered, go, real = threading.Event(), threading.Event(), LinkClient.call
 
-    def slow(document):
-        entered.set()
-        assert go.wait(10)
-        return real(document)
+    def slow(link, name, *arguments, **more):
+        if name == "template.add":
+            entered.set()
+            assert go.wait(10)
+        return real(link, name, *arguments, **more)
 
-    monkeypatch.setattr(templates, "save", slow)
+    monkeypatch.setattr(LinkClient, "call", slow)
     body = {**SOYKB, "name": "slow"}
     answers = []
 

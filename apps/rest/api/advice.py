@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from http import HTTPStatus
-
-from flask import Response
-from pydantic import Field
 
 from adon.access.policy import Action
-from adon.api.advice import AdviceBody, AdviceView, HostBody
+from adon.api import routes
+from adon.api.advice import AdviceBody, AdviceQuery, AdviceView, HostBody
+from adon.broker.flow import Flow
 from adon.broker.tuning.advice import Advice, advise
 from adon.broker.tuning.checking import check
 from adon.broker.tuning.facts import HostFacts, Interface, PathFacts
@@ -17,39 +15,20 @@ from adon.broker.tuning.reading import read_host
 from adon.errors import InvalidInput, problems_of
 from apps.rest.advice_facts import Subject, subject_of
 from apps.rest.advice_views import overridden, to_advice_view, to_host_advice_view
-from apps.rest.answers import done, json_answer
-from apps.rest.api.common import FlowAddress, Query, answers, blueprint, flow_number
-from apps.rest.guard import action
-from apps.rest.owned import check_flow
+from apps.rest.dispatch import handles
+from apps.rest.owned import read_subject
 from apps.rest.services import services
 
-api = blueprint("advice", "TCP and transfer advice")
 
-
-class AdviceQuery(Query):
-    """For which path."""
-
-    path: str | None = Field(default=None, max_length=100, description="another one than the flow is on")
-
-
-@api.get("/flows/<id>/advice", responses=answers(200, AdviceView, 409))
-@action(Action.FLOW_READ)
-def get_advice(path: FlowAddress, query: AdviceQuery) -> Response:
+@handles(routes.GET_ADVICE)
+def get_advice(flow: Flow, query: AdviceQuery) -> AdviceView:
     """What both hosts of a flow should be set to, whether they are, and what that gains."""
-    flow = services().store.flow(path.number)
-    check_flow(Action.FLOW_READ, flow)
-    subject = subject_of(flow, query.path)
-    return json_answer(advice_view(subject))
+    return _advice_view(subject_of(flow, query.path))
 
 
-def advice_of(subject: Subject) -> Advice:
-    """The advice for a subject."""
-    return advise(subject.path, subject.sender, subject.receiver, subject.streams)
-
-
-def advice_view(subject: Subject) -> AdviceView:
-    """The advice for a flow as it is answered."""
-    return _view(advice_of(subject), (subject.sender, subject.receiver))
+def _advice_view(subject: Subject) -> AdviceView:
+    advice = advise(subject.path, subject.sender, subject.receiver, subject.streams)
+    return _view(advice, (subject.sender, subject.receiver))
 
 
 def _view(advice: Advice, hosts: tuple[HostFacts, HostFacts]) -> AdviceView:
@@ -57,23 +36,12 @@ def _view(advice: Advice, hosts: tuple[HostFacts, HostFacts]) -> AdviceView:
     return to_advice_view(advice, ends)
 
 
-@api.post("/advice", responses=answers(200, AdviceView, 400, 409, 413, 415))
-@action(Action.FLOW_READ, asks=True)
-def what_if_advice(body: AdviceBody) -> Response:
+@handles(routes.WHAT_IF_ADVICE)
+def what_if_advice(body: AdviceBody) -> AdviceView:
     """Advice for supposed numbers and pasted settings; with a flow, what is left out is taken from it."""
-    return done(answered(body), HTTPStatus.OK)
-
-
-def answered(body: AdviceBody) -> AdviceView:
-    """The answer to a question.
-
-    :raises InvalidInput: for numbers that no path has, or a text in which nothing is known.
-    """
     subject = None
     if body.flow is not None:
-        flow = services().store.flow(flow_number(body.flow))
-        check_flow(Action.FLOW_READ, flow)
-        subject = subject_of(flow)
+        subject = subject_of(read_subject("flow", body.flow, Action.FLOW_READ))
     base = PathFacts() if subject is None else subject.path
     try:
         path = overridden(base, body.path)
@@ -84,7 +52,7 @@ def answered(body: AdviceBody) -> AdviceView:
     streams = body.streams if body.streams is not None else 1 if subject is None else subject.streams
     if subject is not None and body.flow is not None:
         subject = replace(subject, path=path, sender=sender, receiver=receiver, streams=streams)
-        return advice_view(subject)
+        return _advice_view(subject)
     return _view(advise(path, sender, receiver, streams), (sender, receiver))
 
 

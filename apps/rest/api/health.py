@@ -9,46 +9,31 @@ from typing import Any
 
 from flask import Response, current_app, g
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    Metric,
-)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from adon.access.policy import Action
+from adon.api import routes
 from adon.api.status import Health
 from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
 from adon.errors import Unavailable
-from apps.rest.answers import answer, content_of, json_answer
+from apps.rest.answers import answer, content_of
 from apps.rest.api import network_metrics, sites_metrics
-from apps.rest.api.common import answers, blueprint
 from apps.rest.api.measuring_metrics import Measuring
-from apps.rest.guard import action
+from apps.rest.dispatch import handles
 from apps.rest.services import DESCRIPTION, WRITTEN, Services, services
 
 log = logging.getLogger(__name__)
 
-open_api = blueprint("health", "Health, readiness, and this description", anonymous=True)
-api = blueprint("metrics", "For Prometheus")
 
-
-ANY_OBJECT = {"content": {"application/json": {"schema": {"type": "object"}}}}
-TEXT = {"content": {"text/plain": {"schema": {"type": "string"}}}}
-
-
-@open_api.get("/healthz", responses=answers(200, Health))
-@action(Action.HEALTH_READ)
-def healthz() -> Response:
+@handles(routes.HEALTHZ)
+def healthz() -> Health:
     """This process answers."""
-    return json_answer(Health(status="ok"))
+    return Health(status="ok")
 
 
-@open_api.get("/readyz", responses=answers(200, Health))
-@action(Action.HEALTH_READ)
-def readyz() -> Response:
+@handles(routes.READYZ)
+def readyz() -> Health:
     """This process, the database and the controller answer; without the collector flows are still served.
 
     The answer needs no identity, so it names the part that is not ready and nothing else; the log has the
@@ -63,7 +48,7 @@ def readyz() -> Response:
         parts.controller.call("tally", {}, timeout=5.0)  # a standby refuses
     collector = "ok" if parts.collector.connected else "not running: nothing is measured now"
     checks = {"store": "ok", "controller": "ok", "collector": collector}
-    return json_answer(Health(status="ok", checks=checks))
+    return Health(status="ok", checks=checks)
 
 
 @contextmanager
@@ -79,8 +64,7 @@ def _named(part: str) -> Iterator[None]:
         raise Unavailable(f"the {part} is not ready", code="not-ready") from None
 
 
-@open_api.get("/openapi.json", responses=answers(200, ANY_OBJECT))
-@action(Action.HEALTH_READ)
+@handles(routes.OPENAPI)
 def openapi() -> Response:
     """This description (OpenAPI 3.1)."""
     known = current_app.extensions
@@ -89,8 +73,7 @@ def openapi() -> Response:
     return answer(known[WRITTEN])
 
 
-@api.get("/metrics", responses=answers(200, TEXT))
-@action(Action.METRICS_READ)
+@handles(routes.METRICS)
 def metrics() -> Response:
     """Flows, rules, messages with the switches, alarms, measurements and their runs, for Prometheus."""
     registry = CollectorRegistry(auto_describe=False)

@@ -1,32 +1,41 @@
-"""The network: paths with what is known about them now, what it is made of, the queue."""
+"""Network: paths with their latest values, parts, queue, hosts, policy and slices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TypeVar
 
-from flask import Response, g
+from flask import g
 
 from adon.access.policy import Action
-from adon.api.network import EstimateView, NetworkView, PathList, PathView, SwitchView
+from adon.api import routes
+from adon.api.base import InOrder
+from adon.api.network import (
+    EstimateView,
+    HostList,
+    HostView,
+    NetworkView,
+    PathList,
+    PathView,
+    PolicyList,
+    SliceList,
+    SwitchView,
+)
 from adon.api.queue import QueueView
 from adon.broker.estimates import METRIC as ESTIMATE
-from adon.broker.flow import Flow
-from apps.rest.answers import json_answer
-from apps.rest.api.common import answers, blueprint, flow_number
+from adon.config.slices import Slice
+from apps.rest.dispatch import handles
 from apps.rest.flow_views import to_flow_view
-from apps.rest.guard import action, only_own
-from apps.rest.network_views import to_network_view, to_path_view
-from apps.rest.paging import InOrder, cut
+from apps.rest.guard import only_own, requester
+from apps.rest.network_views import policy_items, to_network_view, to_path_view, to_slice_view
+from apps.rest.owned import flow_number
+from apps.rest.paging import cut, sliced
 from apps.rest.services import services
 from measurement.model import Series
 
-api = blueprint("network", "Transit paths, rules and the queue")
 
-
-@api.get("/paths", responses=answers(200, PathList))
-@action(Action.PATH_READ)
-def list_paths(query: InOrder) -> Response:
+@handles(routes.LIST_PATHS)
+def list_paths(query: InOrder) -> PathList:
     """Every directed path with its latest values, and the edge switches."""
     return cut(path_list(), query, lambda one: f"{one.path}:{one.source}:{one.destination}")
 
@@ -46,18 +55,9 @@ def path_list() -> PathList:
     )
 
 
-@api.get("/network", responses=answers(200, NetworkView))
-@action(Action.NETWORK_READ)
-def get_network() -> Response:
+@handles(routes.GET_NETWORK)
+def get_network() -> NetworkView:
     """What the network is made of: sites, switches, links, circuits, each with its state."""
-    return json_answer(network_view())
-
-
-def network_view() -> NetworkView:
-    """The controller's read-out of the network.
-
-    :raises Unavailable: if the controller does not answer.
-    """
     return to_network_view(services().snapshots.get())
 
 
@@ -76,23 +76,50 @@ def _seen(items: Iterable[tuple[PathView | EstimateView, str, T]]) -> list[T]:
     return services().policy.readable(g.actor, series)
 
 
-@api.get("/queue", responses=answers(200, QueueView))
-@action(Action.FLOW_READ)
-def get_queue(query: InOrder) -> Response:
+@handles(routes.GET_QUEUE)
+def get_queue(query: InOrder) -> QueueView:
     """The waiting flows, first to be served first; a researcher sees their own."""
-    at, flows = waiting()
-    number = int(services().snapshots.get().get("queued", len(flows)))
-    items = [to_flow_view(flow) for flow in flows]
-    return cut(QueueView(at=at, waiting=number, items=items), query, lambda one: str(one.id))
-
-
-def waiting() -> tuple[float, list[Flow]]:
-    """When the queue was read, and the waiting flows that this actor may see.
-
-    :raises Unavailable: if the controller does not answer.
-    """
     parts = services()
     snapshot = parts.snapshots.get()
     own = only_own(Action.FLOW_READ)
     flows = [parts.store.flow(flow_number(name)) for name in snapshot["queue"]]
-    return float(snapshot["at"]), [flow for flow in flows if own is None or flow.requester == own]
+    items = [to_flow_view(flow) for flow in flows if own is None or flow.requester == own]
+    number = int(snapshot.get("queued", len(items)))
+    view = QueueView(at=float(snapshot["at"]), waiting=number, items=items)
+    return cut(view, query, lambda one: str(one.id))
+
+
+@handles(routes.LIST_HOSTS)
+def list_hosts(query: InOrder) -> HostList:
+    """The nodes that a transfer can lead from and to."""
+    found = sorted(services().hosts.items())
+    items = [HostView(name=name, site=site) for name, site in found]
+    return cut(HostList(items=items), query, lambda one: str(one.name))
+
+
+@handles(routes.LIST_POLICY)
+def list_policy(query: InOrder) -> PolicyList:
+    """Every setting of the policy, with its meaning and whether somebody configured it."""
+    configuration = services().configuration
+    shown, following = sliced(policy_items(configuration), query, lambda one: one.name)
+    return PolicyList(network=configuration.network, items=shown, next=following)
+
+
+@handles(routes.LIST_SLICES)
+def list_slices(query: InOrder) -> SliceList:
+    """Slices, with their rules and what their flows reserve; a researcher sees those they belong to."""
+    snapshot = services().snapshots.get()
+    staff = services().policy.decide(g.actor, Action.NETWORK_READ).allowed
+    used = {one["name"]: one for one in snapshot["slices"]}
+    configured = services().configuration.slices
+    names = sorted(name for name in configured if name in used and (staff or _member(configured[name])))
+    shown, following = sliced(names, query, str)
+    items = [
+        to_slice_view(name, configured[name], used[name], snapshot["paths"], staff=staff) for name in shown
+    ]
+    return SliceList(at=snapshot["at"], items=items, next=following)
+
+
+def _member(tenant: Slice) -> bool:
+    actor = requester()
+    return tenant.members.includes(actor.name, actor.roles, actor.groups)

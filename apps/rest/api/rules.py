@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
-
-from flask import Response
-from pydantic import Field
-
 from adon.access.policy import Action
+from adon.api import routes
+from adon.api.base import InOrder
 from adon.api.rules import (
     DifferenceList,
     ExplainedRule,
+    ExplainQuery,
     Explanation,
     RuleList,
+    RuleQuery,
     RuleView,
     SentList,
+    SentQuery,
     SentView,
     Synchronised,
 )
@@ -25,45 +25,23 @@ from adon.flowvisor.topology.path import dpid_text
 from adon.store.entry_codec import slot_text
 from adon.store.rule_rows import SavedRule
 from apps import journal
-from apps.rest.answers import done, json_answer
-from apps.rest.api.common import Query, answers, blueprint, flow_number
 from apps.rest.api.rule_words import describe_packets, describe_purpose, describe_steps
-from apps.rest.guard import action, only_own
-from apps.rest.owned import check_flow
-from apps.rest.paging import (
-    GONE,
-    InOrder,
-    Moment,
-    NewestFirst,
-    by_time,
-    cut,
-    listed,
-    page,
-    until,
-    wanted,
-)
+from apps.rest.dispatch import handles
+from apps.rest.guard import only_own
+from apps.rest.owned import read_subject
+from apps.rest.paging import GONE, Moment, by_time, cut, page, until, wanted
 from apps.rest.services import services
 
-api = blueprint("rules", "OpenFlow rules: shown, explained, compared, repaired")
 
-
-class RuleQuery(InOrder):
-    """Which rules."""
-
-    dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
-    flow: str | None = Field(default=None, description="the rules of this flow (f-17)")
-
-
-@api.get("/rules", responses=answers(200, RuleList))
-@action(Action.RULE_READ)
-def list_rules(query: RuleQuery) -> Response:
+@handles(routes.LIST_RULES)
+def list_rules(query: RuleQuery) -> RuleList:
     """The rules that should be in the switches, and how far each has come; a researcher asks by flow."""
     store = services().store
     if query.flow is None:
         if only_own(Action.RULE_READ) is not None:
             raise InvalidInput.of("flow", "name a flow of yours, as in ?flow=f-17")
     else:
-        check_flow(Action.RULE_READ, store.flow(flow_number(query.flow)))
+        read_subject("flow", query.flow, Action.RULE_READ)
     dpid = None if query.dpid is None else int(query.dpid, 16)
     # From the last one shown on, to see that it is still there; one more tells of a next page.
     found = store.rules(dpid=dpid, owner=query.flow, first=query.after, limit=query.limit + 2)
@@ -72,7 +50,7 @@ def list_rules(query: RuleQuery) -> Response:
             raise InvalidInput.of("after", GONE)
         found = found[1:]
     shown, following = page(found, query.limit, _slot)
-    return listed(RuleList(items=[_rule(one) for one in shown], next=following))
+    return RuleList(items=[_rule(one) for one in shown], next=following)
 
 
 def _slot(saved: SavedRule) -> str:
@@ -100,65 +78,35 @@ def _rule(saved: SavedRule) -> RuleView:
     )
 
 
-@api.get("/rules/diff", responses=answers(200, DifferenceList))
-@action(Action.NETWORK_READ)
-def rules_diff(query: InOrder) -> Response:
+@handles(routes.RULES_DIFF)
+def rules_diff(query: InOrder) -> DifferenceList:
     """How the switches differ from what should be; nothing is changed (R4)."""
-    return cut(differences(), query, lambda one: str(one.name))
+    found = DifferenceList.model_validate(services().controller.call("rules.diff", {}))
+    return cut(found, query, lambda one: str(one.name))
 
 
-def differences() -> DifferenceList:
-    """Desired against reported rules of every switch.
-
-    :raises Unavailable: if the controller does not answer.
-    """
-    return DifferenceList.model_validate(services().controller.call("rules.diff", {}))
-
-
-@api.post("/rules/sync", responses=answers(202, Synchronised))
-@action(Action.NETWORK_SYNC)
-def rules_sync() -> Response:
+@handles(routes.RULES_SYNC)
+def rules_sync() -> Synchronised:
     """Read every connected switch and repair it now, whatever the period says (R4)."""
-    return done(synchronised(), HTTPStatus.ACCEPTED)
-
-
-def synchronised() -> Synchronised:
-    """Have the controller compare and repair every connected switch.
-
-    :raises Unavailable: if the controller does not answer.
-    """
     return Synchronised.model_validate(services().controller.call("rules.sync", {}))
 
 
-class ExplainQuery(Query):
-    """Whose rules are to be explained."""
-
-    of: str = Field(
-        pattern=r"^(f-\d{1,18}|path-\d{1,9}|switch-\d{1,9}|0x[0-9a-f]{1,16})$",
-        description="a flow (f-17), another owner (path-0, switch-2), or a cookie as a switch prints it",
-    )
-
-
-@api.get("/rules/explain", responses=answers(200, Explanation))
-@action(Action.RULE_READ)
-def explain_rules(query: ExplainQuery) -> Response:
+@handles(routes.EXPLAIN_RULES)
+def explain_rules(query: ExplainQuery) -> Explanation:
     """Why rules are there and what they do, in words; a researcher asks about flows of their own."""
     owner, wanted = _asked_about(query.of)
     store = services().store
     decision = because = requester = None
     if owner.startswith("f-"):
-        flow = store.flow(flow_number(owner))
-        check_flow(Action.RULE_READ, flow)
+        flow = read_subject("flow", owner, Action.RULE_READ)
         decision, because, requester = flow.decision, flow.reason, flow.requester
     elif only_own(Action.RULE_READ) is not None:
         raise InvalidInput.of("of", "name a flow of yours, as in ?of=f-17")
     found = [one for one in store.rules(owner=owner) if wanted is None or _cookie(one.rule) == wanted]
     if not found:
         raise NotFound("rules of", query.of)
-    items = [explained(one) for one in found]
-    return json_answer(
-        Explanation(owner=owner, because=because, decision=decision, requester=requester, items=items)
-    )
+    items = [_explained(one) for one in found]
+    return Explanation(owner=owner, because=because, decision=decision, requester=requester, items=items)
 
 
 def _asked_about(of: str) -> tuple[str, int | None]:
@@ -178,8 +126,7 @@ def _cookie(entry: Entry) -> int | None:
     return entry.cookie if isinstance(entry, Rule) else None
 
 
-def explained(saved: SavedRule) -> ExplainedRule:
-    """A rule with what it is for, in words."""
+def _explained(saved: SavedRule) -> ExplainedRule:
     rule = saved.rule
     taken = describe_packets(rule.match) if isinstance(rule, Rule) else "packets that rules hand to it"
     return ExplainedRule(
@@ -190,37 +137,18 @@ def explained(saved: SavedRule) -> ExplainedRule:
     )
 
 
-class SentQuery(NewestFirst):
-    """Which messages."""
-
-    flow: str | None = Field(default=None, description="what was sent for this flow (f-17)")
-    dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
-    cause: str | None = Field(default=None, max_length=64, description="the event that led to it")
-    limit: int = Field(default=100, ge=1, le=1000)
-
-
-@api.get("/rules/sent", responses=answers(200, SentList))
-@action(Action.NETWORK_READ)
-def list_sent(query: SentQuery) -> Response:
+@handles(routes.LIST_SENT)
+def list_sent(query: SentQuery) -> SentList:
     """The changes sent to switches, the newest first, each with the event that led to it."""
     moment = Moment.of(query)
-    found = _sent(query, wanted(moment, query.limit), until(moment, None))
-    shown, following = by_time(found, query.limit, moment, lambda one: one.at)
-    return listed(SentList(items=shown, next=following))
-
-
-def sent(query: SentQuery) -> list[SentView]:
-    """What was sent to switches, the newest first."""
-    return _sent(query, query.limit, None)
-
-
-def _sent(query: SentQuery, limit: int, before: float | None) -> list[SentView]:
     lines = journal.read(
         services().journal,
-        limit,
-        before=before,
+        wanted(moment, query.limit),
+        before=until(moment, None),
         owner=query.flow,
         dpid=query.dpid,
         cause=query.cause,
     )
-    return [SentView.model_validate(line) for line in lines]
+    found = [SentView.model_validate(line) for line in lines]
+    shown, following = by_time(found, query.limit, moment, lambda one: one.at)
+    return SentList(items=shown, next=following)

@@ -1,24 +1,26 @@
-"""The schedule of measurements: when is measured, and what became of it."""
+"""Schedule of measurements, its runs and their overlaps."""
 
 from __future__ import annotations
 
 from flask import Response, g
-from pydantic import Field
 
-from adon.access.policy import Action
-from adon.api.measurements import ExecutionList, PsconfigTemplate, ScheduleView
-from adon.api.times import Time
+from adon.api import routes
+from adon.api.measurements import (
+    ExecutionList,
+    ExecutionQuery,
+    OverlapList,
+    OverlapQuery,
+    OverlapView,
+    PsconfigTemplate,
+    ScheduleView,
+)
 from adon.errors import Forbidden, NotFound
 from apps.rest import seen
-from apps.rest.answers import answer, json_answer
-from apps.rest.api.common import Address, answers, blueprint
-from apps.rest.guard import action
+from apps.rest.answers import answer
+from apps.rest.dispatch import handles
 from apps.rest.measurement_views import to_execution_view
-from apps.rest.paging import Moment, NewestFirst, by_time, listed, until, wanted
+from apps.rest.paging import Moment, by_time, until, wanted
 from apps.rest.services import ask_collector, services
-
-api = blueprint("schedule", "When is measured, and what became of it")
-open_api = blueprint("psconfig", "The plan of tests for perfSONAR testpoints", anonymous=True)
 
 GANTT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; "
@@ -27,18 +29,9 @@ GANTT_POLICY = (
 """The page of the plan carries its styles with it, and nothing else."""
 
 
-@api.get("/schedule", responses=answers(200, ScheduleView))
-@action(Action.MEASUREMENT_READ)
-def get_schedule() -> Response:
+@handles(routes.GET_SCHEDULE)
+def get_schedule() -> ScheduleView:
     """The conflict-free plan, its next runs, and what it spends of the measurement level agreement."""
-    return json_answer(schedule_view())
-
-
-def schedule_view() -> ScheduleView:
-    """The plan as it is being carried out, with the tests that this actor may see.
-
-    :raises Unavailable: if the collector does not answer.
-    """
     found = ScheduleView.model_validate(ask_collector("schedule", {}))
     visible = seen.tasks_seen_by(services(), g.actor)
     tasks = [task for task in found.tasks if visible(task.task)]
@@ -46,22 +39,9 @@ def schedule_view() -> ScheduleView:
     return found.model_copy(update={"tasks": tasks, "upcoming": upcoming})
 
 
-@api.get(
-    "/schedule/gantt",
-    responses=answers(200, {"content": {"text/html": {"schema": {"type": "string"}}}}),
-)
-@action(Action.MEASUREMENT_READ)
+@handles(routes.GET_GANTT)
 def get_gantt() -> Response:
     """A round of the plan as a picture: one page that needs nothing else."""
-    return gantt_page()
-
-
-def gantt_page() -> Response:
-    """A round of the plan.
-
-    :raises Forbidden: for an actor who may not see every test of it: the picture cannot leave any out.
-    :raises Unavailable: if the collector does not answer, or has drawn no plan yet.
-    """
     parts = services()
     visible = seen.tasks_seen_by(parts, g.actor)
     if not all(visible(task["task"]) for task in ask_collector("schedule", {})["tasks"]):
@@ -71,33 +51,17 @@ def gantt_page() -> Response:
     return response
 
 
-class NetworkAddress(Address):
-    """Which network."""
-
-    network: str = Field(max_length=200, description="the name of the network in the configuration")
-
-
-@open_api.get("/psconfig/<network>", responses=answers(200, PsconfigTemplate, 404))
-@action(Action.PSCONFIG_READ)
-def get_psconfig(path: NetworkAddress) -> Response:
+@handles(routes.GET_PSCONFIG)
+def get_psconfig(network: str) -> PsconfigTemplate:
     """The plan of tests as a pSConfig template, if the configuration publishes it."""
     configuration = services().configuration
-    if not configuration.measurements.publish_psconfig or path.network != configuration.network:
-        raise NotFound("network", path.network)
-    return json_answer(PsconfigTemplate.model_validate(ask_collector("psconfig", {})))
+    if not configuration.measurements.publish_psconfig or network != configuration.network:
+        raise NotFound("network", network)
+    return PsconfigTemplate.model_validate(ask_collector("psconfig", {}))
 
 
-class ExecutionQuery(NewestFirst):
-    """Which runs."""
-
-    since: Time | None = Field(default=None, description="planned then or later")
-    until: Time | None = Field(default=None, description="planned before then")
-    limit: int = Field(default=200, ge=1, le=5000)
-
-
-@api.get("/executions", responses=answers(200, ExecutionList))
-@action(Action.MEASUREMENT_READ)
-def list_executions(query: ExecutionQuery) -> Response:
+@handles(routes.LIST_EXECUTIONS)
+def list_executions(query: ExecutionQuery) -> ExecutionList:
     """What became of planned runs, the newest first."""
     moment = Moment.of(query)
     found = seen.executions(
@@ -108,4 +72,20 @@ def list_executions(query: ExecutionQuery) -> Response:
         limit=wanted(moment, query.limit),
     )
     shown, following = by_time(found, query.limit, moment, lambda one: one.planned_start)
-    return listed(ExecutionList(items=[to_execution_view(one) for one in shown], next=following))
+    return ExecutionList(items=[to_execution_view(one) for one in shown], next=following)
+
+
+LAST_S = 3600.0
+MOST = 500
+
+
+@handles(routes.GET_OVERLAPS)
+def get_overlaps(query: OverlapQuery) -> OverlapList:
+    """Pairs of conflicting runs that ran at the same time all the same."""
+    parts = services()
+    since = parts.clock() - LAST_S if query.since is None else query.since
+    items = [
+        OverlapView(first=to_execution_view(one), second=to_execution_view(other))
+        for one, other in seen.overlaps(parts, g.actor, since)[:MOST]
+    ]
+    return OverlapList(items=items)

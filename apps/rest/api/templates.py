@@ -1,28 +1,49 @@
-"""Application templates: the catalog, and adding a version to it."""
+"""Application templates, their versions and backtests."""
 
 from __future__ import annotations
 
-from http import HTTPStatus
+from typing import Any
 
-from flask import Response, request
-from pydantic import Field
+from flask import Response, current_app, request
 from werkzeug.exceptions import NotAcceptable
 
-from adon.access.policy import Action
-from adon.api.templates import TemplateBody, TemplateList
+from adon.api import routes
+from adon.api.base import InOrder, NewestFirst
+from adon.api.templates import (
+    BacktestBody,
+    BacktestList,
+    BacktestView,
+    CheckBody,
+    DiffQuery,
+    TemplateBody,
+    TemplateCheck,
+    TemplateDiff,
+    TemplateList,
+    VersionList,
+)
+from adon.errors import NotFound, Unavailable
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.rspec_xml import export_rspec
 from adon.templates_catalog.template_text import write_template
-from apps.rest.answers import answer, content_of, done
-from apps.rest.api.common import PREFIX, Address, answers, blueprint
-from apps.rest.guard import action, requester
-from apps.rest.paging import InOrder, listed, sliced
+from apps.rest.answers import answer, content_of
+from apps.rest.backtests import Backtests
+from apps.rest.checking import checked
+from apps.rest.dispatch import handles
+from apps.rest.guard import requester
+from apps.rest.paging import cut, sliced
 from apps.rest.services import services
-from apps.rest.template_views import to_template_summary
+from apps.rest.template_views import (
+    curves,
+    problem_items,
+    to_backtest_summary,
+    to_backtest_view,
+    to_link_draft_view,
+    to_template_diff,
+    to_template_summary,
+    to_version_view,
+)
 from measurement.model import from_json, to_json
-
-api = blueprint("templates", "What applications need: the template catalog")
 
 JSON, YAML, RSPEC = "application/json", "application/yaml", "application/rspec+xml"
 """The forms a template is given in; YAML by RFC 9512, GENI RSpec version 3."""
@@ -36,27 +57,14 @@ OFFERED = {
 }
 
 
-class NameAddress(Address):
-    """Which template."""
-
-    name: str = Field(max_length=64, description="as in soykb")
-
-
-class VersionAddress(NameAddress):
-    """Which version of it."""
-
-    version: int = Field(ge=1, le=10**9)
-
-
-@api.get("/templates", responses=answers(200, TemplateList))
-@action(Action.TEMPLATE_READ)
-def list_templates(query: InOrder) -> Response:
+@handles(routes.LIST_TEMPLATES)
+def list_templates(query: InOrder) -> TemplateList:
     """The latest version of every template, by name, and which versions there are."""
     known: dict[str, list[SavedTemplate]] = {}
     for saved in services().store.templates():
         known.setdefault(saved.template.name, []).append(saved)
     shown, following = sliced(list(known), query, str)
-    return listed(TemplateList(items=[to_template_summary(known[name]) for name in shown], next=following))
+    return TemplateList(items=[to_template_summary(known[name]) for name in shown], next=following)
 
 
 def latest() -> list[Template]:
@@ -66,36 +74,25 @@ def latest() -> list[Template]:
     return list(newest.values())
 
 
-@api.post("/templates", responses=answers(201, TemplateBody, 400, 409, 413, 415))
-@action(Action.TEMPLATE_ADD)
-def add_template(body: TemplateBody) -> Response:  # noqa: ARG001 - checks and documents; sent as it came
+@handles(routes.ADD_TEMPLATE)
+def add_template(body: TemplateBody) -> dict[str, Any]:  # noqa: ARG001 - checks and documents; sent as it came
     """Save a template; without a ``version`` as the next one, unless it equals the latest already."""
-    saved = save(request.get_json())
-    where = f"{PREFIX}/templates/{saved.name}/versions/{saved.version}"
-    return done(to_json(saved), HTTPStatus.CREATED, where)
+    command = {"template": request.get_json(), "author": requester().name}
+    saved = from_json(Template, services().controller.call("template.add", command))
+    document: dict[str, Any] = to_json(saved)
+    return document
 
 
-def save(document: object) -> Template:
-    """Have the controller save a template, as it was written; the version that it became.
-
-    :raises AdonError: what the controller says against it.
-    """
-    command = {"template": document, "author": requester().name}
-    return from_json(Template, services().controller.call("template.add", command))
-
-
-@api.get("/templates/<name>", responses=answers(200, TemplateBody, 406))
-@action(Action.TEMPLATE_READ)
-def get_template(path: NameAddress) -> Response:
+@handles(routes.GET_TEMPLATE)
+def get_template(name: str) -> Response:
     """The latest version, as JSON, YAML or GENI RSpec (by ``Accept``)."""
-    return _in_form(services().store.template(path.name).template)
+    return _in_form(services().store.template(name).template)
 
 
-@api.get("/templates/<name>/versions/<version>", responses=answers(200, TemplateBody, 406))
-@action(Action.TEMPLATE_READ)
-def get_template_version(path: VersionAddress) -> Response:
+@handles(routes.GET_TEMPLATE_VERSION)
+def get_template_version(name: str, version: int) -> Response:
     """One version, as JSON, YAML or GENI RSpec (by ``Accept``); it never changes."""
-    return _in_form(services().store.template(path.name, path.version).template)
+    return _in_form(services().store.template(name, version).template)
 
 
 def _in_form(template: Template) -> Response:
@@ -110,3 +107,88 @@ def _in_form(template: Template) -> Response:
             return answer(export_rspec(template, "source", "destination").encode(), RSPEC)
         case _:
             return answer(content_of(to_json(template)))
+
+
+@handles(routes.LIST_VERSIONS)
+def list_versions(name: str, query: InOrder) -> VersionList:
+    """Every version of a template, the first first: who saved it, and when."""
+    found = services().store.templates(name)
+    if not found:
+        raise NotFound("template", name)
+    shown, following = sliced(found, query, lambda saved: str(saved.template.version))
+    return VersionList(items=[to_version_view(saved) for saved in shown], next=following)
+
+
+@handles(routes.COMPARE_VERSIONS)
+def compare_versions(name: str, query: DiffQuery) -> TemplateDiff:
+    """How two versions of a template differ, value by value and as a text."""
+    store = services().store
+    after = store.template(name, query.to).template
+    before = after if query.from_ is None else store.template(name, query.from_).template
+    if query.from_ is None:
+        older = [saved.template for saved in store.templates(name)]
+        before = max(
+            (one for one in older if one.version < after.version), key=_version, default=after
+        )  # of the first version there is nothing before: it is like itself
+    return to_template_diff(before, after)
+
+
+def _version(template: Template) -> int:
+    return template.version
+
+
+def _next_version(name: str) -> int:
+    """The version that a template would be saved as."""
+    try:
+        return services().store.template(name).template.version + 1
+    except NotFound:
+        return 1
+
+
+@handles(routes.CHECK_TEMPLATE)
+def check_template(body: CheckBody) -> TemplateCheck:
+    """What is wrong with a template's text, with line and column, and what it says; saves nothing."""
+    found = checked(body.text, body.form, current_app.json)
+    template = found.template
+    return TemplateCheck(
+        ok=not found.problems or bool(found.drafts),
+        problems=problem_items(found.problems),
+        template=None if template is None else to_json(template),
+        next_version=None if template is None else _next_version(template.name),
+        curves=[] if template is None else curves(template),
+        links=[to_link_draft_view(draft) for draft in found.drafts],
+    )
+
+
+def _backtests() -> Backtests:
+    found = services().backtests
+    if found is None:
+        raise Unavailable("this web process was not told where the configuration is")
+    return found
+
+
+@handles(routes.LIST_BACKTESTS)
+def list_backtests(query: NewestFirst) -> BacktestList:
+    """Backtests, the newest first; the last 20 since the web process began."""
+    found = [to_backtest_summary(one) for one in _backtests().listed]
+    return cut(BacktestList(items=found), query, lambda one: str(one.id))
+
+
+@handles(routes.START_BACKTEST)
+def start_backtest(body: BacktestBody) -> BacktestView:
+    """Replay the past with this version of a template, beside today's; 409 while another one runs."""
+    services().store.template(body.template.name)
+    one = _backtests().start(body.template, body.since, body.until, requester().name)
+    return to_backtest_view(one)
+
+
+@handles(routes.GET_BACKTEST)
+def get_backtest(id_: str) -> BacktestView:
+    """One backtest: how far it is, and the comparison flow by flow when it is done."""
+    return to_backtest_view(_backtests().get(id_))
+
+
+@handles(routes.CANCEL_BACKTEST)
+def cancel_backtest(id_: str) -> BacktestView:
+    """End one that runs; with ``If-Match``, only in the state it was seen in."""
+    return to_backtest_view(_backtests().cancel(id_))

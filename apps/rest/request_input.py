@@ -1,23 +1,25 @@
-"""JSON as we read it from strangers, and as we write it (RFC 8259, I-JSON's RFC 7493).
+"""Input of a request: the checks of its query and of its JSON body before a model reads them.
 
-Stricter than Python's ``json``: ``NaN`` and ``Infinity`` are not JSON, and a name that is given twice is
-a mistake, not a wish for the second value.
+JSON is read as RFC 8259 and I-JSON (RFC 7493) define it.  This is stricter than Python's ``json``: ``NaN``
+and ``Infinity`` are no JSON, and a duplicate name is an error.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from flask import Request, current_app, request
+from flask import Request, request
 from flask.json.provider import JSONProvider
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from adon.api.base import MAX_BODY
-from adon.errors import InvalidInput
+from adon.errors import InvalidInput, Problem
+from apps.rest.guard import current_route
 
-BODILESS = "adon_bodiless"
-"""Of an application: the endpoints that take no body, so that none need be sent."""
+MAX_QUERY = 8000
+"""Characters of a query."""
 
 
 class BadRequest(InvalidInput):
@@ -62,16 +64,39 @@ class StrictJson(JSONProvider):
             raise ValueError("is nested too deeply") from None
 
 
-def check_body() -> None:
-    """Before each request that may have a body: it is a JSON object, or the request ends here.
+def check_query() -> None:
+    """Refuse a query that the route cannot have, before the request is carried out.
 
-    Where none is taken none need be sent; one that is sent is held against the same rules.
-
-    :raises UnsupportedMediaType, BodyTooLarge, BadRequest: if there is none.
+    :raises InvalidInput: with the parameters that are unknown or duplicate.
     """
-    if request.method in ("POST", "PUT", "PATCH") and not (
-        request.endpoint in current_app.extensions[BODILESS] and _empty(request)
-    ):
+    route = current_route()
+    if route is None:
+        return
+    if len(request.query_string) > MAX_QUERY:
+        raise InvalidInput.of("query", f"is longer than {MAX_QUERY} characters")
+    found = list(_problems(route.query is not None))
+    if found:
+        raise InvalidInput(found)
+
+
+def _problems(has_query: bool) -> Iterator[Problem]:
+    for name, values in request.args.lists():
+        if not has_query:  # else the query's model reports unknown parameters, with all other problems
+            yield Problem(name[:80], "is not known: this address has no parameters")
+        elif len(values) > 1:
+            yield Problem(name[:80], "is given twice", code="duplicate")
+
+
+def check_body() -> None:
+    """Refuse a body that is no JSON object, before the request is carried out.
+
+    A route without a body accepts a request without one.
+
+    :raises UnsupportedMediaType, BodyTooLarge, BadRequest: if the body is something else.
+    """
+    route = current_route()
+    needs_none = route is not None and route.body is None
+    if request.method in ("POST", "PUT", "PATCH") and not (needs_none and _empty(request)):
         _check(request)
 
 

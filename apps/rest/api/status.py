@@ -1,50 +1,65 @@
-"""The event stream: who may listen, and to what (server-sent events, WHATWG HTML 9.2).
-
-The stream itself needs no thread of the application's: what is decided here is left as a ticket for the
-server (:mod:`apps.rest.serving`), which does the rest.
-"""
+"""State of ADON: its parts, version and controllers, and the stream of events."""
 
 from __future__ import annotations
 
+import platform
+
 from flask import Response, g, request
-from pydantic import Field, field_validator
 
-from adon.access.policy import Action
+import adon
+from adon.api import routes
+from adon.api.base import InOrder
+from adon.api.status import ControllerList, ControllerView, EventQuery, StandingView, VersionOfAdon
+from adon.code_version import code_version
 from adon.errors import InvalidInput, Unavailable
-from apps.rest.api.common import Query, answers, blueprint
-from apps.rest.guard import action
-from apps.rest.listeners import Handover, Ticket
+from adon.store.lease import CONTROLLER
+from adon.store.tables import SCHEMA_REVISION
+from apps.rest.dispatch import handles
+from apps.rest.listeners import HANDOVER, Handover, Ticket
+from apps.rest.paging import cut
 from apps.rest.services import Services, services
-from apps.rest.telling import KINDS
-
-api = blueprint("events", "What happens, as it happens")
-
-LONGEST_S = 300.0
-"""A stream ends after so long; clients open it again by themselves, where they left off."""
-HANDOVER = "adon.handover"
-"""The key of the WSGI environment under which the server offers to do the streaming."""
-STREAM = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
+from apps.rest.standing import standing
 
 
-class EventQuery(Query):
-    """From where on, and of what."""
+@handles(routes.GET_HEALTH)
+def get_health() -> StandingView:
+    """Every part with its state, since when, and how old its data are; 200 also if some are away."""
+    return standing(services())
 
-    seconds: float = Field(default=LONGEST_S, gt=0, le=LONGEST_S, description="end after so long")
-    kinds: str | None = Field(
-        default=None, max_length=200, description=f"these only, with commas between: {', '.join(KINDS)}"
+
+@handles(routes.GET_VERSION)
+def get_version() -> VersionOfAdon:
+    """Which version of ADON answers."""
+    return VersionOfAdon(
+        version=adon.__version__,
+        code=code_version(),
+        api="v1",
+        schema_revision=SCHEMA_REVISION,
+        python=platform.python_version(),
     )
 
-    @field_validator("kinds")
-    @classmethod
-    def _known(cls, text: str | None) -> str | None:
-        for kind in [] if text is None else text.split(","):
-            if kind not in KINDS:
-                raise ValueError(f"{kind[:40]!r} is not one of {', '.join(KINDS)}")
-        return text
+
+@handles(routes.LIST_CONTROLLERS)
+def list_controllers(query: InOrder) -> ControllerList:
+    """Which controller is active, by the database; answered by a standby, too."""
+    return cut(ControllerList(items=_controllers()), query, lambda one: str(one.name))
 
 
-@api.get("/events", responses=answers(200, STREAM))
-@action(Action.ALARM_READ)
+def _controllers() -> list[ControllerView]:
+    held = services().store.lease(CONTROLLER)
+    if held is None:
+        return []
+    leased = services().leased
+    one = ControllerView(
+        name=held.holder,
+        active=held.seconds > 0 if leased else services().controller.connected,
+        generation=held.generation,
+        lease_s=max(0.0, held.seconds) if leased else None,
+    )
+    return [one]
+
+
+@handles(routes.EVENTS)
 def events(query: EventQuery) -> Response:
     """What happens, as far as this actor may see it, as it happens.
 

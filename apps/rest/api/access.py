@@ -1,0 +1,319 @@
+"""Users, roles, tokens, sessions and the audit log."""
+
+from __future__ import annotations
+
+from adon.access.identity import Actor, Token, create_token
+from adon.access.policy import Action
+from adon.access.scopes import READY_MADE, beyond, checked_scope
+from adon.access.user_names import expected
+from adon.access.users import User
+from adon.api import routes
+from adon.api.access import (
+    AuditInOrder,
+    AuditList,
+    AuditQuery,
+    EndedView,
+    NewTokenView,
+    OwnerQuery,
+    RoleGrant,
+    RoleList,
+    RoleView,
+    SessionList,
+    SessionQuery,
+    SessionView,
+    TokenBody,
+    TokenList,
+    TokenQuery,
+    TokenView,
+    UserBody,
+    UserChange,
+    UserList,
+    UserQuery,
+    UserView,
+)
+from adon.errors import Conflict, Forbidden, InvalidInput, Unavailable
+from adon.store.access.audit import Wanted
+from adon.store.access.sessions import Session
+from adon.values import Role
+from apps.rest import auditing
+from apps.rest.access_views import (
+    to_audit_line,
+    to_new_token_view,
+    to_session_view,
+    to_token_view,
+    to_user_view,
+)
+from apps.rest.answers import check_if_match
+from apps.rest.dispatch import handles
+from apps.rest.guard import check, only_own, requester
+from apps.rest.services import services
+
+
+@handles(routes.LIST_USERS)
+def list_users(query: UserQuery) -> UserList:
+    """Everybody who has been here, by name; who may not see others sees themselves."""
+    own = only_own(Action.USER_READ)
+    known = services().access.users
+    found = known.list(query.after, query.limit + 1) if own is None else (known.get(own),)
+    page = found[: query.limit]
+    following = page[-1].name if len(found) > query.limit else None
+    return UserList(items=[to_user_view(one) for one in page], next=following)
+
+
+@handles(routes.ADD_USER)
+def add_user(body: UserBody) -> UserView:
+    """Name somebody before they sign in for the first time, or who comes with tokens only."""
+    identity = None if body.identity is None else expected(body.identity.issuer, body.identity.subject)
+    elsewhere = "" if identity is None else f"; signs in as {identity.subject} of {identity.issuer}"
+    auditing.explain(f"{body.name}: granted: {', '.join(body.granted) or 'none'}{elsewhere}")
+    made = services().access.users.add(body.name, body.granted, services().clock(), identity)
+    return to_user_view(made)
+
+
+@handles(routes.GET_MYSELF)
+def get_myself() -> UserView:
+    """Who asks."""
+    return to_user_view(services().access.users.get(requester().name))
+
+
+@handles(routes.GET_USER)
+def get_user(user: User) -> UserView:
+    """One user."""
+    return to_user_view(user)
+
+
+@handles(routes.CHANGE_USER)
+def change_user(user: User, body: UserChange) -> UserView:
+    """Give or take roles, disable or enable; it holds from the next request on."""
+    _keep_a_way_in(user, body)
+    auditing.explain(_words(body))
+    after = services().access.users.change(
+        user.name,
+        services().clock(),
+        granted=body.granted,
+        removed=body.removed,
+        disabled=body.disabled,
+    )
+    return to_user_view(after)
+
+
+def _keep_a_way_in(user: User, change: UserChange) -> None:
+    """Nobody shuts themselves out.
+
+    :raises Conflict: if the one who asks would be disabled, or an administrator no more.
+    """
+    if user.name != requester().name:
+        return
+    if change.disabled:
+        raise Conflict("disabled", "nobody disables themselves; another administrator can")
+    granted = user.granted if change.granted is None else frozenset(change.granted)
+    removed = user.removed if change.removed is None else frozenset(change.removed)
+    if Role.ADMIN not in (user.by_rules | granted) - removed:
+        raise Conflict("granted", "nobody takes the role admin from themselves; another administrator can")
+
+
+def _words(change: UserChange) -> str:
+    parts = [
+        f"{name}: {', '.join(roles) or 'none'}"
+        for name, roles in (("granted", change.granted), ("removed", change.removed))
+        if roles is not None
+    ]
+    if change.disabled is not None:
+        parts.append("disabled" if change.disabled else "enabled")
+    return "; ".join(parts)
+
+
+@handles(routes.LIST_ROLES)
+def list_roles() -> RoleList:
+    """The roles, what each may do, and the ready-made scopes of tokens."""
+    items = [
+        RoleView(
+            name=role,
+            may=[RoleGrant(action=one, scope=one.grant[role]) for one in Action if role in one.grant],
+        )
+        for role in Role
+    ]
+    scopes = {name: sorted(actions) for name, actions in READY_MADE.items()}
+    return RoleList(items=items, scopes=scopes)
+
+
+@handles(routes.LIST_TOKENS)
+def list_tokens(query: TokenQuery) -> TokenList:
+    """Tokens, the newest first, revoked and expired ones too; one's own, or everybody's."""
+    own = only_own(Action.TOKEN_READ)
+    tokens = services().access.tokens
+    if own is not None and query.owner not in (None, own):
+        return TokenList(items=[], next=None)
+    before = None if query.before is None else tokens.get(query.before)
+    found = tokens.list(query.owner if own is None else own, before, query.limit + 1)
+    page = found[: query.limit]
+    following = page[-1].id if len(found) > query.limit else None
+    return TokenList(items=[to_token_view(one) for one in page], next=following)
+
+
+@handles(routes.ADD_TOKEN)
+def add_token(body: TokenBody) -> NewTokenView:
+    """Make a token; the answer's ``secret`` is the only place where it can be seen."""
+    actor = requester()
+    owner = body.owner if body.owner is not None else actor.name
+    check(Action.TOKEN_CREATE, owner)
+    user = services().access.users.get(owner)
+    _room(owner)
+    scope = checked_scope(body.scope)
+    _hand_on(actor, scope)
+    now = services().clock()
+    text, token = create_token(
+        owner,
+        now,
+        _lifetime(body, actor, now),
+        label=body.label,
+        scope=scope,
+        roles=_limited(body, actor, user),
+    )
+    auditing.explain(f"token {token.id} for {owner}, scope {' '.join(scope)}")
+    services().access.tokens.save(token)
+    return to_new_token_view(token, text)
+
+
+def _room(owner: str) -> None:
+    """One user has so many tokens at most.
+
+    :raises Conflict: if there are that many.
+    """
+    most, now = services().credentials.most_tokens, services().clock()
+    good = [
+        token
+        for token in services().access.tokens.list(owner)
+        if token.revoked is None and (token.expires is None or now < token.expires)
+    ]
+    if len(good) >= most:
+        raise Conflict("owner", f"{owner} has {len(good)} tokens; revoke one that is not needed")
+
+
+def _hand_on(actor: Actor, scope: tuple[str, ...]) -> None:
+    """Nobody hands on more than they have.
+
+    :raises Forbidden: naming what the actor's own token is not good for.
+    """
+    more = beyond(scope, actor.scope)
+    if more:
+        raise Forbidden(f"the token of {actor.name} is not good for {', '.join(sorted(more)[:5])}")
+
+
+def _limited(body: TokenBody, actor: Actor, user: User) -> frozenset[str] | None:
+    """The roles that a new token is limited to; None for all that its owner has."""
+    asked = None if body.roles is None else frozenset(map(str, body.roles))
+    if user.name != actor.name or actor.roles == user.roles:
+        return asked
+    return actor.roles if asked is None else asked & actor.roles  # the actor's own token is limited
+
+
+def _lifetime(body: TokenBody, actor: Actor, now: float) -> float:
+    """Seconds until a new token expires.
+
+    :raises InvalidInput: for a time that is over, or too far ahead.
+    """
+    limits = services().credentials
+    ends = None if actor.until is None else actor.until - now
+    if body.expires is None:
+        return limits.token_lifetime if ends is None else min(limits.token_lifetime, ends)
+    lifetime = body.expires.seen_from(now) - now
+    if not lifetime > 0:
+        raise InvalidInput.of("expires", "is over already")
+    if lifetime > limits.longest_token_lifetime:
+        days = limits.longest_token_lifetime / 86_400
+        cause = f"a token is good for {days:g} days at most (policy.credentials)"
+        raise InvalidInput.of("expires", cause, "out-of-range")
+    if ends is not None and lifetime > ends:
+        raise InvalidInput.of("expires", "is after the end of the token that this one is asked for with")
+    return lifetime
+
+
+@handles(routes.GET_TOKEN)
+def get_token(token: Token) -> TokenView:
+    """One token, without what proves something."""
+    return to_token_view(token)
+
+
+@handles(routes.REVOKE_TOKEN)
+def revoke_token(token: Token) -> TokenView:
+    """Make a token worthless at once, with the sessions that began with it; twice does no harm."""
+    tokens = services().access.tokens
+    auditing.explain(f"token {token.id} of {token.owner}")
+    return to_token_view(tokens.revoke(token.id, services().clock()))
+
+
+@handles(routes.LIST_SESSIONS)
+def list_sessions(query: SessionQuery) -> SessionList:
+    """Sessions that are good now, the newest first; one's own, or everybody's."""
+    own = only_own(Action.SESSION_READ)
+    if own is not None and query.owner not in (None, own):
+        return SessionList(items=[], next=None)
+    return _listed(query.owner if own is None else own, query)
+
+
+def _listed(owner: str | None, query: SessionQuery) -> SessionList:
+    kept, now = services().access.sessions, services().clock()
+    before = None if query.before is None else kept.one(query.before, now)
+    found = kept.list(now, owner, before, query.limit + 1)
+    page = found[: query.limit]
+    following = page[-1].id if len(found) > query.limit else None
+    return SessionList(items=[_shown(one) for one in page], next=following)
+
+
+def _shown(session: Session) -> SessionView:
+    return to_session_view(session, services().access.sessions.lifetime, _asking())
+
+
+@handles(routes.GET_SESSION)
+def get_session(session: Session) -> SessionView:
+    """One session; what proves something is not in it."""
+    return _shown(session)
+
+
+@handles(routes.END_SESSION)
+def end_session(session: Session) -> EndedView:
+    """Sign somebody out at one browser."""
+    owner = session.actor.name
+    auditing.explain(f"session {session.id} of {owner}")
+    return EndedView(ended=services().access.sessions.end_of(owner, session.id))
+
+
+@handles(routes.END_SESSIONS)
+def end_sessions(query: OwnerQuery) -> EndedView:
+    """Sign somebody out at every browser but the one that asks; oneself, if nobody is named."""
+    owner = query.owner if query.owner is not None else requester().name
+    check(Action.SESSION_END, owner)
+    services().access.users.get(owner)
+    check_if_match(_listed(owner, SessionQuery()))
+    ended = services().access.sessions.end_of(owner, but=_asking())
+    auditing.explain(f"{ended} sessions of {owner}")
+    return EndedView(ended=ended)
+
+
+def _asking() -> str | None:
+    """The session that asks; None for a token."""
+    actor = requester()
+    return actor.proof if actor.via.startswith("session:") else None
+
+
+@handles(routes.LIST_AUDIT)
+def list_audit(query: AuditQuery) -> AuditList:
+    """Lines, the newest first; with ``after`` the oldest first."""
+    if query.before is not None and query.after is not None:
+        raise InvalidInput.of("after", "gives the oldest first; leave it out beside before")
+    audit = services().access.audit
+    wanted = Wanted(
+        query.actor, query.action, query.outcome, query.since, query.until, query.before, query.after
+    )
+    head = audit.head()
+    try:
+        found = [to_audit_line(one) for one in audit.lines(wanted, query.limit + 1)]
+    except ValueError as error:
+        raise Unavailable(
+            "a line of the audit log was changed; adon audit verify --data DIR names it"
+        ) from error
+    page = found[: query.limit]
+    following = str(page[-1].number) if len(found) > query.limit else None
+    kind = AuditList if query.after is None else AuditInOrder
+    return kind(items=page, next=following, head=None if head is None else f"{head[0]}:{head[1]}")
