@@ -7,9 +7,9 @@ from itertools import takewhile
 from typing import Any
 
 from adon.access.audit import COLUMNS, Values, Verified, verify
+from adon.api import routes
 from adon.api.access import (
     AuditLine,
-    AuditList,
     EndedView,
     NewTokenView,
     RoleList,
@@ -17,10 +17,7 @@ from adon.api.access import (
     TokenView,
     UserView,
 )
-from adon.client.calling import Caller, body_of, part
-
-AUDIT_PAGE = 1000
-"""Lines of one page of the audit log."""
+from adon.client.calling import Caller, body_of
 
 
 class AccessCalls(Caller):
@@ -28,15 +25,15 @@ class AccessCalls(Caller):
 
     def myself(self) -> UserView:
         """Who asks."""
-        return self._get(UserView, "/users/me")
+        return self.call(routes.GET_MYSELF)
 
     def users(self) -> list[UserView]:
         """Everybody whom one may see, by name."""
-        return list(self._pages(UserView, "/users", {}, None, "after"))
+        return self._all(routes.LIST_USERS)
 
     def user(self, name: str) -> UserView:
         """One user."""
-        return self._get(UserView, f"/users/{part(name)}")
+        return self.call(routes.GET_USER, name=name)
 
     def add_user(
         self, name: str, roles: Sequence[str] = (), identity: Mapping[str, str] | None = None
@@ -47,69 +44,68 @@ class AccessCalls(Caller):
             come with a token only.
         """
         known: dict[str, Any] = {"name": name, "granted": list(roles)}
-        return self._post(UserView, "/users", known if identity is None else {**known, "identity": identity})
+        return self.call(routes.ADD_USER, body=known if identity is None else {**known, "identity": identity})
 
     def change_user(self, name: str, change: Mapping[str, Any]) -> UserView:
         """Set what an administrator decides: ``granted``, ``removed``, ``disabled``."""
-        return self._call(UserView, "PATCH", f"/users/{part(name)}", body=change)
+        return self.call(routes.CHANGE_USER, body=change, name=name)
 
     def change_roles(self, name: str, give: Collection[str] = (), take: Collection[str] = ()) -> UserView:
         """Give a user roles, or take some away.
 
         :raises Conflict: if somebody else changed the user meanwhile.
         """
-        address = f"/users/{part(name)}"
-        answer = self._transport.send("GET", address)
+        answer = self._send(routes.GET_USER, name=name)
         user = UserView.model_validate(body_of(answer, self._transport.base))
         granted = {*user.granted, *give} - {*take}
         removed = {*user.removed, *take} - {*give}
         change = {"granted": sorted(granted), "removed": sorted(removed)}
         seen = {"If-Match": answer.headers.get("etag", "*")}
-        return self._call(UserView, "PATCH", address, body=change, headers=seen)
+        return self.call(routes.CHANGE_USER, body=change, headers=seen, name=name)
 
     def roles(self) -> RoleList:
         """The roles with what each may do, and the ready-made scopes of tokens."""
-        return self._get(RoleList, "/roles")
+        return self.call(routes.LIST_ROLES)
 
     def tokens(self, owner: str | None = None) -> list[TokenView]:
         """Tokens that one may see, the newest first."""
-        return list(self._pages(TokenView, "/tokens", {"owner": owner}, None))
+        return self._all(routes.LIST_TOKENS, {"owner": owner})
 
     def token(self, token: str) -> TokenView:
         """One token, by its id; never its secret."""
-        return self._get(TokenView, f"/tokens/{part(token)}")
+        return self.call(routes.GET_TOKEN, id=token)
 
     def add_token(self, wish: Mapping[str, Any]) -> NewTokenView:
         """Make a token; its ``secret`` is in this answer and nowhere else."""
-        return self._post(NewTokenView, "/tokens", wish)
+        return self.call(routes.ADD_TOKEN, body=wish)
 
     def revoke_token(self, token: str) -> TokenView:
         """Make a token worthless; the token as it is then."""
-        return self._delete(TokenView, f"/tokens/{part(token)}")
+        return self.call(routes.REVOKE_TOKEN, id=token)
 
     def sessions(self, owner: str | None = None) -> list[SessionView]:
         """The browsers at which somebody is signed in, as far as one may see them, the newest first."""
-        return list(self._pages(SessionView, "/sessions", {"owner": owner}, None))
+        return self._all(routes.LIST_SESSIONS, {"owner": owner})
 
     def session(self, session: str) -> SessionView:
         """One session, by its id."""
-        return self._get(SessionView, f"/sessions/{part(session)}")
+        return self.call(routes.GET_SESSION, id=session)
 
     def end_session(self, session: str) -> EndedView:
         """Sign somebody out at one browser."""
-        return self._delete(EndedView, f"/sessions/{part(session)}")
+        return self.call(routes.END_SESSION, id=session)
 
     def end_sessions(self, owner: str | None = None) -> EndedView:
         """Sign somebody, oneself without a name, out at every browser but the one that asks."""
-        return self._call(EndedView, "DELETE", "/sessions", query={"owner": owner})
+        return self.call(routes.END_SESSIONS, query={"owner": owner})
 
     def audit(self, query: Mapping[str, Any], limit: int = 100) -> list[AuditLine]:
         """The newest lines of the audit log, at most ``limit``."""
-        return list(self._pages(AuditLine, "/audit", query, limit, page=AUDIT_PAGE))
+        return list(self.each(routes.LIST_AUDIT, query, limit))
 
     def audit_values(self, query: Mapping[str, Any]) -> Iterator[Values]:
         """The values of lines of the audit log, the oldest first, as the log keeps them."""
-        for line in self._pages(AuditLine, "/audit", {**query, "after": 0}, None, "after", AUDIT_PAGE):
+        for line in self.each(routes.LIST_AUDIT, {**query, "after": 0}):
             yield [getattr(line, name) for name in COLUMNS]
 
     def verify_audit(self, expected: Mapping[int, str] | None = None) -> Verified:
@@ -117,7 +113,7 @@ class AccessCalls(Caller):
 
         :param expected: digests by number that were noted elsewhere.
         """
-        told = self._get(AuditList, "/audit", {"limit": 1}).head
+        told = self.call(routes.LIST_AUDIT, query={"limit": 1}).head
         number, _, digest = (told or "").partition(":")
         lines: Iterator[Values] = self.audit_values({})
         if told is not None:

@@ -1,143 +1,133 @@
-"""What the areas of the client share: asking, reading an answer, going through pages."""
+"""Calls of routes: the base of all parts of the client."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 from adon import problems
-from adon.api.base import View
+from adon.api.base import ListView, View
+from adon.api.route import Route
 from adon.client.transport import Answer, Transport
 from adon.errors import NotAuthenticated, Unavailable
 
 Json = dict[str, Any]
 V = TypeVar("V", bound=View)
-
-PAGE = 500
-"""Items of one page, where a list has no other bound."""
+L = TypeVar("L", bound=ListView)
 
 
 class Caller:
-    """Base of all areas: requests of one actor over one transport."""
+    """Base of all parts of the client: requests of one actor over one transport."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def _get(self, kind: type[V], path: str, query: Mapping[str, Any] | None = None) -> V:
-        """The answer to a question; ``kind`` is the document that the API describes it as."""
-        return self._call(kind, "GET", path, query=query)
-
-    def _post(self, kind: type[V], path: str, body: Mapping[str, Any], key: str | None = None) -> V:
-        """The answer to a command; with a key, repeating it does nothing twice."""
-        headers = None if key is None else {"Idempotency-Key": key}
-        return self._call(kind, "POST", path, body=body, headers=headers)
-
-    def _delete(self, kind: type[V], path: str, headers: Mapping[str, str] | None = None) -> V:
-        """The answer to ending something."""
-        return self._call(kind, "DELETE", path, headers=headers)
-
-    def _call(
+    def call(
         self,
-        kind: type[V],
-        method: str,
-        path: str,
+        route: Route[V],
+        *,
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
+        **ids: Any,
     ) -> V:
-        """Send one request; return its answer as a document.
+        """Call a route of :mod:`adon.api.routes`; return its answer as a document.
 
         Fields that this version does not know are left out: a server may be newer than its client.
 
-        :raises AdonError: what the API answered with, or :class:`Unavailable` if nothing of it answers.
+        :param ids: the names in the route's path.
+        :raises AdonError: what the API answers, or :class:`Unavailable` if it does not answer.
         """
-        return kind.model_validate(self._json(method, path, body, query, headers))
+        answer = self._send(route, body, query, headers, **ids)
+        return route.answer.model_validate(body_of(answer, self._transport.base))
 
-    def _json(
+    def _send(
         self,
-        method: str,
-        path: str,
+        route: Route[Any],
         body: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Json:
-        """Send one request; return its answer as it came.
+        **ids: Any,
+    ) -> Answer:
+        """Send one request; return its answer, whatever its status."""
+        path = route.address(**ids)
+        if body is None and route.method == "POST":
+            body = {}
+        return self._transport.send(route.method, path, body, query, headers)
 
-        :raises AdonError: as :meth:`_call`.
+    def _json(self, route: Route[Any], body: Mapping[str, Any] | None = None, **ids: Any) -> Json:
+        """Call a route; return the JSON of its answer as it came.
+
+        :raises AdonError: as :meth:`call`.
         """
-        answer = self._transport.send(method, path, body, query, headers)
-        return body_of(answer, self._transport.base)
+        return body_of(self._send(route, body, **ids), self._transport.base)
 
-    def _items(self, kind: type[V], path: str, query: Mapping[str, Any] | None = None) -> list[V]:
-        """A list that comes whole."""
-        return [kind.model_validate(one) for one in self._json("GET", path, query=query)["items"]]
+    def _text(self, route: Route[Any], accept: str | None = None, **ids: Any) -> str:
+        """Call a route that answers text; return the text.
 
-    def _pages(
-        self,
-        kind: type[V],
-        path: str,
-        query: Mapping[str, Any],
-        limit: int | None,
-        following: str = "before",
-        page: int = PAGE,
-    ) -> Iterator[V]:
-        """The items of a list that comes in pages, asked for as they are wanted.
-
-        :param limit: at most so many; None for all.
-        :param following: the parameter that takes an answer's ``next``.
-        :param page: items to ask for at once, at most.
-        """
-        asked, left = dict(query), limit
-        while left is None or left > 0:
-            size = page if left is None else min(page, left)
-            found = self._json("GET", path, query={**asked, "limit": size})
-            yield from map(kind.model_validate, found["items"])
-            if left is not None:
-                left -= len(found["items"])
-            if found["next"] is None or not found["items"]:
-                return
-            asked[following] = found["next"]
-
-    def _whole(self, kind: type[V], path: str, query: Mapping[str, Any]) -> V:
-        """A list that tells more than its items: its first page, with the items of all that follow.
-
-        :param query: with a ``limit`` it is the first page alone.
-        """
-        whole = self._json("GET", path, query=query)
-        while whole["next"] is not None and query.get("limit") is None:
-            more = self._json("GET", path, query={**query, "after": whole["next"]})
-            whole["items"] += more["items"]
-            whole["next"] = more["next"]
-        return kind.model_validate(whole)
-
-    def _text(self, path: str, query: Mapping[str, Any] | None = None, accept: str | None = None) -> str:
-        """What is no JSON.
-
-        :raises AdonError: as every call.
+        :raises AdonError: as :meth:`call`.
         """
         headers = None if accept is None else {"Accept": accept}
-        answer = self._transport.send("GET", path, query=query, headers=headers)
+        answer = self._send(route, headers=headers, **ids)
         if answer.status != 200:
             body_of(answer, self._transport.base)
         return answer.text
 
+    def each(
+        self, route: Route[L], query: Mapping[str, Any] | None = None, limit: int | None = None, **ids: Any
+    ) -> Iterator[Any]:
+        """Yield the items of a list; request its pages as they are needed.
 
-def part(text: str) -> str:
-    """A name as one part of an address."""
-    # "." and ".." would be taken out of the address by whoever normalises it.
-    return quote(text, safe="") if text.strip(".") else "-"
+        :param limit: at most so many; None for all.
+        """
+        asked, left = dict(query or {}), limit
+        following = "after" if "after" in asked else route.next_parameter
+        while left is None or left > 0:
+            size = route.most_items if left is None else min(route.most_items, left)
+            page: Any = self.call(route, query={**asked, "limit": size}, **ids)
+            yield from page.items
+            if left is not None:
+                left -= len(page.items)
+            if page.next is None or not page.items:
+                return
+            asked[str(following)] = page.next
+
+    def _all(self, route: Route[L], query: Mapping[str, Any] | None = None, **ids: Any) -> list[Any]:
+        """Return all items of a list."""
+        return list(self.each(route, query, **ids))
+
+    def _whole(self, route: Route[L], query: Mapping[str, Any]) -> L:
+        """Return the first page of a list with the items of all pages.
+
+        :param query: with a ``limit`` only the first page is read.
+        """
+        whole: Any = self.call(route, query=query)
+        items, following = whole.items, whole.next
+        while following is not None and query.get("limit") is None:
+            more: Any = self.call(route, query={**query, "after": following})
+            items, following = items + more.items, more.next
+        found: L = whole.model_copy(update={"items": items, "next": following})
+        return found
+
+
+def idempotency_header(key: str | None) -> Mapping[str, str]:
+    """Return the header with which a request is carried out once, however often it is sent.
+
+    :param key: a key of the caller's own; a new one by default.
+    """
+    return {"Idempotency-Key": key or uuid.uuid4().hex}
 
 
 def flag(value: bool) -> str:
-    """A truth value as it stands in a query."""
+    """Return a truth value as text for a query."""
     return "true" if value else "false"
 
 
 def body_of(answer: Answer, base: str) -> Json:
-    """The JSON object that the API answered with.
+    """Return the JSON object that the API answered.
 
-    :raises AdonError: if that was a failure, or nothing of ours.
+    :raises AdonError: if the answer is a failure, or no answer of ADON.
     """
     try:
         body = answer.json()

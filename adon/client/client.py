@@ -15,14 +15,12 @@ from collections.abc import Mapping
 
 from adon.client import credentials
 from adon.client.access import AccessCalls
-from adon.client.advising import AdviceCalls
 from adon.client.flows import FlowCalls, changes
-from adon.client.glance import GlanceCalls
-from adon.client.happenings import HappeningCalls
 from adon.client.measurements import MeasurementCalls
 from adon.client.network import NetworkCalls
 from adon.client.repeating import BOUNDS, Bounds, Repeating
 from adon.client.sites import SiteCalls
+from adon.client.status import StatusCalls
 from adon.client.studies import StudyCalls
 from adon.client.templates import TemplateCalls
 from adon.client.transport import TIMEOUT, HttpTransport
@@ -38,10 +36,8 @@ class Client(
     NetworkCalls,
     SiteCalls,
     StudyCalls,
-    AdviceCalls,
     AccessCalls,
-    GlanceCalls,
-    HappeningCalls,
+    StatusCalls,
 ):
     """The API, as one actor."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from adon.api.decisions import DecisionView, WhyNotView
+from adon.api import routes
+from adon.api.advice import AdviceView
+from adon.api.decisions import DecisionPage, DecisionSummary, DecisionView, WhyNotView
 from adon.api.flows import FlowList, FlowView, HistoryEntry, OutcomeView, PreviewView
+from adon.api.forecasts import CalibrationView
 from adon.api.queue import QueueView, WaitingView
-from adon.client.calling import Caller, part
+from adon.client.calling import Caller, idempotency_header
 
 
 class FlowCalls(Caller):
@@ -20,15 +22,15 @@ class FlowCalls(Caller):
 
         :param key: a name of this wish of your own: asked for twice with the same, it is one flow.
         """
-        return self._post(FlowView, "/flows", request, key or uuid.uuid4().hex)
+        return self.call(routes.SUBMIT_FLOW, body=request, headers=idempotency_header(key))
 
     def preview_flow(self, request: Mapping[str, Any]) -> PreviewView:
         """What would be decided if this were asked for now; nothing is kept of it."""
-        return self._post(PreviewView, "/flow-previews", request)
+        return self.call(routes.PREVIEW_FLOW, body=request)
 
     def flow(self, flow: str) -> FlowView:
         """One flow."""
-        return self._get(FlowView, f"/flows/{part(flow)}")
+        return self.call(routes.GET_FLOW, id=flow)
 
     def flows(
         self, state: str | None = None, requester: str | None = None, limit: int = 50
@@ -45,32 +47,31 @@ class FlowCalls(Caller):
     ) -> FlowList:
         """One page of flows, the newest first (``items``), and where the following begins (``next``)."""
         query = {"state": state, "requester": requester, "limit": limit, "before": before}
-        return self._get(FlowList, "/flows", query)
+        return self.call(routes.LIST_FLOWS, query=query)
 
     def each_flow(
         self, state: str | None = None, requester: str | None = None, limit: int | None = None
     ) -> Iterator[FlowView]:
         """Flows, the newest first, asked for page by page as they are wanted; all without a limit."""
-        return self._pages(FlowView, "/flows", {"state": state, "requester": requester}, limit)
+        return self.each(routes.LIST_FLOWS, {"state": state, "requester": requester}, limit)
 
     def history(self, flow: str, last: int | None = None) -> list[HistoryEntry]:
         """The steps of a flow's life, in order; the last so many (500 at most), or all."""
-        asked = f"/flows/{part(flow)}/history"
         if last is not None:
-            return self._items(HistoryEntry, asked, {"last": last})
-        return list(self._pages(HistoryEntry, asked, {}, None, "after"))
+            return self.call(routes.GET_HISTORY, query={"last": last}, id=flow).items
+        return self._all(routes.GET_HISTORY, id=flow)
 
     def waiting(self, flow: str) -> WaitingView:
         """What a waiting flow waits for, and its place in the queue."""
-        return self._get(WaitingView, f"/flows/{part(flow)}/waiting")
+        return self.call(routes.GET_WAITING, id=flow)
 
     def queue(self) -> QueueView:
         """The flows that wait, first to be served first."""
-        return self._get(QueueView, "/queue")
+        return self.call(routes.GET_QUEUE)
 
     def cancel(self, flow: str) -> FlowView:
         """Cancel a flow; the flow as it is then."""
-        return self._delete(FlowView, f"/flows/{part(flow)}")
+        return self.call(routes.CANCEL_FLOW, id=flow)
 
     def report(self, flow: str, status: str, size: int, detail: str = "") -> FlowView:
         """Tell how a flow's transfer stands.
@@ -79,29 +80,52 @@ class FlowCalls(Caller):
         :param size: what the receiver has, bytes.
         """
         told = {"status": status, "bytes": size, "detail": detail}
-        return self._post(FlowView, f"/flows/{part(flow)}/reports", told)
+        return self.call(routes.REPORT_TRANSFER, body=told, id=flow)
 
     def outcome(self, flow: str) -> OutcomeView:
         """What a flow left behind."""
-        return self._get(OutcomeView, f"/flows/{part(flow)}/outcome")
+        return self.call(routes.GET_OUTCOME, id=flow)
 
     def outcomes(
         self, template: str | None = None, since: str | None = None, limit: int = 100
     ) -> list[OutcomeView]:
         """What flows left behind, those that ended last first."""
-        return self._items(OutcomeView, "/outcomes", {"template": template, "since": since, "limit": limit})
+        return self.call(
+            routes.LIST_OUTCOMES, query={"template": template, "since": since, "limit": limit}
+        ).items
 
     def decision(self, decision: str) -> DecisionView:
         """One decision."""
-        return self._get(DecisionView, f"/decisions/{part(decision)}")
+        return self.call(routes.GET_DECISION, id=decision)
 
     def why_not(self, decision: str) -> WhyNotView:
         """Per path and site that a decision did not take, the smallest change by which it would have."""
-        return self._get(WhyNotView, f"/decisions/{part(decision)}/why-not")
+        return self.call(routes.GET_WHY_NOT, id=decision)
 
     def decisions(self, flow: str) -> list[DecisionView]:
         """All decisions about a flow, the oldest first."""
-        return list(self._pages(DecisionView, f"/flows/{part(flow)}/decisions", {}, None, "after"))
+        return self._all(routes.LIST_FLOW_DECISIONS, id=flow)
+
+    def all_decisions(self, **query: Any) -> DecisionPage:
+        """A page of the decisions about all flows, the newest first; the query's names are the API's."""
+        return self.call(routes.LIST_DECISIONS, query=query)
+
+    def each_decision(self, limit: int | None = None, **query: Any) -> Iterator[DecisionSummary]:
+        """Decisions about all flows, the newest first, asked for page by page as they are wanted."""
+        return self.each(routes.LIST_DECISIONS, query, limit)
+
+    def advice(self, flow: str, path: str | None = None) -> AdviceView:
+        """TCP and transfer advice for a flow."""
+        return self.call(routes.GET_ADVICE, query={"path": path}, id=flow)
+
+    def advise(self, question: Mapping[str, Any]) -> AdviceView:
+        """Advice for supposed numbers and pasted settings."""
+        return self.call(routes.WHAT_IF_ADVICE, body=question)
+
+    def forecast_calibration(self, template: str | None, limit: int) -> list[CalibrationView]:
+        """How well forecasts of completion held."""
+        query = {"template": template, "limit": limit}
+        return self.call(routes.GET_CALIBRATION, query=query).items
 
 
 def changes(

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from adon.api.routes import READYZ
 from adon.client.transport import Answer, Transport
 
-ASKED_ONCE = frozenset({"/readyz"})
+ASKED_ONCE = frozenset({READYZ.path})
 """Where 503 is the answer to the question."""
 
 

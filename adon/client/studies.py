@@ -8,9 +8,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from adon.api import routes
 from adon.api.base import Deleted
 from adon.api.studies import StudyDetail, StudyView
-from adon.client.calling import Caller, part
+from adon.client.calling import Caller
 
 UNPACKED = 250_000
 """Bytes of a document's JSON above which it is packed on its way."""
@@ -25,11 +26,11 @@ class StudyCalls(Caller):
 
     def each_study(self, kind: str | None = None, limit: int | None = None) -> Iterator[StudyView]:
         """Studies in short, asked for page by page as they are wanted."""
-        return self._pages(StudyView, "/studies", {"kind": kind}, limit)
+        return self.each(routes.LIST_STUDIES, {"kind": kind}, limit)
 
     def study(self, study: str) -> StudyDetail:
         """One study with its document."""
-        return self._get(StudyDetail, f"/studies/{part(study)}")
+        return self.call(routes.GET_STUDY, id=study)
 
     def add_study(self, kind: str, document: Mapping[str, Any], title: str = "") -> StudyView:
         """Have a study kept; its document is packed where it is large.
@@ -41,12 +42,12 @@ class StudyCalls(Caller):
         body: dict[str, Any] = {"kind": kind, "title": title}
         text = json.dumps(document, allow_nan=False).encode()
         if len(text) > UNPACKED:
-            return self._post(StudyView, "/studies", {**body, "packed": _packed(text)})
-        return self._post(StudyView, "/studies", {**body, "document": document})
+            return self.call(routes.ADD_STUDY, body={**body, "packed": _packed(text)})
+        return self.call(routes.ADD_STUDY, body={**body, "document": document})
 
     def delete_study(self, study: str) -> Deleted:
         """Have a study forgotten."""
-        return self._delete(Deleted, f"/studies/{part(study)}")
+        return self.call(routes.DELETE_STUDY, id=study)
 
 
 def _packed(text: bytes) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import requests
 
+from adon.api.base import PREFIX
 from adon.errors import InvalidInput, Unavailable
 
 TIMEOUT = 30.0
@@ -92,7 +93,7 @@ class HttpTransport:
     def __init__(
         self, url: str, token: str | None, *, timeout: float = TIMEOUT, ca_file: str | None = None
     ) -> None:
-        self.base = url.rstrip("/") + "/api/v1"
+        self.base = url.rstrip("/") + PREFIX
         self._token = token
         self._timeout = timeout
         self._ca_file = ca_file

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import Field, create_model
 
-from adon.api.base import Deleted
+from adon.access.policy import Action
+from adon.api.base import Deleted, NewestFirstView, Query
+from adon.api.route import Tag
 from adon.client.calling import Caller
 from adon.client.repeating import BOUNDS, Bounds, Repeating, repeatable, retry_after, wait
 from adon.client.transport import Answer
@@ -115,6 +118,10 @@ def test_what_must_not_be_repeated_is_answered_as_it_is():
     assert asking.base == "http://busy"
 
 
+class NumberList(NewestFirstView):
+    items: list[Deleted]
+
+
 class Paged:
     """A list of documents, named by numbers, in pages, the newest (greatest) first."""
 
@@ -140,6 +147,8 @@ class Paged:
 @given(count=st.integers(0, 60), limit=st.one_of(st.none(), st.integers(0, 80)), page=st.integers(1, 20))
 def test_pages_are_one_list_without_a_hole_or_anything_twice(count, limit, page):
     paged = Paged(count, page)
-    found = [int(one.id) for one in Caller(paged)._pages(Deleted, "/numbers", {}, limit, page=page)]
+    query = create_model("Page", __base__=Query, limit=(int, Field(le=page)))
+    numbers = Tag("numbers", "").get("/numbers", Action.FLOW_READ, NumberList, query)
+    found = [int(one.id) for one in Caller(paged).each(numbers, limit=limit)]
     wanted = list(range(count, 0, -1))
     assert found == (wanted if limit is None else wanted[:limit])
