@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import csv
 import json
-import types
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
-from pydantic import BeforeValidator, PlainSerializer, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, PlainSerializer
 
 from adon import yamlfile
 from adon.errors import InvalidInput, Problem
 from adon.values import FrozenMap
+from measurement.model import from_json, to_json
 from mininet_topos.experiments.document import Scalar
 
-FORMAT = "adon-experiment-run/2"
 RUN_FILE, DOCUMENT_FILE = "run.json", "experiment.yaml"
+
+T = TypeVar("T")
+Optional = Annotated[T | None, BeforeValidator(lambda cell: None if cell == "" else cell)]
+"""A cell that may be empty, which is None."""
 
 
 class FlowState(StrEnum):
@@ -55,27 +57,27 @@ class FlowRow(NamedTuple):
 
     trial: int
     flow: str
-    flow_id: str
-    template: str
-    source: str
-    destination: str
-    state: str
-    path: str | None
-    paths: str
-    asked: float | None
-    decided: float | None
-    began: float | None
-    ended: float | None
-    size: int | None
-    received: int
-    streams: int
-    window: int | None
-    priority: int | None
-    floor: float | None
-    packets_sent: int | None
-    packets_lost: int | None
-    jitter: float | None
-    problem: str
+    flow_id: str = ""
+    template: str = ""
+    source: str = ""
+    destination: str = ""
+    state: FlowState = FlowState.WAITING
+    path: Optional[str] = None
+    paths: str = ""
+    asked: Optional[float] = None
+    decided: Optional[float] = None
+    began: Optional[float] = None
+    ended: Optional[float] = None
+    size: Optional[int] = None
+    received: int = 0
+    streams: int = 1
+    window: Optional[int] = None
+    priority: Optional[int] = None
+    floor: Optional[float] = None
+    packets_sent: Optional[int] = None
+    packets_lost: Optional[int] = None
+    jitter: Optional[float] = None
+    problem: str = ""
 
 
 class ThroughputRow(NamedTuple):
@@ -84,7 +86,7 @@ class ThroughputRow(NamedTuple):
     trial: int
     at: float
     flow: str
-    path: str | None
+    path: Optional[str]
     received: int
 
 
@@ -97,7 +99,7 @@ class MeasurementRow(NamedTuple):
     source: str
     destination: str
     metric: str
-    value: float | None
+    value: Optional[float]
 
 
 class DecisionRow(NamedTuple):
@@ -107,9 +109,9 @@ class DecisionRow(NamedTuple):
     at: float
     flow: str
     outcome: str
-    path: str | None
-    site: str | None
-    quality: float | None
+    path: Optional[str]
+    site: Optional[str]
+    quality: Optional[float]
     reason: str
 
 
@@ -123,17 +125,6 @@ class EventRow(NamedTuple):
     phase: str
     about: str
     problem: str
-
-
-ROWS: Mapping[str, type[Any]] = FrozenMap(
-    {
-        "flows": FlowRow,
-        "throughput": ThroughputRow,
-        "measurements": MeasurementRow,
-        "decisions": DecisionRow,
-        "events": EventRow,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +144,12 @@ class Tables:
             for row in getattr(self, name):
                 found[row.trial][name].append(row)
         return {trial: Tables(**rows) for trial, rows in found.items()}
+
+
+ROWS: Mapping[str, type[Any]] = {
+    name: get_args(annotation)[0] for name, annotation in get_type_hints(Tables).items()
+}
+"""Type of the rows of each table."""
 
 
 def _parse_time(value: object) -> object:
@@ -190,25 +187,21 @@ class TrialRecord:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
     """What ``run.json`` holds.
 
+    :param experiment: name of the experiment; the document beside it has the rest.
     :param scale: divisor of rates and windows.
     :param sizes: divisor of sizes.
     :param planned: number of trials of the plan.
     :param platform, versions, machine: descriptions, by name.
     """
 
+    format: Literal["adon-experiment-run/2"] = "adon-experiment-run/2"
     experiment: str
-    title: str
-    source: str
-    follows: str
-    seed: int
     scale: float
     sizes: float
-    repetitions: int
-    policies: tuple[str, ...]
     planned: int
     began_at: Time
     ended_at: Time | None = None
@@ -253,9 +246,8 @@ def write_trial(folder: Path, info: RunInfo, trial: TrialRecord, tables: Tables)
 
 def write_info(folder: Path, info: RunInfo) -> None:
     """Replace ``run.json``, whole or not at all."""
-    data = {"format": FORMAT, **_adapter().dump_python(info, mode="json")}
     partial = folder / f".{RUN_FILE}.partial"
-    partial.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
+    partial.write_text(json.dumps(to_json(info), indent=1) + "\n", "utf-8")
     partial.replace(folder / RUN_FILE)
 
 
@@ -264,7 +256,11 @@ def read_run(folder: Path) -> RunResult:
 
     :raises InvalidInput: naming the file, and the field or line that is wrong.
     """
-    info = _read_info(folder / RUN_FILE)
+    file = folder / RUN_FILE
+    try:
+        info = from_json(RunInfo, json.loads(yamlfile.read_text(file)))
+    except ValueError as error:
+        raise InvalidInput(Problem("", str(error), str(file))) from error
     known = {trial.number for trial in info.trials}
     tables = {
         name: [row for row in _read_rows(_table(folder, name), kind) if row.trial in known]
@@ -277,44 +273,19 @@ def _table(folder: Path, name: str) -> Path:
     return folder / f"{name}.csv"
 
 
-@cache
-def _adapter() -> TypeAdapter[RunInfo]:
-    return TypeAdapter(RunInfo)
-
-
-def _read_info(file: Path) -> RunInfo:
-    try:
-        data: Any = json.loads(yamlfile.read_text(file))
-    except ValueError as error:
-        raise InvalidInput(Problem("", f"is not JSON: {error}", str(file))) from error
-    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
-        raise InvalidInput(Problem("format", f"is not {FORMAT!r}", str(file)))
-    try:
-        return _adapter().validate_python(data)
-    except ValidationError as error:
-        raise InvalidInput(yamlfile.problems(error, data, str(file))) from error
-
-
-def _read_rows(file: Path, kind: type[Any]) -> Iterable[Any]:
-    parsers = [_cell_parser(annotation) for annotation in get_type_hints(kind).values()]
+def _read_rows(file: Path, kind: type[Any]) -> Iterator[Any]:
+    number = 1
     try:
         with file.open(encoding="utf-8", newline="") as source:
             lines = csv.reader(source, strict=True)
-            if next(lines, []) != list(kind._fields):
-                cause = f"has other columns; expected {', '.join(kind._fields)}"
-                raise InvalidInput(Problem("", cause, str(file), 1))
+            _check_columns(next(lines, []), kind._fields)
             for line in lines:
-                try:
-                    yield kind(*(parse(cell) for parse, cell in zip(parsers, line, strict=True)))
-                except ValueError as error:
-                    raise InvalidInput(Problem("", str(error), str(file), lines.line_num)) from error
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInput(Problem("", f"cannot be read as CSV: {error}", str(file))) from error
+                number = lines.line_num
+                yield from_json(kind, line)
+    except (OSError, ValueError, csv.Error) as error:
+        raise InvalidInput(Problem("", f"cannot be read: {error}", str(file), number)) from error
 
 
-def _cell_parser(annotation: Any) -> Callable[[str], Any]:
-    """An empty cell of an optional column is None."""
-    if get_origin(annotation) not in (Union, types.UnionType):
-        return annotation  # type: ignore[no-any-return]
-    kind = next(one for one in get_args(annotation) if one is not types.NoneType)
-    return lambda cell: None if cell == "" else kind(cell)
+def _check_columns(found: Sequence[str], expected: Sequence[str]) -> None:
+    if list(found) != list(expected):
+        raise ValueError(f"has other columns; expected {', '.join(expected)}")

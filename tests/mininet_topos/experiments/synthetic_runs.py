@@ -237,7 +237,7 @@ def _row(trial: Trial, flow: PlannedFlow, one: _Moving | None) -> FlowRow:
         template=flow.template,
         source=flow.source,
         destination=flow.destination,
-        state=state.value,
+        state=state,
         path=None if one is None else one.path,
         paths="" if one is None else one.path,
         asked=None if one is None else one.began - 0.2,
@@ -262,14 +262,8 @@ def describe_run(its: ExperimentFile, topo: CampusTopo | None = None) -> RunInfo
     experiment, topo = its.experiment, topo or mu_osu()
     return RunInfo(
         experiment=experiment.experiment,
-        title=experiment.title,
-        source=experiment.source,
-        follows=experiment.follows,
-        seed=experiment.seed,
         scale=topo.scale,
         sizes=size_divisor(experiment, topo),
-        repetitions=experiment.repetitions,
-        policies=experiment.policies,
         planned=len(plan_trials(experiment, topo)),
         began_at=BEGAN,
         ended_at=BEGAN + 60,
@@ -294,7 +288,7 @@ def make_row(name: str = "a", **changes: Any) -> FlowRow:
     """Return the row of a flow that ended."""
     row = FlowRow(
         trial=1, flow=name, flow_id="f", template="t", source="mu-dtn", destination="osu-dtn",
-        state="finished", path="al2s", paths="al2s", asked=1.0, decided=1.5, began=2.0, ended=12.0,
+        state=FlowState.FINISHED, path="al2s", paths="al2s", asked=1.0, decided=1.5, began=2.0, ended=12.0,
         size=1000, received=1000, streams=1, window=None, priority=500, floor=None,
         packets_sent=None, packets_lost=None, jitter=None, problem="",
     )  # fmt: skip

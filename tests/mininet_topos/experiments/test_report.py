@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adon.errors import InvalidInput
-from mininet_topos.experiments.charts import choose_axis, draw_plot, draw_timeline
+from mininet_topos.experiments.charts import draw_plot, draw_timeline, list_moments, scale_axis
 from mininet_topos.experiments.document import Unit
 from mininet_topos.experiments.loading import ExperimentFile
 from mininet_topos.experiments.measures import Observed
@@ -138,7 +138,7 @@ def test_index_leaves_out_a_damaged_run(run, tmp_path):
 
 def test_figure_rows_have_full_scale_and_paper(run):
     (row,) = list_figure_rows(load_figure_21().experiment, Observed.from_run(run), "routed")
-    assert row.count == 3
+    assert row.repetitions == 3
     assert row.paper == "308 s"
     assert row.full_scale  # sizes 1:1000 in rates 1:100: ten times the time
 
@@ -147,7 +147,7 @@ def test_line_plot_shows_full_scale_beside_the_paper(run):
     experiment = load_figure_21().experiment
     chart = draw_plot(experiment, Observed.from_run(run), experiment.plots[0])
     assert chart is not None
-    traces = {trace.name: trace for trace in chart.data if trace.name}
+    traces = {trace.name: trace for trace in chart.data if trace.mode == "lines+markers"}
     assert list(traces) == ["contended", "alone", "layer-3", "paper: contended", "paper: layer-3"]
     assert list(traces["layer-3"].x) == ["5 GB", "10 GB", "25 GB"]
     assert traces["layer-3"].y[2] == pytest.approx(308, rel=0.1)
@@ -158,7 +158,7 @@ def test_bar_plot_has_a_bar_per_combination_and_a_ring_per_repetition(run):
     experiment = load_figure_21().experiment
     chart = draw_plot(experiment, Observed.from_run(run), experiment.plots[1])
     assert chart is not None
-    assert [(trace.type, len(trace.x)) for trace in chart.data] == [("bar", 3), ("box", 9)] * 3
+    assert [(trace.type, len(trace.x)) for trace in chart.data] == [("bar", 3), ("scatter", 9)] * 3
 
 
 def test_plot_without_values_is_not_drawn(run):
@@ -175,37 +175,44 @@ def test_timeline_breaks_a_line_where_the_flow_changes_its_path(run):
         rows,
         throughput=[row._replace(path="internet" if row.at > 5 else row.path) for row in rows.throughput],
     )
-    timeline = draw_timeline(experiment, run.info, rows)
-    soykb = [trace for trace in timeline.chart.data if (trace.name or "").startswith("soykb on")]
+    chart = draw_timeline(experiment, run.info, rows)
+    soykb = [trace for trace in chart.data if trace.name.startswith("soykb on")]
     assert [trace.name for trace in soykb] == ["soykb on al2s", "soykb on internet"]
     assert all(None in trace.y for trace in soykb)
-    assert [key.name for key in timeline.keys if key.colour] == ["al2s", "internet"]
+    assert [trace.name for trace in chart.data if trace.showlegend is None] == [
+        "al2s",
+        "internet",
+        "neuroblastoma",
+        "soykb",
+    ]
 
 
-def test_timeline_numbers_events_decisions_and_ends_in_order(run):
+def test_moments_are_events_decisions_and_ends_in_order():
     tables = Tables(
         flows=[make_row("f", began=2.0, ended=12.0)],
         decisions=[DecisionRow(1, 1.5, "f", "admit", "al2s", None, 7.0, "best")],
         events=[EventRow(1, 5.0, "cut", "link", "begins", "down", "no such link")],
     )
-    moments = draw_timeline(load_figure_21().experiment, run.info, tables).moments
-    assert [(one.number, one.at, one.kind) for one in moments] == [
-        (1, 1.5, "decision"),
-        (2, 2.0, "flow"),
-        (3, 5.0, "event"),
-        (4, 12.0, "flow"),
+    moments = list_moments(tables)
+    assert [(one.at, one.kind) for one in moments] == [
+        (1.5, "decision"),
+        (2.0, "flow"),
+        (5.0, "event"),
+        (12.0, "flow"),
     ]
     assert "no such link" in moments[2].text
 
 
 @pytest.mark.parametrize(
-    ("values", "unit", "expected"),
+    ("values", "unit", "number", "suffix"),
     [
-        ([5.5e9, 2e6], Unit.BITS_PER_SECOND, (1e9, "Gbps")),
-        ([0.002], Unit.SECONDS, (1e-3, "ms")),
-        ([0.05], Unit.RATIO, (0.01, "%")),
-        ([], Unit.BYTES, (1.0, "B")),
+        ([5.5e9, 2e6], Unit.BITS_PER_SECOND, "~s", "bps"),
+        ([0.002], Unit.SECONDS, "~s", "s"),
+        ([1500.0, 0.002], Unit.SECONDS, "~r", "s"),
+        ([0.05], Unit.RATIO, "~%", ""),
+        ([3.0], Unit.COUNT, "~r", ""),
     ],
 )
-def test_axis_has_the_prefix_of_its_largest_value(values, unit, expected):
-    assert choose_axis(values, unit) == expected
+def test_axis_has_prefixes_where_its_unit_has_them(values, unit, number, suffix):
+    scale = scale_axis(values, unit)
+    assert (scale["tickformat"], scale["ticksuffix"]) == (number, suffix)
