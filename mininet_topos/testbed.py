@@ -105,8 +105,8 @@ class Testbed:
             return str(ip_interface(found).ip)
         raise InvalidInput.of("host", f"{host} has no management address")
 
-    def change_link(self, circuit: str, change: LinkChange) -> None:
-        """Change a circuit while traffic runs.
+    def change_link(self, circuit: str, change: LinkChange) -> LinkChange:
+        """Change a circuit while traffic runs, and return the change that undoes it.
 
         The kernel removes the routes by an interface that goes down; they return with the interface.
 
@@ -117,10 +117,14 @@ class Testbed:
         found = self._circuit(circuit)
         values = {"rate": change.rate, "delay": change.delay, "loss": change.loss}
         given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
+        undo = LinkChange(None if change.up is None else circuit not in self._down)
         if given:
-            self._shape(found, replace(self._shape_now(found), **given))
+            before = self._shape_now(found)
+            undo = replace(undo, **{name: getattr(before, name) for name in given})
+            self._shape(found, replace(before, **given))
         if change.up is not None:
             self._take(found, up=change.up)
+        return undo
 
     def restore_links(self) -> None:
         """Give each changed circuit the attributes of the topology."""

@@ -5,12 +5,12 @@ A flow with ``path`` is pinned under every policy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from adon.api.decisions import DecisionView
 from adon.api.flows import FlowView
@@ -45,8 +45,9 @@ class FlowUpdate:
     """A new state or path of a flow.
 
     :param at: since when, seconds since the epoch.
+    :param path: of an active flow.
     :param reason: of the last decision, or of the end.
-    :param decided_at: when the flow was first decided on; the first update of a flow has it.
+    :param decided_at: when the flow was first decided on.
     :param flow_id: ADON's name of the flow; empty if ADON does not know it.
     :param size: bytes to send: of a flow that is computed where it starts, its result only.
     """
@@ -79,12 +80,14 @@ class PathPolicy(Protocol):
     def poll(self) -> list[FlowUpdate]:
         """Return what changed since the last call."""
 
+    def read_decisions(self) -> None:
+        """Read what was decided; nothing while ADON does not run."""
+
     def decisions(self) -> list[DecisionRow]:
-        """Return what was decided, with times since the epoch and trial 0."""
+        """Return what was decided as it was read last, with times since the epoch and trial 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A path that a pinned policy takes, with the reason; a flow that is pinned itself is no decision."""
 
     path: str
@@ -140,6 +143,9 @@ class PinnedPolicy:
         updates, self._updates = self._updates, []
         return updates
 
+    def read_decisions(self) -> None:
+        """Nothing to do."""
+
     def decisions(self) -> list[DecisionRow]:
         """Return what was chosen."""
         return list(self._decisions)
@@ -153,34 +159,30 @@ class PinnedPolicy:
 class AdonPolicy:
     """ADON decides: flows are requested, followed and reported over REST, as researchers' tools do.
 
+    Calls wait while ADON does not run.
+
     :param size_of: bytes to request, also of a flow that lasts a time.
     :param clock: seconds since the epoch.
+    :param is_running: whether ADON runs.
     """
 
     def __init__(
-        self, client: Client, size_of: Callable[[PlannedFlow], int], clock: Callable[[], float]
+        self,
+        client: Client,
+        size_of: Callable[[PlannedFlow], int],
+        clock: Callable[[], float],
+        is_running: Callable[[], bool],
     ) -> None:
-        self._client, self._size_of, self._clock = client, size_of, clock
-        self._is_connected = True
+        self._client, self._size_of, self._clock, self._is_running = client, size_of, clock, is_running
         self._ids: dict[str, str] = {}  # ADON's, by the flow's name
-        self._known: dict[str, tuple[str, str | None]] = {}  # state and path
-        self._final: set[str] = set()
-        self._waiting: list[Callable[[], object]] = []
+        self._seen: dict[str, FlowView] = {}
+        self._waiting: deque[Callable[[], object]] = deque()
         self._decided: dict[str, Sequence[DecisionView]] = {}
-
-    def disconnect(self) -> None:
-        """Read the decisions, since ADON is about to end; calls wait until :meth:`connect`."""
-        self.read_decisions()
-        self._is_connected = False
-
-    def connect(self) -> None:
-        """ADON runs again."""
-        self._is_connected = True
 
     def read_decisions(self) -> None:
         """Read all decisions; nothing while ADON does not run."""
-        for number in self._ids.values() if self._is_connected else ():
-            self._decided[number] = self._client.decisions(number)
+        if self._is_running():
+            self._decided = {name: self._client.decisions(number) for name, number in self._ids.items()}
 
     def request(self, flow: PlannedFlow, port: int) -> None:
         """Submit a flow."""
@@ -208,8 +210,9 @@ class AdonPolicy:
 
     def order_move(self, flow: str, path: str) -> str:
         """Close the flow's path for maintenance; ADON finds another."""
-        present = self._known.get(flow, ("", None))[1]
-        if not self._is_connected or present is None:
+        seen = self._seen.get(flow)
+        present = None if seen is None else seen.path
+        if not self._is_running() or present is None:
             return f"{flow} has no path now"
         if present == path:
             return f"{flow} is on {path} already"
@@ -226,22 +229,20 @@ class AdonPolicy:
 
     def poll(self) -> list[FlowUpdate]:
         """Return what changed since the last call; nothing while ADON does not run."""
-        if not self._is_connected:
+        if not self._is_running():
             return []
         while self._waiting:
             self._waiting[0]()
-            self._waiting.pop(0)
-        if not self._ids.keys() - self._final:
-            return []
-        names = {number: name for name, number in self._ids.items()}
-        found = self._client.flows(limit=min(MAX_FLOWS, max(50, 2 * len(names))))
+            self._waiting.popleft()
+        names = {number: name for name, number in self._ids.items() if not self._is_final(name)}
+        found = self._client.flows(limit=MAX_FLOWS) if names else []
         ours = [(names[one.id], one) for one in reversed(found) if one.id in names]
         return [update for name, one in ours if (update := self._update(name, one)) is not None]
 
     def decisions(self) -> list[DecisionRow]:
         """Return the decisions that changed a flow's state or path, as they were read last."""
-        found = [one for its in self._decided.values() for one in its]
-        return _decision_rows(found, {number: name for name, number in self._ids.items()})
+        rows = [row for name, found in self._decided.items() for row in _decision_rows(name, found)]
+        return sorted(rows, key=lambda row: row.at)
 
     def _submit(self, name: str, body: Mapping[str, Any]) -> None:
         try:
@@ -264,43 +265,39 @@ class AdonPolicy:
 
     def _call(self, act: Callable[[], object]) -> None:
         """Act now, or when ADON runs again; in order."""
-        if self._is_connected and not self._waiting:
+        if self._is_running() and not self._waiting:
             act()
         else:
             self._waiting.append(act)
 
+    def _is_final(self, name: str) -> bool:
+        return name in self._seen and self._seen[name].final
+
     def _update(self, name: str, flow: FlowView) -> FlowUpdate | None:
-        before, state, path = self._known.get(name), flow.state, flow.path
-        if name in self._final or before == (state, path) or state in UNDECIDED:
+        before = self._seen.get(name)
+        if flow.state in UNDECIDED or (before and (before.state, before.path) == (flow.state, flow.path)):
             return None
-        self._known[name] = (state, path)
-        decisions = self._decided[flow.id] = self._client.decisions(flow.id)
+        self._seen[name] = flow
+        decisions = self._decided[name] = self._client.decisions(flow.id)
         decided_at = min((one.at for one in decisions), default=None)
         reason = next((one.reason for one in reversed(decisions) if one.outcome != "stay"), "")
-        update = partial(FlowUpdate, name, decided_at=decided_at, flow_id=flow.id)
-        since = flow.state_since
+        update = FlowUpdate(name, UpdateKind.QUEUED, flow.state_since, None, reason, decided_at, flow.id)
+        if flow.state == "finished":
+            return None
         if flow.final:
-            self._final.add(name)
-            if state == "finished":
-                return None
-            return update(kind=UpdateKind.REJECTED, at=since, reason=flow.reason)
-        if state != "active" or path is None:
-            return update(kind=UpdateKind.QUEUED, at=since, reason=reason)
-        at = flow.path_since or flow.state_since
-        size = flow.transfer_size_bytes
-        return update(kind=UpdateKind.ACTIVE, at=at, path=path, reason=reason, size=size)
+            return replace(update, kind=UpdateKind.REJECTED, reason=flow.reason)
+        if flow.state != "active" or flow.path is None:
+            return update
+        at, size = flow.path_since or flow.state_since, flow.transfer_size_bytes
+        return replace(update, kind=UpdateKind.ACTIVE, at=at, path=flow.path, size=size)
 
 
-def _decision_rows(found: Sequence[DecisionView], names: Mapping[str, str]) -> list[DecisionRow]:
-    """Return decisions in order, without those that changed neither path nor site nor state."""
-    rows: list[DecisionRow] = []
-    last: dict[str, tuple[Any, ...]] = {}
+def _decision_rows(flow: str, found: Sequence[DecisionView]) -> Iterator[DecisionRow]:
+    """Yield decisions in order, without those that changed neither path nor site nor state."""
+    last: tuple[Any, ...] = ()
     for one in sorted(found, key=lambda one: one.at):
         content = (one.outcome, one.path, one.compute_site)
-        if one.outcome == "stay" or last.get(one.flow) == content:
-            continue
-        last[one.flow] = content
-        chosen = (candidate for candidate in one.candidates if candidate.path == one.path)
-        quality = next((candidate.q for candidate in chosen), None)
-        rows.append(DecisionRow(0, one.at, names[one.flow], *content, quality, one.reason))
-    return rows
+        if one.outcome != "stay" and content != last:
+            last = content
+            qualities = (candidate.q for candidate in one.candidates if candidate.path == one.path)
+            yield DecisionRow(0, one.at, flow, *content, next(qualities, None), one.reason)

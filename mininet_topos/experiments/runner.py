@@ -1,11 +1,11 @@
 """Run experiments: check and choose a platform outside, build a testbed and carry out trials inside.
 
-Inside it runs as a program: ``python -m mininet_topos.experiments.runner REFERENCE FOLDER``.
+Inside it runs as a program: ``python -m mininet_topos.experiments.runner ORDER``, where ORDER holds the
+arguments of :func:`run_inside` as JSON.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform as python_platform
@@ -14,7 +14,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,8 +38,8 @@ from mininet_topos.experiments.plan import (
 from mininet_topos.experiments.references import check_references
 from mininet_topos.experiments.report import JudgedRun, judge_run, write_index, write_report
 from mininet_topos.experiments.results import (
+    RUN_FILE,
     Completion,
-    EventRow,
     RunInfo,
     Tables,
     TrialRecord,
@@ -48,14 +48,7 @@ from mininet_topos.experiments.results import (
     write_trial,
 )
 from mininet_topos.experiments.trial import TrialOutcome, TrialRun
-from mininet_topos.experiments.trial_setup import (
-    clear_rules,
-    needs_adon,
-    plan_periods,
-    prepare_trial,
-    read_rules,
-    thaw,
-)
+from mininet_topos.experiments.trial_setup import needs_adon, plan_periods, prepare_trial, thaw
 from mininet_topos.isolation import choose_platform, folder_inside, run_isolated
 from mininet_topos.measurement_points import Points, start_points
 from mininet_topos.testbed import Testbed, build_testbed
@@ -65,7 +58,6 @@ from mininet_topos.topology_catalog import load_topology
 RESULTS = Path("results")
 EXIT_PARTIAL, EXIT_INTERRUPTED = 1, 130
 INTERRUPTED = "interrupted"
-DID_NOT_BEGIN = "did not begin"
 MAX_FAILURES = 3
 """Trials in a row that do not begin, after which a run is given up."""
 NOT_IN_SET = ("smoke",)
@@ -94,25 +86,27 @@ def load_checked(
 
     :raises InvalidInput: with all problems, each with file and line.
     """
-    read = load_experiment(reference)
-    if changes:
-        read = read.changed(**changes)
+    read = load_experiment(reference).changed(**(changes or {}))
     topo = _load_topology(read)
     check_references(read, topo)
-    try:
-        parsed = configuration_text(topo, extra=thaw(read.experiment.configuration))
-        yamlfile.parse_model(parsed, Configuration)
+    with _located(read, "configuration"):
+        text = configuration_text(topo, extra=thaw(read.experiment.configuration))
+        yamlfile.parse_model(text, Configuration)
+    with _located(read, "measuring"):
         for point in list_points(read.experiment):
             plan_periods(topo, experiment_at(read.experiment, point).measuring)
+    return read, topo
+
+
+@contextmanager
+def _located(read: ExperimentFile, section: str) -> Iterator[None]:
+    """Give problems the place of a section of the document."""
+    try:
+        yield
     except InvalidInput as error:
         raise InvalidInput(
-            read.problem(
-                (one.field.partition(".")[0],) if one.field.startswith("measuring") else ("configuration",),
-                f"{one.field}: {one.cause}",
-            )
-            for one in error.problems
+            read.problem((section,), f"{one.field}: {one.cause}") for one in error.problems
         ) from error
-    return read, topo
 
 
 def run_experiment(reference: str, options: RunOptions) -> tuple[Path, int]:
@@ -121,18 +115,19 @@ def run_experiment(reference: str, options: RunOptions) -> tuple[Path, int]:
     :raises InvalidInput: for a document with problems, before anything is built.
     :raises Unavailable: if this machine cannot run it, or the run did not begin.
     """
-    read, topo = load_checked(reference, options.changes)
+    changes = dict(options.changes or {})
+    read, topo = load_checked(reference, changes)
     _choose_trials(plan_trials(read.experiment, topo), options.only)
     choice = choose_platform(options.platform, needs_netem=bool(find_needs(read.experiment)))
     results = options.results.absolute()
     results.mkdir(parents=True, exist_ok=True)
     folder = results / read.experiment.experiment / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    argv = [sys.executable, "-m", "mininet_topos.experiments.runner", reference, str(folder)]
-    argv += ["--platform", choice.platform.value, "--reason", choice.reason]
-    argv += ["--changes", json.dumps(dict(options.changes or {}))]
-    argv += [word for text in options.only for word in ("--only", text)]
+    platform = {"name": choice.platform.value, "reason": choice.reason}
+    order = {"reference": reference, "folder": str(folder), "platform": platform}
+    order |= {"only": options.only, "changes": changes}
+    argv = [sys.executable, "-m", "mininet_topos.experiments.runner", json.dumps(order)]
     status = run_isolated(argv, choice.platform, shared=results)
-    if not (folder / "run.json").exists():
+    if not (folder / RUN_FILE).exists():
         raise Unavailable(f"the run did not begin (exit status {status})")
     write_report(folder)
     return folder, status
@@ -150,27 +145,29 @@ def run_all(options: RunOptions) -> Iterator[JudgedRun]:
 
 
 def run_inside(
-    read: ExperimentFile, folder: Path, platform: Mapping[str, str], only: Sequence[str], *, is_changed: bool
+    reference: str, folder: str, platform: Mapping[str, str], only: Sequence[str], changes: Mapping[str, Any]
 ) -> int:
     """Carry out the trials in this process's namespaces or guest; return the exit status.
 
     Each trial is written when it ends; ``run.json`` is partial until the last has ended.
+
+    :raises AdonError: if the document cannot be read.
     """
-    topo = _load_topology(read)
-    every = plan_trials(read.experiment, topo)
+    read, topo = load_checked(reference, changes)
+    trials = _choose_trials(plan_trials(read.experiment, topo), only)
     info = describe_run(read, topo, platform)
-    start_run(folder, document_of(read, is_changed=is_changed), info)
-    runs = _TrialRuns(read, folder, info, deque(_choose_trials(every, only)))
+    start_run(Path(folder), document_of(read, is_changed=bool(changes)), info)
+    runs = _TrialRuns(read, Path(folder), info, trials)
     status, reason = 0, ""
     try:
         runs.run()
     except KeyboardInterrupt:
-        status, reason = EXIT_INTERRUPTED, INTERRUPTED
+        status, reason = EXIT_INTERRUPTED, "interrupted"
     except AdonError as error:
         status, reason = EXIT_PARTIAL, str(error)
         runs.print_line(reason)
     completion = Completion.PARTIAL if reason else Completion.COMPLETE
-    write_info(folder, replace(runs.info, ended_at=time.time(), completion=completion, reason=reason))
+    write_info(Path(folder), replace(runs.info, ended_at=time.time(), completion=completion, reason=reason))
     return status
 
 
@@ -179,14 +176,8 @@ def describe_run(read: ExperimentFile, topo: CampusTopo, platform: Mapping[str, 
     experiment = read.experiment
     return RunInfo(
         experiment=experiment.experiment,
-        title=experiment.title,
-        source=experiment.source,
-        follows=experiment.follows,
-        seed=experiment.seed,
         scale=topo.scale,
         sizes=size_divisor(experiment, topo),
-        repetitions=experiment.repetitions,
-        policies=experiment.policies,
         planned=len(plan_trials(experiment, topo)),
         began_at=time.time(),
         platform=platform,
@@ -204,21 +195,17 @@ def carry_out(
     *,
     folder: Path | None = None,
 ) -> tuple[TrialRecord, Tables]:
-    """Carry out one trial; one that cannot begin is partial, with :data:`DID_NOT_BEGIN` in its events.
+    """Carry out one trial; one that cannot begin is partial and has no rows.
 
     :param folder: of an ADON that outlives the trial; None for one of its own.
     """
     began, monotonic = time.time(), time.monotonic()
-    found: list[TrialOutcome] = []
+    outcome = TrialOutcome(Tables())
     try:
         with prepare_trial(testbed, points, trial, experiment, print_line, folder) as setup:
-            found.append(TrialRun(setup, print_line).run())
+            outcome = TrialRun(setup, print_line).run()
     except AdonError as error:
-        if not found:
-            row = EventRow(trial.number, 0.0, "trial", "trial", "ends", DID_NOT_BEGIN, str(error))
-            found.append(TrialOutcome(Tables(events=[row])))
-        found[0] = TrialOutcome(found[0].tables, found[0].reason or str(error))
-    (outcome,) = found
+        outcome = replace(outcome, reason=outcome.reason or str(error))
     record = TrialRecord(
         number=trial.number,
         key=trial.key,
@@ -237,10 +224,9 @@ def carry_out(
 class _TrialRuns:
     """The trials of a run: a testbed serves as many as leave it as it was."""
 
-    def __init__(self, read: ExperimentFile, folder: Path, info: RunInfo, trials: deque[Trial]) -> None:
+    def __init__(self, read: ExperimentFile, folder: Path, info: RunInfo, trials: Sequence[Trial]) -> None:
         self.info = info
-        self._read, self._folder, self._trials = read, folder, trials
-        self._needs_points = any(needs_adon(trial) for trial in trials)
+        self._read, self._folder, self._trials = read, folder, deque(trials)
         self._planned, self._failures, self._began = len(trials), 0, time.monotonic()
 
     def print_line(self, text: str) -> None:
@@ -253,58 +239,43 @@ class _TrialRuns:
 
         :raises AdonError: if no testbed can be built, or trials in a row do not begin.
         """
-        number = 0
         while self._trials:
-            number += 1
-            folder = folder_inside() / f"t{number}"
+            folder = folder_inside() / f"t{self._planned - len(self._trials) + 1}"
             folder.mkdir()
             self.print_line("building the testbed")
+            needs_points = any(map(needs_adon, self._trials))
             with (
                 build_testbed(_load_topology(self._read), folder) as testbed,
-                self._points(testbed) as points,
+                start_points(testbed) if needs_points else nullcontext() as points,
             ):
                 self._use(testbed, points)
 
     def _use(self, testbed: Testbed, points: Points | None) -> None:
         """Carry out trials until none is left, or the testbed is not as it was."""
-        before = read_rules(testbed)
         self.info = replace(self.info, platform={**self.info.platform, "emulation": testbed.emulation})
         while self._trials:
             trial = self._trials.popleft()
             self.print_line(f"trial {self._planned - len(self._trials)} of {self._planned}: {trial.key}")
             record, tables = carry_out(trial, testbed, points, self._read.experiment, self._print_step)
-            if record.reason:
-                self._print_step(f"this trial is partial: {record.reason}")
-            did_not_begin = any(row.about == DID_NOT_BEGIN for row in tables.events)
-            self._failures = self._failures + 1 if did_not_begin else 0
             self.info = write_trial(self._folder, self.info, record, tables)
+            self._failures = 0 if tables.flows else self._failures + 1
             if self._failures == MAX_FAILURES:
                 raise Unavailable(f"{MAX_FAILURES} trials in a row did not begin: {record.reason}")
-            if record.reason or not clear_rules(testbed, before):
+            if record.reason:
+                self._print_step(f"this trial is partial: {record.reason}")
                 return
 
     def _print_step(self, text: str) -> None:
         self.print_line(f"  {text}")
 
-    @contextmanager
-    def _points(self, testbed: Testbed) -> Iterator[Points | None]:
-        if not self._needs_points:
-            yield None
-            return
-        with start_points(testbed) as points:
-            yield points
-
 
 def _load_topology(read: ExperimentFile) -> CampusTopo:
     """Return the topology of a document; a file is relative to the document."""
-    name, folder = read.experiment.network, read.folder
-    is_file = name.endswith(".py") and folder is not None
-    try:
-        return load_topology(str(folder / name) if is_file and folder else name, read.experiment.scale)
-    except InvalidInput as error:
-        raise InvalidInput(
-            read.problem(("network",), f"{one.field}: {one.cause}") for one in error.problems
-        ) from error
+    name = read.experiment.network
+    if name.endswith(".py") and read.folder is not None:
+        name = str(read.folder / name)
+    with _located(read, "network"):
+        return load_topology(name, read.experiment.scale)
 
 
 def document_of(read: ExperimentFile, *, is_changed: bool) -> str:
@@ -340,21 +311,10 @@ def _machine() -> dict[str, str]:
     }
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Run an experiment inside; exit status 1 if it is partial, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(prog="runner")
-    parser.add_argument("reference")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--platform", default="")
-    parser.add_argument("--reason", default="")
-    parser.add_argument("--changes", type=json.loads, default={})
-    parser.add_argument("--only", action="append", default=[])
-    chosen = parser.parse_args(argv)
     try:
-        read = load_experiment(chosen.reference)
-        read = read.changed(**chosen.changes) if chosen.changes else read
-        platform = {"name": chosen.platform, "reason": chosen.reason}
-        return run_inside(read, chosen.folder, platform, chosen.only, is_changed=bool(chosen.changes))
+        return run_inside(**json.loads(sys.argv[1]))
     except AdonError as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_PARTIAL

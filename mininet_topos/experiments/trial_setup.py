@@ -5,6 +5,8 @@ A testbed serves many trials, ADON one: its archive and alarms would change the 
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
 import shutil
 import time
@@ -16,12 +18,12 @@ from typing import Any
 
 from adon.api.measurements import MeasurementView
 from adon.client import Client
-from adon.errors import AdonError, Conflict, InvalidInput, Unavailable
+from adon.errors import Conflict, InvalidInput, Unavailable
 from adon.timestamps import format_time
 from measurement.model import Metric
 from mininet_topos.adon_configuration import (
+    AROUND_OTHERS,
     DEFAULT_PERIODS,
-    LONGEST_ROUND,
     MeasurementPeriods,
     configuration_text,
     find_obstacle,
@@ -44,6 +46,8 @@ RESULT_DELAY = 30.0
 """Seconds after its observation within which a result arrives."""
 AROUND_ROUND_TRIPS = 1.0
 """Seconds kept free around light tests whose periods are too short for more, where no test fills a path."""
+ROUNDS = (20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1280.0, 2560.0, 3600.0)
+"""Periods of tests that a document with other periods does not mention; the first that fits."""
 ROLES = ("researcher", "performance_engineer", "operator")
 PERIODS: Mapping[str, frozenset[str]] = {
     "throughput": frozenset({Metric.THROUGHPUT.value}),
@@ -51,10 +55,8 @@ PERIODS: Mapping[str, frozenset[str]] = {
     "latency": frozenset({Metric.LOSS.value}),
 }
 """Per test the metrics that a measured path has."""
-ADON_COOKIES, PINNED_COOKIES = (f"cookie={top:#x}/0xff00000000000000" for top in (0xAD << 56, 0x0E << 56))
 LOAD_COOKIE = 0x0E00_0000_0000_0000
-_COUNTERS = re.compile(r"(duration|n_packets|n_bytes|idle_age|hard_age)=[^ ,]*,? ?")
-_PART_DIED = re.compile(rb"event=died (part=\S+ status=-?\d+)")
+_PART_DIED = re.compile(r"event=died (part=\S+ status=-?\d+)")
 
 
 @dataclass
@@ -85,19 +87,12 @@ class TestLog:
 
     def tested_at(self, since: float, paths: Iterable[str]) -> float | None:
         """Return when each path had a throughput test that started after a time; None if one has not."""
-        ends = [
-            min(
-                (
-                    one.observed_at
-                    for one in self.found
-                    if one.metric == Metric.THROUGHPUT and one.path == path and one.started_at >= since
-                ),
-                default=None,
-            )
-            for path in paths
-        ]
-        known = [end for end in ends if end is not None]
-        return max(known, default=None) if len(known) == len(ends) else None
+        ends: dict[str, float] = {}
+        for one in self.found:
+            if one.metric == Metric.THROUGHPUT and one.started_at >= since:
+                ends[one.path] = min(one.observed_at, ends.get(one.path, one.observed_at))
+        wanted = set(paths)
+        return max(ends[path] for path in wanted) if wanted and wanted <= ends.keys() else None
 
     def last_throughput(self, path: str) -> float:
         """Return the last result of a path in bits/s; infinite for a path without one."""
@@ -110,7 +105,6 @@ class TrialSetup:
     """A testbed that is ready for a trial.
 
     :param server: None where the trial needs no ADON.
-    :param is_down: whether ADON was ended by an event.
     """
 
     testbed: Testbed
@@ -119,8 +113,12 @@ class TrialSetup:
     policy: PathPolicy
     pinned: PinnedPolicy
     server: AdonServer | None = None
-    is_down: bool = False
-    _read: int = 0
+    _known_deaths: int = 0
+
+    @property
+    def is_down(self) -> bool:
+        """Whether an event ended ADON."""
+        return self.server is not None and self.server.process is None
 
     def check_health(self) -> None:
         """Look whether ADON, and each part of it, has run all the time.
@@ -130,40 +128,33 @@ class TrialSetup:
         if self.server is None or self.is_down:
             return
         self.server.require_running()
-        with (self.server.folder / LOG).open("rb") as log:
-            log.seek(self._read)
-            new = log.read()
-        if (died := _PART_DIED.search(new)) is not None:
-            part = died[1].decode(errors="replace")
-            raise Unavailable(f"a part of adon serve ended by itself: {part}", code="not-running")
-        self._read += new.rfind(b"\n") + 1
+        deaths = _find_deaths(self.server)
+        if len(deaths) > self._known_deaths:
+            raise Unavailable(f"a part of adon serve ended by itself: {deaths[-1]}", code="not-running")
 
     def control(self, what: Controller) -> None:
         """Stop, start or kill ADON.
 
-        :raises InvalidInput: if the trial runs without it.
         :raises Unavailable: if it does not start.
         """
-        if self.server is None:
-            raise InvalidInput.of("controller", "ADON does not run in this trial")
-        ours = self.policy if isinstance(self.policy, AdonPolicy) else None
-        if what is not Controller.START:
-            if ours is not None:
-                ours.disconnect()
-            self.is_down = True
-            self.server.stop() if what is Controller.STOP else self.server.kill()
+        assert self.server is not None  # noqa: S101 - a trial with such an event has one
+        if what is Controller.START:
+            self.server.start()
+            self.server.wait_ready()
+            self.note_ready()
             return
-        self.server.start()
-        self.server.wait_ready()
-        self.note_ready()
-        self.is_down = False
-        if ours is not None:
-            ours.connect()
+        self.policy.read_decisions()
+        self.server.stop() if what is Controller.STOP else self.server.kill()
 
     def note_ready(self) -> None:
         """Overlook parts that ended until now: after a crash the first may find a port in use."""
         if self.server is not None:
-            self._read = (self.server.folder / LOG).stat().st_size
+            self._known_deaths = len(_find_deaths(self.server))
+
+
+def _find_deaths(server: AdonServer) -> list[str]:
+    """Return the parts of ADON that its log says have ended by themselves."""
+    return _PART_DIED.findall((server.folder / LOG).read_text(errors="replace"))
 
 
 def needs_adon(trial: Trial) -> bool:
@@ -181,80 +172,108 @@ def prepare_trial(
     print_line: Callable[[str], object],
     folder: Path | None = None,
 ) -> Iterator[TrialSetup]:
-    """Give links their attributes and start ADON, if the trial needs it; both end with the context.
+    """Give links their attributes and start ADON, if the trial needs it; leave the testbed as it was.
 
     :param points: None only if no trial needs ADON.
     :param folder: of an ADON that continues with its data and keeps it; None for a fresh one.
-    :raises AdonError: if something does not start or is not measured in time.
+    :raises AdonError: if something does not start, is not measured in time, or cannot be restored.
     """
     topo = testbed.topo
     assert isinstance(topo, CampusTopo)  # noqa: S101 - experiments have no clouds
-    try:
-        for name, setting in trial.links.items():
-            testbed.change_link(circuit_of(topo, name), as_change(setting))
-        if points is None or not needs_adon(trial):
-            _pin_loads(testbed, topo, trial)
-            pinned = make_pinned_policy(testbed, topo, trial, TestLog(None, 0.0))
-            yield TrialSetup(testbed, trial, TestLog(None, 0.0), pinned, pinned)
-            return
+    rules = _read_rules(testbed, topo)
+    for name, setting in trial.links.items():
+        testbed.change_link(circuit_of(topo, name), as_change(setting))
+    if points is None or not needs_adon(trial):
+        _pin_loads(testbed, topo, trial)
+        yield make_setup(testbed, topo, trial, TestLog(None, 0.0))
+    else:
+        own = testbed.folder / f"adon-{trial.number}"
         periods = plan_periods(topo, trial.measuring)
         extra = thaw(experiment.configuration)
         text = configuration_text(
             topo, contacts=points.contacts, token=points.token, periods=periods, extra=extra
         )
-        own = testbed.folder / f"adon-{trial.number}"
+        began = time.time()
         with prepare_server(testbed, text, folder or own) as server:
-            print_line("starting ADON")
-            began = time.time()
-            server.start()
-            client = _add_experimenter(server.wait_ready())
-            _await_switches(client, server, topo)
-            for template in trial.templates:
-                client.add_template(template.model_dump(mode="json", exclude={"version"}))
-            if _measured(trial.measuring):
-                print_line("measuring each path once")
-                _await_first_tests(client, server, periods, topo)
-            yield _setup_with(testbed, topo, trial, server, client, began)
+            tests = TestLog(_start_adon(server, topo, trial, periods, print_line), began)
+            tests.read()
+            setup = make_setup(testbed, topo, trial, tests, server)
+            setup.note_ready()
+            yield setup
         shutil.rmtree(own, ignore_errors=True)
-    finally:
-        testbed.restore_links()
+    testbed.restore_links()
+    for switch, file in rules.items():
+        testbed.switches.ofctl("replace-flows", switch, str(file))
 
 
-def _setup_with(
-    testbed: Testbed, topo: CampusTopo, trial: Trial, server: AdonServer, client: Client, began: float
+def make_setup(
+    testbed: Testbed, topo: CampusTopo, trial: Trial, tests: TestLog, server: AdonServer | None = None
 ) -> TrialSetup:
-    tests = TestLog(client, began)
-    tests.read()
+    """Return a trial that is ready, with the policies that decide about its flows."""
     pinned = make_pinned_policy(testbed, topo, trial, tests)
+    if trial.policy != "ours" or server is None or tests.client is None:
+        return TrialSetup(testbed, trial, tests, pinned, pinned, server)
 
     def size_of(flow: PlannedFlow) -> int:
         return requested_size(flow, topo, trial.limit)
 
-    policy = AdonPolicy(client, size_of, time.time) if trial.policy == "ours" else pinned
-    setup = TrialSetup(testbed, trial, tests, policy, pinned, server)
-    setup.note_ready()
-    return setup
+    policy = AdonPolicy(tests.client, size_of, time.time, lambda: server.is_running)
+    return TrialSetup(testbed, trial, tests, policy, pinned, server)
 
 
-def clear_rules(testbed: Testbed, before: Mapping[str, str]) -> bool:
-    """Remove the rules that a trial left; return whether those of :func:`read_rules` are there again."""
-    try:
-        for switch in before:
-            for cookies in (ADON_COOKIES, PINNED_COOKIES):
-                testbed.switches.ofctl("del-flows", switch, cookies)
-        return read_rules(testbed) == before
-    except AdonError:
-        return False
+def _start_adon(
+    server: AdonServer,
+    topo: CampusTopo,
+    trial: Trial,
+    periods: MeasurementPeriods,
+    print_line: Callable[[str], object],
+) -> Client:
+    """Start ADON, and wait until its rules are installed and each path was measured once."""
+    print_line("starting ADON")
+    server.start()
+    client = _add_experimenter(server.wait_ready())
+    edges = {campus.edge for campus in topo.campuses.values()}
+
+    def has_rules() -> bool:
+        return edges <= {one.name for one in client.network().switches if one.connected and one.rules}
+
+    # Tests before that take the campus's own way.
+    _await(server, has_rules, CONNECT_TIMEOUT, "not every switch has its rules")
+    for template in trial.templates:
+        client.add_template(template.model_dump(mode="json", exclude={"version"}))
+    wanted = {metric for test in PERIODS if getattr(periods, test) for metric in PERIODS[test]}
+    forward = {(path.name, path.campuses[0]) for path in topo.paths.values() if path.addresses}
+    # A test that started before the switches had their rules has ended by then.
+    since = time.time() + LONGEST_TEST
+
+    def is_measured() -> bool:
+        found = [one.metrics for one in client.paths() if (one.path, one.source) in forward]
+        return all(
+            wanted <= {name for name, one in metrics.items() if one.observed_at >= since} for metrics in found
+        )
+
+    if wanted:
+        print_line("measuring each path once")
+        timeout = max(MIN_FIRST_TESTS_TIMEOUT, 2 * (periods.longest or 0.0) + 60)
+        _await(server, is_measured, timeout, "not every path was measured")
+    return client
 
 
-def read_rules(testbed: Testbed) -> dict[str, str]:
-    """Return the rules of each edge without their counters."""
-    edges = [campus.edge for campus in testbed.topo.campuses.values()]
-    dumps = {edge: testbed.dump_flows(edge).splitlines() for edge in edges}
-    return {
-        edge: "\n".join(sorted(_COUNTERS.sub("", line).strip() for line in lines if "cookie=" in line))
-        for edge, lines in dumps.items()
-    }
+def _await(server: AdonServer, condition: Callable[[], bool], timeout: float, problem: str) -> None:
+    def holds() -> bool:
+        server.require_running()
+        return condition()
+
+    if not wait_until(holds, timeout):
+        raise Unavailable(f"{problem} within {timeout:g} s: {server.last_words}")
+
+
+def _read_rules(testbed: Testbed, topo: CampusTopo) -> dict[str, Path]:
+    """Write the rules of each edge to a file and return the files."""
+    files = {campus.edge: testbed.folder / f"{campus.edge}.rules" for campus in topo.campuses.values()}
+    for switch, file in files.items():
+        file.write_text(testbed.switches.ofctl("--no-stats", "dump-flows", switch))
+    return files
 
 
 def circuit_of(topo: CampusTopo, name: str) -> str:
@@ -279,29 +298,22 @@ def requested_size(flow: PlannedFlow, topo: CampusTopo, limit: float) -> int:
 def plan_periods(topo: CampusTopo, measuring: Measuring) -> MeasurementPeriods:
     """Return the periods of the document; of tests that it does not mention the shortest that fit.
 
-    :raises InvalidInput: if there is no schedule; names ``measuring``.
+    :raises InvalidInput: if there is no schedule.
     """
     given: dict[str, Any] = measuring.given
     asked = replace(DEFAULT_PERIODS, **given)
-    close = replace(asked, around_others=AROUND_ROUND_TRIPS)
-    if asked.throughput is None and find_obstacle(topo, asked) and not find_obstacle(topo, close):
-        asked = close
-    rest = [test for test in PERIODS if test not in measuring.given]
-    if not _measured(measuring):
-        return asked
-    try:
-        if not any(measuring.given.values()):
-            return fit_periods_to(topo, asked)
-        every = DEFAULT_PERIODS.longest or LONGEST_ROUND
-        while (obstacle := find_obstacle(topo, asked)) is not None:
-            if not rest or every >= LONGEST_ROUND:
-                raise obstacle
-            every = min(2 * every, LONGEST_ROUND)
-            asked = replace(asked, **dict[str, Any](dict.fromkeys(rest, every)))
-    except InvalidInput as error:
-        causes = {problem.cause for problem in error.problems}
-        raise InvalidInput.of("measuring", f"does not fit: {'; '.join(sorted(causes))}") from error
-    return asked
+    if not any(given.values()):
+        return fit_periods_to(topo, asked) if _measured(measuring) else asked
+    rest = [test for test in PERIODS if test not in given]
+    arounds = (AROUND_OTHERS, AROUND_ROUND_TRIPS) if asked.throughput is None else (AROUND_OTHERS,)
+    causes: set[str] = set()
+    for every, around in itertools.product(ROUNDS if rest else ROUNDS[:1], arounds):
+        periods = replace(asked, around_others=around, **dict[str, Any](dict.fromkeys(rest, every)))
+        obstacle = find_obstacle(topo, periods)
+        if obstacle is None:
+            return periods
+        causes = {problem.cause for problem in obstacle.problems}
+    raise InvalidInput.of("measuring", f"does not fit: {'; '.join(sorted(causes))}")
 
 
 def _measured(measuring: Measuring) -> frozenset[str]:
@@ -342,43 +354,6 @@ def _add_experimenter(administrator: Client) -> Client:
     return Client.at(URL, made.secret)
 
 
-def _await_switches(client: Client, server: AdonServer, topo: CampusTopo) -> None:
-    """Wait until every edge has ADON's rules: tests before that take the campus's own way."""
-    edges = {campus.edge for campus in topo.campuses.values()}
-
-    def is_ready() -> bool:
-        server.require_running()
-        found = client.network().switches
-        return edges <= {one.name for one in found if one.connected and one.rules}
-
-    if not wait_until(is_ready, CONNECT_TIMEOUT):
-        cause = f"not every switch has its rules within {CONNECT_TIMEOUT:g} s"
-        raise Unavailable(f"{cause}: {server.last_words}")
-
-
-def _await_first_tests(
-    client: Client, server: AdonServer, periods: MeasurementPeriods, topo: CampusTopo
-) -> None:
-    """Wait until each path has a result of every test that runs."""
-    wanted = {metric for test in PERIODS if getattr(periods, test) for metric in PERIODS[test]}
-    timeout = max(MIN_FIRST_TESTS_TIMEOUT, 2 * (periods.longest or 0.0) + 60)
-    forward = {(path.name, path.campuses[0]) for path in topo.paths.values() if path.addresses}
-    # A test that started before the switches had their rules has ended by then.
-    since = time.time() + LONGEST_TEST
-
-    def is_measured() -> bool:
-        server.require_running()
-        found = [one.metrics for one in client.paths() if (one.path, one.source) in forward]
-        return all(
-            wanted <= {name for name, one in metrics.items() if one.observed_at >= since} for metrics in found
-        )
-
-    if not wait_until(is_measured, timeout):
-        raise Unavailable(f"not every path was measured within {timeout:g} s: {server.last_words}")
-
-
 def thaw(value: Any) -> Any:
     """Return a frozen section as YAML has it."""
-    if isinstance(value, Mapping):
-        return {name: thaw(one) for name, one in value.items()}
-    return [thaw(one) for one in value] if isinstance(value, tuple | list) else value
+    return json.loads(json.dumps(value))

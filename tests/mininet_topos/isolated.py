@@ -56,11 +56,17 @@ def start(
 
 def processes(runtime: Path) -> list[str]:
     """Return the processes of this machine that belong to a testbed with this runtime folder."""
-    wanted, found = str(runtime).encode(), []
+    return list(find_processes(runtime).values())
+
+
+def find_processes(runtime: Path) -> dict[int, str]:
+    """Return the same by PID."""
+    wanted, found = str(runtime).encode(), {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if wanted in (process / "environ").read_bytes() or wanted in (process / "cmdline").read_bytes():
-                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+                command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                found[int(process.name)] = command
         except OSError:  # it has just ended
             continue
     return found

@@ -34,9 +34,12 @@ def both_paths(testbed: Testbed) -> dict[str, Any]:
 def changed_links(testbed: Testbed) -> dict[str, Any]:
     """Answers of the routed path before a circuit goes down, while it is down, and when it is restored."""
     found: dict[str, Any] = {"before": _is_answered(testbed)}
-    testbed.change_link("routed", LinkChange(up=False, rate=400_000.0))
+    undo = testbed.change_link("routed", LinkChange(up=False, rate=400_000.0))
     found["down"] = _is_answered(testbed)
     found["changed"] = testbed.run("core", "tc", "class", "show", "dev", "core-mu")
+    testbed.change_link("routed", undo)
+    found["undone"] = testbed.run("core", "tc", "class", "show", "dev", "core-mu")
+    testbed.change_link("routed", LinkChange(up=False, rate=400_000.0))
     testbed.restore_links()
     found["restored"] = _is_answered(testbed)
     found["built"] = testbed.run("core", "tc", "class", "show", "dev", "core-mu")

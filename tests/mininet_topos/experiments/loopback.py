@@ -10,10 +10,11 @@ from typing import Any, cast
 
 from adon.api.measurements import MeasurementView, OverlapView
 from measurement.model import Metric
+from mininet_topos.experiments import trial_setup
 from mininet_topos.experiments.loading import parse_experiment
 from mininet_topos.experiments.plan import Trial, plan_trials
 from mininet_topos.experiments.references import check_references
-from mininet_topos.experiments.trial_setup import TestLog, TrialSetup, make_pinned_policy
+from mininet_topos.experiments.trial_setup import TestLog, TrialSetup
 from mininet_topos.testbed import LinkChange, Testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.topology_catalog import load_topology
@@ -34,6 +35,9 @@ def loopback_topology() -> CampusTopo:
     return topo
 
 
+UNDO = LinkChange(up=True, rate=42.0)
+
+
 @dataclass
 class LoopbackTestbed:
     """Runs programs here; keeps the rules and changes of circuits that it is given."""
@@ -49,9 +53,10 @@ class LoopbackTestbed:
         """Switches whose ``ovs-ofctl`` only keeps its arguments."""
         return SimpleNamespace(ofctl=lambda *words: self.rules.append(words) or "")
 
-    def change_link(self, circuit: str, change: LinkChange) -> None:
-        """Keep the change."""
+    def change_link(self, circuit: str, change: LinkChange) -> LinkChange:
+        """Keep the change, and return another one to undo it."""
         self.changes.append((circuit, change))
+        return UNDO
 
 
 @dataclass
@@ -118,6 +123,4 @@ events: {events}
 def make_setup(trial: Trial, testbed: LoopbackTestbed, archive: Archive | None = None) -> TrialSetup:
     """Return a trial that is ready, whose policy pins its flows."""
     tests = TestLog(cast(Any, archive), 0.0)
-    bed = cast(Testbed, testbed)
-    pinned = make_pinned_policy(bed, testbed.topo, trial, tests)
-    return TrialSetup(bed, trial, tests, pinned, pinned)
+    return trial_setup.make_setup(cast(Testbed, testbed), testbed.topo, trial, tests)

@@ -38,6 +38,7 @@ class Api:
         self.calls: list[tuple[Any, ...]] = []
         self.flow = FlowView.model_construct()
         self.outcomes = ["admit"]
+        self.is_running = True
 
     def submit(self, body: Any, key: str) -> FlowView:
         self.calls.append(("submit", body))
@@ -94,7 +95,7 @@ def api() -> Api:
 
 @pytest.fixture
 def policy(api: Any) -> AdonPolicy:
-    return AdonPolicy(api, lambda flow: flow.size or 0, lambda: NOW)
+    return AdonPolicy(api, lambda flow: flow.size or 0, lambda: NOW, lambda: api.is_running)
 
 
 def test_flow_is_requested_as_it_is_planned(policy, api):
@@ -152,20 +153,21 @@ def test_flow_that_ends_after_it_was_preempted_is_cancelled(policy, api):
 
 
 def test_calls_wait_while_adon_does_not_run(policy, api):
-    policy.disconnect()
+    api.is_running = False
     policy.request(A, 5001)
     policy.started("a")
     policy.finished("a", None)
     assert (policy.poll(), api.calls) == ([], [])
-    policy.connect()
+    api.is_running = True
     policy.poll()
     assert [call[0] for call in api.calls] == ["submit", "report", "cancel"]
 
 
-def test_decisions_are_read_before_adon_ends(policy, api):
+def test_decisions_of_an_adon_that_ended_are_those_that_were_read_last(policy, api):
     policy.request(A, 5001)
-    policy.disconnect()
-    api.outcomes = []
+    policy.read_decisions()
+    api.is_running, api.outcomes = False, []
+    policy.read_decisions()
     (row,) = policy.decisions()
     assert (row.flow, row.outcome, row.path, row.quality) == ("a", "admit", "al2s", 8.5)
 

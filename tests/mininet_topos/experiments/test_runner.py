@@ -15,10 +15,10 @@ from mininet_topos.experiments.report import REPORT_FILE, judge_run
 from mininet_topos.experiments.results import Completion, FlowState
 from mininet_topos.experiments.runner import RunOptions, load_checked, run_experiment
 from mininet_topos.experiments.verdicts import Conclusion
-from tests.mininet_topos.isolated import ROOT, processes
+from tests.mininet_topos.isolated import ROOT, find_processes, processes
 from tests.support.refusals import refused
 
-INTERRUPTED = 130
+INTERRUPTED, DIFFERS = 130, 3
 PINNED = """\
 experiment: pinned
 title: Transfers without ADON
@@ -31,6 +31,28 @@ repetitions: 1
 measuring: {throughput: null, rtt: null, latency: null}
 workload:
   - {flow: soykb, template: soykb, from: mu, to: osu, size: 4 GB, streams: 1}
+"""
+KILLED = """\
+experiment: killed
+title: The controller is killed
+network: mu_osu
+scale: 400
+repetitions: 1
+limit: 2 min
+measuring: {throughput: null, rtt: 4 s, latency: null}
+templates:
+  - name: steady
+    title: A steady stream
+    qspec: {rtt: {max: 1 s}}
+    weights: {rtt: 1}
+    tables: {rtt: {points: [[500 ms, 10], [1 s, 1]]}}
+    priority: 500
+workload:
+  - {flow: long, template: steady, from: mu, to: osu, lasts: 1 min, rate: 400 Mbps}
+figures:
+  received: {of: received}
+checks:
+  - {check: bytes arrive, value: received, between: [1 B, null]}
 """
 
 
@@ -109,17 +131,46 @@ def test_smoke_experiment_holds_and_nothing_is_left(place, platform):
     assert not list((place / "adon").glob("testbed-*"))
 
 
-@pytest.mark.testbed
-def test_interrupted_run_keeps_the_trials_that_had_ended(place):
-    (place / "mine.yaml").write_text(PINNED)
-    process = start(place, str(place / "mine.yaml"), "--platform", "host")
+def wait_for_line(process: subprocess.Popen[str], text: str) -> list[str]:
+    """Return the lines up to the one with a text."""
     assert process.stdout is not None
     seen: list[str] = []
     for line in process.stdout:
         seen.append(line)
-        if "trial 2 of 2" in line:
-            os.killpg(process.pid, signal.SIGINT)
+        if text in line:
             break
+    return seen
+
+
+@pytest.mark.testbed
+@pytest.mark.slow
+def test_trial_in_which_the_controller_is_killed_is_partial_and_nothing_is_left(place):
+    (place / "mine.yaml").write_text(KILLED)
+    process = start(place, str(place / "mine.yaml"), "--platform", "host")
+    seen = wait_for_line(process, "long sends")
+    (controller,) = [pid for pid, command in find_processes(place).items() if "apps.campus_edge" in command]
+    os.kill(controller, signal.SIGKILL)
+    output, _ = process.communicate()
+    assert process.returncode == DIFFERS, [*seen, output]
+    (folder,) = (place / "results/killed").iterdir()
+    run = judge_run(folder)
+    assert run.conclusion is Conclusion.CANNOT_SAY
+    (trial,) = run.info.trials
+    assert trial.completion is Completion.PARTIAL
+    assert "controller" in trial.reason  # a part that ended, or a call that it did not answer
+    (row,) = run.observed.tables(trial).flows
+    assert (row.state, row.ended) == (FlowState.RUNNING, None)
+    assert trial.reason in (folder / REPORT_FILE).read_text()
+    assert processes(place) == []
+    assert not list((place / "adon").glob("testbed-*"))
+
+
+@pytest.mark.testbed
+def test_interrupted_run_keeps_the_trials_that_had_ended(place):
+    (place / "mine.yaml").write_text(PINNED)
+    process = start(place, str(place / "mine.yaml"), "--platform", "host")
+    seen = wait_for_line(process, "trial 2 of 2")
+    os.killpg(process.pid, signal.SIGINT)
     output, _ = process.communicate()
     assert process.returncode == INTERRUPTED, [*seen, output]
     (folder,) = (place / "results/pinned").iterdir()

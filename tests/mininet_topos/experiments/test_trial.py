@@ -19,7 +19,7 @@ from mininet_topos.experiments.trial import TrialOutcome, TrialRun
 from mininet_topos.experiments.trial_setup import TrialSetup
 from mininet_topos.experiments.verdicts import OVERLAP
 from mininet_topos.testbed import LinkChange
-from tests.mininet_topos.experiments.loopback import Archive, LoopbackTestbed, make_setup, make_trial
+from tests.mininet_topos.experiments.loopback import UNDO, Archive, LoopbackTestbed, make_setup, make_trial
 
 TIMEOUT = 60.0
 FLOW = "{flow: soykb, template: soykb, from: mu, to: osu, size: 100 MB}"
@@ -123,24 +123,28 @@ def test_load_that_ends_by_itself_makes_the_trial_partial():
     assert row_of(outcome, "a").state == "waiting"
 
 
-def test_circuit_is_changed_and_is_then_what_the_trial_wants():
-    events = (
-        "[{event: cut, at: 0 s, link: {path: internet, rate: 100 Mbps, state: down, until: [soykb, ends]}}]"
-    )
-    rest = "measuring: {throughput: null, rtt: null, latency: null}\nlinks: {internet: {rate: 400 Mbps}}"
-    outcome, testbed = carry_out(f"[{FLOW}]", events, rest=rest)
+CUT = "[{event: cut, at: 0 s, link: {path: internet, rate: 100 Mbps, state: down, until: [soykb, ends]}}]"
+
+
+def test_change_of_a_circuit_is_undone_at_its_end():
+    outcome, testbed = carry_out(f"[{FLOW}]", CUT)
     assert outcome.reason == ""
-    assert testbed.changes == [
-        ("routed", LinkChange(up=False, rate=1e6)),
-        ("routed", LinkChange(up=True, rate=4e6)),
-    ]
+    assert testbed.changes == [("routed", LinkChange(up=False, rate=1e6)), ("routed", UNDO)]
     assert at(outcome, "cut", "ends") >= row_of(outcome, "soykb").ended
 
 
-def test_circuit_without_setting_is_restored_to_the_topology():
-    events = "[{event: cut, at: 0 s, link: {path: internet, rate: 100 Mbps, for: 0.1 s}}]"
-    _, testbed = carry_out(f"[{FLOW}]", events)
-    assert testbed.changes[-1] == ("routed", LinkChange(rate=testbed.topo.circuits["routed"].rate))
+def test_trial_is_partial_if_a_circuit_cannot_be_restored():
+    class Broken(LoopbackTestbed):
+        def change_link(self, circuit: str, change: LinkChange) -> LinkChange:
+            if change == UNDO:
+                raise Unavailable(f"{circuit}: tc: no such device")
+            return super().change_link(circuit, change)
+
+    setup = make_setup(make_trial(f"[{FLOW}]", CUT), Broken())
+    outcome = TrialRun(setup, lambda _line: None).run()
+    assert "routed: tc: no such device" in outcome.reason
+    assert row_of(outcome, "soykb").state == "finished"
+    assert [row.about for row in outcome.tables.events if row.problem] == ["aborted"]
 
 
 def test_flow_that_is_moved_by_order_was_on_both_paths():
@@ -229,6 +233,9 @@ class Scripted:
     def poll(self) -> list[FlowUpdate]:
         updates, self.updates = self.updates, []
         return updates
+
+    def read_decisions(self) -> None:
+        self.updates = []
 
     def decisions(self) -> list[DecisionRow]:
         return []
