@@ -15,8 +15,7 @@ from adon.measurement_plan import plan_measurements
 from adon.yamlfile import dump_data, parse_model
 from mininet_topos.link_shape import MTU
 from mininet_topos.measurement_points import PORT, PointContact
-from mininet_topos.topologies.campus_topo import CampusTopo
-from mininet_topos.topologies.model import Campus, TransitPath
+from mininet_topos.topologies.campus_topo import Campus, CampusTopo, TransitPath
 
 NOTICE = 4.0
 """Seconds before its start at which a test is given to the points.  During a transfer at 58 Mbit/s, on two

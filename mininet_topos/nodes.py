@@ -11,7 +11,7 @@ before.
 from __future__ import annotations
 
 import cmd
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import PIPE, STDOUT, run
@@ -56,21 +56,23 @@ class Machine(Node):  # type: ignore[misc]
     def config(  # type: ignore[no-untyped-def]
         self,
         *,
-        aliases: Mapping[str, Sequence[str]] | None = None,
         routes: Iterable[tuple[str, str]] = (),
         **params: Any,
     ):
-        """Set further addresses and routes.
+        """Set the further addresses of the interfaces (``aliases``), and routes.
 
-        :param aliases: per interface addresses in addition to its own, with prefix length.
         :param routes: destination network and next hop of each static route.
         :raises RuntimeError: if ``ip`` refuses one.
         """
         result = super().config(**params)
         # A userspace datapath passes frames on as it gets them: with offload, without checksums.
         self.cmd("for i in", *self.intfNames(), "; do ethtool -K $i tx off; done")
-        further = ((name, address) for name, held in (aliases or {}).items() for address in held)
-        self.batch("ip", [f"address add {address} dev {name}" for name, address in further])
+        aliases = [
+            f"address add {address} dev {port.name}"
+            for port in self.intfList()
+            for address in port.params.get("aliases", ())
+        ]
+        self.batch("ip", aliases)
         self.batch("ip", [f"route replace {destination} via {via}" for destination, via in routes])
         return result
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adon.errors import InvalidInput
-from mininet_topos.topologies.campus_topo import CampusTopo
-from mininet_topos.topologies.model import Campus, DtnAddresses, TransitPath
+from mininet_topos.topologies.campus_topo import Campus, CampusTopo, DtnAddresses, TransitPath
 
 PRIORITY = 40_000
 """Above the campus's own rule; ADON's rules, where it runs too, are for other flows."""

@@ -26,9 +26,8 @@ from mininet_topos.guest import is_guest
 from mininet_topos.link_shape import LinkShape, tc_lines
 from mininet_topos.nodes import KERNEL_DATAPATH, CampusEdge, Dtn, Machine, ShapedLink
 from mininet_topos.openvswitch import OpenVSwitch, await_processors, open_vswitch
-from mininet_topos.topologies.campus_topo import CampusTopo
+from mininet_topos.topologies.campus_topo import CampusTopo, Circuit, Interface
 from mininet_topos.topologies.cloud_topo import CloudTopo
-from mininet_topos.topologies.model import Circuit
 
 OPENFLOW_PORT = 6653
 """TCP port on 127.0.0.1, inside, that the campus edges connect to."""
@@ -159,10 +158,9 @@ class Testbed:
         return self._campuses().circuits[name]
 
     def _shape_now(self, circuit: Circuit) -> LinkShape:
-        shape = circuit.shape if self._campuses().shaped else None
-        if shape is None:
+        if circuit.shape is None:
             raise InvalidInput.of("circuit", f"{circuit.name} was built without a rate and cannot get one")
-        return self._changed.get(circuit.name, shape)
+        return self._changed.get(circuit.name, circuit.shape)
 
     def _shape(self, circuit: Circuit, shape: LinkShape) -> None:
         for attribute, cause in shape.faults():
@@ -180,18 +178,18 @@ class Testbed:
         self._changed[circuit.name] = shape
 
     def _take(self, circuit: Circuit, *, up: bool) -> None:
-        for node, interface in zip(circuit.ends, circuit.interfaces, strict=True):
-            lines = [f"link set dev {interface} {'up' if up else 'down'}"]
-            self._batch(node, "ip", [*lines, *(self._routes_by(node, interface) if up else ())])
+        for node, interface in circuit.interfaces.items():
+            lines = [f"link set dev {interface.name} {'up' if up else 'down'}"]
+            self._batch(node, "ip", [*lines, *(self._routes_by(interface) if up else ())])
         (self._down.discard if up else self._down.add)(circuit.name)
 
-    def _routes_by(self, node: str, interface: str) -> Iterator[str]:
+    def _routes_by(self, interface: Interface) -> Iterator[str]:
         """Lines that set the static routes of a node whose next hop is behind an interface."""
-        addresses = [end.address for end in self._campuses().interfaces(node) if end.name == interface]
-        networks = [ip_interface(address).network for address in addresses if address is not None]
-        for destination, via in self.net[node].params.get("routes", ()):
-            if any(ip_address(via) in network for network in networks):
-                yield f"route replace {destination} via {via}"
+        if interface.address:
+            network = ip_interface(interface.address).network
+            for destination, via in self.net[interface.node].params.get("routes", ()):
+                if ip_address(via) in network:
+                    yield f"route replace {destination} via {via}"
 
     def _batch(self, node: str, tool: str, lines: Sequence[str]) -> None:
         command = ["mnexec", "-a", str(self.net[node].pid), tool, "-batch", "-"]

@@ -14,8 +14,7 @@ from apps.cli.common import JsonFlag, print_json, print_table
 if TYPE_CHECKING:
     from mininet.topo import Topo
 
-    from mininet_topos.topologies.campus_topo import CampusTopo
-    from mininet_topos.topologies.model import Circuit
+    from mininet_topos.topologies.campus_topo import CampusTopo, Circuit
 
 TopologyArgument = Annotated[
     str | None, typer.Argument(metavar="[TOPOLOGY]", help="A built-in one, or a Python file.")

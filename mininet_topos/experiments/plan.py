@@ -32,8 +32,7 @@ from mininet_topos.experiments.document import (
     Moment,
     Scalar,
 )
-from mininet_topos.topologies.campus_topo import CampusTopo
-from mininet_topos.topologies.model import TransitPath
+from mininet_topos.topologies.campus_topo import CampusTopo, TransitPath
 
 CASE, POLICY = "case", "policy"
 """Names of a ``where`` in addition to the keys of the sweep."""
@@ -136,7 +135,7 @@ def host_of(topo: CampusTopo, end: str) -> str:
 
 def paths_between(topo: CampusTopo, one: str, other: str) -> dict[str, TransitPath]:
     """Return the paths between two campuses or hosts."""
-    campuses = {name for name, campus in topo.campuses.items() if {one, other} & {name, *campus.attached}}
+    campuses = {name for name, campus in topo.campuses.items() if {one, other} & {name, *campus.dtns}}
     return {name: path for name, path in topo.paths.items() if set(path.campuses) == campuses}
 
 

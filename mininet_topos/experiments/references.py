@@ -155,7 +155,7 @@ class _Document:
         self.flows = {flow.name: flow for flow in experiment.flows}
         self.swept = swept_values(experiment)
         compute = experiment.configuration.get("compute")
-        hosts = [dtn for campus in topo.campuses.values() for dtn in campus.attached]
+        hosts = [dtn for campus in topo.campuses.values() for dtn in campus.dtns]
         self.names: Mapping[str, Collection[str]] = {
             "policy": ["ours", "best test", *(f"always {path}" for path in topo.paths)],
             "template": experiment.catalog,

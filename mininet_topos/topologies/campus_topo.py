@@ -1,19 +1,24 @@
 """Campuses, transit providers and the paths between them, as a ``mininet.topo.Topo``.
 
-A subclass declares a network once, in :meth:`CampusTopo.describe`; all numbers follow the order of
-declaration; Mininet builds it; everything else reads the object, which needs no network to exist::
+A subclass declares a network in :meth:`CampusTopo.describe`.  All numbers follow the order of declaration.
+Mininet builds the network; the testbed, ADON's configuration and experiments read the object::
 
-    campus N (from 1)   10.N.0.0/24         routers .1 .. .9, DTNs .10, .20, ...; after the measuring one's
-                                            those measured there, one per path, and the next DTN at the
-                                            next ten; closer together where they would not fit so
+    campus N (from 1)   10.N.0.0/24         routers .1 .. .9, DTNs .10, .20, ...; after the first DTN's the
+                                            addresses of the measured paths; DTNs are closer together if
+                                            ten is too much for the network
     MAC addresses       02:00:00:00:S:H     S = 9 + N, H = last byte of the IPv4 address
     between routers     203.0.113.0/24 in /30s (RFC 5737, TEST-NET-3), then 198.18.0.0/15 (RFC 2544); the
-                        lower address is on the side where the first layer-3 path over it begins
+                        lower address is on the side where the first layer-3 path over the circuit begins
     management          172.31.0.0/24       the controller .1, campus N's measurement point .(10+N)
-    datapath ids (hex)  edges a00 + N, a provider's b00 + their number, a campus's N * 10000 + theirs
-    VLANs               from 1701 on
+    datapath ids (hex)  edges a00 + N, provider switches b00 + number, campus switches N * 10000 + number
+    VLANs               from 1701
+    OpenFlow ports      per campus its DTNs and routers, then the circuits
 
-Units of the declarations: Mbit/s, seconds, ratios 0..1, frames; of what is read: bits/s, otherwise the same.
+An interface has the name of its node and of what it leads to, ``mu-edge-dtn``.  If that name is taken or too
+long for Linux, it has the name of its node and a number.
+
+Units of declarations: Mbit/s, seconds, ratios 0..1, frames.  Units of attributes: bits/s as built, otherwise
+the same.
 """
 
 from __future__ import annotations
@@ -21,75 +26,242 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+from itertools import chain, count, pairwise, product
 from typing import Any
 
 from mininet.topo import Topo
 
-from mininet_topos.link_shape import MTU
-from mininet_topos.nodes import (
-    CampusEdge,
-    CampusSwitch,
-    Dtn,
-    Line,
-    ManagementBridge,
-    ProviderSwitch,
-    Router,
-    ShapedLink,
-)
-from mininet_topos.topologies import wiring
-from mininet_topos.topologies.model import Campus, Circuit, End, TransitPath, Wire
+from mininet_topos import nodes
+from mininet_topos.link_shape import MTU, LinkShape
 
-TCP_HEADERS = 52
-"""Bytes of each packet that are no data: 20 (IP), 20 (TCP) and 12 (time stamps, RFC 7323)."""
-UNTAGGED, TAGGED = 14, 18
-"""Bytes of Ethernet around each packet, as Linux ``tc`` counts: without and with a VLAN tag (IEEE 802.1Q)."""
+TCP_DATA = MTU - 52  # without headers: 20 bytes (IP), 20 (TCP) and 12 (time stamps, RFC 7323)
+UNTAGGED, TAGGED = 14, 18  # bytes of an Ethernet header as Linux tc counts; with a tag of IEEE 802.1Q
+MAX_INTERFACE_NAME = 15  # IFNAMSIZ - 1 (linux/if.h)
+# Names that the testbed, Linux and Open vSwitch use for their own devices.
 RESERVED = ("all", "default", "joined", "lo", "management", "mgmt", "ovs-netdev", "ovs-system")
-"""Names that the building itself uses, or that Linux or Open vSwitch has for devices of its own."""
-MANAGEMENT = "172.31.0.1/24"
-"""Address of the controller on the management network."""
-MANAGEMENT_BRIDGE = "management"
+# The management network: its bridge, and the address of the controller.
+MANAGEMENT_BRIDGE, MANAGEMENT = "management", "172.31.0.1/24"
+# A campus switch forwards as an ordinary switch does: packets leave the campus through its router.
 CAMPUS_RULES = ("priority=0,actions=NORMAL",)
-"""A campus's switches send everything as ordinary switches do: what leaves goes through its router."""
+CAMPUS_VLAN = "vlan_mode=access tag=1"
+FIRST_VLAN, LAST_VLAN = 1701, 4094
+# Host numbers of DTNs, and the distance between two of them if there is room.
+FIRST_DTN, LAST_HOST, STEP = 10, 254, 10
+TRANSFER_POOLS = ("203.0.113.0/24", "198.18.0.0/15")
+DEFAULT = "0.0.0.0/0"
+Routes = tuple[tuple[str, str], ...]
 
-EDGE, SWITCH, ROUTER, DTN = "an edge", "a campus switch", "a campus router", "a DTN"
+CAMPUS, EDGE, SWITCH, ROUTER, DTN = "a campus", "an edge", "a campus switch", "a campus router", "a DTN"
 PROVIDER, TRANSIT = "a provider's switch", "a router"
+
+
+@dataclass
+class Interface:
+    """An interface of a node.
+
+    :param towards: what it leads to; its name ends so if that is free and short enough.
+    :param address: with prefix length.
+    :param aliases: further addresses, with prefix length.
+    :param vlans: columns of an Open vSwitch port.
+    """
+
+    node: str
+    towards: str = ""
+    name: str = ""
+    mac: str = ""
+    address: str = ""
+    aliases: tuple[str, ...] = ()
+    vlans: str = ""
+
+    @property
+    def ip(self) -> str:
+        """The address without its prefix length."""
+        return self.address.partition("/")[0]
+
+    def options(self, end: int) -> dict[str, Any]:
+        """Options of ``Topo.addLink`` for its end 1 or 2."""
+        params = {"ip": self.address or None, "aliases": self.aliases, "vlans": self.vlans}
+        mac = {f"addr{end}": self.mac} if self.mac else {}
+        return {f"intfName{end}": self.name, f"params{end}": params, **mac}
+
+
+@dataclass
+class DtnAddresses:
+    """Addresses of a data transfer node.
+
+    :param address: of its data; ADON decides per flow which path it takes.
+    :param edge_port: the interface of the campus's edge that leads to it.
+    :param management: address, with prefix length, of its measurement point; None if it has none.
+    """
+
+    address: str = ""
+    mac: str = ""
+    edge_port: str = ""
+    management: str | None = None
+
+
+@dataclass
+class Campus:
+    """A campus.
+
+    :param number: from 1, in the order of declaration.
+    :param routers: the gateway of the hosts first.
+    :param switches: those that ADON does not control.
+    :param dtns: per DTN its addresses; complete when the topology is.
+    """
+
+    name: str
+    number: int
+    edge: str
+    routers: tuple[str, ...]
+    switches: tuple[str, ...]
+    dtns: dict[str, DtnAddresses]
+
+    @property
+    def dpid(self) -> int:
+        """Datapath id of the edge."""
+        return 0xA00 + self.number
+
+    @property
+    def measuring(self) -> str:
+        """The DTN with the measurement point: the first."""
+        return next(iter(self.dtns))
+
+    @property
+    def gateway_mac(self) -> str:
+        """MAC address of the router that its hosts use."""
+        return self.mac(1)
+
+    def address(self, host: int) -> str:
+        """Address of a host number in the campus's network."""
+        return f"10.{self.number}.0.{host}"
+
+    def mac(self, host: int) -> str:
+        """MAC address of the interface with a host number."""
+        return f"02:00:00:00:{9 + self.number:02x}:{host:02x}"
+
+
+@dataclass
+class Circuit:
+    """A link between two nodes; both directions have the same attributes.
+
+    :param interfaces: per node its interface on it, in the order of declaration.
+    :param campus: the campus whose switches and hosts it joins; None outside campuses.
+    :param layer: 3 between routers, else 2.
+    :param rate: bits/s on the wire as built; None for whatever the machine can do.
+    :param goodput: bits/s of data in a TCP stream that has it for itself; None without a rate.
+    :param shaped: the two interfaces with the shape: packets to the second node leave by the first one,
+        packets to the first node by the second one.  Empty without a rate.
+    """
+
+    name: str
+    interfaces: dict[str, Interface]
+    campus: str | None
+    layer: int = 2
+    rate: float | None = None
+    goodput: float | None = None
+    delay: float = 0.0
+    loss: float = 0.0
+    queue: int = 0
+    shaped: tuple[str, ...] = ()
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Its two nodes."""
+        one, other = self.interfaces
+        return one, other
+
+    @property
+    def shape(self) -> LinkShape | None:
+        """What each direction takes; None without a rate."""
+        return None if self.rate is None else LinkShape(self.rate, self.queue, self.delay, self.loss)
+
+    @property
+    def line(self) -> bool:
+        """Whether it is a node of its own, since a switch's port cannot be shaped."""
+        return self.layer == 2 and self.rate is not None
+
+    def beyond(self, node: str) -> str:
+        """The node at the other end."""
+        one, other = self.ends
+        return other if node == one else one
+
+
+@dataclass
+class TransitPath:
+    """A transit path between two campuses.
+
+    :param campuses: where it begins and ends.
+    :param nodes: from the first campus's edge (layer 2) or router (layer 3) to the other's.
+    :param circuits: between them.
+    :param capacity: bits/s on the wire of its narrowest circuit.
+    :param goodput: bits/s of data that one TCP stream gets of that alone, with full frames.
+    :param delay: one way, the sum of its circuits.
+    :param loss: share of packets lost on one way.
+    :param addresses: per campus the address that is measured on this path; empty where nothing measures it.
+    :param edge_ports: per campus the interface of its edge that leads to the path.
+    :param next_hop_macs: per campus that of the router behind the port; empty on layer 2.
+    """
+
+    name: str
+    layer: int
+    campuses: tuple[str, str]
+    nodes: tuple[str, ...]
+    circuits: tuple[str, ...]
+    vlan: int | None
+    capacity: float
+    goodput: float
+    delay: float
+    loss: float
+    addresses: dict[str, str] = field(default_factory=dict)
+    edge_ports: dict[str, str] = field(default_factory=dict)
+    next_hop_macs: dict[str, str] = field(default_factory=dict)
 
 
 class CampusTopo(Topo):  # type: ignore[misc]
     """A network of campuses; subclasses declare it in :meth:`describe`.
 
     :ivar scale: declared rates are divided by it.
-    :ivar wires: veth pairs of the network under test, in the order of the switches' port numbers.
     """
 
     scale = 100.0
 
-    def build(self, scale: float | None = None, shaped: bool = True) -> None:
+    def build(self, scale: float | None = None) -> None:
         """Declare, check and number the network, and hand it to Mininet's graph.
 
         :param scale: declared rates are divided by it; None for the class's own.
-        :param shaped: whether circuits get their rate, delay, loss and queue.
         :raises ValueError: if the network cannot be built, with the name of the node, circuit or path.
         """
         self.scale = float(self.scale if scale is None else scale)
-        if not (math.isfinite(self.scale) and self.scale > 0):
-            raise ValueError(f"scale: {self.scale} is out of range; expected a number above 0, such as 100")
-        self.shaped = bool(shaped)
+        is_positive = math.isfinite(self.scale) and self.scale > 0
+        _require(is_positive, f"scale: {self.scale} is out of range; expected a number above 0, such as 100")
         self.campuses: dict[str, Campus] = {}
         self.circuits: dict[str, Circuit] = {}
         self.paths: dict[str, TransitPath] = {}
-        self.wires: list[Wire] = []
         self._roles: dict[str, str] = dict.fromkeys(RESERVED, "the testbed itself")
-        self._homes: dict[str, str] = {}
-        self._tree_circuits: list[tuple[str, str, str]] = []
+        self._hosts: dict[str, Interface] = {}
+        self._links: dict[frozenset[str], Circuit] = {}
+        self._branches: dict[str, str] = {}
         self.describe()
-        for circuit in self._tree_circuits:
-            self.circuit(*circuit)
-        self._check()
-        self._lay_wires()
-        self._add_nodes()
-        self._add_links()
+        for switch, above in self._branches.items():
+            self.circuit(f"{switch}u", switch, above)
+        self._check_floods()
+        self._assign_vlans()
+        self._address_routers()
+        for campus in self.campuses.values():
+            self._address_hosts(campus)
+        self.addSwitch(MANAGEMENT_BRIDGE, cls=nodes.ManagementBridge, address=MANAGEMENT)
+        for circuit in self._links.values():
+            self._add_circuit(circuit)
+        for campus in self.campuses.values():
+            self._record_ports(campus)
+            self._add_management(campus)
+        for router, via in self._find_routes().items():
+            self.nodeInfo(router)["routes"] = self._routes(via)
+        for switch in self._named(PROVIDER):
+            self.nodeInfo(switch)["rules"] = tuple(self._provider_rules(switch))
 
     def describe(self) -> None:
         """Declare the campuses, provider switches, routers, circuits and paths."""
@@ -103,58 +275,46 @@ class CampusTopo(Topo):  # type: ignore[misc]
         switches: Sequence[str] = (),
         tree: Sequence[int] = (),
         edge: str | None = None,
-    ) -> Campus:
+    ) -> None:
         """Declare a campus.
 
-        :param dtns: its DTNs, with the campus switch of each that does not hang on the edge; ``NAME-dtn``.
+        :param dtns: its DTNs, with the campus switch of each that is not attached to the edge; ``NAME-dtn``.
         :param routers: the hosts' gateway first; ``NAME-rtr``.
         :param switches: further ones, to be joined to the edge by circuits.
         :param tree: ``(1, 3, 5)`` is one switch ``NAME-1`` below the edge, three below that (``NAME-11`` to
             ``NAME-13``) and five below each of these.
         :param edge: the switch that ADON controls; ``NAME-edge``.
         """
-        named = {f"{name}-dtn": None} if dtns is None else dtns
-        hosts = dict(named) if isinstance(named, Mapping) else dict.fromkeys(named)
-        edge = f"{name}-edge" if edge is None else edge
-        branches = {
-            f"{name}-{digits}": f"{name}-{above}" if above else edge for digits, above in _branches(tree)
-        }
-        campus = Campus(
-            name=name,
-            number=len(self.campuses) + 1,
-            edge=edge,
-            routers=tuple([f"{name}-rtr"] if routers is None else routers),
-            switches=(*switches, *branches),
-            attached={dtn: switch or edge for dtn, switch in hosts.items()},
-        )
-        self._declare(name, "a campus")
-        for role, nodes in (
-            (DTN, campus.attached),
-            (EDGE, [edge]),
-            (SWITCH, campus.switches),
-            (ROUTER, campus.routers),
-        ):
-            for node in nodes:
-                self._declare(node, role)
-                self._homes[node] = name
-        for interface in (f"mgmt-{campus.measuring}", f"{campus.measuring}-mgmt"):
-            self._take(interface, "an interface of the management network")
+        edge = edge or f"{name}-edge"
+        routers = (f"{name}-rtr",) if routers is None else routers
+        hosts = [f"{name}-dtn"] if dtns is None else dtns
+        attached = dict(hosts) if isinstance(hosts, Mapping) else dict.fromkeys(hosts)
+        branches = dict(_branches(tree, f"{name}-", edge))
+        self._branches |= branches
+        number, below = len(self.campuses) + 1, (*switches, *branches)
+        dtn_addresses = {dtn: DtnAddresses() for dtn in attached}
+        campus = Campus(name, number, edge, tuple(routers), below, dtn_addresses)
+        self._take(CAMPUS, name)
+        self._add_hosts(DTN, nodes.Dtn, *attached, routes=((DEFAULT, campus.address(1)),))
+        self._add_switches(EDGE, nodes.CampusEdge, campus.dpid, edge)
+        self._add_switches(SWITCH, nodes.CampusSwitch, number * 0x10000 + 1, *below)
+        self._add_hosts(ROUTER, nodes.Router, *routers)
+        for node, switch in (attached | dict.fromkeys(routers)).items():
+            is_own = switch in (None, edge, *below)
+            _require(is_own, f"campuses.{name}.dtns.{node}: {switch} is no switch of this campus")
+            port = Interface(switch or edge, node.removeprefix(f"{name}-"), vlans=CAMPUS_VLAN)
+            self._hosts[node] = Interface(node, "lan" if node in routers else "data")
+            interfaces = {port.node: port, node: self._hosts[node]}
+            self._links[frozenset(interfaces)] = Circuit(node, interfaces, name)
         self.campuses[name] = campus
-        for dtn, switch in campus.attached.items():
-            if switch != edge and switch not in campus.switches:
-                raise ValueError(f"campuses.{name}.dtns.{dtn}: {switch} is no switch of this campus")
-        self._tree_circuits += ((f"{switch}u", switch, above) for switch, above in branches.items())
-        return campus
 
     def provider_switch(self, *names: str) -> None:
         """Declare switches of transit providers; they carry the VLANs of the paths over them."""
-        for name in names:
-            self._declare(name, PROVIDER)
+        self._add_switches(PROVIDER, nodes.ProviderSwitch, 0xB01 + len(self._named(PROVIDER)), *names)
 
     def router(self, *names: str) -> None:
-        """Declare routers between the campuses'."""
-        for name in names:
-            self._declare(name, TRANSIT)
+        """Declare routers between the routers of campuses."""
+        self._add_hosts(TRANSIT, nodes.Router, *names)
 
     def circuit(
         self,
@@ -167,12 +327,12 @@ class CampusTopo(Topo):  # type: ignore[misc]
         loss: float = 0.0,
         queue: int = 40,
         port_names: tuple[str | None, str | None] = (None, None),
-    ) -> Circuit:
+    ) -> None:
         """Declare a circuit between two nodes.
 
         Without a goodput or rate it is as fast as the machine.  One reno stream fills a circuit of tens of
-        Mbit/s with the default queue, and two that are full at once stay below what one socket of the
-        userspace datapath holds.
+        Mbit/s with the default queue.  Two such queues that are full at once stay below what one socket of
+        the userspace datapath holds.
 
         :param goodput: Mbit/s of data in one TCP stream of full frames, at full scale.
         :param rate: instead: Mbit/s on the wire, with Ethernet headers, at full scale.
@@ -181,36 +341,31 @@ class CampusTopo(Topo):  # type: ignore[misc]
         :param queue: frames that may wait.
         :param port_names: what the two interfaces are called after their nodes' names.
         """
-        self._declare(name, "a circuit")
-        self._check_ends(name, one, other)
-        if goodput is not None and rate is not None:
-            raise ValueError(f"circuits.{name}: has a rate and a goodput; expected one of the two")
-        homes = {self._homes.get(node) for node in (one, other)}
-        campus = next(iter(homes)) if len(homes) == 1 else None
-        switched = self._roles[one] not in (ROUTER, TRANSIT)
-        frame = MTU + (TAGGED if switched and campus is None else UNTAGGED)
-        wire, data = _rates(rate, goodput, frame, self.scale)
-        circuit = Circuit(
-            name=name,
-            ends=(one, other),
-            rate=wire,
-            goodput=data,
-            delay=delay,
-            loss=loss,
-            queue=queue,
-            port_names=port_names,
-            campus=campus,
-            line=switched and wire is not None,
-        )
-        shape = circuit.shape
-        for attribute, cause in shape.faults() if shape is not None and self.shaped else ():
-            raise ValueError(f"circuits.{name}.{attribute}: {cause}")
-        self.circuits[name] = circuit
-        return circuit
+        where = f"circuits.{name}"
+        self._take("a circuit", name)
+        campus = self._check_ends(where, one, other)
+        layer = 3 if campus is None and self._roles[one] in (ROUTER, TRANSIT) else 2
+        frame = MTU + (TAGGED if layer == 2 and campus is None else UNTAGGED)
+        wire, data = _built_rates(where, rate, goodput, frame, self.scale)
+        interfaces = self._interfaces(one, other, campus, name if layer == 2 and wire is not None else None)
+        circuit = Circuit(name, interfaces, campus, layer, wire, data, delay, loss, queue)
+        for attribute, cause in circuit.shape.faults() if circuit.shape is not None else ():
+            raise ValueError(f"{where}.{attribute}: {cause}")
+        for interface, label in zip(interfaces.values(), port_names, strict=True):
+            if label is not None:
+                interface.towards = label
+                interface.name = self._name_interface(interface, numbered=False)
+                _require(
+                    interface.name,
+                    f"{where}.port_names: {interface.node}-{label} is taken or has more than 15 characters",
+                )
+        if circuit.line:
+            self.addHost(name, cls=nodes.Line, ip=None)
+        self.circuits[name] = self._links[frozenset(interfaces)] = circuit
 
     def transit_path(
         self, name: str, layer: int, over: Sequence[str], vlan: int | None = None, measured: bool = True
-    ) -> TransitPath:
+    ) -> None:
         """Declare a path from one campus over nodes to another.
 
         :param layer: 2 (a VLAN over provider switches) or 3 (over routers).
@@ -218,226 +373,317 @@ class CampusTopo(Topo):  # type: ignore[misc]
         :param vlan: layer 2 only; the first free one from 1701 on, if none is declared.
         :param measured: whether the campuses' measurement points measure it.
         """
-        if name in self.paths:
-            raise ValueError(f"paths.{name}: is declared already; expected another name")
-        if layer not in (2, 3):
-            raise ValueError(f"paths.{name}.layer: {layer} is out of range; expected 2 or 3")
-        if vlan is not None and (layer == 3 or not 2 <= vlan <= wiring.LAST_VLAN):
-            raise ValueError(
-                f"paths.{name}.vlan: {vlan} is out of range; expected 2 to {wiring.LAST_VLAN} on layer 2, "
-                "none on layer 3"
-            )
-        one, *between, other = over
-        for campus in (one, other):
-            if campus not in self.campuses:
-                raise ValueError(f"paths.{name}: {campus!r} is no campus; a path joins two of them")
-        role = PROVIDER if layer == 2 else TRANSIT
-        for node in between:
-            if self._roles.get(node) != role:
-                raise ValueError(
-                    f"paths.{name}: {node!r} is not {role}; a layer-{layer} path leads over those"
-                )
-        if layer == 2:
-            nodes = [self.campuses[one].edge, *between, self.campuses[other].edge]
-        else:
-            ends = self._routers_of(name, one, between, other)
-            nodes = [ends[0], *between, ends[1]]
-        if len(set(nodes)) < len(nodes):
-            raise ValueError(f"paths.{name}: leads over a node twice")
-        circuits = [self._between(name, *step) for step in pairwise(nodes)]
-        rated = [circuit for circuit in circuits if circuit.rate is not None]
-        if not rated:
-            raise ValueError(f"paths.{name}: no circuit of it has a rate; expected one, such as goodput=5800")
-        path = TransitPath(
+        where = f"paths.{name}"
+        _require(name not in self.paths, f"{where}: is declared already; expected another name")
+        _require(layer in (2, 3), f"{where}.layer: {layer} is out of range; expected 2 or 3")
+        _require(
+            vlan is None or (layer == 2 and 2 <= vlan <= LAST_VLAN),
+            f"{where}.vlan: {vlan} is out of range; expected 2 to {LAST_VLAN} on layer 2, none on layer 3",
+        )
+        way = self._find_way(where, layer, over)
+        circuits = [self._links[frozenset(hop)] for hop in pairwise(way)]
+        shapes = [circuit.shape for circuit in circuits if circuit.shape is not None]
+        _require(shapes, f"{where}: no circuit of it has a rate; expected one, such as goodput=5800")
+        self.paths[name] = TransitPath(
             name=name,
             layer=layer,
-            campuses=(one, other),
-            nodes=tuple(nodes),
+            campuses=(over[0], over[-1]),
+            nodes=tuple(way),
             circuits=tuple(circuit.name for circuit in circuits),
             vlan=vlan,
-            measured=measured,
-            capacity=min(circuit.rate for circuit in rated if circuit.rate is not None),
-            goodput=min(circuit.goodput for circuit in rated if circuit.goodput is not None),
-            delay=sum(circuit.delay for circuit in rated),
-            # 1 - (1 - p)(1 - q)..., without losing the digits of small ones; of none 0, not -0.
-            loss=0.0 - math.expm1(sum(math.log1p(-circuit.loss) for circuit in rated)),
+            capacity=min(shape.rate for shape in shapes),
+            goodput=min(circuit.goodput for circuit in circuits if circuit.goodput is not None),
+            delay=sum(shape.delay for shape in shapes),
+            # 1 - (1 - p)(1 - q)..., which keeps the digits of small ratios; 0, not -0, without loss.
+            loss=0.0 - math.expm1(sum(math.log1p(-shape.loss) for shape in shapes)),
+            addresses={campus: self._next_measured(campus) for campus in (over[0], over[-1]) if measured},
         )
-        self.paths[name] = path
-        return path
 
-    def role(self, node: str) -> str:
-        """What a node is, in words."""
-        return self._roles[node]
+    def _add_hosts(self, role: str, cls: type, *names: str, routes: Routes = ()) -> None:
+        self._take(role, *names)
+        for name in names:
+            self.addHost(name, cls=cls, ip=None, routes=routes)
 
-    def nodes_of(self, role: str) -> tuple[str, ...]:
-        """The nodes of a role, in the order of declaration."""
-        return tuple(name for name, known in self._roles.items() if known == role)
+    def _add_switches(self, role: str, cls: type, first_dpid: int, *names: str) -> None:
+        self._take(role, *names)
+        for dpid, name in enumerate(names, start=first_dpid):
+            self.addSwitch(name, cls=cls, dpid=f"{dpid:016x}", rules=CAMPUS_RULES)
 
-    def interfaces(self, node: str) -> list[End]:
-        """A node's interfaces on the network under test, in the order of its port numbers."""
-        return [end for wire in self.wires for end in wire.ends if end.node == node]
+    def _take(self, role: str, *names: str) -> None:
+        """Give each name its role.
 
-    def joining(self, one: str, other: str) -> list[Circuit]:
-        """The circuits between two nodes."""
-        return [circuit for circuit in self.circuits.values() if {*circuit.ends} == {one, other}]
-
-    def _declare(self, name: str, role: str) -> None:
-        if not re.fullmatch("[a-z][a-z0-9-]{0,8}[a-z0-9]", name):
-            raise ValueError(
-                f"{name}: is not a name for {role}; expected 2 to 10 of a-z, 0-9 and -, such as mu-edge"
+        :raises ValueError: if it is no name, or is taken.
+        """
+        for name in names:
+            _require(
+                re.fullmatch("[a-z][a-z0-9-]{0,8}[a-z0-9]", name),
+                f"{name}: is not a name for {role}; expected 2 to 10 of a-z, 0-9 and -, such as mu-edge",
             )
-        self._take(name, role)
+            known = self._roles.setdefault(name, "")
+            _require(not known, f"{name}: is the name of {known} already; {role} needs another")
+            self._roles[name] = role
 
-    def _take(self, name: str, role: str) -> None:
-        if name in self._roles:
-            raise ValueError(f"{name}: is the name of {self._roles[name]} already; {role} needs another")
-        self._roles[name] = role
+    def _name_interface(self, interface: Interface, *, numbered: bool = True) -> str:
+        """Name an interface after its node and what it leads to.
 
-    def _check_ends(self, name: str, one: str, other: str) -> None:
-        for node in (one, other):
-            if self._roles.get(node) not in (EDGE, SWITCH, ROUTER, DTN, PROVIDER, TRANSIT):
-                raise ValueError(f"circuits.{name}: {node!r} is no node; declare it before the circuit")
-        for circuit in self.joining(one, other):
-            raise ValueError(
-                f"circuits.{name}: {circuit.name} joins {one} and {other}; expected one circuit between them"
+        :param numbered: whether it gets a number if that name is taken or too long; else it has no name then.
+        """
+        for label in chain([interface.towards], count(1) if numbered else ()):
+            name = f"{interface.node}-{label}"
+            if len(name) <= MAX_INTERFACE_NAME and name not in self._roles:
+                self._roles[name] = "an interface"
+                return name
+        return ""
+
+    def _interfaces(self, one: str, other: str, campus: str | None, line: str | None) -> dict[str, Interface]:
+        """The interfaces of a circuit; those of a campus's host and its switch are there already.
+
+        :param line: name of the line between the two nodes, if there is one.
+        """
+        link = self._links.get(frozenset((one, other)))
+        if link is not None:
+            return {node: link.interfaces[node] for node in (one, other)}
+        vlans = CAMPUS_VLAN if campus is not None else ""
+        return {
+            node: Interface(node, line or beyond, vlans=vlans)
+            for node, beyond in ((one, other), (other, one))
+        }
+
+    def _check_ends(self, where: str, one: str, other: str) -> str | None:
+        """The campus that a new circuit belongs to; None between campuses and providers."""
+        ends = frozenset((one, other))
+        link = self._links.get(ends)
+        _require(
+            link is None or link.name not in self.circuits,
+            f"{where}: a circuit joins {one} and {other} already; expected one between two nodes",
+        )
+        if link is not None:
+            return link.campus
+        for campus in self.campuses.values():
+            if ends <= {campus.edge, *campus.switches}:
+                return campus.name
+        roles = [self._roles.get(node, "no node") for node in (one, other)]
+        _require(
+            one != other and ({*roles} <= {EDGE, PROVIDER} or {*roles} <= {ROUTER, TRANSIT}),
+            f"{where}: joins {one} ({roles[0]}) and {other} ({roles[1]}); expected two switches of a campus, "
+            "a DTN and its switch, edges and provider's switches, or two routers",
+        )
+        return None
+
+    def _find_way(self, where: str, layer: int, over: Sequence[str]) -> tuple[str, ...]:
+        """The nodes of a path, from edge to edge or from router to router."""
+        inner = PROVIDER if layer == 2 else TRANSIT
+        for node, role in zip(over, (CAMPUS, *[inner] * (len(over) - 2), CAMPUS), strict=False):
+            found = self._roles.get(node, "no node")
+            _require(found == role, f"{where}: {node} is {found}; expected {role}")
+        _require(len({*over}) == len(over), f"{where}: leads over a node twice")
+        first, last = self.campuses[over[0]], self.campuses[over[-1]]
+        ends = [(first.edge,), (last.edge,)] if layer == 2 else [first.routers, last.routers]
+        ways = [(source, *over[1:-1], destination) for source, destination in product(*ends)]
+        joined = [way for way in ways if all(frozenset(hop) in self._links for hop in pairwise(way))]
+        names = " or ".join(" - ".join(way) for way in ways)
+        _require(len(joined) == 1, f"{where}: circuits join {names} in {len(joined)} ways; expected one way")
+        return joined[0]
+
+    def _next_measured(self, campus: str) -> str:
+        """The address after those of the paths that are measured at a campus."""
+        return self.campuses[campus].address(FIRST_DTN + 1 + len(self._measured_paths(campus)))
+
+    def _check_floods(self) -> None:
+        """Refuse a circuit of an edge that no path uses: an edge floods into all its ports."""
+        used = {name for path in self.paths.values() for name in path.circuits}
+        for circuit in self.circuits.values():
+            edges = [node for node in circuit.ends if self._roles[node] == EDGE and circuit.campus is None]
+            _require(
+                not edges or circuit.name in used,
+                f"circuits.{circuit.name}: no path uses it, and {' and '.join(edges)} would flood into it; "
+                "expected a path over it",
             )
-        roles = {self._roles[one], self._roles[other]}
-        homes = {self._homes.get(one), self._homes.get(other)}
-        within = len(homes) == 1 and None not in homes and roles <= {EDGE, SWITCH, DTN} and roles != {DTN}
-        if not (within or roles <= {EDGE, PROVIDER} or roles <= {ROUTER, TRANSIT}):
-            raise ValueError(
-                f"circuits.{name}: joins {self._roles[one]} and {self._roles[other]}; expected two switches "
-                "of a campus, a DTN and a switch of its campus, edges and provider's switches, or two routers"
-            )
 
-    def _routers_of(self, path: str, one: str, between: Sequence[str], other: str) -> tuple[str, str]:
-        """The router of each campus that is joined to the next node of a layer-3 path."""
-        found = []
-        for campus, onward in ((one, between[:1]), (other, between[-1:])):
-            far = onward or self.campuses[other if campus == one else one].routers
-            joined = [
-                router
-                for router in self.campuses[campus].routers
-                if any(self.joining(router, node) for node in far)
-            ]
-            if len(joined) != 1:
-                raise ValueError(
-                    f"paths.{path}: {len(joined)} routers of {campus} are joined to {' or '.join(far)}; "
-                    "expected one"
+    def _assign_vlans(self) -> None:
+        """Give each layer-2 path without a VLAN the first free one.
+
+        Two paths with one VLAN may share no circuit and no edge: an edge floods a frame of unknown
+        destination into all ports of its VLAN.
+        """
+        declared = {path.vlan for path in self.paths.values()}
+        free = (vlan for vlan in range(FIRST_VLAN, LAST_VLAN + 1) if vlan not in declared)
+        taken: dict[tuple[str, int], str] = {}
+        for path in self._paths_on(2):
+            path.vlan = path.vlan or next(free)
+            for place in (*path.circuits, path.nodes[0], path.nodes[-1]):
+                other = taken.setdefault((place, path.vlan), path.name)
+                _require(
+                    other == path.name,
+                    f"paths.{path.name}.vlan: {path.vlan} is the VLAN of path {other} at {place}; "
+                    "expected another, or none for the first free one",
                 )
-            found.append(joined[0])
-        return found[0], found[1]
 
-    def _between(self, path: str, one: str, other: str) -> Circuit:
-        for circuit in self.joining(one, other):
-            return circuit
-        raise ValueError(f"paths.{path}: no circuit joins {one} and {other}; declare it before the path")
+    def _address_routers(self) -> None:
+        """Give each circuit between routers a /30; circuits that paths use come first."""
+        networks = chain.from_iterable(IPv4Network(pool).subnets(new_prefix=30) for pool in TRANSFER_POOLS)
+        used = [hop for path in self._paths_on(3) for hop in zip(path.circuits, path.nodes, strict=False)]
+        others = [(circuit.name, circuit.ends[0]) for circuit in self.circuits.values() if circuit.layer == 3]
+        for name, near in (*used, *others):
+            circuit = self.circuits[name]
+            near_end, far_end = circuit.interfaces[near], circuit.interfaces[circuit.beyond(near)]
+            if not near_end.address:
+                first = next(networks).network_address + 1
+                near_end.address, far_end.address = f"{first}/30", f"{first + 1}/30"
 
-    def _check(self) -> None:
-        wiring.assign_vlans(self.paths)
-        wiring.check_forks(self.paths)
-        wiring.check_used(self.circuits, self.paths, self.nodes_of(EDGE))
-        wiring.check_trees(self.campuses, self.circuits)
+    def _address_hosts(self, campus: Campus) -> None:
+        """Plan the interfaces of a campus's routers and DTNs."""
+        measured = [path.addresses[campus.name] for path in self._measured_paths(campus.name)]
+        room = LAST_HOST + 1 - FIRST_DTN
+        blocks = {step: step * math.ceil((1 + len(measured)) / step) for step in range(STEP, 0, -1)}
+        steps = [step for step, first in blocks.items() if first + step * (len(campus.dtns) - 1) <= room]
+        _require(
+            steps,
+            f"campuses.{campus.name}: {len(campus.dtns)} DTNs and {len(measured)} measured paths need more "
+            f"addresses than the {room} of its network",
+        )
+        numbers = (FIRST_DTN, *range(FIRST_DTN + blocks[steps[0]], LAST_HOST + 1, steps[0]))
+        dtns = zip(numbers, campus.dtns, strict=False)
+        for number, host in (*enumerate(campus.routers, start=1), *dtns):
+            interface = self._hosts[host]
+            interface.mac, interface.address = campus.mac(number), f"{campus.address(number)}/24"
+        self._hosts[campus.measuring].aliases = tuple(f"{address}/24" for address in measured)
 
-    def _lay_wires(self) -> None:
-        for campus in self.campuses.values():
-            wiring.address_dtns(campus, self.paths)
-            self.wires += wiring.campus_wires(campus, self.circuits)
-        routed = [one for one in self.circuits.values() if self._roles[one.ends[0]] in (ROUTER, TRANSIT)]
-        transfer = wiring.transfer_addresses(routed, self.paths)
-        self._routes = wiring.static_routes(self.campuses, self.paths, transfer)
-        edges = set(self.nodes_of(EDGE))
-        for circuit in self.circuits.values():
-            if not any(self._roles[node] == DTN for node in circuit.ends):
-                self.wires += wiring.circuit_wires(circuit, self.paths.values(), transfer, edges)
-        wiring.name_interfaces(self.wires, self._roles)
-        wiring.record_interfaces(self.circuits, self.wires)
-        for campus in self.campuses.values():
-            for dtn, held in campus.dtns.items():
-                held.edge_port = wiring.edge_port(campus, dtn, self.circuits, self.wires)
+    def _add_circuit(self, circuit: Circuit) -> None:
+        """Add the link of a circuit to Mininet's graph, or the two links of a line."""
+        for node, end in circuit.interfaces.items():
+            end.name = end.name or self._name_interface(end)
+            if circuit.campus is None and self._roles[node] == EDGE:
+                paths = [path for path in self._paths_on(2) if circuit.name in path.circuits]
+                vlans = sorted(path.vlan or 0 for path in paths)
+                end.vlans = f"vlan_mode=trunk trunks={','.join(map(str, vlans))}"
+        one, other = circuit.interfaces.values()
+        if not circuit.line:
+            circuit.shaped = () if circuit.rate is None else (one.name, other.name)
+            self._add_link(one, other, circuit.shape)
+            return
+        near, far = (Interface(circuit.name, node) for node in circuit.ends)
+        near.name, far.name = self._name_interface(near), self._name_interface(far)
+        circuit.shaped = far.name, near.name
+        self._add_link(one, near, circuit.shape)
+        self._add_link(other, far, circuit.shape)
+
+    def _record_ports(self, campus: Campus) -> None:
+        """Record by which ports of a campus's edge its DTNs and paths are reached."""
+        circuits = [circuit for circuit in self._links.values() if circuit.campus == campus.name]
+        ports = _ports_behind(campus, circuits)
+        for dtn in campus.dtns:
+            its = self._hosts[dtn]
+            campus.dtns[dtn] = DtnAddresses(its.ip, its.mac, ports[dtn])
+        campus.dtns[campus.measuring].management = f"172.31.0.{10 + campus.number}/24"
         for path in self.paths.values():
-            self._record_ends(path)
+            for name, end in zip(path.campuses, (0, -1), strict=True):
+                node, circuit = path.nodes[end], self.circuits[path.circuits[end]]
+                if name == campus.name and path.layer == 2:
+                    path.edge_ports[name] = circuit.interfaces[node].name
+                elif name == campus.name:
+                    path.edge_ports[name], path.next_hop_macs[name] = ports[node], self._hosts[node].mac
 
-    def _record_ends(self, path: TransitPath) -> None:
-        for campus, node, circuit in (
-            (path.campuses[0], path.nodes[0], path.circuits[0]),
-            (path.campuses[1], path.nodes[-1], path.circuits[-1]),
-        ):
-            of = self.campuses[campus]
-            if path.layer == 2:
-                path.edge_ports[campus] = wiring.port_at(self.circuits[circuit], node)
-            else:
-                path.edge_ports[campus] = wiring.edge_port(of, node, self.circuits, self.wires)
-                path.next_hop_macs[campus] = of.mac(of.routers.index(node) + 1)
+    def _find_routes(self) -> dict[str, dict[str, str]]:
+        """Per router and campus the next hop."""
+        ways: dict[str, dict[str, str]] = {router: {} for router in self._named(ROUTER, TRANSIT)}
+        for path in self._paths_on(3):
+            for name, hop in zip(path.circuits, pairwise(path.nodes), strict=True):
+                for node, onward, campus in zip(hop, hop[::-1], path.campuses[::-1], strict=True):
+                    via = self.circuits[name].interfaces[onward].ip
+                    _require(
+                        ways[node].setdefault(campus, via) == via,
+                        f"paths.{path.name}: leads from {node} to {campus} over circuit {name}, and another "
+                        "path over another circuit; a router has one way to a campus",
+                    )
+        return ways
 
-    def _add_nodes(self) -> None:
-        for campus in self.campuses.values():
-            for dtn in campus.dtns:
-                data = self.interfaces(dtn)[0]
-                gateway = ((wiring.DEFAULT, campus.address(1)),)
-                self.addHost(dtn, cls=Dtn, ip=None, aliases={data.name: data.aliases}, routes=gateway)
-            self.addSwitch(campus.edge, cls=CampusEdge, dpid=f"{campus.dpid:016x}", rules=CAMPUS_RULES)
-            for number, switch in enumerate(campus.switches, start=1):
-                dpid = f"{campus.number * 0x10000 + number:016x}"
-                self.addSwitch(switch, cls=CampusSwitch, dpid=dpid, rules=CAMPUS_RULES)
-        for router in (*self.nodes_of(ROUTER), *self.nodes_of(TRANSIT)):
-            self.addHost(router, cls=Router, ip=None, routes=self._routes.get(router, ()))
-        for circuit in self.circuits.values():
-            if circuit.line:
-                self.addHost(circuit.name, cls=Line, ip=None)
-        self._add_provider_switches()
-        self.addSwitch(MANAGEMENT_BRIDGE, cls=ManagementBridge, address=MANAGEMENT)
+    def _routes(self, via: Mapping[str, str]) -> Routes:
+        """Routes of a router; a default route if all campuses are behind one neighbour."""
+        if len({*via.values()}) == 1:
+            return ((DEFAULT, next(iter(via.values()))),)
+        campuses = [campus for campus in self.campuses.values() if campus.name in via]
+        return tuple((f"{campus.address(0)}/24", via[campus.name]) for campus in campuses)
 
-    def _add_provider_switches(self) -> None:
-        rules: dict[str, list[str]] = {switch: [] for switch in self.nodes_of(PROVIDER)}
-        for path in self.paths.values():
-            for switch, rule in wiring.provider_rules(path, self.circuits):
-                rules[switch].append(rule)
-        for number, (switch, own) in enumerate(rules.items(), start=1):
-            self.addSwitch(switch, cls=ProviderSwitch, dpid=f"{0xB00 + number:016x}", rules=tuple(own))
+    def _provider_rules(self, switch: str) -> Iterator[str]:
+        """Rules that carry the VLANs of the paths over a provider's switch."""
+        for path in self._paths_on(2):
+            if switch in path.nodes:
+                at = path.nodes.index(switch)
+                left, right = (
+                    self.circuits[name].interfaces[switch].name for name in path.circuits[at - 1 : at + 1]
+                )
+                for source, to in ((left, right), (right, left)):
+                    yield f"priority=100,dl_vlan={path.vlan},in_port={source},actions=output:{to}"
 
-    def _add_links(self) -> None:
-        for wire in self.wires:
-            one, other = wire.ends
-            shape = wire.circuit.shape if wire.circuit is not None and self.shaped else None
-            options: dict[str, Any] = {} if shape is None else {"cls": ShapedLink, "shape": shape}
-            for number, end in enumerate(wire.ends, start=1):
-                options[f"intfName{number}"] = end.name
-                options[f"params{number}"] = {"ip": end.address, "vlans": end.vlans}
-                if end.mac is not None:
-                    options[f"addr{number}"] = end.mac
-            self.addLink(one.node, other.node, **options)
-        for campus in self.campuses.values():
-            dtn = campus.measuring
-            self.addLink(
-                MANAGEMENT_BRIDGE,
-                dtn,
-                intfName1=f"mgmt-{dtn}",
-                intfName2=f"{dtn}-mgmt",
-                params2={"ip": campus.dtns[dtn].management},
-            )
+    def _add_link(self, one: Interface, other: Interface, shape: LinkShape | None = None) -> None:
+        shaped = {} if shape is None else {"cls": nodes.ShapedLink, "shape": shape}
+        self.addLink(one.node, other.node, **one.options(1), **other.options(2), **shaped)
+
+    def _add_management(self, campus: Campus) -> None:
+        dtn = campus.measuring
+        bridge = Interface(MANAGEMENT_BRIDGE, name=self._name_interface(Interface("mgmt", dtn)))
+        point = Interface(dtn, "mgmt", address=campus.dtns[dtn].management or "")
+        point.name = self._name_interface(point)
+        self._add_link(bridge, point)
+
+    def _named(self, *roles: str) -> list[str]:
+        """The names of some roles, in the order of declaration."""
+        return [name for name, role in self._roles.items() if role in roles]
+
+    def _paths_on(self, layer: int) -> list[TransitPath]:
+        return [path for path in self.paths.values() if path.layer == layer]
+
+    def _measured_paths(self, campus: str) -> list[TransitPath]:
+        return [path for path in self.paths.values() if campus in path.addresses]
 
 
-def _rates(
-    rate: float | None, goodput: float | None, frame: int, scale: float
+def _require(condition: object, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
+
+
+def _built_rates(
+    where: str, rate: float | None, goodput: float | None, frame: int, scale: float
 ) -> tuple[float | None, float | None]:
     """Bits/s on the wire and of data, as built.
 
     :param rate, goodput: Mbit/s at full scale.
     :param frame: bytes of a full frame.
     """
-    data = MTU - TCP_HEADERS
+    _require(goodput is None or rate is None, f"{where}: has a rate and a goodput; expected one of them")
     if goodput is not None:
-        built = goodput * 1e6 / scale
-        return built * frame / data, built
+        data = goodput * 1e6 / scale
+        return data * frame / TCP_DATA, data
     if rate is not None:
-        built = rate * 1e6 / scale
-        return built, built * data / frame
+        wire = rate * 1e6 / scale
+        return wire, wire * TCP_DATA / frame
     return None, None
 
 
-def _branches(tree: Sequence[int], above: str = "") -> Iterator[tuple[str, str]]:
-    """Each switch's digits with those of the one above it, rank by rank within a branch."""
+def _branches(tree: Sequence[int], stem: str, above: str) -> Iterator[tuple[str, str]]:
+    """Each switch of a tree with the switch above it, rank by rank within a branch."""
     for number in range(1, tree[0] + 1) if tree else ():
-        yield f"{above}{number}", above
-        yield from _branches(tree[1:], f"{above}{number}")
+        switch = f"{stem}{number}"
+        yield switch, above
+        yield from _branches(tree[1:], switch, switch)
+
+
+def _ports_behind(campus: Campus, circuits: Sequence[Circuit]) -> dict[str, str]:
+    """Per node of a campus the port of its edge that leads there.
+
+    :raises ValueError: if the switches are no tree, in which floods end.
+    """
+    ports: dict[str, str] = {}
+    reached = [campus.edge]
+    for here in reached:
+        for circuit in circuits:
+            there = circuit.beyond(here)
+            if here in circuit.ends and there not in reached:
+                ports[there] = ports.get(here) or circuit.interfaces[here].name
+                reached.append(there)
+    for switch in campus.switches:
+        _require(switch in ports, f"campuses.{campus.name}: no circuit joins {switch} to {campus.edge}")
+    is_tree = len(circuits) == len(ports)
+    _require(is_tree, f"circuits.{circuits[-1].name}: closes a loop of campus switches, which flood")
+    return ports

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 import re
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from typing import Any
 
 from mininet_topos.nodes import Line, Router
 from mininet_topos.pinned_rules import PinnedFlow, path_rules
-from mininet_topos.topologies.campus_topo import CAMPUS_RULES, CampusTopo
-from mininet_topos.topologies.model import End
+from mininet_topos.topologies.campus_topo import CAMPUS_RULES, MANAGEMENT_BRIDGE, CampusTopo, Interface
 
 LONGEST = 200
+
+
+def wires_of(topo: CampusTopo) -> list[tuple[Interface, Interface]]:
+    """The links of the network under test, as Mininet has them."""
+    return [
+        (_end(info, 1), _end(info, 2))
+        for one, other, info in topo.links(withInfo=True)
+        if MANAGEMENT_BRIDGE not in (one, other)
+    ]
+
+
+def _end(info: dict[str, Any], number: int) -> Interface:
+    params = info[f"params{number}"]
+    return Interface(
+        info[f"node{number}"],
+        name=info[f"intfName{number}"],
+        mac=info.get(f"addr{number}", ""),
+        address=params["ip"] or "",
+        aliases=params["aliases"],
+        vlans=params["vlans"],
+    )
 
 
 class Walk:
@@ -18,24 +39,25 @@ class Walk:
 
     def __init__(self, topo: CampusTopo) -> None:
         self.topo = topo
-        self.interfaces = {end.name: end for wire in topo.wires for end in wire.ends}
-        self.peers = {end.name: other for wire in topo.wires for end, other in (wire.ends, wire.ends[::-1])}
-        self.at: dict[str, list[End]] = {}
+        wires = wires_of(topo)
+        self.interfaces = {end.name: end for wire in wires for end in wire}
+        self.peers = {end.name: other for wire in wires for end, other in (wire, wire[::-1])}
+        self.at: dict[str, list[Interface]] = {}
         for end in self.interfaces.values():
             self.at.setdefault(end.node, []).append(end)
 
-    def circuits(self, passed: list[End]) -> tuple[str, ...]:
+    def circuits(self, passed: list[Interface]) -> tuple[str, ...]:
         """The circuits that paths lead over, as a walk crossed them."""
         over = {name for path in self.topo.paths.values() for name in path.circuits}
         of = {
             name: circuit.name
             for circuit in self.topo.circuits.values()
             if circuit.name in over
-            for name in (*circuit.interfaces, *circuit.shaped)
+            for name in (*(end.name for end in circuit.interfaces.values()), *circuit.shaped)
         }
         return tuple(dict.fromkeys(of[end.name] for end in passed if end.name in of))
 
-    def passed(self, path: str, source: str, destination: str) -> list[End]:
+    def passed(self, path: str, source: str, destination: str) -> list[Interface]:
         """The interfaces that a packet between two DTNs passes, kept on a path by rules at the edges."""
         pinned = path_rules(self.topo, path, PinnedFlow(source, destination))
         address = address_of(self.topo, destination)
@@ -51,8 +73,8 @@ class Walk:
         return [*found, arrived]
 
     def _edge(
-        self, pinned: list[str], arrived: End, address: IPv4Address, vlan: int | None
-    ) -> tuple[End, int | None]:
+        self, pinned: list[str], arrived: Interface, address: IPv4Address, vlan: int | None
+    ) -> tuple[Interface, int | None]:
         tagged = re.compile(rf"dl_vlan={vlan}," if vlan is not None else r"^(?!.*dl_vlan)")
         (rule,) = (
             rule
@@ -70,7 +92,7 @@ class Walk:
         assert out is not None
         return self.interfaces[out[1]], vlan
 
-    def _hop(self, arrived: End, address: IPv4Address, vlan: int | None, destination: str) -> End:
+    def _hop(self, arrived: Interface, address: IPv4Address, vlan: int | None, destination: str) -> Interface:
         node = arrived.node
         if not self.topo.isSwitch(node):
             return self._through_host(arrived, address)
@@ -91,7 +113,7 @@ class Walk:
     def _is_a(self, node: str, cls: type) -> bool:
         return self.topo.nodeInfo(node)["cls"] is cls
 
-    def _leads_to(self, leaving: End, dtn: str | None) -> bool:
+    def _leads_to(self, leaving: Interface, dtn: str | None) -> bool:
         """Whether a campus's port leads to a DTN; with None, whether to the edge."""
         node = self.peers[leaving.name].node
         onward = (end for end in self.at[node] if end != self.peers[leaving.name])
@@ -101,13 +123,13 @@ class Walk:
             return any(self._leads_to(end, dtn) for end in onward)
         return node == dtn if dtn is not None else self.topo.isSwitch(node)
 
-    def _through_host(self, arrived: End, address: IPv4Address) -> End:
+    def _through_host(self, arrived: Interface, address: IPv4Address) -> Interface:
         own = self.at[arrived.node]
         if self._is_a(arrived.node, Line):
             (other,) = (end for end in own if end != arrived)
             return other
         assert self._is_a(arrived.node, Router)
-        near = [(IPv4Interface(end.address).network, end) for end in own if end.address is not None]
+        near = [(IPv4Interface(end.address).network, end) for end in own if end.address]
         ways = list(near)
         for destination, via in self.topo.nodeInfo(arrived.node)["routes"]:
             (out,) = (end for network, end in near if IPv4Address(via) in network)

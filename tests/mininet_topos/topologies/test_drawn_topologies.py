@@ -7,11 +7,10 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from mininet_topos.topologies.campus_topo import MANAGEMENT_BRIDGE, CampusTopo
-from mininet_topos.topologies.wiring import MAX_INTERFACE_NAME
+from mininet_topos.topologies.campus_topo import MANAGEMENT_BRIDGE, MAX_INTERFACE_NAME, CampusTopo
 from mininet_topos.topology_catalog import BUILT_IN, load_topology
 from tests.mininet_topos.topologies.declarations import Declare, drawn, topo_of
-from tests.mininet_topos.topologies.forwarding import Walk
+from tests.mininet_topos.topologies.forwarding import Walk, wires_of
 
 FEW = settings(suppress_health_check=[HealthCheck.too_slow])
 
@@ -20,7 +19,7 @@ FEW = settings(suppress_health_check=[HealthCheck.too_slow])
 @given(drawn())
 def test_nothing_that_identifies_is_there_twice(declare: Declare) -> None:
     topo = topo_of(declare)
-    ends = [end for wire in topo.wires for end in wire.ends]
+    ends = [end for wire in wires_of(topo) for end in wire]
     measuring = [campus.dtns[campus.measuring] for campus in topo.campuses.values()]
     management = [
         name
@@ -28,12 +27,12 @@ def test_nothing_that_identifies_is_there_twice(declare: Declare) -> None:
         for name in (f"{campus.measuring}-mgmt", f"mgmt-{campus.measuring}")
     ]
     interfaces = [end.name for end in ends]
-    held = [address for end in ends for address in (end.address, *end.aliases) if address is not None]
+    held = [address for end in ends for address in (end.address, *end.aliases) if address]
     for identifiers in (
         # Switches and their ports are in one namespace: their names may not meet either.
         [*interfaces, *topo.nodes(), *management],
         [topo.nodeInfo(switch)["dpid"] for switch in topo.switches() if switch != MANAGEMENT_BRIDGE],
-        [end.mac for end in ends if end.mac is not None],
+        [end.mac for end in ends if end.mac],
         [address.partition("/")[0] for address in (*held, *(dtn.management for dtn in measuring))],
     ):
         assert [value for value, count in Counter(identifiers).items() if count > 1] == []
@@ -45,7 +44,7 @@ def test_nothing_that_identifies_is_there_twice(declare: Declare) -> None:
 def test_the_same_declaration_gives_the_same_network(declare: Declare) -> None:
     def numbers(topo: CampusTopo) -> object:
         nodes = {name: topo.nodeInfo(name) for name in topo.nodes()}
-        return topo.wires, topo.campuses, topo.circuits, topo.paths, nodes
+        return wires_of(topo), topo.campuses, topo.circuits, topo.paths, nodes
 
     assert numbers(topo_of(declare)) == numbers(topo_of(declare))
 
@@ -79,19 +78,19 @@ def test_each_campus_measures_at_its_first_dtn_where_each_path_has_an_address(de
     for campus in topo.campuses.values():
         assert [host for host, dtn in campus.dtns.items() if dtn.management] == [campus.measuring]
         assert campus.measuring == next(iter(campus.dtns))
-        measured = campus.dtns[campus.measuring].measured
+        (data,) = (end for wire in wires_of(topo) for end in wire if end.node == campus.measuring)
         mine = [path for path in topo.paths.values() if campus.name in path.campuses]
-        assert measured == {path.name: path.addresses[campus.name] for path in mine}
+        assert data.aliases == tuple(f"{path.addresses[campus.name]}/24" for path in mine)
 
 
 @FEW
 @given(drawn())
 def test_a_circuit_s_shape_is_on_its_way_there_and_on_its_way_back(declare: Declare) -> None:
     topo = topo_of(declare)
-    ends = {end.name: end for wire in topo.wires for end in wire.ends}
-    peers = {end.name: other for wire in topo.wires for end, other in (wire.ends, wire.ends[::-1])}
+    walk = Walk(topo)
+    ends, peers = walk.interfaces, walk.peers
     for circuit in topo.circuits.values():
-        assert tuple(ends[name].node for name in circuit.interfaces) == circuit.ends
+        assert [ends[its.name].node for its in circuit.interfaces.values()] == [*circuit.ends]
         if circuit.rate is None:
             assert circuit.shaped == ()
             continue

@@ -6,6 +6,7 @@ import pytest
 
 from mininet_topos.topologies.campus_topo import MANAGEMENT_BRIDGE
 from mininet_topos.topology_catalog import load_topology
+from tests.mininet_topos.topologies.forwarding import Walk
 from tests.support.refusals import refused
 
 TOPO = load_topology("mu_osu")
@@ -47,11 +48,11 @@ def test_both_directions_of_both_paths_are_shaped_and_no_more():
 
 @pytest.mark.parametrize("campus", ["mu", "osu"])
 def test_the_overlay_port_carries_the_overlays_vlan_only(campus):
-    assert [(end.name, end.vlans) for end in TOPO.interfaces(f"{campus}-edge")] == [
-        (f"{campus}-edge-dtn", "vlan_mode=access tag=1"),
-        (f"{campus}-edge-rtr", "vlan_mode=access tag=1"),
-        (f"{campus}-edge-al2s", "vlan_mode=trunk trunks=1701"),
-    ]
+    assert {end.name: end.vlans for end in Walk(TOPO).at[f"{campus}-edge"]} == {
+        f"{campus}-edge-dtn": "vlan_mode=access tag=1",
+        f"{campus}-edge-rtr": "vlan_mode=access tag=1",
+        f"{campus}-edge-al2s": "vlan_mode=trunk trunks=1701",
+    }
 
 
 def test_the_switches_and_what_is_in_them():
@@ -78,10 +79,13 @@ def through(left: str, right: str) -> set[str]:
 def test_addresses():
     mu, osu = TOPO.campuses["mu"].dtns["mu-dtn"], TOPO.campuses["osu"].dtns["osu-dtn"]
     assert (osu.address, osu.mac, osu.edge_port) == ("10.2.0.10", "02:00:00:00:0b:0a", "osu-edge-dtn")
-    assert osu.measured == {"al2s": "10.2.0.11", "internet": "10.2.0.12"}
+    assert {name: path.addresses["osu"] for name, path in TOPO.paths.items()} == {
+        "al2s": "10.2.0.11",
+        "internet": "10.2.0.12",
+    }
     assert mu.management == "172.31.0.11/24"
     assert (mu.mac, TOPO.campuses["mu"].gateway_mac) == ("02:00:00:00:0a:0a", "02:00:00:00:0a:01")
-    assert {end.name: end.address for wire in TOPO.wires for end in wire.ends if end.address} == {
+    assert {end.name: end.address for end in Walk(TOPO).interfaces.values() if end.address} == {
         "mu-dtn-data": "10.1.0.10/24",
         "osu-dtn-data": "10.2.0.10/24",
         "mu-rtr-lan": "10.1.0.1/24",
