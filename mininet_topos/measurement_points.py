@@ -1,16 +1,14 @@
 """Measurement points in the DTNs of a testbed: real servers of :mod:`measurement.point`.
 
 They listen on the management network only, so that requests do not load what they measure.  Each has its own
-certificate and trust file: it measures for the controller, which it knows by a token, takes part in tests
-that other points lead, and shows results to the controller only.
+certificate and trust file: it measures for the controller, which has a token, takes part in tests that other
+points lead, and shows results to the controller only.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
-import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -21,14 +19,14 @@ from pathlib import Path
 from adon.errors import Unavailable
 from measurement.point import certificate
 from measurement.point.options import TRUST_FILE
-from mininet_topos.commands import wait_until
+from mininet_topos.commands import stop_process, wait_until
 from mininet_topos.testbed import Testbed
 
 PORT = 4443
 FOLDER = "points"
 """Folder of the testbed's folder."""
-READY_TIMEOUT = 120.0
-READY_INTERVAL = 0.05
+READY, READY_TIMEOUT, READY_INTERVAL = "event=ready", 120.0, 0.05
+"""Text of a log when its point answers, and seconds to wait for it."""
 STOP_TIMEOUT = 5.0
 
 
@@ -72,16 +70,32 @@ def start_points(testbed: Testbed, metrics: Path | None = None) -> Iterator[Poin
     hosts = [campus.measuring for campus in testbed.topo.campuses.values()]
     addresses = {host: testbed.management_address(host) for host in hosts}
     points = _introduce(folder, addresses)
+    common = ["--port", str(PORT), "--peer-verify", str(folder / "peers.pem")]
+    common += [] if metrics is None else ["--metrics", str(metrics)]
     with ExitStack() as stack:
-        running = {
-            host: stack.enter_context(_point(testbed, host, address, folder, metrics))
-            for host, address in addresses.items()
-        }
+        running = dict[str, subprocess.Popen[bytes]]()
+        for host, address in addresses.items():
+            options = ["--name", host, "--host", address, "--data", str(folder / host), *common]
+            argv = [sys.executable, "-m", "measurement.point.main", *options]
+            with _log(folder, host).open("wb") as log:
+                running[host] = testbed.popen(host, argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            stack.callback(stop_process, running[host], STOP_TIMEOUT)
         for host, process in running.items():
-            if not _is_answering(addresses[host], process):
-                log = (folder / f"{host}.log").read_text(errors="replace").splitlines()
-                raise Unavailable(f"the measurement point in {host} does not answer: {' | '.join(log[-3:])}")
+            _await_ready(host, process, _log(folder, host))
         yield points
+
+
+def _log(folder: Path, host: str) -> Path:
+    return folder / f"{host}.log"
+
+
+def _await_ready(host: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    def is_ready_or_ended() -> bool:
+        return READY in log.read_text(errors="replace") or process.poll() is not None
+
+    if not wait_until(is_ready_or_ended, READY_TIMEOUT, READY_INTERVAL) or process.poll() is not None:
+        last = log.read_text(errors="replace").splitlines()[-3:]
+        raise Unavailable(f"the measurement point in {host} does not answer: {' | '.join(last)}")
 
 
 def _introduce(folder: Path, addresses: Mapping[str, str]) -> Points:
@@ -111,47 +125,12 @@ def _introduce(folder: Path, addresses: Mapping[str, str]) -> Points:
 
 
 def _known(name: str, digest: str, rest: str) -> str:
-    """An entry of a trust file."""
+    """Return an entry of a trust file."""
     return f'\n[[known]]\nname = "{name}"\ntoken_sha256 = "{digest}"\n{rest}\n'
 
 
 def _digest_of_new_token(file: Path) -> str:
     token = secrets.token_urlsafe(24)
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-        out.write(f"{token}\n")
+    file.touch(0o600, exist_ok=False)
+    file.write_text(f"{token}\n")
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-@contextmanager
-def _point(
-    testbed: Testbed, host: str, address: str, folder: Path, metrics: Path | None
-) -> Iterator[subprocess.Popen[bytes]]:
-    options = ["--name", host, "--data", str(folder / host), "--peer-verify", str(folder / "peers.pem")]
-    options += ["--host", address, "--port", str(PORT)]
-    if metrics is not None:
-        options += ["--metrics", str(metrics)]
-    argv = [sys.executable, "-m", "measurement.point.main", *options]
-    with (folder / f"{host}.log").open("wb") as log:
-        process = testbed.popen(host, argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(STOP_TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _is_answering(address: str, process: subprocess.Popen[bytes]) -> bool:
-    """Wait until the point shows a certificate, or has ended."""
-
-    def has_answered_or_ended() -> bool:
-        try:
-            ssl.get_server_certificate((address, PORT), timeout=1.0)
-        except (OSError, ssl.SSLError):
-            return process.poll() is not None
-        return True
-
-    return wait_until(has_answered_or_ended, READY_TIMEOUT, READY_INTERVAL) and process.poll() is None

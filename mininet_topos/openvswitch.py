@@ -1,9 +1,8 @@
-"""An Open vSwitch instance of our own: database, daemon, sockets and logs under one folder.
+"""A private Open vSwitch instance: database, daemon, sockets and logs in one folder.
 
-The machine's own Open vSwitch, if it runs, is neither used nor touched.  Whoever wants to look at ours sets
-``OVS_RUNDIR`` to the folder; the sockets are ordinary files, so that works from outside the namespaces too.
-Programs are found by the folder their environment names (``ovs-vsctl(8)``, ``ovs-appctl(8)``); nothing is
-found, or ended, by name.
+The Open vSwitch of the machine is neither used nor changed.  With ``OVS_RUNDIR`` set to the folder, programs
+of Open vSwitch talk to this instance (``ovs-vsctl(8)``, ``ovs-appctl(8)``); its sockets are files, so that
+works from outside the namespaces too.
 """
 
 from __future__ import annotations
@@ -12,15 +11,14 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from adon.errors import Unavailable
 from mininet_topos import commands
-from mininet_topos.commands import wait_until
+from mininet_topos.commands import stop_process, wait_until
 
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 START_TIMEOUT = 15.0
@@ -76,85 +74,54 @@ def open_vswitch(folder: Path, *, dummy: bool = False) -> Iterator[OpenVSwitch]:
     database, socket_path = folder / "conf.db", folder / "db.sock"
     instance.run("ovsdb-tool", "create", str(database), str(SCHEMA))
     with ExitStack() as daemons:
-        server = daemons.enter_context(
-            _daemon(instance, "ovsdb-server", f"--remote=punix:{socket_path}", str(database))
-        )
-        _await(instance, "ovsdb-server", server, partial(_listens, socket_path))
+        server = _start(instance, daemons, "ovsdb-server", f"--remote=punix:{socket_path}", str(database))
+        wait_until(lambda: _listens(socket_path) or server.poll() is not None, START_TIMEOUT, POLL_INTERVAL)
         options = ("--enable-dummy", "--disable-system") if dummy else ()
-        daemons.enter_context(_daemon(instance, "ovs-vswitchd", *options, f"unix:{socket_path}"))
-        _await_first_answer(instance)
+        try:
+            if server.poll() is None:
+                _start(instance, daemons, "ovs-vswitchd", *options, f"unix:{socket_path}")
+            # This fills the database, and waits until ovs-vswitchd has done what is in it (ovs-vsctl(8)).
+            instance.vsctl("init")
+        except Unavailable as error:
+            logs = "; ".join(_last_lines(folder / f"{name}.log") for name in ("ovsdb-server", "ovs-vswitchd"))
+            raise Unavailable(f"Open vSwitch did not start: {logs} ({error})") from error
         yield instance
 
 
-@contextmanager
-def _daemon(instance: OpenVSwitch, name: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Keep one daemon as our child, in a session of its own so that a Ctrl-C reaches it through us."""
+def _start(instance: OpenVSwitch, daemons: ExitStack, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a daemon, which ends with ``daemons``; it has a session of its own: a Ctrl-C is not for it."""
+    files = (f"--pidfile={instance.folder / name}.pid", f"--log-file={instance.folder / name}.log")
     process = subprocess.Popen(
-        [
-            name,
-            f"--pidfile={instance.folder / name}.pid",
-            f"--log-file={instance.folder / name}.log",
-            *_QUIET,
-            *arguments,
-        ],
+        [name, *files, "--verbose=console:off", "--verbose=syslog:off", *arguments],
         env={**os.environ, **instance.environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(STOP_TIMEOUT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-_QUIET = ("--verbose=console:off", "--verbose=syslog:off")
+    daemons.callback(stop_process, process, STOP_TIMEOUT)
+    return process
 
 
 def await_processors() -> None:
-    """Until ``ovs-vswitchd`` can count this machine's processors: everywhere but in a new guest, now.
+    """Wait until ``ovs-vswitchd`` can count the processors of the machine: only a new guest has to wait.
 
     It has a thread per processor that hears from the kernel's datapath.  It counts them again when ten
-    seconds have passed, the first time since the machine started; one that begins before has no such thread.
+    seconds have passed, the first time since the machine started; one that starts before has no such thread.
     """
     time.sleep(max(0.0, PROCESSORS_COUNTED - time.monotonic()))
 
 
 def _listens(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as asking:
+    with socket.socket(socket.AF_UNIX) as connection:
         try:
-            asking.connect(str(path))
+            connection.connect(str(path))
         except OSError:
             return False
     return True
 
 
-def _await(
-    instance: OpenVSwitch, name: str, process: subprocess.Popen[bytes], ready: Callable[[], bool]
-) -> None:
-    def settled() -> bool:
-        return process.poll() is not None or ready()
-
-    if not wait_until(settled, START_TIMEOUT, POLL_INTERVAL) or process.poll() is not None:
-        raise Unavailable(f"{name} did not start: {_last_lines(instance.folder / f'{name}.log')}")
-
-
-def _await_first_answer(instance: OpenVSwitch) -> None:
-    """Fill the database: that waits until ``ovs-vswitchd`` has done what is in it (ovs-vsctl(8))."""
-    try:
-        instance.vsctl("init")
-    except Unavailable as error:
-        log = instance.folder / "ovs-vswitchd.log"
-        raise Unavailable(f"ovs-vswitchd did not start: {_last_lines(log)} ({error})") from error
-
-
 def _last_lines(path: Path, count: int = 5) -> str:
     if not path.exists():
-        return "it wrote no log"
+        return "no log"
     return " | ".join(path.read_text(errors="replace").splitlines()[-count:])

@@ -1,12 +1,12 @@
 """Static rules that pin a flow between two DTNs to a transit path, without ADON.
 
 They do what ADON's rules for the path do: rewrite MAC addresses and tag or untag, in both directions.  Only
-the edges get rules; what is between them is the provider's.
+the edges get rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,37 +77,25 @@ def path_rules(topo: CampusTopo, path: str, flow: PinnedFlow) -> list[tuple[str,
     if path not in topo.paths:
         raise InvalidInput.of("path", f"{path!r} is unknown; expected one of {', '.join(topo.paths)}")
     taken = topo.paths[path]
-    given = flow.addresses or (None, None)
-    near, far = (
-        _find_end(topo, host, address)
-        for host, address in zip((flow.source, flow.destination), given, strict=True)
-    )
+    source, destination = flow.addresses or (None, None)
+    near, far = _find_end(topo, flow.source, source), _find_end(topo, flow.destination, destination)
     if {near.campus.name, far.campus.name} != {*taken.campuses}:
         raise InvalidInput.of("path", f"{path} joins {' and '.join(taken.campuses)}, not the flow's campuses")
-    ways = (
-        (near, far, _match(flow.protocol, near, far, "tp_dst", flow.port)),
-        (far, near, _match(flow.protocol, far, near, "tp_src", flow.port)),
-    )
-    delivering = [_deliver(taken, to, match) for _, to, match in ways]
-    return [*delivering, *(_send(taken, origin, to, match) for origin, to, match in ways)]
+    delivering, sending = list[tuple[str, str]](), list[tuple[str, str]]()
+    for origin, to, port in ((near, far, "tp_dst"), (far, near, "tp_src")):
+        match = f"{flow.protocol},nw_src={origin.address},nw_dst={to.address}"
+        match += "" if flow.port is None else f",{port}={flow.port}"
+        delivering.append(_deliver(taken, to, match))
+        sending.append(_send(taken, origin, to, match))
+    return [*delivering, *sending]
 
 
 def _find_end(topo: CampusTopo, host: str, address: str | None) -> _End:
-    for campus in topo.campuses.values():
-        if host in campus.dtns:
-            return _End(campus, campus.dtns[host], address or campus.dtns[host].address)
-    known = ", ".join(_dtns(topo))
-    raise InvalidInput.of("host", f"{host!r} is no DTN; expected one of {known}")
-
-
-def _dtns(topo: CampusTopo) -> Iterator[str]:
-    for campus in topo.campuses.values():
-        yield from campus.dtns
-
-
-def _match(protocol: str, source: _End, to: _End, field: str, port: int | None) -> str:
-    match = f"{protocol},nw_src={source.address},nw_dst={to.address}"
-    return match if port is None else f"{match},{field}={port}"
+    campuses = {name: campus for campus in topo.campuses.values() for name in campus.dtns}
+    if host not in campuses:
+        raise InvalidInput.of("host", f"{host!r} is no DTN; expected one of {', '.join(campuses)}")
+    dtn = campuses[host].dtns[host]
+    return _End(campuses[host], dtn, address or dtn.address)
 
 
 def _send(path: TransitPath, origin: _End, to: _End, match: str) -> tuple[str, str]:

@@ -19,28 +19,13 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
+from typing import Any
 
-from mininet_topos.traffic.endpoint import (
-    EXIT_FAILED,
-    FAILED,
-    LISTENING,
-    PATIENCE,
-    POLL_INTERVAL,
-    PROGRESS,
-    RECEIVED,
-    SENDING,
-    SENT,
-    ByteCount,
-    FlowFailedError,
-    StopRequest,
-    emit,
-    make_parser,
-    number_between,
-    stop_on_sigterm,
-)
+from mininet_topos.traffic import endpoint
+from mininet_topos.traffic.endpoint import ByteCount, FlowFailedError, StopRequest
 
 BLOCK = 65_536
 """Bytes handed to the kernel at a time: 9 ms of a 58 Mbit/s path."""
@@ -65,63 +50,57 @@ class TransferEnd:
     """One end of a transfer.
 
     :param bind: local IPv4 address.
-    :param patience: seconds without progress after which the transfer has failed.
+    :param patience: seconds without progress after which the transfer fails.
     :param window: bytes of each stream that may be under way; None for the kernel's choice.
     """
 
     bind: str
     port: int
     streams: int = 1
-    patience: float = PATIENCE
+    patience: float = endpoint.PATIENCE
     window: int | None = None
 
 
-def receive(end: TransferEnd, stop: StopRequest, count: Callable[[ByteCount], object]) -> ByteCount:
-    """Count until each stream is closed or cut off, or until ``stop``.
+def receive(end: TransferEnd, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
+    """Count until each stream is closed or cut off, or until ``stop``; return the fields of ``counted``.
 
-    :param count: is given the count when it is made, with the first stream.
     :raises FlowFailedError: if nothing arrives for ``patience`` seconds, or a stream is missing.
     :raises OSError: if the address cannot be bound or the window is refused.
     """
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
-        listener = stack.enter_context(_listen(end))
+        listener = stack.enter_context(socket.create_server((end.bind, end.port), backlog=end.streams))
+        listener.setblocking(False)
+        if end.window is not None:
+            _set_buffer(listener, _RCVBUFFORCE, socket.SO_RCVBUF, end.window)  # accepted streams inherit it
         selector.register(listener, selectors.EVENT_READ)
-        emit(LISTENING)
-        counted: ByteCount | None = None
+        endpoint.emit(endpoint.LISTENING)
         accepted = closed = 0
-        over, buffer = math.inf, bytearray(4 * BLOCK)
+        deadline, buffer = math.inf, bytearray(4 * BLOCK)
         for ready in _select(selector, end.patience, stop):
-            if closed == end.streams or time.monotonic() >= over:
+            if closed == end.streams or time.monotonic() >= deadline:
                 break
-            if ready is None:
-                continue
-            now = time.time()
             if ready is listener:
                 selector.register(_accept(listener, stack, end), selectors.EVENT_READ)
                 accepted += 1
-                if counted is None:
-                    counted = ByteCount(now, now)
-                    count(counted)
-                continue
-            assert counted is not None  # noqa: S101 - a stream was accepted before
-            size, was_reset = _read(ready, buffer)
-            if size == 0:
+                counted.begin(time.time())
+            elif ready is not None:
+                size, was_reset = _read(ready, buffer)
+                if size > 0:
+                    counted.add(size, time.time())
+                    continue
                 selector.unregister(ready)
                 closed += 1
-                over = min(over, time.monotonic() + RESET_PATIENCE) if was_reset else over
-            elif counted.add(size, now):
-                last = len(counted.per_second) - 1
-                emit(PROGRESS, bytes=counted.bytes, second=last, of_second=counted.per_second[-1])
-        if counted is None or accepted != end.streams:
+                deadline = min(deadline, time.monotonic() + RESET_PATIENCE) if was_reset else deadline
+        if accepted != end.streams:
             raise FlowFailedError(f"{accepted} of {end.streams} streams arrived")
-        return counted
+        return asdict(counted)
 
 
 def send(
     end: TransferEnd, to: str, size: int | None, rate: float | None, stop: StopRequest
-) -> tuple[int, int]:
-    """Send bytes; return the numbers of sent and of retransmitted segments.
+) -> Mapping[str, Any]:
+    """Send bytes; return the numbers of sent segments (``packets``) and of retransmitted ones (``lost``).
 
     :param size: bytes; None for as many as go until ``stop``.
     :param rate: bits/s of all streams together, at most; None for what TCP gets.
@@ -132,13 +111,14 @@ def send(
         streams = [stack.enter_context(_connect(end, to, stop)) for _ in range(end.streams)]
         for stream in streams:
             selector.register(stream, selectors.EVENT_WRITE)
-        emit(SENDING)
+        endpoint.emit(endpoint.SENDING)
         try:
             _write_all(selector, end, size, rate, stop)
             _finish(selector, streams, end, stop)
-            return _close(streams, at_once=stop.is_set)
+            segments, retransmitted = _close(streams, at_once=stop.is_set)
         except OSError as error:
             raise FlowFailedError(f"a stream broke: {error}") from error
+        return {"packets": segments, "lost": retransmitted}
 
 
 def _write_all(
@@ -187,7 +167,7 @@ def _select(
     """Yield each socket that is ready, and None after each round, until ``stop``."""
     last = time.monotonic()
     while not stop.is_set:
-        events = selector.select(POLL_INTERVAL)
+        events = selector.select(endpoint.POLL_INTERVAL)
         for key, _ in events:
             yield key.fileobj  # type: ignore[misc]
         yield None
@@ -195,21 +175,6 @@ def _select(
         last = now if events else last
         if now - last > patience:
             raise FlowFailedError(f"nothing moved for {patience:g} s")
-
-
-def _listen(end: TransferEnd) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if end.window is not None:
-            _set_buffer(listener, _RCVBUFFORCE, socket.SO_RCVBUF, end.window)  # accepted streams inherit it
-        listener.bind((end.bind, end.port))
-        listener.listen(end.streams)
-    except OSError:
-        listener.close()
-        raise
-    listener.setblocking(False)
-    return listener
 
 
 def _accept(listener: socket.socket, stack: ExitStack, end: TransferEnd) -> socket.socket:
@@ -226,27 +191,23 @@ def _connect(end: TransferEnd, to: str, stop: StopRequest) -> socket.socket:
     """Return a stream to the receiver; one that is refused is tried again."""
     deadline = time.monotonic() + end.patience
     while True:
-        stream = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            if end.window is not None:
-                _set_buffer(stream, _SNDBUFFORCE, socket.SO_SNDBUF, end.window)
-            stream.settimeout(end.patience)
-            stream.bind((end.bind, 0))
-            stream.connect((to, end.port))
+            stream = socket.create_connection((to, end.port), end.patience, (end.bind, 0))
+            break
         except OSError as error:
-            stream.close()
             if time.monotonic() >= deadline or stop.is_set:
                 raise FlowFailedError(f"{to} port {end.port}: {error}") from error
             time.sleep(CONNECT_RETRY)
-            continue
-        stream.setblocking(False)
-        return stream
+    if end.window is not None:
+        _set_buffer(stream, _SNDBUFFORCE, socket.SO_SNDBUF, end.window)
+    stream.setblocking(False)
+    return stream
 
 
 def _set_buffer(sock: socket.socket, forced: int, ordinary: int, window: int) -> None:
-    """Set a buffer, before the connection is made: its first packets agree on the scale (RFC 7323, 2.2).
+    """Set a buffer; half of what the kernel gives is the window (socket(7), tcp(7)).
 
-    Of what the kernel gives, half is the window (socket(7), tcp(7)).
+    A receiver sets it before connections: their first packets agree on the scale (RFC 7323, 2.2).
 
     :raises FlowFailedError: if the kernel gives less.
     """
@@ -283,45 +244,20 @@ def _close(streams: Iterable[socket.socket], *, at_once: bool) -> tuple[int, int
     return sum(one[_SEGMENTS_OUT] for one in found), sum(one[_TOTAL_RETRANSMITTED] for one in found)
 
 
-def receiver_argv(end: TransferEnd) -> list[str]:
-    """Return the command of the receiving end."""
-    return _argv("receive", end)
-
-
-def sender_argv(end: TransferEnd, to: str, size: int | None, rate: float | None) -> list[str]:
-    """Return the command of the sending end; arguments as of :func:`send`."""
-    argv = [*_argv("send", end), "--to", to]
-    argv += [] if size is None else ["--bytes", str(size)]
-    return argv if rate is None else [*argv, "--rate", str(rate)]
-
-
-def _argv(side: str, end: TransferEnd) -> list[str]:
-    argv = [sys.executable, "-m", "mininet_topos.traffic.tcp_transfer", side, "--bind", end.bind]
-    argv += ["--port", str(end.port), "--streams", str(end.streams), "--patience", f"{end.patience:g}"]
-    return argv if end.window is None else [*argv, "--window", str(end.window)]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one end; exit status 3 if the transfer failed."""
-    parser, receiver, sender = make_parser("tcp_transfer")
+    parser, receiver, sender = endpoint.make_parser("tcp_transfer")
     for side in (receiver, sender):
-        side.add_argument("--streams", type=number_between(1, MAX_STREAMS), default=1)
-        side.add_argument("--window", type=number_between(MIN_WINDOW, MAX_WINDOW), help="bytes per stream")
-    sender.add_argument("--bytes", type=number_between(1, 10**15), help="without it, until SIGTERM")
-    sender.add_argument("--rate", type=number_between(1e3, 1e12), help="bits/s at most")
+        side.add_argument("--streams", type=endpoint.number_between(1, MAX_STREAMS), default=1)
+        side.add_argument("--window", type=endpoint.number_between(MIN_WINDOW, MAX_WINDOW), help="bytes")
+    sender.add_argument("--rate", type=endpoint.number_between(1e3, 1e12), help="bits/s at most")
     chosen = parser.parse_args(argv)
     end = TransferEnd(chosen.bind, chosen.port, chosen.streams, chosen.patience, chosen.window)
-    stop, counts = stop_on_sigterm(), list[ByteCount]()
-    try:
-        if chosen.side == "receive":
-            emit(RECEIVED, **asdict(receive(end, stop, counts.append)))
-        else:
-            segments, retransmitted = send(end, chosen.to, chosen.bytes, chosen.rate, stop)
-            emit(SENT, packets=segments, lost=retransmitted)
-    except (FlowFailedError, OSError) as error:
-        emit(FAILED, reason=str(error), **(asdict(counts[0]) if counts else {}))
-        return EXIT_FAILED
-    return 0
+    return endpoint.run_end(
+        chosen.side,
+        receive=lambda counted, stop: receive(end, counted, stop),
+        send=lambda stop: send(end, chosen.to, chosen.bytes, chosen.rate, stop),
+    )
 
 
 if __name__ == "__main__":

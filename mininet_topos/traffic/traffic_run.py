@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,13 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from mininet_topos.commands import stop_process
 from mininet_topos.traffic import tcp_transfer, udp_stream
-from mininet_topos.traffic.endpoint import FAILED, LISTENING, PATIENCE, PROGRESS, RECEIVED, SENDING
-from mininet_topos.traffic.tcp_transfer import TransferEnd
+from mininet_topos.traffic.endpoint import FAILED, LISTENING, PATIENCE, RECEIVED, SENDING
 
 STOP_TIMEOUT = 8.0
 """Seconds in which both ends report after a stop: the sender's end may not reach the receiver."""
 EXIT_TIMEOUT = 10.0
+PROGRAMS = {"tcp": tcp_transfer.__name__, "udp": udp_stream.__name__}
 
 Popen = Callable[..., "subprocess.Popen[str]"]
 """Starts a program in a host (:meth:`mininet_topos.testbed.Testbed.popen`)."""
@@ -26,13 +28,14 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is to be carried.
+    """Traffic to carry.
 
     :param source, destination: host, and its address.
     :param size: bytes; None for as many as go until a stop.
-    :param rate: bits/s: at which UDP is sent, which TCP does not exceed.
+    :param rate: bits/s: the rate of UDP, an upper bound of TCP.
     :param window: bytes of each TCP stream that may be under way.
-    :param patience: seconds without progress after which it has failed.
+    :param patience: seconds without progress after which it fails.
+    :raises ValueError: for UDP without a rate.
     """
 
     source: tuple[str, str]
@@ -45,25 +48,22 @@ class Load:
     window: int | None = None
     patience: float = PATIENCE
 
-    @property
-    def receiver_argv(self) -> list[str]:
-        """The program at the destination."""
-        if self.protocol == "udp":
-            return udp_stream.receiver_argv(self.destination[1], self.port, self.patience)
-        return tcp_transfer.receiver_argv(self._end(self.destination[1]))
-
-    @property
-    def sender_argv(self) -> list[str]:
-        """The program at the source."""
-        bind, to = self.source[1], self.destination[1]
-        if self.protocol == "tcp":
-            return tcp_transfer.sender_argv(self._end(bind), to, self.size, self.rate)
-        if self.rate is None:
+    def __post_init__(self) -> None:
+        if self.protocol == "udp" and self.rate is None:
             raise ValueError("rate: is missing; UDP needs a rate such as 10 Mbps")
-        return udp_stream.sender_argv(bind, self.port, to, self.rate, self.size)
 
-    def _end(self, bind: str) -> TransferEnd:
-        return TransferEnd(bind, self.port, self.streams, self.patience, self.window)
+    def command(self, side: Literal["receive", "send"]) -> list[str]:
+        """Return the program of one end."""
+        _, bind = self.source if side == "send" else self.destination
+        options: dict[str, object] = {"bind": bind, "port": self.port, "patience": self.patience}
+        if self.protocol == "tcp":
+            options |= {"streams": self.streams, "window": self.window}
+        if side == "send":
+            options |= {"to": self.destination[1], "bytes": self.size, "rate": self.rate}
+        argv = [sys.executable, "-m", PROGRAMS[self.protocol], side]
+        for name, value in options.items():
+            argv += [] if value is None else [f"--{name}", str(value)]
+        return argv
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,6 @@ class TrafficRun:
         self.received = 0
         self.stopped_at: float | None = None
         self._popen, self._notify = popen, notify
-        self._series: list[int] = []
         self._ends: list[subprocess.Popen[str]] = []
         self._lock = threading.Lock()
         # A daemon: a program that hangs must not keep ours from ending.
@@ -142,13 +141,13 @@ class TrafficRun:
 
     def _carry(self) -> Delivery:
         host, _ = self.load.destination
-        with self._program(host, self.load.receiver_argv) as receiver:
+        with self._program(host, self.load.command("receive")) as receiver:
             first = _next(receiver)
             if self.stopped_at is not None:
                 return Delivery(time.time())
             if first.get("event") != LISTENING:
                 return Delivery(time.time(), problem=f"receiver in {host}: {_reason(first)}")
-            with self._program(self.load.source[0], self.load.sender_argv) as sender:
+            with self._program(self.load.source[0], self.load.command("send")) as sender:
                 return self._follow(receiver, sender)
 
     def _follow(self, receiver: subprocess.Popen[str], sender: subprocess.Popen[str]) -> Delivery:
@@ -160,57 +159,38 @@ class TrafficRun:
             receiver.terminate()  # no byte will come
         last: Message = {}
         for message in iter(lambda: _next(receiver), {}):
-            last = message
-            self._note(message)
+            last = {**last, **message}  # a program that fails may not count any more
+            self.received = last.get("bytes", 0)
         for message in iter(lambda: _next(sender), {}):
             sent = message
         return self._judge(last, sent)
 
-    def _note(self, message: Message) -> None:
-        """Keep what a line of progress adds: bytes before this second, and the first of this second."""
-        if message.get("event") != PROGRESS:
-            return
-        second, of_second = int(message["second"]), int(message["of_second"])
-        if self._series:
-            self._series[-1] += int(message["bytes"]) - of_second - sum(self._series)
-        self._series += [0] * (second + 1 - len(self._series))
-        self._series[second] = of_second
-        self.received = int(message["bytes"])
-
     def _judge(self, last: Message, sent: Message) -> Delivery:
-        """Return the delivery from the last lines of both ends."""
-        if "bytes" in last and last["event"] != PROGRESS:
-            delivery = Delivery(
-                float(last["ended_at"]),
-                int(last["bytes"]),
-                float(last["began_at"]),
-                tuple(last["per_second"]),
-            )
-        else:
-            delivery = Delivery(time.time(), self.received, self.began_at, tuple(self._series))
-        if self.stopped_at is not None:
-            delivery = replace(delivery, ended_at=max(delivery.ended_at, self.stopped_at))
+        """Return the delivery from the last counts of the receiver and the last line of the sender."""
+        delivery = Delivery(
+            max(last.get("ended_at", 0.0), self.stopped_at or 0.0) or time.time(),
+            self.received,
+            last.get("began_at"),
+            tuple(last.get("per_second", ())),
+            problem="" if self.stopped_at is not None else self._find_problem(last, sent),
+        )
+        if last.get("event") != RECEIVED:
+            return delivery
+        total, lost = sent.get("packets", last.get("sent")), sent.get("lost")
+        if self.load.protocol == "udp" and total is not None:
+            lost = total - last["packets"]
+        return replace(delivery, packets_sent=total, packets_lost=lost, jitter=last.get("jitter"))
+
+    def _find_problem(self, last: Message, sent: Message) -> str:
+        """Return why a flow that nobody stopped is not whole; UDP may lose packets."""
         if last.get("event") != RECEIVED:
             failed = [_reason(one) for one in (sent, last) if one.get("event") == FAILED]
-            problem = "" if self.stopped_at is not None else "; ".join(failed) or _reason({})
-            return replace(delivery, problem=problem)
-        problem = self._shortfall(delivery.received) if self.stopped_at is None else ""
-        if self.load.protocol == "tcp":
-            segments, lost = sent.get("packets"), sent.get("lost")
-            return replace(delivery, packets_sent=segments, packets_lost=lost, problem=problem)
-        total = sent.get("packets", last["sent"])
-        lost = None if total is None else total - last["packets"]
-        return replace(
-            delivery, packets_sent=total, packets_lost=lost, jitter=last["jitter"], problem=problem
-        )
-
-    def _shortfall(self, received: int) -> str:
-        """Why what arrived of a flow that nobody stopped is not all of it; UDP may lose packets."""
+            return "; ".join(failed) or _reason({})
         if self.load.size is None:
             return "the sender ended by itself"
-        if self.load.protocol == "udp" or received == self.load.size:
+        if self.load.protocol == "udp" or self.received == self.load.size:
             return ""
-        return f"{received} of {self.load.size} bytes arrived"
+        return f"{self.received} of {self.load.size} bytes arrived"
 
     @contextmanager
     def _program(self, host: str, argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
@@ -223,11 +203,7 @@ class TrafficRun:
             try:
                 yield process
             finally:
-                process.terminate()
-                try:
-                    process.wait(EXIT_TIMEOUT)
-                except subprocess.TimeoutExpired:
-                    process.kill()
+                stop_process(process, EXIT_TIMEOUT)
 
 
 def _next(process: subprocess.Popen[str]) -> Message:

@@ -19,30 +19,14 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from measurement.probes.stamps import ANCILLARY, beside, receive_stamps
-from mininet_topos.traffic.endpoint import (
-    EXIT_FAILED,
-    FAILED,
-    LISTENING,
-    PATIENCE,
-    POLL_INTERVAL,
-    PROGRESS,
-    RECEIVED,
-    SENDING,
-    SENT,
-    ByteCount,
-    FlowFailedError,
-    StopRequest,
-    emit,
-    make_parser,
-    number_between,
-    stop_on_sigterm,
-)
+from mininet_topos.traffic import endpoint
+from mininet_topos.traffic.endpoint import ByteCount, FlowFailedError, StopRequest
 
 HEADER = struct.Struct("!QQ")
 """Number from 0, and when it was sent (nanoseconds since the epoch)."""
@@ -64,27 +48,24 @@ class PacketCount:
     :param sent: number of packets that the sender announced at its end; None if that did not arrive.
     """
 
-    bytes: ByteCount | None = None
+    bytes: ByteCount = field(default_factory=ByteCount)
     seen: set[int] = field(default_factory=set)
     steps: int = 0
     sent: int | None = None
     _delay: int | None = None
 
-    def add(self, number: int, sent: int, at: int, size: int) -> bool:
-        """Count a packet, with times in nanoseconds; True if a second begins with it."""
+    def add(self, number: int, sent: int, at: int, size: int) -> None:
+        """Count a packet, with times in nanoseconds."""
         if number in self.seen:
-            return False
+            return
         self.seen.add(number)
         if self._delay is not None:
             self.steps += abs(at - sent - self._delay)
         self._delay = at - sent
-        if self.bytes is None:
-            self.bytes = ByteCount(at / 1e9, at / 1e9)
-        return self.bytes.add(size, at / 1e9)
+        self.bytes.add(size, at / 1e9)
 
-    def report(self) -> dict[str, Any]:
-        """Return the line of the end; jitter in seconds, 0 with less than two packets."""
-        assert self.bytes is not None  # noqa: S101 - a packet arrived
+    def report(self) -> Mapping[str, Any]:
+        """Return the fields of the last line; jitter in seconds, 0 with less than two packets."""
         jitter = self.steps / (len(self.seen) - 1) / 1e9 if len(self.seen) > 1 else 0.0
         return {**asdict(self.bytes), "packets": len(self.seen), "sent": self.sent, "jitter": jitter}
 
@@ -99,28 +80,28 @@ def packet_total(rate: float, size: int | None) -> float:
     return math.inf if size is None else max(1, round(size / packet_size(rate)))
 
 
-def receive(bind: str, port: int, patience: float, stop: StopRequest) -> PacketCount:
-    """Count packets until the sender announces the end, or until ``stop``.
+def receive(
+    bind: str, port: int, patience: float, counted: ByteCount, stop: StopRequest
+) -> Mapping[str, Any]:
+    """Count packets until the sender announces the end, or until ``stop``; return the last line's fields.
 
     :raises FlowFailedError: if no packet arrives for ``patience`` seconds, or before ``stop``.
     """
-    counted = PacketCount()
+    packets = PacketCount(counted)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         receive_stamps(sock)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
         sock.bind((bind, port))
-        sock.settimeout(POLL_INTERVAL)
-        emit(LISTENING)
+        sock.settimeout(endpoint.POLL_INTERVAL)
+        endpoint.emit(endpoint.LISTENING)
         for number, word, at, size in _packets(sock, patience, stop):
             if number == END:
-                counted.sent = word
+                packets.sent = word
                 break
-            if counted.add(number, word, at, size) and counted.bytes is not None:
-                series = counted.bytes.per_second
-                emit(PROGRESS, bytes=counted.bytes.bytes, second=len(series) - 1, of_second=series[-1])
-    if counted.bytes is None:
+            packets.add(number, word, at, size)
+    if not packets.seen:
         raise FlowFailedError("no packet arrived" + ("" if stop.is_set else f" for {patience:g} s"))
-    return counted
+    return packets.report()
 
 
 def _packets(sock: socket.socket, patience: float, stop: StopRequest) -> Iterator[tuple[int, int, int, int]]:
@@ -137,8 +118,10 @@ def _packets(sock: socket.socket, patience: float, stop: StopRequest) -> Iterato
             yield *HEADER.unpack_from(data), time.time_ns() if stamp is None else stamp, len(data)
 
 
-def send(bind: str, to: str, port: int, rate: float, size: int | None, stop: StopRequest) -> int:
-    """Send packets; return their number.
+def send(
+    bind: str, to: str, port: int, rate: float, size: int | None, stop: StopRequest
+) -> Mapping[str, Any]:
+    """Send packets; return their number as ``packets``.
 
     :param rate: bits/s of payload.
     :param size: bytes, in whole packets; None for as many as go until ``stop``.
@@ -148,19 +131,19 @@ def send(bind: str, to: str, port: int, rate: float, size: int | None, stop: Sto
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind((bind, 0))
         sock.connect((to, port))
-        emit(SENDING)
+        endpoint.emit(endpoint.SENDING)
         began = time.monotonic()
         while sent < total and not stop.is_set:
             wait = began + sent * length * 8 / rate - time.monotonic()
             if wait > 0:
-                time.sleep(min(wait, POLL_INTERVAL))
+                time.sleep(min(wait, endpoint.POLL_INTERVAL))
                 continue
             _send_packet(sock, HEADER.pack(sent, time.time_ns()) + padding)
             sent += 1
         for _ in range(FAREWELLS):
             time.sleep(FAREWELL_INTERVAL)
             _send_packet(sock, HEADER.pack(END, sent))
-    return sent
+    return {"packets": sent}
 
 
 def _send_packet(sock: socket.socket, packet: bytes) -> None:
@@ -168,41 +151,18 @@ def _send_packet(sock: socket.socket, packet: bytes) -> None:
         sock.send(packet)
 
 
-def receiver_argv(bind: str, port: int, patience: float = PATIENCE) -> list[str]:
-    """Return the command of the receiving end."""
-    return [*_argv("receive", bind, port), "--patience", f"{patience:g}"]
-
-
-def sender_argv(bind: str, port: int, to: str, rate: float, size: int | None) -> list[str]:
-    """Return the command of the sending end; arguments as of :func:`send`."""
-    argv = [*_argv("send", bind, port), "--to", to, "--rate", str(rate)]
-    return argv if size is None else [*argv, "--bytes", str(size)]
-
-
-def _argv(side: str, bind: str, port: int) -> list[str]:
-    return [
-        *(sys.executable, "-m", "mininet_topos.traffic.udp_stream", side),
-        *("--bind", bind, "--port", str(port)),
-    ]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one end; exit status 3 if no packet arrived."""
-    parser, _, sender = make_parser("udp_stream")
-    sender.add_argument("--rate", type=number_between(1e3, 1e9), required=True, help="bits/s of payload")
-    sender.add_argument("--bytes", type=number_between(1, 10**15), help="without it, until SIGTERM")
+    parser, _, sender = endpoint.make_parser("udp_stream")
+    rates = endpoint.number_between(1e3, 1e9)
+    sender.add_argument("--rate", type=rates, required=True, help="bits/s of payload")
     chosen = parser.parse_args(argv)
-    stop = stop_on_sigterm()
-    try:
-        if chosen.side == "receive":
-            emit(RECEIVED, **receive(chosen.bind, chosen.port, chosen.patience, stop).report())
-        else:
-            sent = send(chosen.bind, chosen.to, chosen.port, chosen.rate, chosen.bytes, stop)
-            emit(SENT, packets=sent)
-    except (FlowFailedError, OSError) as error:
-        emit(FAILED, reason=str(error))
-        return EXIT_FAILED
-    return 0
+    bind, port = chosen.bind, chosen.port
+    return endpoint.run_end(
+        chosen.side,
+        receive=lambda counted, stop: receive(bind, port, chosen.patience, counted, stop),
+        send=lambda stop: send(bind, chosen.to, port, chosen.rate, chosen.bytes, stop),
+    )
 
 
 if __name__ == "__main__":
