@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,9 @@ class Demo:
             verdicts = [verdict for name in EXPERIMENTS for verdict in self._run_part(name, testbed, points)]
             holds = self._print_verdicts(verdicts)
             if self.stay:
-                showcase.keep_running(testbed, points, read.experiment.configuration, say)
+                showcase.keep_running(
+                    testbed, points, read.experiment.configuration, partial(say, paragraph=False)
+                )
         return holds
 
     def _run_part(self, name: str, testbed: Testbed, points: Points) -> Sequence[Verdict]:

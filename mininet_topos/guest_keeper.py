@@ -1,10 +1,10 @@
-"""``python keeper.py PID_FILE -- PROGRAM...``: a guest's parent, which outlives its owner.
+"""``python guest_keeper.py PID_FILE -- PROGRAM...``: parent of a guest, which outlives the guest's owner.
 
-A guest's kernel is several processes of its host; killed, it leaves some of them, and files where its memory
-was.  The keeper ends them all and removes what is left, also when the owner was killed and cannot: it reads
-its standard input, which ends with the owner.  Should the keeper itself be killed, the kernel is too.
+The kernel of a guest is several processes of its host; when it is killed, some of them and files of its
+memory remain.  The keeper ends these processes and removes the files, also when the owner was killed: it
+reads its standard input, which ends with the owner.  When the keeper is killed, so is the kernel.
 
-It imports little: one runs beside every guest.
+It imports little, because one runs with every guest.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ STOP_TIMEOUT = 2.0
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of random name is made in it
 PREFIX = "adon-guest-"
 ROOM = 2 << 30
-"""Bytes: all the memory that a guest is given (:data:`mininet_topos.old_guest.machine.MEMORY`)."""
+"""Bytes: the memory of a guest (:data:`mininet_topos.guest.MEMORY`)."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Until the guest has ended, or its owner; the guest's exit status."""
+    """Run until the guest or its owner ends; return the guest's exit status."""
     pid_file, _, *argv = arguments
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the owner decides, by closing our input
-    memory = tempfile.mkdtemp(prefix=PREFIX, dir=MEMORY if _is_fit(MEMORY) else None)
+    memory = tempfile.mkdtemp(prefix=PREFIX, dir=MEMORY if _has_room(MEMORY) else None)
     try:
-        return _kept(argv, memory, Path(pid_file))
+        return _keep(argv, memory, Path(pid_file))
     finally:
         shutil.rmtree(memory, ignore_errors=True)
 
 
-def _is_fit(folder: Path) -> bool:
-    """Whether a guest can have its memory there: on a disk all of it would be written.
+def _has_room(folder: Path) -> bool:
+    """Whether a guest can have its memory in a folder that is no disk.
 
-    A container's is often too small, and some forbid to run what is in it.
+    That of a container is often too small, and some forbid to run programs from it.
     """
     if not os.access(folder, os.W_OK):
         return False
@@ -49,10 +49,10 @@ def _is_fit(folder: Path) -> bool:
     return about.f_bavail * about.f_frsize >= ROOM and not about.f_flag & os.ST_NOEXEC
 
 
-def _kept(argv: Sequence[str], memory: str, pid_file: Path) -> int:
-    pid = _begun(argv, memory)
+def _keep(argv: Sequence[str], memory: str, pid_file: Path) -> int:
+    pid = _start(argv, memory)
     try:
-        os.closerange(3, 256)  # the line, which is to end with the guest
+        os.closerange(3, 256)  # the line must end with the guest
         pid_file.write_text(f"{pid}\n")
         ended = os.pidfd_open(pid)
         ready, _, _ = select.select([ended, 0], [], [])
@@ -60,14 +60,14 @@ def _kept(argv: Sequence[str], memory: str, pid_file: Path) -> int:
             os.kill(pid, signal.SIGTERM)
             select.select([ended], [], [], STOP_TIMEOUT)
     finally:
-        # A guest that hangs, and what is left of one that was killed: all are of its session.
+        # All processes of the guest are of its session: one that hangs, and the rest of one that was killed.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
         status = os.waitpid(pid, 0)[1]
     return abs(os.waitstatus_to_exitcode(status))
 
 
-def _begun(argv: Sequence[str], memory: str) -> int:
+def _start(argv: Sequence[str], memory: str) -> int:
     # The kernel's own files are in HOME; without one it does not start.
     environment = {"TMPDIR": memory, "HOME": memory, "PATH": os.environ.get("PATH", os.defpath)}
     devnull = os.open(os.devnull, os.O_RDONLY)

@@ -21,7 +21,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -189,6 +189,17 @@ PROGRAMS = {
     "ping": "iputils-ping",
 }
 """Programs that both platforms need, with their Debian packages."""
+ROOT, NETEM, GUEST_KERNEL = "root", "netem", "guest"
+"""Other requirements: rights, emulation of delay and loss, a User-Mode-Linux kernel with ``modprobe``."""
+REMEDIES = {
+    ROOT: "network namespaces of this machine need root; run with sudo, or use --platform guest",
+    NETEM: "this kernel cannot emulate delay and loss; load the module sch_netem, or use --platform guest",
+    GUEST_KERNEL: "no User-Mode-Linux kernel for this processor, or no modprobe; run scripts/setup.sh guest",
+    **{
+        program: f"not installed; install the Debian package {package}, or run scripts/setup.sh"
+        for program, package in PROGRAMS.items()
+    },
+}
 _TRY_NETEM = "ip link set lo up && tc qdisc add dev lo root netem delay 1ms"
 
 
@@ -209,71 +220,43 @@ class PlatformChoice:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """Capabilities of a machine.
-
-    :param root: whether this process may make network namespaces.
-    :param netem: whether links of the kernel can have delay and loss.
-    :param guest: whether a User-Mode-Linux kernel and ``modprobe`` are there.
-    :param missing: names of :data:`PROGRAMS` that are not installed.
-    """
-
-    root: bool
-    netem: bool
-    guest: bool
-    missing: tuple[str, ...] = ()
-
-
 def choose_platform(
-    wanted: str | None, *, needs_netem: bool, machine: Machine | None = None
+    wanted: str | None, *, needs_netem: bool, machine: Set[str] | None = None
 ) -> PlatformChoice:
     """Choose the host if this process is root and netem is there or not needed, else the guest.
 
     :param wanted: ``host``, ``guest``, or None for either.
     :param needs_netem: whether the network has delays or losses that must be emulated.
-    :param machine: None: this one.
+    :param machine: requirements that are met, of :data:`REMEDIES`; None for those of this machine.
     :raises InvalidInput: if there is no platform of that name.
     :raises Unavailable: if none can be used; names what is missing, with the remedy.
     """
     if wanted not in (None, *Platform):
         raise InvalidInput.of("platform", f"{wanted!r} is unknown; expected one of {', '.join(Platform)}")
-    has = inspect_machine() if machine is None else machine
-    if has.missing:
-        packages = sorted({PROGRAMS[name] for name in has.missing})
-        install = f"install the Debian packages {', '.join(packages)}, or run scripts/setup.sh"
-        raise Unavailable("\n".join(f"{name}: not installed; {install}" for name in has.missing), code=CODE)
-    obstacles: list[str] = []
+    met = inspect_machine() if machine is None else machine
+    rights = (ROOT, NETEM) if needs_netem else (ROOT,)
+    needs = {Platform.HOST: (*PROGRAMS, *rights), Platform.GUEST: (*PROGRAMS, GUEST_KERNEL)}
+    obstacles: dict[str, str] = {}
     for platform in Platform if wanted is None else (Platform(wanted),):
-        obstacle = _find_obstacle(platform, has, needs_netem=needs_netem)
-        if not obstacle:
-            return PlatformChoice(platform, "; ".join(obstacles) or "this machine has everything it needs")
-        obstacles.append(obstacle)
-    raise Unavailable("\n".join(obstacles), code=CODE)
+        missing = {name: f"{name}: {REMEDIES[name]}" for name in needs[platform] if name not in met}
+        if not missing:
+            reason = "; ".join(obstacles.values()) or "this machine has everything it needs"
+            return PlatformChoice(platform, reason)
+        obstacles |= missing
+    raise Unavailable("\n".join(obstacles.values()), code=CODE)
 
 
-def _find_obstacle(platform: Platform, has: Machine, *, needs_netem: bool) -> str:
-    """Return why a platform cannot be used, with the remedy; empty if it can."""
-    if platform is Platform.GUEST:
-        missing = "guest: no User-Mode-Linux kernel for this processor, or no modprobe"
-        return "" if has.guest else f"{missing}; run scripts/setup.sh guest"
-    if not has.root:
-        return "root: network namespaces of this machine need root; run with sudo, or use --platform guest"
-    if needs_netem and not has.netem:
-        remedy = "load the module sch_netem, or use --platform guest"
-        return f"netem: this kernel cannot emulate delay and loss; {remedy}"
-    return ""
-
-
-def inspect_machine() -> Machine:
-    """Return what this machine has; netem is looked for only as root."""
-    root = os.geteuid() == 0 and _succeeds_unshared("true")
-    return Machine(
-        root=root,
-        netem=root and _succeeds_unshared(_TRY_NETEM),
-        guest=_is_installed("modprobe") and find_kernel() is not None,
-        missing=tuple(program for program in PROGRAMS if not _is_installed(program)),
-    )
+def inspect_machine() -> frozenset[str]:
+    """Return the requirements that this machine meets; without root netem is not known and not missed."""
+    met = {program for program in PROGRAMS if _is_installed(program)}
+    is_root = os.geteuid() == 0 and _succeeds_unshared("true")
+    if is_root:
+        met.add(ROOT)
+    if not is_root or _succeeds_unshared(_TRY_NETEM):
+        met.add(NETEM)
+    if _is_installed("modprobe") and find_kernel() is not None:
+        met.add(GUEST_KERNEL)
+    return frozenset(met)
 
 
 def _is_installed(program: str) -> bool:

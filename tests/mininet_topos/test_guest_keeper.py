@@ -1,4 +1,4 @@
-"""A guest's keeper, with another program in the guest's place: whatever ends, nothing is left."""
+"""The keeper of a guest, with another program in the place of the guest: whatever ends, nothing is left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.refusals import refused
 
 pytestmark = pytest.mark.integration
 PATIENCE = 15.0
-# It shows where its memory would be, and has a child of its own, which a kernel has several of.
+# It writes where its memory would be, and has a child, as a kernel has several.
 KERNEL = 'echo "$HOME" >"$1/home"; touch "$HOME/memory"; sleep 60 & echo $! >"$1/child"; '
 
 
@@ -47,7 +47,7 @@ class Kept:
 
 
 def runs(pid: int) -> bool:
-    """Whether it does, and is no zombie that nobody has waited for yet."""
+    """Whether a process runs and is no zombie."""
     try:
         return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -66,27 +66,27 @@ def kept(tmp_path: Path) -> Iterator[list[Kept]]:
 @pytest.mark.parametrize(
     "script", ["exec sleep 60", "trap '' TERM; while :; do sleep 1; done"], ids=["heeds", "hangs"]
 )
-def test_the_end_of_its_input_ends_all(tmp_path: Path, kept: list[Kept], script: str) -> None:
+def test_end_of_input_ends_all_processes(tmp_path: Path, kept: list[Kept], script: str) -> None:
     kept.append(one := Kept(tmp_path, script))
     one.end_of_input()
     one.process.wait(PATIENCE)
     assert wait_until(one.is_gone, PATIENCE)
 
 
-def test_a_guest_that_ends_by_itself(tmp_path: Path, kept: list[Kept]) -> None:
+def test_status_of_a_guest_that_ends_is_returned(tmp_path: Path, kept: list[Kept]) -> None:
     kept.append(one := Kept(tmp_path, "exit 5"))
     assert one.process.wait(PATIENCE) == 5
     assert wait_until(one.is_gone, PATIENCE)
 
 
-def test_a_guest_that_is_killed_by_its_pid(tmp_path: Path, kept: list[Kept]) -> None:
+def test_killed_guest_leaves_nothing(tmp_path: Path, kept: list[Kept]) -> None:
     kept.append(one := Kept(tmp_path, "exec sleep 60"))
     os.kill(one.pids[0], signal.SIGKILL)
     assert one.process.wait(PATIENCE) == signal.SIGKILL
     assert wait_until(one.is_gone, PATIENCE)
 
 
-def test_what_a_terminal_sends_is_not_for_it(tmp_path: Path, kept: list[Kept]) -> None:
+def test_signals_of_a_terminal_are_ignored(tmp_path: Path, kept: list[Kept]) -> None:
     kept.append(one := Kept(tmp_path, "exec sleep 60"))
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         one.process.send_signal(number)
@@ -94,9 +94,7 @@ def test_what_a_terminal_sends_is_not_for_it(tmp_path: Path, kept: list[Kept]) -
     assert all(map(runs, one.pids))
 
 
-def test_a_run_folder_that_takes_no_more_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_run_folder_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Full:
         def write_text(self, text: str) -> None:
             assert wait_until((tmp_path / "child").exists, PATIENCE)
@@ -105,6 +103,6 @@ def test_a_run_folder_that_takes_no_more_leaves_nothing(
 
     monkeypatch.setattr(keeper.os, "closerange", lambda low, high: None)  # not pytest's
     with refused(OSError):
-        keeper._kept(["sh", "-c", KERNEL + "exec sleep 60", "sh", str(tmp_path)], str(tmp_path), Full())
+        keeper._keep(["sh", "-c", KERNEL + "exec sleep 60", "sh", str(tmp_path)], str(tmp_path), Full())
     child = int((tmp_path / "child").read_text())
     assert wait_until(lambda: not runs(child), PATIENCE)
