@@ -19,6 +19,7 @@ from adon.units import UNITS, Duration, Rate, Ratio, Size
 from adon.values import Frozen, FrozenMap, Value
 from adon.values import Name as TemplateName
 from measurement.model import Metric
+from mininet_topos.link_shape import MAX_DELAY
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 """Name of an experiment, flow, event, figure or case."""
@@ -54,18 +55,18 @@ class Part(Value):
 
 
 class Phase(StrEnum):
-    """What happens to a flow or an event; a moment names one."""
+    """State that a flow or an event reaches; a moment names one."""
 
     ASKED = "asked"
     """A flow is requested; an event begins."""
     ADMITTED = "admitted"
     """A flow has its first path."""
     BEGINS = "begins"
-    """A flow sends its first byte; an event was carried out."""
+    """A flow sends its first byte; an event is carried out."""
     TESTED = "tested"
     """Each path between a flow's ends (of a load: each path) has a throughput test that began after it."""
     RETESTED = "retested"
-    """The same, for tests that began after its end."""
+    """The same, for tests that began after the end of the flow or load."""
     MOVED = "moved"
     """A flow has its second path."""
     ENDS = "ends"
@@ -73,7 +74,7 @@ class Phase(StrEnum):
 
 
 class Moment(Part):
-    """A time relative to a flow or an event: ``[soykb, begins]`` or ``[soykb, begins, 5 s]``.
+    """Time relative to a flow or an event: ``[soykb, begins]`` or ``[soykb, begins, 5 s]``.
 
     :param of: name of the flow or event.
     :param wait: seconds after it.
@@ -100,14 +101,14 @@ class Moment(Part):
 
 
 class FlowEntry(Part):
-    """One flow, or several copies of it.
+    """Flow of the workload, or several copies of it.
 
     :param at: seconds after the start of the trial; 0 without ``at`` and ``after``.
     :param origin: campus or host of the sender (``from``).
     :param destination: campus or host of the receiver (``to``).
-    :param size: bytes to transfer; or
-    :param lasts: seconds to send; or
-    :param until: the moment at which sending stops.
+    :param size: bytes to transfer.
+    :param lasts: seconds to send.
+    :param until: moment at which the sender stops.
     :param streams: parallel connections; the template's by default.
     :param window: socket buffer of each connection in bytes; the system's choice by default.
     :param rate: upper bound of the application in bits/s; UDP is sent at exactly this rate.
@@ -166,12 +167,12 @@ class LinkSetting(Part):
     """Attributes of a circuit; those that are not given stay as the network has them."""
 
     rate: PositiveRate | None = None
-    delay: Duration | None = None
+    delay: Annotated[Duration, Field(le=MAX_DELAY)] | None = None
     loss: Ratio | None = None
 
 
 class LinkEvent(LinkSetting):
-    """A circuit goes down or up, or gets other attributes: ``name``, or the narrowest of ``path``."""
+    """Change of a circuit: of ``name``, or of the narrowest of ``path``; ``state`` takes it down or up."""
 
     EXACTLY_ONE = (("name", "path"),)
     AT_MOST_ONE = (("lasts", "until"),)
@@ -184,7 +185,7 @@ class LinkEvent(LinkSetting):
 
 
 class Controller(StrEnum):
-    """What happens to ADON's processes."""
+    """Order to ADON's processes."""
 
     STOP = "stop"
     START = "start"
@@ -192,7 +193,7 @@ class Controller(StrEnum):
 
 
 class Move(Part):
-    """An operator's order: ``flow`` takes the path ``to``."""
+    """Order of an operator: ``flow`` takes the path ``to``."""
 
     flow: Name
     to: NodeName
@@ -202,7 +203,7 @@ KINDS = ("load", "link", "controller", "move")
 
 
 class Event(Part):
-    """What happens to network or controller: exactly one of :data:`KINDS`, ``at`` seconds or ``after``.
+    """Change of network or controller, ``at`` seconds or ``after`` a moment: one of :data:`KINDS`.
 
     Without ``for`` and ``until`` it lasts to the end of the trial.
     """
@@ -219,7 +220,7 @@ class Event(Part):
 
     @property
     def kind(self) -> str:
-        """Which of :data:`KINDS` it is."""
+        """The one of :data:`KINDS` that is given."""
         return next(kind for kind in KINDS if getattr(self, kind) is not None)
 
     @property
@@ -244,10 +245,10 @@ class Unit(StrEnum):
 
 
 class Measure(StrEnum):
-    """What can be read out of a trial.  Over several flows: the mean; of throughput, bytes, counts the sum.
+    """Quantity of a trial.  Of several flows: the mean; of throughput, bytes and counts the sum.
 
     :ivar about: its meaning.
-    :ivar fields: the fields of a figure that it takes in addition to those of every figure.
+    :ivar fields: fields of a figure that only some measures take.
     """
 
     unit: Unit
@@ -293,13 +294,13 @@ def parse_quantity(text: object, unit: Unit) -> float:
 
 
 class Figure(Part):
-    """A number that is read out of each trial.
+    """Number that is read out of each trial.
 
-    :param flow: only of this flow; of all flows by default.
-    :param metric: of ``measured``.
-    :param since: of ``decision_time``: where it starts.
-    :param during: only between two moments.
-    :param where: only of trials with these values of sweep, ``case`` and ``policy``.
+    :param flow: the only flow that counts; all flows by default.
+    :param metric: metric of ``measured``.
+    :param since: start of ``decision_time``.
+    :param during: moments between which the trial counts.
+    :param where: values of sweep, ``case`` and ``policy``; other trials do not count.
     :param paper: the paper's value, at full scale.
     :param about: its name in tables.
     """
@@ -331,7 +332,7 @@ class Figure(Part):
 
 
 class PaperPoint(Part):
-    """A point of the paper's plot, at full scale; ``by`` names the curve."""
+    """Point of the paper's plot, at full scale; ``by`` names the curve."""
 
     x: Scalar
     y: Quantity
@@ -339,7 +340,7 @@ class PaperPoint(Part):
 
 
 class Plot(Part):
-    """A chart of the report: mean and interval of figure ``y`` over ``x``, or a timeline of trials."""
+    """Chart of the report: mean and interval of figure ``y`` over ``x``, or a timeline of trials."""
 
     plot: str
     kind: Literal["line", "bar", "timeline"] = "line"
@@ -358,10 +359,10 @@ class Plot(Part):
 
 
 class Check(Part):
-    """What must come out of a run; ``check`` states it in words.
+    """Requirement on a run; ``check`` states it in words.
 
     :param paper: the paper's value.
-    :param discrepancy: why it is not expected to hold although the paper says so.
+    :param discrepancy: reason why it is not expected to hold although the paper states it.
     """
 
     check: str = Field(min_length=1)
@@ -370,21 +371,21 @@ class Check(Part):
 
 
 class RatioCheck(Check):
-    """The first figure divided by the second lies between two bounds; null is no bound."""
+    """Ratio of two figures between two bounds; null is no bound."""
 
     ratio: tuple[Name, Name]
     between: tuple[float | None, float | None]
 
 
 class ValueCheck(Check):
-    """A figure lies between two bounds: rates and sizes at full scale, times as measured."""
+    """Figure between two bounds: rates and sizes at full scale, times as measured."""
 
     value: Name
     between: tuple[Quantity | None, Quantity | None]
 
 
 class OrderCheck(Check):
-    """Each value is above (rising) or below (falling) the one before: of figures, or of one over a key."""
+    """Order of several figures, or of one over a key: each value is above or below the one before."""
 
     order: Annotated[tuple[Name, ...], Field(min_length=2)] | Name
     over: str | None = None
@@ -416,13 +417,13 @@ class ExpectedDecision(Part):
 
 
 class DecisionsCheck(Check):
-    """ADON's first decisions about each listed flow, in every trial of the policy ``ours``."""
+    """First decisions of ADON about each listed flow, in every trial of the policy ``ours``."""
 
     decisions: Annotated[tuple[ExpectedDecision, ...], Field(min_length=1)]
 
 
 class ScheduleCheck(Check):
-    """No two tests that conflict in the plan overlapped."""
+    """Schedule of tests: no two tests that conflict in the plan overlapped."""
 
     schedule: Literal["conflict-free"]
 
@@ -479,14 +480,14 @@ TemplateSource = Annotated[
 
 
 class Experiment(Part):
-    """A whole document.
+    """Document of an experiment.
 
-    :param source: what it reproduces, such as ``[ADON] figure 21``.
-    :param follows: whose bounds its checks have.
+    :param source: figure or section that it reproduces, such as ``[ADON] figure 21``.
+    :param follows: publication whose bounds its checks have.
     :param network: a built-in topology, or a Python file (``./my_topo.py``).
-    :param scale: divides rates and windows; the topology's own by default.
-    :param sizes: divides sizes; ``scale`` by default.
-    :param needs: what the kernel must emulate for the topology's own circuits, in addition to rates.
+    :param scale: divisor of rates and windows; the topology's own by default.
+    :param sizes: divisor of sizes; ``scale`` by default.
+    :param needs: attributes of the topology's own circuits that the kernel must emulate.
     :param links: attributes of circuits from the start on, by circuit or path.
     :param configuration: further sections of ADON's configuration.
     :param limit: seconds that a trial may take.

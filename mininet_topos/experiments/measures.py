@@ -47,7 +47,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A run with its rows by trial."""
+    """Run with its rows by trial."""
 
     info: RunInfo
     by_trial: Mapping[int, Tables]
@@ -126,7 +126,7 @@ def _measured(values: Sequence[float]) -> Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What a figure is read from.
+    """Rows that a figure is read from.
 
     :param rows: its flows that were not rejected.
     :param window: its begin and end in seconds; None for the whole trial.

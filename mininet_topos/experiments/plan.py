@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from adon import yamlfile
-from adon.nearest_key import absent
 from adon.templates_catalog.builtin_templates import scaled, scaled_qspec
 from adon.templates_catalog.model import QSpec, Template
 from adon.values import FrozenMap
@@ -36,16 +35,14 @@ from mininet_topos.topologies.campus_topo import CampusTopo, TransitPath
 
 CASE, POLICY = "case", "policy"
 """Names of a ``where`` in addition to the keys of the sweep."""
-SECTIONS = ("links", "measuring")
-"""Sections whose fields can be swept, in addition to flows and events."""
 Point = Mapping[str, Scalar]
-"""One combination: a value per key of the sweep, and the name of the case."""
+"""Combination: a value per key of the sweep, and the name of the case."""
 Rated = TypeVar("Rated", Load, LinkEvent, LinkSetting)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedFlow:
-    """A flow as it is requested: names are resolved, rates and sizes are as built.
+    """Flow as it is requested: names are resolved, rates and sizes are as built.
 
     :param at: seconds after the start of the trial; None with ``after``.
     :param source: host of the sender.
@@ -82,7 +79,7 @@ class Trial:
     """One run of the workload under one policy.
 
     :param number: from 1, in order of execution.
-    :param key: what it is, such as ``soykb.size=25 GB / ours / 1``.
+    :param key: combination, policy and repetition: ``soykb.size=25 GB / ours / 1``.
     :param seed: of its ports.
     :param limit: seconds after which it is stopped.
     """
@@ -103,14 +100,12 @@ class Trial:
 
 def plan_trials(experiment: Experiment, topo: CampusTopo) -> tuple[Trial, ...]:
     """Return the trials of an experiment without problems, in order."""
-    at_points = [(point, experiment_at(experiment, point)) for point in list_points(experiment)]
-    combinations = [
-        (at, point, policy, repetition)
-        for repetition in range(1, experiment.repetitions + 1)
-        for point, at in at_points
-        for policy in experiment.policies
-    ]
-    return tuple(_plan_trial(number, topo, *one) for number, one in enumerate(combinations, 1))
+    points = [(point, experiment_at(experiment, point)) for point in list_points(experiment)]
+    repetitions = range(1, experiment.repetitions + 1)
+    trials: list[Trial] = []
+    for repetition, (point, at), policy in itertools.product(repetitions, points, experiment.policies):
+        trials.append(_plan_trial(len(trials) + 1, topo, at, point, policy, repetition))
+    return tuple(trials)
 
 
 def size_divisor(experiment: Experiment, topo: CampusTopo) -> float:
@@ -129,7 +124,7 @@ def find_needs(experiment: Experiment) -> frozenset[str]:
 
 
 def host_of(topo: CampusTopo, end: str) -> str:
-    """Return the host of a name; of a campus the one that it measures with."""
+    """Return the host of a name; of a campus the host that measures."""
     return topo.campuses[end].measuring if end in topo.campuses else end
 
 
@@ -171,7 +166,7 @@ def _plan_trial(
 
 
 def _seed(seed: int, key: str) -> int:
-    """63 bits that are the same on every machine."""
+    """Return 63 bits that are the same on every machine."""
     return int.from_bytes(hashlib.sha256(f"{seed}\x1f{key}".encode()).digest()[:8]) >> 1
 
 
@@ -229,7 +224,7 @@ def swept_values(experiment: Experiment) -> dict[str, tuple[Scalar, ...]]:
 
 
 def settings_at(experiment: Experiment, point: Point) -> dict[str, tuple[Place, Scalar]]:
-    """Return per key that a combination sets where it stands in the document, and its value."""
+    """Return for each key that a combination sets the place in the document, and the value."""
     case = str(point.get(CASE))
     settings: dict[str, tuple[Place, Scalar]] = {
         key: (("cases", case, key), value) for key, value in experiment.cases.get(case, {}).items()
@@ -240,27 +235,23 @@ def settings_at(experiment: Experiment, point: Point) -> dict[str, tuple[Place, 
     return settings
 
 
-def find_target(experiment: Experiment, key: str) -> Place:
-    """Return the place in the document that a key sets.
-
-    :raises ValueError: if the key names no place that can be set.
-    """
-    name, *fields = key.split(".")
-    places: dict[str, Place] = {section: (section,) for section in SECTIONS}
+def find_targets(experiment: Experiment) -> dict[str, Place]:
+    """Return the places whose fields can be swept, by the first part of a key."""
+    places: dict[str, Place] = {"links": ("links",), "measuring": ("measuring",)}
     places |= {one.name: ("workload", row) for row, one in enumerate(experiment.workload)}
-    places |= {one.name: ("events", row) for row, one in enumerate(experiment.events)}
-    if name not in places:
-        raise ValueError(absent("flow or event", name, places))
-    if not fields or fields[0] in ("flow", "event"):
-        raise ValueError("no field that can be swept; expected NAME.field, such as soykb.size")
-    return *places[name], *fields
+    return places | {one.name: ("events", row) for row, one in enumerate(experiment.events)}
+
+
+def find_target(experiment: Experiment, key: str) -> Place:
+    """Return the place in the document that a key sets."""
+    name, *fields = key.split(".")
+    return *find_targets(experiment)[name], *fields
 
 
 def experiment_at(experiment: Experiment, point: Point) -> Experiment:
     """Return the document at a combination.
 
     :raises InvalidInput: if a value is refused; names the field in the document.
-    :raises ValueError: if a key names no place.
     """
     settings = settings_at(experiment, point)
     if not settings:
@@ -272,7 +263,7 @@ def experiment_at(experiment: Experiment, point: Point) -> Experiment:
 
 
 def _put(data: Any, place: Place, value: Scalar) -> None:
-    """Set the value at a place; mappings on the way there are made."""
+    """Set the value at a place; create the mappings on the way there."""
     for step, following in itertools.pairwise(place):
         if isinstance(following, str) and isinstance(step, str) and not isinstance(data.get(step), dict):
             data[step] = {}
@@ -281,5 +272,5 @@ def _put(data: Any, place: Place, value: Scalar) -> None:
 
 
 def matches(point: Point, policy: str, where: Mapping[str, Scalar]) -> bool:
-    """Return whether a combination under a policy is meant by a ``where``."""
+    """Return whether a combination under a policy has the values of a ``where``."""
     return {**point, POLICY: policy}.items() >= where.items()

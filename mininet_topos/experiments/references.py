@@ -39,13 +39,14 @@ from mininet_topos.experiments.plan import (
     count_points,
     experiment_at,
     find_target,
+    find_targets,
     list_points,
     narrowest_circuit,
     paths_between,
     settings_at,
     swept_values,
 )
-from mininet_topos.link_shape import MAX_DELAY, MAX_RATE, MIN_RATE
+from mininet_topos.link_shape import MAX_RATE, MIN_RATE
 from mininet_topos.topologies.campus_topo import CampusTopo
 
 MAX_TRIALS = 2000
@@ -72,7 +73,7 @@ NAMES: Mapping[type[Part], Mapping[str, str]] = {
     ExpectedDecision: {"flow": "flow", "path": "path", "site": "compute site"},
     Plot: {"y": "figure", "x": "swept value", "by": "swept value"},
 }
-"""What fields name."""
+"""Kind of the names in each field."""
 Finding = tuple[Place, str]
 """Place and cause of a problem."""
 
@@ -97,26 +98,17 @@ def _find_everywhere(experiment: Experiment, topo: CampusTopo) -> Iterator[Findi
     if trials > MAX_TRIALS:
         yield ("sweep",), f"makes {trials} trials; expected at most {MAX_TRIALS}"
         return
-    wrong_keys = list(_find_wrong_keys(experiment))
     base = list(_Document(experiment, topo).find())
-    yield from (*wrong_keys, *base)
-    for point in () if wrong_keys else list_points(experiment):
+    yield from base
+    if any(place[0] in ("sweep", "cases") for place, _ in base):
+        return
+    for point in list_points(experiment):
         try:
             found = list(_Document(experiment_at(experiment, point), topo).find())
         except InvalidInput as error:
             found = [(place_of(problem.field), problem.cause) for problem in error.problems]
         new = (finding for finding in found if finding not in base)
         yield from ((_find_setting(experiment, point, place), cause) for place, cause in new)
-
-
-def _find_wrong_keys(experiment: Experiment) -> Iterator[Finding]:
-    places: list[Place] = [("sweep", key) for key in experiment.sweep]
-    places += [("cases", case, key) for case, settings in experiment.cases.items() for key in settings]
-    for place in places:
-        try:
-            find_target(experiment, str(place[-1]))
-        except ValueError as error:
-            yield place, str(error)
 
 
 def _find_setting(experiment: Experiment, point: Point, place: Place) -> Place:
@@ -146,7 +138,7 @@ def _walk(value: object, place: Place = ()) -> Iterator[tuple[Place, object]]:
 class _Document:
     """A document on a topology.
 
-    :ivar names: the names that there are, by what they name.
+    :ivar names: known names of each kind.
     """
 
     def __init__(self, experiment: Experiment, topo: CampusTopo) -> None:
@@ -164,6 +156,7 @@ class _Document:
             "circuit": topo.circuits,
             "circuit or path": [*topo.circuits, *topo.paths],
             "flow": self.flows,
+            "flow or event": find_targets(experiment),
             "figure": experiment.figures,
             "swept value": self.swept,
             "compute site": compute if isinstance(compute, Mapping) else (),
@@ -175,6 +168,7 @@ class _Document:
             if isinstance(part, Part):
                 for where, cause in (*self._find_in_names(part), *self._find_in(part, place)):
                     yield (*place, *where), cause
+        yield from self._find_in_keys()
         if len(self.experiment.catalog) < len(self.experiment.templates):
             yield ("templates",), "two templates have the same name"
         yield from self._find_shared_circuits()
@@ -192,6 +186,14 @@ class _Document:
                 among = ", ".join(map(str, values))
                 yield ("where", key), f"{value!r} is no value of it; expected one of {among}"
 
+    def _find_in_keys(self) -> Iterator[Finding]:
+        """Yield keys of sweep and cases whose first part names nothing."""
+        sets: dict[Place, Mapping[str, object]] = {("sweep",): self.experiment.sweep}
+        sets |= {("cases", case): settings for case, settings in self.experiment.cases.items()}
+        for place, settings in sets.items():
+            for key in settings:
+                yield from self._find_unknown("flow or event", key.partition(".")[0], (*place, key))
+
     def _find_unknown(self, kind: str, name: str, place: Place) -> Iterator[Finding]:
         if name not in self.names[kind]:
             yield place, absent(kind, name, self.names[kind])
@@ -205,8 +207,6 @@ class _Document:
                 yield from self._find_wrong_rate(part.rate, 0.0)
             case LinkSetting():
                 yield from self._find_wrong_rate(part.rate, MIN_RATE)
-                if part.delay is not None and part.delay > MAX_DELAY:
-                    yield ("delay",), f"{part.delay:g} s is out of range; expected at most {MAX_DELAY:g} s"
                 if place[0] == "links":
                     yield from self._find_unknown("circuit or path", str(place[1]), ())
             case Moment():

@@ -22,7 +22,7 @@ _END = "/end"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What starts ``at`` seconds after the start of the trial, or ``after`` a moment."""
+    """Step of a trial: it starts ``at`` seconds after the start of the trial, or ``after`` a moment."""
 
     name: str
     at: float | None = None
@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """A moment of a step came, ``at`` seconds after the start of the trial."""
+    """Occurrence: a moment of a step came, ``at`` seconds after the start of the trial."""
 
     of: str
     what: Phase
@@ -40,7 +40,7 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """Moments of a step that have not come and cannot come any more."""
+    """Occurrence: moments of a step have not come and cannot come any more."""
 
     of: str
     whats: frozenset[Phase]
@@ -53,14 +53,14 @@ Occurrence = Happened | Impossible | None
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The step is to be carried out now."""
+    """Action: carry out the step now."""
 
     step: str
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """The step is left out."""
+    """Action: leave the step out."""
 
     step: str
     reason: str
@@ -74,8 +74,8 @@ class Timeline:
     """State of a trial.
 
     :param waiting: steps that neither started nor were skipped, in the document's order.
-    :param came: when each moment came, in seconds.
-    :param impossible: why each moment cannot come.
+    :param came: time at which each moment came, in seconds.
+    :param impossible: reason why each moment cannot come.
     """
 
     waiting: tuple[Step, ...]
@@ -91,7 +91,7 @@ class Timeline:
 
     @property
     def next_due(self) -> float | None:
-        """When the next step starts if nothing else happens; None if none does."""
+        """Time at which the next step starts if nothing else happens; None if none does."""
         return min((at for at in map(self.due, self.waiting) if at is not None), default=None)
 
     @property
@@ -102,7 +102,7 @@ class Timeline:
 
 
 def ended_by(step: str) -> str | None:
-    """Return what a step ends; None if it starts something."""
+    """Return the flow or event that a step ends; None if it starts something."""
     return step.removesuffix(_END) if step.endswith(_END) else None
 
 
@@ -124,7 +124,7 @@ def _list_steps(part: PlannedFlow | Event) -> list[Step]:
 
 
 def advance(state: Timeline, occurrence: Occurrence, now: float) -> tuple[Timeline, tuple[Action, ...]]:
-    """Return the state after an occurrence, and what is to be done.
+    """Return the state after an occurrence, and the actions that follow.
 
     :param now: seconds after the start of the trial.  Steps start in the order of their times; those of one
         time in the document's order.
@@ -165,7 +165,7 @@ def _skip_impossible(state: Timeline) -> tuple[Timeline, tuple[Skip, ...]]:
 
 
 class Turn(NamedTuple):
-    """A decision that changed a flow's state."""
+    """Decision that changed a flow's state."""
 
     outcome: str
     path: str | None
@@ -192,7 +192,7 @@ def find_flows(tables: Tables, name: str | None) -> list[FlowRow]:
 
 
 def time_of(tables: Tables, moment: Moment) -> float | None:
-    """Return when a moment was, in seconds after the start of the trial; None if it did not come."""
+    """Return the time of a moment in seconds after the start of the trial; None if it did not come."""
     turns = {turn.outcome: at for at, turn in reversed(find_turns(tables, moment.of))}
     phases = {row.phase: row.at for row in tables.events if row.event == moment.of and not row.problem}
     asked = began = phases.get("begins")
@@ -213,7 +213,7 @@ def time_of(tables: Tables, moment: Moment) -> float | None:
 
 
 def _find_test_time(tables: Tables, since: float | None) -> float | None:
-    """Return when each tested path had a result again; rows hold the time of the result."""
+    """Return the time after which each tested path has a new result; None if one has none."""
     tests = [row for row in tables.measurements if row.metric == Metric.THROUGHPUT and row.value is not None]
     later = [row for row in tests if since is not None and row.at > since]
     first = {row.path: row.at for row in sorted(later, key=lambda row: row.at, reverse=True)}

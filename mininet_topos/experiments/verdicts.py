@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+import yaml
+
 from adon.units import UNITS
 from adon.values import FrozenMap
 from measurement.evaluation.intervals import Interval
@@ -88,17 +90,16 @@ class Conclusion(StrEnum):
     UNCHECKED = "no checks"
     CANNOT_SAY = "cannot say"
     PARTIAL = "partial"
-    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Verdict on one check; every text is for people.
+    """Verdict on one check; its texts are for people.
 
-    :param bounds: what is demanded.
-    :param found: what the run has.
-    :param paper: what the paper has; empty if unknown.
-    :param doubt: why the outcome is not certain, or why there is none.
+    :param bounds: demand of the check, as the document states it.
+    :param found: value or decisions of the run.
+    :param paper: value of the paper; empty if unknown.
+    :param doubt: reason why the outcome is not certain, or why there is none.
     """
 
     claim: str
@@ -111,7 +112,7 @@ class Verdict:
 
 
 class RepetitionsCheck(Check):
-    """Repetitions of a trial decide the same; every run with several is judged by it."""
+    """Check of every run with repetitions and decisions: repetitions of a trial decide the same."""
 
     check: str = "repetitions decide the same"
 
@@ -119,7 +120,7 @@ class RepetitionsCheck(Check):
 def judge_all(experiment: Experiment, observed: Observed) -> list[Verdict]:
     """Return the verdict on each check, and on whether repetitions decide the same."""
     checks: list[Check] = list(experiment.checks)
-    if experiment.repetitions > 1 and any(tables.decisions for tables in observed.by_trial.values()):
+    if experiment.repetitions > 1 and any(observed.tables(trial).decisions for trial in observed.complete()):
         checks.append(RepetitionsCheck())
     return [judge(check, experiment, observed) for check in checks]
 
@@ -164,39 +165,20 @@ def judge(check: Check, experiment: Experiment, observed: Observed) -> Verdict:
 
 
 def _describe(check: Check) -> str:
-    """Return what a check demands."""
-    match check:
-        case RatioCheck():
-            return f"{' / '.join(check.ratio)} {_describe_bounds(check.between)}"
-        case ValueCheck():
-            return f"{check.value} {_describe_bounds(check.between)}"
-        case OrderCheck():
-            over = "" if check.over is None else f" over {check.over}"
-            return f"{', '.join(check.figures)}{over} is {check.trend}"
-        case DecisionsCheck():
-            return "; ".join(map(_describe_decision, check.decisions))
-        case RepetitionsCheck():
-            return "the same decisions"
-        case _:
-            return "no two tests that conflict overlapped"
-
-
-def _describe_decision(expected: ExpectedDecision) -> str:
-    because = f" because of {expected.reason}" if expected.reason else ""
-    return f"{expected.flow}: {Turn(expected.outcome, expected.path, expected.site)}{because}"
-
-
-def _describe_bounds(between: tuple[Any, Any]) -> str:
-    low, high = between
-    if low is None:
-        return f"at most {high}"
-    return f"at least {low}" if high is None else f"from {low} to {high}"
+    """Return the demand of a check, as the document states it: ``ratio: [one, two], between: [null, 1]``."""
+    claim = {"check", "paper", "discrepancy"}
+    demand = check.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=claim)
+    text = str(yaml.safe_dump(demand, default_flow_style=True, sort_keys=False, width=math.inf))
+    return text.strip("{}\n") or check.check
 
 
 def _read_values(
     name: str, experiment: Experiment, observed: Observed, where: Mapping[str, Scalar] = FrozenMap()
 ) -> dict[int, float]:
-    """Return a figure by repetition; every repetition must have a value."""
+    """Return a figure by repetition.
+
+    :raises _MissingError: if a repetition has no value.
+    """
     figure = experiment.figures[name]
     samples = sample_figure(observed, figure, where)
     known = {one.trial.repetition: one.value for one in samples if one.value is not None}
@@ -268,8 +250,8 @@ def _judge_order(check: OrderCheck, experiment: Experiment, observed: Observed) 
     middles = {name: statistics.median(its.values()) for name, its in values.items()}
     unit = experiment.figures[check.figures[0]].unit
     found = ", ".join(f"{name}: {format_quantity(middle, unit)}" for name, middle in middles.items())
-    rising = list(middles.values()) if check.trend == "rising" else list(middles.values())[::-1]
-    is_held = all(before < after for before, after in itertools.pairwise(rising))
+    pairs = itertools.pairwise(middles.values())
+    is_held = all(before < after if check.trend == "rising" else before > after for before, after in pairs)
     doubt = _find_overlap([list(its.values()) for its in values.values()]) if is_held else ""
     return _Judgement(is_held, found, doubt)
 
@@ -300,11 +282,7 @@ def _list_unexpected(tables: Tables, decisions: Sequence[ExpectedDecision]) -> I
     for flow in dict.fromkeys(one.flow for one in decisions):
         expected = [one for one in decisions if one.flow == flow]
         turns = [turn for _, turn in find_turns(tables, flow)]
-        wanted = [
-            Turn(one.outcome, one.path or turn.path, one.site or turn.site)
-            for one, turn in zip(expected, turns, strict=False)
-        ]
-        if len(wanted) < len(expected) or wanted != turns[: len(wanted)]:
+        if len(turns) < len(expected) or not all(map(_fits, expected, turns)):
             yield f"{flow}: {_format_turns(turns)}"
         for one in expected:
             rows = [row for row in tables.decisions if (row.flow, row.outcome) == (flow, one.outcome)]
@@ -313,18 +291,18 @@ def _list_unexpected(tables: Tables, decisions: Sequence[ExpectedDecision]) -> I
                 yield f"{flow}: {one.outcome} because of {reasons}"
 
 
+def _fits(expected: ExpectedDecision, turn: Turn) -> bool:
+    return turn == Turn(expected.outcome, expected.path or turn.path, expected.site or turn.site)
+
+
 def _format_turns(turns: Sequence[Turn]) -> str:
     return ", ".join(map(str, turns)) or "no decision"
 
 
 def _judge_schedule(_check: ScheduleCheck, _experiment: Experiment, observed: Observed) -> _Judgement:
     trials = observed.complete()
-    overlaps = [
-        f"{trial.key}: {row.about}"
-        for trial in trials
-        for row in observed.tables(trial).events
-        if row.event == OVERLAP
-    ]
+    rows = [(trial, row) for trial in trials for row in observed.tables(trial).events]
+    overlaps = [f"{trial.key}: {row.about}" for trial, row in rows if row.event == OVERLAP]
     return _judge_differences(overlaps, trials, observed.info.planned)
 
 

@@ -26,7 +26,7 @@ def planned(its: ExperimentFile) -> tuple[Trial, ...]:
 
 
 def ratio_check(name: str, words: str) -> RatioCheck:
-    """The check of an experiment that says this."""
+    """Return the check of an experiment whose claim contains the words."""
     found = [check for check in load_experiment(name).experiment.checks if words in check.check]
     assert len(found) == 1
     assert isinstance(found[0], RatioCheck)
@@ -34,25 +34,20 @@ def ratio_check(name: str, words: str) -> RatioCheck:
 
 
 def holds(check: RatioCheck, ratio: float) -> bool:
-    """Whether a ratio is between its bounds."""
+    """Return whether a ratio is between its bounds."""
     low, high = check.between
     return (low is None or low <= ratio) and (high is None or ratio <= high)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_fits_its_network(name: str) -> None:
+def test_built_in_experiment_fits_its_network(name: str) -> None:
     source = load_experiment(name)
     assert source.experiment.experiment == name
     assert planned(source)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_file_makes_the_same_plan(name: str) -> None:
-    assert planned(load_experiment(name)) == planned(load_experiment(name))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_each_says_where_it_is_from_and_why_its_bounds_are_what_they_are(name: str) -> None:
+def test_built_in_experiment_states_source_and_checks(name: str) -> None:
     experiment = load_experiment(name).experiment
     assert experiment.source
     assert experiment.about
@@ -63,7 +58,7 @@ def test_each_says_where_it_is_from_and_why_its_bounds_are_what_they_are(name: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_follows_a_paper_has_its_values(name: str) -> None:
+def test_experiment_that_follows_a_paper_has_its_values(name: str) -> None:
     experiment = load_experiment(name).experiment
     told = [check for check in experiment.checks if isinstance(check, RatioCheck | ValueCheck)]
     if experiment.follows != "own":
@@ -71,19 +66,18 @@ def test_what_follows_a_paper_has_its_values(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_paper_s_own_value_is_within_the_bounds_on_it(name: str) -> None:
+def test_value_of_the_paper_is_within_the_bounds(name: str) -> None:
     for check in load_experiment(name).experiment.checks:
         if isinstance(check, RatioCheck) and check.paper is not None:
             assert holds(check, check.paper), check.check
 
 
 @pytest.mark.parametrize("name", ["figure-22", "figure-23", "figure-24", "delay-flips"])
-def test_what_needs_delay_says_so(name: str) -> None:
+def test_experiment_with_delay_needs_its_emulation(name: str) -> None:
     assert "delay" in find_needs(load_experiment(name).experiment)
 
 
-def test_the_contending_streams_of_figure_21_leave_around_500_mbps() -> None:
-    """An even share of the path, as the simulator has it, and as the file's comment says."""
+def test_contending_streams_of_figure_21_leave_around_500_mbps() -> None:
     (event,) = load_experiment("figure-21").experiment.events
     assert event.load is not None
     assert event.load.streams is not None
@@ -93,7 +87,7 @@ def test_the_contending_streams_of_figure_21_leave_around_500_mbps() -> None:
 
 
 def by_one_window(name: str) -> tuple[float, float]:
-    """Bits/s of one stream with the smallest window of an experiment on layer 2, and of the path."""
+    """Return bits/s on layer 2 of one stream with the smallest window, and of the path."""
     source = load_experiment(name)
     trials = planned(source)
     window = min(flow.window for trial in trials for flow in trial.flows if flow.window is not None)
@@ -111,7 +105,6 @@ def test_one_window_of_16_mb_leaves_the_gain_of_figures_22_and_23() -> None:
 
 
 def test_sixteen_windows_cannot_make_figure_23() -> None:
-    """Spec section 11: this is why that run is a discrepancy."""
     window, path = by_one_window("figure-23")
     assert 16 * window > path
     check = ratio_check("figure-23", "sixteen threads")
@@ -119,7 +112,7 @@ def test_sixteen_windows_cannot_make_figure_23() -> None:
     assert not holds(check, 1.0)
 
 
-def test_figure_18_decides_as_the_thesis_tells() -> None:
+def test_figure_18_expects_the_decisions_of_the_thesis() -> None:
     checks = load_experiment("figure-18").experiment.checks
     last = [check.decisions[-1] for check in checks if isinstance(check, DecisionsCheck)]
     assert [(one.flow, one.outcome, one.path) for one in last[:4]] == [
@@ -130,7 +123,7 @@ def test_figure_18_decides_as_the_thesis_tells() -> None:
     ]
 
 
-def test_figure_18_asks_for_what_the_thesis_does() -> None:
+def test_figure_18_requests_the_rates_of_the_thesis() -> None:
     flows = {flow.name: flow for flow in planned(load_experiment("figure-18"))[0].flows}
     asked = {
         name: flow.qspec.throughput.min

@@ -88,7 +88,7 @@ TWO = Tables(
         ({"of": "interruption", "flow": "a"}, 0.0),
         ({"of": "moves"}, 2.0),
         ({"of": "floors_missed"}, 0.0),  # 500 bytes in 5 s are 800 bits/s
-        # What is not known is no number.
+        # An unknown value is None.
         ({"of": "jitter"}, None),
         ({"of": "completion_time", "flow": "nobody"}, None),
         ({"of": "measured", "path": "al2s", "metric": "loss"}, None),
@@ -96,7 +96,7 @@ TWO = Tables(
         ({"of": "throughput", "during": [["storm", "begins"], ["cut", "begins"]]}, None),
     ],
 )  # fmt: skip
-def test_each_measure_is_what_its_words_say(fields: dict, expected: float | None) -> None:
+def test_each_measure_has_its_documented_value(fields: dict, expected: float | None) -> None:
     during = fields.get("during")
     if during is not None:
         fields = {**fields, "during": tuple(map(tuple, during))}
@@ -105,14 +105,14 @@ def test_each_measure_is_what_its_words_say(fields: dict, expected: float | None
     assert found == (None if expected is None else pytest.approx(expected))
 
 
-def test_a_flow_that_did_not_end_leaves_no_completion_time():
+def test_unfinished_flow_leaves_figure_without_value():
     tables = Tables(flows=[make_row(), make_row("b", state="running", ended=None)])
     for name in ("completion_time", "transfer_time", "throughput"):
         assert measure(figure(of=name), tables) is None
         assert measure(figure(of=name, flow="a"), tables) is not None
 
 
-def test_a_rejected_flow_is_counted_and_not_timed():
+def test_rejected_flow_counts_only_in_counts():
     tables = Tables(flows=[make_row(), make_row("b", state="rejected", began=None, ended=None, received=0)])
     assert measure(figure(of="completion_time"), tables) == 11.0
     assert measure(figure(of="moves"), tables) == 0.0
@@ -121,7 +121,7 @@ def test_a_rejected_flow_is_counted_and_not_timed():
 @pytest.mark.parametrize(
     ("of", "expected"),
     [
-        ("floors_missed", 0.0),  # who was refused was promised nothing
+        ("floors_missed", 0.0),
         ("moves", 0.0),
         ("packets_lost", 0.0),
         ("received", None),
@@ -129,14 +129,14 @@ def test_a_rejected_flow_is_counted_and_not_timed():
         ("loss", None),
     ],
 )
-def test_where_all_were_rejected_counts_are_known(of: str, expected: float | None) -> None:
+def test_only_counts_have_a_value_when_all_flows_are_rejected(of: str, expected: float | None) -> None:
     refused = make_row(state="rejected", began=None, ended=None, received=0, path=None, paths="",
                    floor=1e6)  # fmt: skip
     assert measure(figure(of=of), Tables(flows=[refused, refused._replace(flow="b")])) == expected
     assert measure(figure(of=of), Tables()) is None
 
 
-def test_an_interruption_that_goes_on_until_the_end_is_one():
+def test_interruption_may_last_to_the_end_of_the_trial():
     rows = [*seconds("a", [100, 100]), *seconds("b", [1] * 20)]
     tables = Tables(flows=[make_row(state="running", ended=None), make_row("b")], throughput=rows)
     assert measure(figure(of="interruption", flow="a"), tables) == 18.0
@@ -145,8 +145,7 @@ def test_an_interruption_that_goes_on_until_the_end_is_one():
 CUT = tuple(Moment.model_validate(["cut", what]) for what in ("begins", "ends"))
 
 
-def test_what_is_on_an_edge_belongs_to_one_side():
-    """A window has its beginning, not its end; a reaction may be at once."""
+def test_window_includes_its_begin_and_excludes_its_end():
     rtt = [MeasurementRow(1, at, "al2s", "mu", "osu", "rtt", at) for at in (6.0, 7.0, 8.0)]
     measured = figure(of="measured", path="al2s", metric="rtt", during=CUT)
     events = [EventRow(1, at, "cut", "link", phase, "", "") for at, phase in ((6.0, "begins"), (8.0, "ends"))]
@@ -157,8 +156,7 @@ def test_what_is_on_an_edge_belongs_to_one_side():
     assert measure(figure(of="decision_time", flow="a", since=CUT[0]), moved) == 0.0
 
 
-def test_a_flow_that_failed_has_no_rate():
-    """What arrived until then, by the time until then, is the rate of another transfer."""
+def test_failed_flow_has_no_throughput():
     tables = Tables(flows=[make_row(state="failed", received=10, problem="cut off")])
     assert measure(figure(of="throughput"), tables) is None
     assert measure(figure(of="received"), tables) == 10.0
@@ -173,7 +171,7 @@ def test_a_flow_that_failed_has_no_rate():
         (2.0, 5.0, None),
     ],
 )
-def test_an_interruption_is_within_the_transfer(began, ended, expected):
+def test_interruption_lies_within_the_transfer(began, ended, expected):
     times = ((6.0, "begins"), (20.0, "ends"))
     events = [EventRow(1, at, "cut", "link", phase, "", "") for at, phase in times]
     heard = [at for at in (2.0, 3.0, 4.0, 5.0, 9.0, 10.0, 11.0) if began <= at < ended]
@@ -185,7 +183,7 @@ def test_an_interruption_is_within_the_transfer(began, ended, expected):
     assert measure(figure(of="interruption", flow="a", during=CUT), tables) == expected
 
 
-def test_moments():
+def test_moment_has_the_time_of_its_row():
     assert time_of(TWO, moment("a", "asked")) == 1.0
     assert time_of(TWO, moment("a", "admitted")) == 1.5
     assert time_of(TWO, moment("a", "begins", "3 s")) == 5.0
@@ -196,12 +194,12 @@ def test_moments():
     assert time_of(TWO, moment("storm", "begins")) is None
 
 
-def test_an_event_that_failed_did_not_happen():
+def test_failed_event_has_no_moment():
     failed = Tables(events=[EventRow(1, 6.0, "cut", "link", "begins", "", "no such link")])
     assert time_of(failed, moment("cut", "begins")) is None
 
 
-def test_a_path_that_is_tested_twice_is_tested_when_all_others_are():
+def test_tested_moment_waits_for_every_path():
     tests = [
         MeasurementRow(1, at, path, "mu", "osu", "throughput", 1.0)
         for at, path in ((1.0, "al2s"), (1.0, "internet"), (3.0, "al2s"), (8.0, "internet"))
@@ -219,9 +217,7 @@ counts = st.lists(st.integers(0, 10_000), min_size=1, max_size=30)
 
 
 @given(counts, st.floats(0, 40), st.floats(0.1, 40))
-def test_a_window_is_what_its_tenths_of_seconds_add_up_to(
-    received: list[int], begin: float, lasts: float
-) -> None:
+def test_window_is_the_sum_of_its_tenths_of_seconds(received: list[int], begin: float, lasts: float) -> None:
     begin, lasts = round(begin, 1), max(0.1, round(lasts, 1))
     rows = Tables(flows=[make_row()], throughput=seconds("a", received, begin=0.0),
                   events=[EventRow(1, begin, "w", "load", "begins", "", ""),
@@ -236,7 +232,7 @@ def test_a_window_is_what_its_tenths_of_seconds_add_up_to(
 
 
 @given(counts)
-def test_an_interruption_is_the_longest_run_of_nothing(received: list[int]) -> None:
+def test_interruption_is_the_longest_run_without_data(received: list[int]) -> None:
     whole = Tables(
         flows=[make_row(began=0.0, ended=float(len(received)))], throughput=seconds("a", received, begin=0.0)
     )
@@ -245,7 +241,7 @@ def test_an_interruption_is_the_longest_run_of_nothing(received: list[int]) -> N
     assert measure(figure(of="interruption", flow="a"), whole) == longest
 
 
-def test_figures_of_a_run_are_those_of_its_trials():
+def test_samples_of_a_figure_are_those_of_its_trials():
     its = load_figure_21()
     run = make_run(its)
     observed, figures = Observed.from_run(run), its.experiment.figures
@@ -264,7 +260,7 @@ values = st.lists(st.floats(0.1, 1e6), min_size=2, max_size=30)
 
 
 @given(values)
-def test_a_summary_is_what_scipy_says(found: list[float]) -> None:
+def test_interval_equals_that_of_scipy(found: list[float]) -> None:
     its = summarise(found)
     assert its is not None
     assert its.median == statistics.median(found)
@@ -277,8 +273,7 @@ def test_a_summary_is_what_scipy_says(found: list[float]) -> None:
         assert its.interval.high == pytest.approx(high, rel=1e-6, abs=1e-6)
 
 
-def test_what_is_never_below_zero_has_no_mean_below_zero():
-    """A delay by clocks that differ may be, and so may its mean."""
+def test_interval_of_positive_values_starts_at_zero():
     time, delay = summarise([0.0, 0.0, 3.0]), summarise([-0.1, 0.0, 3.0])
     assert time is not None
     assert time.interval is not None
@@ -288,7 +283,7 @@ def test_what_is_never_below_zero_has_no_mean_below_zero():
     assert delay.interval.low < -0.1
 
 
-def test_one_value_has_no_interval_and_none_no_summary():
+def test_one_value_has_no_interval():
     one = summarise([3.0])
     assert one is not None
     assert (one.median, one.interval) == (3.0, None)
@@ -296,7 +291,7 @@ def test_one_value_has_no_interval_and_none_no_summary():
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 1e4), st.floats(0.1, 1e4)), min_size=2, max_size=10))
-def test_a_ratio_upside_down_is_the_same_ratio(pairs: list[tuple[float, float]]) -> None:
+def test_inverse_ratio_has_the_inverse_mean_and_interval(pairs: list[tuple[float, float]]) -> None:
     middle, between = mean_ratio(pairs)
     inverse, beneath = mean_ratio([(other, one) for one, other in pairs])
     assert middle * inverse == pytest.approx(1.0)
@@ -307,14 +302,14 @@ def test_a_ratio_upside_down_is_the_same_ratio(pairs: list[tuple[float, float]])
 
 
 @given(st.floats(0.01, 100), st.lists(st.floats(0.1, 1e4), min_size=2, max_size=6))
-def test_a_constant_ratio_is_found_exactly(factor: float, below: list[float]) -> None:
+def test_constant_ratio_is_found_exactly(factor: float, below: list[float]) -> None:
     middle, between = mean_ratio([(factor * one, one) for one in below])
     assert middle == pytest.approx(factor)
     assert between is not None
     assert between.high == pytest.approx(factor, rel=1e-6)
 
 
-def test_ratios_need_numbers_above_zero():
+def test_mean_ratio_refuses_numbers_that_are_not_positive():
     for pairs in ([], [(1.0, 0.0)], [(0.0, 1.0)]):
         with refused(ValueError, "pairs"):
             mean_ratio(pairs)

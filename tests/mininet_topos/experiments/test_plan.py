@@ -34,7 +34,7 @@ def one_flow(**changes: object) -> ExperimentFile:
     return parse_experiment(ONE, "one.yaml").changed(**changes)
 
 
-def test_every_combination_once_repetitions_outermost():
+def test_each_combination_occurs_once_and_repetitions_are_outermost():
     trials = planned(load_figure_21())
     sizes = ("5 GB", "10 GB", "25 GB")
     expected = [
@@ -67,7 +67,7 @@ def test_rates_sizes_and_windows_are_divided_and_times_are_not():
     assert flow.floor == 7e6
 
 
-def test_needs_are_those_stated_and_those_of_links():
+def test_needs_are_stated_or_follow_from_links():
     assert find_needs(load_figure_21().experiment) == frozenset()
     delayed = FIGURE_21.replace("cases:", "links: {al2s: {delay: 20 ms}}\ncases:", 1)
     assert find_needs(load_figure_21(delayed).experiment) == {"delay"}
@@ -76,7 +76,7 @@ def test_needs_are_those_stated_and_those_of_links():
 
 
 @given(seed=st.integers(0, 2**63 - 1))
-def test_the_same_seed_makes_the_same_plan(seed: int) -> None:
+def test_same_seed_gives_the_same_plan(seed: int) -> None:
     one, other = (planned(one_flow(seed=seed)) for _ in range(2))
     assert one == other
     assert all(0 <= trial.seed < 2**63 for trial in one)
@@ -84,7 +84,7 @@ def test_the_same_seed_makes_the_same_plan(seed: int) -> None:
 
 
 @given(seed=st.integers(0, 2**63 - 1), more=st.integers(3, 6))
-def test_a_policy_or_repetition_more_changes_no_other_trial(seed: int, more: int) -> None:
+def test_further_policy_or_repetition_changes_no_other_trial(seed: int, more: int) -> None:
     before = {trial.key: trial for trial in planned(one_flow(seed=seed))}
     changed = one_flow(
         seed=seed, repetitions=more, policies=["always internet", "ours", "always al2s", "best test"]
@@ -96,7 +96,7 @@ def test_a_policy_or_repetition_more_changes_no_other_trial(seed: int, more: int
 
 
 @given(st.lists(st.integers(1, 4), min_size=0, max_size=2), st.integers(1, 3))
-def test_points_are_the_product_of_everything(lengths: list[int], cases: int) -> None:
+def test_points_are_the_product_of_sweep_and_cases(lengths: list[int], cases: int) -> None:
     keys = ("soykb.streams", "neuroblastoma.streams")[: len(lengths)]
     sweep = {key: list(range(1, n + 1)) for key, n in zip(keys, lengths, strict=True)}
     named = {f"c{n}": {} for n in range(cases)}
@@ -118,5 +118,4 @@ def test_copies_start_one_after_the_other() -> None:
 
 
 def test_seed_of_a_trial_is_the_same_on_every_machine() -> None:
-    assert planned(one_flow(seed=21))[0].seed == planned(one_flow(seed=21, repetitions=5))[0].seed
-    assert planned(one_flow(seed=21))[0].seed != planned(one_flow(seed=22))[0].seed
+    assert planned(one_flow(seed=21))[0].seed == 7876985704908286436

@@ -59,7 +59,7 @@ def test_document_has_no_problem() -> None:
         ("to: osu, size", "to: mu-dtn, size", "workload.0.to", 9),
         ("templates: [soykb]", "templates: [soykb, soykb]", "templates", 5),
         ("[bulk, ends]", "[blk, ends]", "workload.1.after", 10),
-        ("path: al2s, state: down", "path: al2s, delay: 3 s", "events.0.link.delay", 12),
+        ("path: al2s, state: down", "path: al2s, rate: 1 Mbps", "events.0.link.rate", 12),
         ("[bulk, ends]", "[late, ends]", "workload.1", 10),
         ("[bulk, ends]", "[cut, admitted]", "workload.1.after", 10),
         ("path: al2s, state", "name: nowhere, state", "events.0.link.name", 12),
@@ -127,6 +127,7 @@ def test_second_event_on_a_circuit_is_refused() -> None:
         ("lasts: 5 s, after", "lasts: 5 s, at: 1 s, after", "workload.1.at", 10, "invalid"),
         ("lasts: 5 s, after", "after", "workload.1.size", 10, "invalid"),
         ("event: cut", "event: bulk", "events.0", 12, "invalid"),
+        ("path: al2s, state: down", "path: al2s, delay: 3 s", "events.0.link.delay", 12, "out-of-range"),
         ("order: time, over", "oder: time, over", "checks.0", 17, "invalid"),
     ],
 )

@@ -19,7 +19,7 @@ FIGURE_18 = [
 ]
 
 
-def test_figure_18_as_a_timeline():
+def test_steps_of_figure_18_start_in_order():
     state = Timeline(tuple(FIGURE_18))
     state, done = advance(state, None, 0.0)
     assert done == (Start("soykb"),)
@@ -40,7 +40,7 @@ def test_figure_18_as_a_timeline():
     assert not state.waiting
 
 
-def test_what_waits_for_a_moment_that_never_comes_is_left_out_and_what_waits_for_that():
+def test_steps_that_wait_for_an_impossible_moment_are_skipped():
     state, _ = advance(Timeline(tuple(FIGURE_18)), None, 0.0)
     state, done = advance(state, Impossible("soykb", frozenset(Phase), "it was refused"), 3.0)
     assert [(type(one), one.step) for one in done] == [
@@ -49,14 +49,14 @@ def test_what_waits_for_a_moment_that_never_comes_is_left_out_and_what_waits_for
     assert not state.waiting
 
 
-def test_the_first_time_counts():
+def test_first_time_of_a_moment_counts():
     state, _ = advance(Timeline((Step("a", at=0.0), Step("b", after=after("a", Phase.MOVED, 5)))), None, 0)
     for at in (3.0, 4.0):
         state, _ = advance(state, Happened("a", Phase.MOVED, at), at)
     assert state.next_due == 8.0
 
 
-def test_what_is_due_together_begins_in_the_order_of_its_times():
+def test_due_steps_start_in_the_order_of_their_times():
     steps = [Step("b", at=2.0), Step("a", at=1.0), Step("c", at=2.0)]
     _, done = advance(Timeline(tuple(steps)), None, 5.0)
     assert done == (Start("a"), Start("b"), Start("c"))
@@ -64,7 +64,7 @@ def test_what_is_due_together_begins_in_the_order_of_its_times():
 
 @st.composite
 def trials(draw):
-    """Steps that wait for earlier ones, in any order of the file."""
+    """Return steps that wait for earlier ones, in any order."""
     count = draw(st.integers(1, 8))
     names = [f"s-{number}" for number in range(count)]
     steps = []
@@ -79,8 +79,7 @@ def trials(draw):
 
 
 @given(trials(), st.data())
-def test_every_step_is_begun_or_left_out_exactly_once_whatever_happens(steps, data):
-    """Whoever tells, sooner or later, of each moment that it came or never will, comes to an end."""
+def test_every_step_starts_or_is_skipped_exactly_once(steps, data):
     state, now = Timeline(tuple(steps)), 0.0
     done: list[str] = []
     begun_at: dict[str, float] = {}

@@ -53,7 +53,10 @@ Times = Mapping[int, Sequence[float | None]]
 def run(
     times: Times, decisions: Callable[[TrialRecord], list[DecisionRow]] = lambda _: [], file: str = FILE
 ) -> RunResult:
-    """A run in which the transfer with so many streams took so long, a repetition after the other."""
+    """Return a run.
+
+    :param times: seconds of each repetition's transfer by number of streams; None if it failed.
+    """
     its = parse_made(file + CHECKS["ratio"])
     trials_planned = plan_trials(its.experiment, mu_osu())
     trials, tables = [], Tables()
@@ -105,7 +108,7 @@ def judged(check: str, times: Times) -> Verdict:
         ("rising", {**GOOD, 2: [11.0] * 3}, Outcome.NOT_HELD, "two: 11 s, one: 10 s"),
     ],
 )
-def test_outcomes(check: str, times: Times, outcome: Outcome, found: str) -> None:
+def test_check_has_outcome_and_found_value(check: str, times: Times, outcome: Outcome, found: str) -> None:
     verdict = judged(check, times)
     assert verdict.outcome is outcome
     assert verdict.found.startswith(found)
@@ -126,8 +129,12 @@ checks: [{check: c, order: time, over: policy, is: rising}]
 """
 
 
-def test_an_order_over_policies_reads_policies():
-    """A check over what was not read would be held by nothing."""
+def test_verdict_states_the_demand_as_the_document_does() -> None:
+    assert judged("ratio", GOOD).bounds == "ratio: [one, two], between: [1.5, 2.5]"
+    assert judged("falling", GOOD).bounds == "order: all, over: a.streams, is: falling"
+
+
+def test_order_over_policies_reads_every_policy():
     its = parse_made(POLICIES)
     check_references(its, mu_osu())
     found = judge_all(its.experiment, Observed.from_run(synthetic_runs.make_run(its)))[0]
@@ -135,7 +142,7 @@ def test_an_order_over_policies_reads_policies():
     assert found.found.index("al2s: ") < found.found.index("internet: ")
 
 
-def test_what_is_missing_cannot_be_told():
+def test_missing_repetition_or_value_cannot_be_judged():
     partial = judged("ratio", {1: [10.0, 10.2], 2: [5.0, 5.0, 5.0], 4: [1.0]})
     assert partial.outcome is Outcome.CANNOT_SAY
     assert {"one", "2", "3"} <= {*partial.doubt.split()}
@@ -144,7 +151,7 @@ def test_what_is_missing_cannot_be_told():
     assert {"two", "failed"} <= {*failed.doubt.split()}
 
 
-def test_a_trial_that_is_partial_counts_as_missing():
+def test_partial_trial_counts_as_missing():
     its = parse_made(FILE + CHECKS["ratio"])
     whole = run(GOOD)
     trials = tuple(
@@ -164,7 +171,7 @@ def decided(number: int, *turns: str) -> list[DecisionRow]:
     return rows
 
 
-def test_where_nothing_was_carried_out_no_check_is_held():
+def test_no_check_is_held_without_trials():
     its = parse_made(FILE + "".join(CHECKS.values()) + EXPECTED)
     nothing = replace(run(GOOD).info, trials=())
     found = judge_all(its.experiment, Observed.from_run(RunResult(nothing, Tables())))
@@ -189,7 +196,7 @@ EXPECTED = "  - {check: c, decisions: [{flow: a, outcome: queue}, {flow: a, outc
         ((), Outcome.NOT_HELD, "a.streams=1"),
     ],
 )
-def test_decisions(turns: tuple[str, ...], outcome: Outcome, found: str) -> None:
+def test_first_decisions_are_compared(turns: tuple[str, ...], outcome: Outcome, found: str) -> None:
     its = parse_made(FILE + EXPECTED)
     check_references(its, mu_osu())
     made = run(GOOD, lambda done: decided(done.number, *turns))
@@ -205,7 +212,19 @@ def test_reason_of_a_decision_must_contain_the_text(reason: str, outcome: Outcom
     assert judge_all(its.experiment, Observed.from_run(made))[0].outcome is outcome
 
 
-def test_of_nothing_there_is_no_ratio():
+def test_repetitions_that_decide_differently_do_not_hold() -> None:
+    its = parse_made(FILE + CHECKS["ratio"])
+    alike = run(GOOD, lambda done: decided(done.number, "admit al2s"))
+    assert judge_all(its.experiment, Observed.from_run(alike))[-1].outcome is Outcome.HELD
+    other = run(
+        GOOD, lambda done: decided(done.number, f"admit {'al2s' if done.repetition < 3 else 'internet'}")
+    )
+    verdict = judge_all(its.experiment, Observed.from_run(other))[-1]
+    assert verdict.outcome is Outcome.NOT_HELD
+    assert verdict.found.startswith("a: admit on al2s (a.streams=1 / ours / 1), but admit on internet")
+
+
+def test_ratio_of_zeros_cannot_be_judged():
     its = parse_made(FILE.replace("{of: transfer_time, flow: a, where: {a.streams: 2}}",
                              "{of: received, flow: a, where: {a.streams: 2}}")
                 .replace("{of: transfer_time, flow: a, where: {a.streams: 1}, paper: 10 s}",
@@ -219,7 +238,7 @@ def test_of_nothing_there_is_no_ratio():
     assert found.outcome is Outcome.CANNOT_SAY
 
 
-def test_the_generators_run_is_judged_and_half_of_it_is_not():
+def test_half_of_a_run_cannot_be_judged():
     its = synthetic_runs.load_figure_21()
     check_references(its, mu_osu())
     whole = judge_all(its.experiment, Observed.from_run(synthetic_runs.make_run(its)))
@@ -293,7 +312,7 @@ UNKNOWN = None
         ("{of: received, flow: sized, during: [[sized, begins], [sized, ends]]}", UNKNOWN),
     ],
 )
-def test_full_scale_factor_depends_on_what_the_figure_is_of(fields: str, factor: float | None) -> None:
+def test_full_scale_factor_depends_on_measure_and_flows(fields: str, factor: float | None) -> None:
     info = replace(run(GOOD).info, scale=RATE, sizes=SIZE)
     its = parse_made(SIZED.replace("FIGURE", fields)).experiment
     assert full_scale_factor(its.figures["it"], its, info) == factor
