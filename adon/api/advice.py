@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from adon.api.base import Query, View
 from adon.api.times import Time
@@ -100,12 +101,19 @@ class HostAdviceView(View):
     observed_at: Time | None
 
 
+def _omit_infinity(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+_Finite = Annotated[float | None, BeforeValidator(_omit_infinity)]
+
+
 class RangeView(View):
     """A low end, what is expected, a high end; null where it is not a finite number."""
 
-    low: float | None
-    expected: float | None
-    high: float | None
+    low: _Finite
+    expected: _Finite
+    high: _Finite
 
 
 class PredictionView(View):

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AliasChoices,
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+)
 
 UNITS: Mapping[str, str] = {
     "throughput": "bps",
@@ -25,21 +34,58 @@ def listed_values(kind: type[StrEnum]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": [one.value for one in kind]})
 
 
-Seconds = float | Literal["inf"]
+def _write_infinity(value: object) -> object:
+    return "inf" if value == math.inf else value
+
+
+Seconds = Annotated[float | Literal["inf"], BeforeValidator(_write_infinity)]
 """A time span; ``"inf"`` where something is impossible (JSON has no infinity)."""
+
+
+def _sources(field: str) -> AliasChoices:
+    name, _, unit = field.rpartition("_")
+    return AliasChoices(field, name) if unit in ("bps", "bytes", "seconds") else AliasChoices(field)
 
 
 class View(BaseModel):
     """Base of all answers.
 
     Written with their fields in the order of the class, so that equal answers have equal bytes and ETags.
+    A document can be made of any value: each field shows the attribute or item of its name.  Without one, a
+    field with a unit in its name (``rtt_seconds``) shows the one without the unit (``rtt``).
     """
 
-    model_config = ConfigDict(frozen=True, serialize_by_alias=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True,
+        serialize_by_alias=True,
+        defer_build=True,
+        from_attributes=True,
+        alias_generator=AliasGenerator(validation_alias=_sources),
+    )
+
+    @classmethod
+    def of(cls, value: object, **more: object) -> Self:
+        """Return the document of a value.
+
+        :param more: fields that the value does not have, or has in another form.
+        """
+        if isinstance(value, Mapping):
+            return cls.model_validate({**value, **more})
+        return cls.model_validate(_Extended(value, more))
 
     def body(self) -> dict[str, Any]:
         """Plain JSON values."""
         return self.model_dump(mode="json")
+
+
+class _Extended:
+    """A value with more attributes."""
+
+    def __init__(self, value: object, more: Mapping[str, object]) -> None:
+        self.__dict__.update(more, _value=value)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._value, name)
 
 
 class ListView(View):

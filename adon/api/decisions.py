@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from adon.api.base import Ids, ListView, NewestFirst, NewestFirstView, Seconds, View, listed_values
 from adon.api.forecasts import ForecastView
@@ -62,7 +62,11 @@ class SiteCostView(View):
     path: str | None
     why: str
     campus: str = ""
-    available_basis: str = Field(default="", description="what the available rate rests on; empty: unknown")
+    available_basis: str = Field(
+        default="",
+        validation_alias=AliasChoices("available_basis", "basis"),
+        description="what the available rate rests on; empty: unknown",
+    )
     deviations: dict[str, float] = Field(
         default_factory=dict, description="standard deviations of terms, in their units; none: not observed"
     )

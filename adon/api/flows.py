@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from adon.api.base import MOST, Ids, InOrder, ListView, NewestFirst, NewestFirstView, View
 from adon.api.decisions import DecisionView
@@ -25,7 +25,7 @@ class Connection(View):
 class FiredView(View):
     """What a trigger of a flow's template saw and did, the last time."""
 
-    name: str
+    name: str = Field(validation_alias=AliasChoices("name", "trigger"))
     at: Time
     count: int = Field(description="how often it has fired for this flow")
     on: bool = Field(description="its condition was not over since")

@@ -6,28 +6,33 @@ It waits for its databases when it starts.  The exit status of an error is :func
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import logging
 import os
+import socket
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from adon import config
 from adon.errors import AdonError, InvalidInput, exit_status
 from apps.database_wait import wait_for
-from apps.rest import heaps
 from apps.rest.services import open_services
 from apps.rest.serving import WebServer
 from apps.rest.site import Site
-from apps.rest.sockets import inherited, listening
 
 log = logging.getLogger("apps.rest")
 
 YOUNG_OBJECTS = 50_000
 """New objects between two looks for cycles; most answers make fewer and leave none behind."""
 HEAPS = 2
-"""Of the C library, for all threads together."""
+"""Heaps of the C library, for all threads together."""
+M_ARENA_MAX = -8
+"""Parameter of mallopt(3)."""
+FIRST_DESCRIPTOR = 3
+"""First descriptor that systemd passes (sd_listen_fds(3))."""
 NICENESS = 5
 """Who reads pages lets the controller go first where both want the processor."""
 
@@ -52,6 +57,43 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def _limit_heaps() -> None:
+    """Make all threads share :data:`HEAPS` heaps; called before there are threads.
+
+    glibc gives each thread a heap of its own, up to eight per processor, and one thread cannot use the free
+    memory of another: with sixteen threads that make large answers, the process grows.  Python's threads
+    seldom wait for a heap, since only one of them runs at a time.  Other C libraries have no such heaps.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_ARENA_MAX, HEAPS)
+
+
+def _inherited_descriptor(environment: Mapping[str, str], pid: int) -> int | None:
+    """Return the descriptor that systemd's protocol hands to this process, or None.
+
+    A supervisor in between does not know this process id and leaves ``LISTEN_PID`` out.
+    """
+    if environment.get("LISTEN_FDS") != "1":
+        return None
+    meant_for = environment.get("LISTEN_PID")
+    return FIRST_DESCRIPTOR if meant_for is None or meant_for == str(pid) else None
+
+
+def _open_listener(host: str, port: int, descriptor: int | None) -> socket.socket:
+    """Return the socket to serve on.
+
+    :param descriptor: a listening socket that was handed to this process; None to open one.
+    :raises OSError: if the address is taken, or the descriptor is no socket.
+    """
+    if descriptor is None:
+        descriptor = socket.create_server((host, port), backlog=128).detach()
+    os.set_inheritable(descriptor, False)
+    # Made of a descriptor, a socket knows that its protocol is TCP, and so do those that it accepts:
+    # asyncio turns Nagle's algorithm off (RFC 896) for no others, and every answer would wait 40 ms.
+    return socket.socket(fileno=descriptor)
+
+
 def settle() -> None:
     """Tell Python's collector of cycles that what is loaded by now stays.
 
@@ -65,14 +107,14 @@ def settle() -> None:
 
 def _serve(options: argparse.Namespace) -> int:
     os.nice(NICENESS)
-    heaps.at_most(HEAPS)
+    _limit_heaps()
     configuration = config.load(options.config)
     where = configuration.controller
     descriptor = options.listen_fd
     if descriptor is None:
-        descriptor = inherited(os.environ, os.getpid())
+        descriptor = _inherited_descriptor(os.environ, os.getpid())
     try:
-        listener = listening(where.web_host, where.web_port, descriptor)
+        listener = _open_listener(where.web_host, where.web_port, descriptor)
     except OSError as error:
         raise InvalidInput.of("controller.web_port", f"cannot listen: {error.strerror}") from error
     with ExitStack() as ends:

@@ -2,67 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from adon.api.advice import (
     AdviceView,
-    GapView,
     HostAdviceView,
-    ItemView,
     PathBody,
     PathFactsView,
-    PredictionView,
-    RangeView,
     SettingView,
 )
-from adon.broker.tuning.advice import Advice, HostAdvice
-from adon.broker.tuning.checking import Check, Finding
+from adon.broker.tuning.advice import Advice
+from adon.broker.tuning.checking import Check
 from adon.broker.tuning.facts import PathFacts, Reached
-from adon.broker.tuning.item import Gap, Item
-from adon.broker.tuning.prediction import Range
 from adon.broker.uncertain import Uncertain
 
 
-def to_item_view(item: Item) -> ItemView:
-    """The item as it is answered."""
-    return ItemView(**{name: getattr(item, name) for name in ItemView.model_fields})
-
-
-def to_gap_view(gap: Gap) -> GapView:
-    """The gap as it is answered."""
-    return GapView(what=gap.what, without=gap.without, measure=gap.measure)
-
-
-def to_setting_view(finding: Finding) -> SettingView:
-    """The finding as it is answered."""
-    setting = finding.setting
-    same = {name: getattr(setting, name) for name in ("kind", "key", "value", "compare", "reason")}
-    return SettingView(**same, present=finding.present, verdict=finding.verdict.value)
-
-
-def to_host_advice_view(host: HostAdvice, check: Check) -> HostAdviceView:
+def to_host_advice_view(check: Check) -> HostAdviceView:
     """One end as it is answered."""
-    return HostAdviceView(
-        host=host.host,
-        role=host.role,
-        verdict=check.verdict.value,
-        settings=[to_setting_view(finding) for finding in check.findings],
-        remarks=list(check.remarks),
-        source=check.source,
-        observed_at=check.observed_at,
-    )
-
-
-def to_range_view(found: Range | None) -> RangeView | None:
-    """The range as it is answered."""
-    if found is None:
-        return None
-    return RangeView(**{name: _finite(getattr(found, name)) for name in RangeView.model_fields})
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
+    settings = [
+        SettingView.of(one.setting, present=one.present, verdict=one.verdict) for one in check.findings
+    ]
+    return HostAdviceView.of(check, settings=settings)
 
 
 def to_path_facts_view(path: PathFacts) -> PathFactsView:
@@ -86,28 +46,13 @@ def _mean(value: Uncertain | None) -> float | None:
 
 def to_advice_view(advice: Advice, hosts: Sequence[HostAdviceView]) -> AdviceView:
     """The advice as it is answered."""
-    prediction = advice.prediction
-    return AdviceView(
+    return AdviceView.of(
+        advice,
         path=to_path_facts_view(advice.path),
-        target_bps=advice.target,
-        streams=advice.streams,
-        buffer_bytes=advice.buffer,
-        window_bytes=advice.window,
-        mtu=advice.mtu,
         congestion_control=advice.control,
-        items=[to_item_view(item) for item in advice.items],
-        unknown=[to_gap_view(gap) for gap in advice.gaps],
-        hosts=list(hosts),
+        unknown=advice.gaps,
+        hosts=hosts,
         both_applied=all(host.verdict == "applied" for host in hosts),
-        prediction=None
-        if prediction is None
-        else PredictionView(
-            before_bps=to_range_view(prediction.before),
-            after_bps=to_range_view(prediction.after),
-            gain=to_range_view(prediction.gain),
-            formula=prediction.formula,
-            basis=prediction.basis,
-        ),
     )
 
 

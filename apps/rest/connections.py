@@ -2,7 +2,7 @@
 
 uvicorn's HTTP/1.1 over h11, which reads strictly and bounds what it keeps of a request.  What is added:
 whoever does not finish a request's head, or does not take what was sent, is cut off; nobody has more than
-their share of the connections (:mod:`apps.rest.places`); a request that is not HTTP never ends in a stack
+their share of the connections (:class:`Places`); a request that is not HTTP never ends in a stack
 trace; and a refusal says 431 where the head was too large.
 """
 
@@ -12,6 +12,8 @@ import asyncio
 import http
 import logging
 import sys
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import h11
@@ -19,8 +21,8 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from apps.rest.places import Places
 from apps.rest.proxies import plain
+from apps.rest.rates import network_of
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +35,41 @@ UNTAKEN_S = 15.0
 LOOK_EVERY_S = 1.0
 CONNECTION = "connection"
 """Where a request's state names the connection that it came by."""
+
+
+class Places:
+    """Places for connections; lives on one thread.
+
+    :param most: connections at once.
+    :param most_each: of those, from one address; an IPv6 /64 is one.
+    :param exempt: whether an address may have more: a proxy of ours brings everybody's connections.
+    """
+
+    def __init__(self, most: int, most_each: int, exempt: Callable[[str], bool] = lambda _: False) -> None:
+        self._most, self._most_each, self._exempt = most, most_each, exempt
+        self._taken: Counter[str] = Counter()
+
+    def enter(self, address: str) -> bool:
+        """Take a place; False if there is none for this address."""
+        who = network_of(address)
+        if self._taken.total() >= self._most:
+            return False
+        if self._taken[who] >= self._most_each and not self._exempt(address):
+            return False
+        self._taken[who] += 1
+        return True
+
+    def leave(self, address: str) -> None:
+        """Give it back."""
+        who = network_of(address)
+        self._taken[who] -= 1
+        if self._taken[who] <= 0:
+            del self._taken[who]
+
+    @property
+    def taken(self) -> int:
+        """How many are taken."""
+        return self._taken.total()
 
 
 class Connection(H11Protocol):

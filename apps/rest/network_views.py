@@ -8,16 +8,13 @@ from typing import Any
 from adon.api.base import UNITS
 from adon.api.network import (
     CircuitView,
-    LinkEnd,
     LinkView,
     NetworkView,
     PathView,
     PolicyItem,
-    SiteView,
     SlicePath,
     SliceRules,
     SliceView,
-    SwitchDetail,
 )
 from adon.config import Configuration
 from adon.config.slices import Slice
@@ -87,14 +84,10 @@ def to_network_view(snapshot: Mapping[str, Any]) -> NetworkView:
     paths: dict[str, list[Mapping[str, Any]]] = {}
     for path in snapshot["paths"]:
         paths.setdefault(path["path"], []).append(path)
-    return NetworkView(
-        at=snapshot["at"],
-        network=snapshot["network"],
-        sites=[SiteView.model_validate(site) for site in snapshot["sites"]],
-        switches=[SwitchDetail.model_validate(switch) for switch in snapshot["switches"]],
+    return NetworkView.of(
+        snapshot,
         links=_links(snapshot["wires"], snapshot["links"]),
         circuits=[_circuit(one, paths.get(one["name"], ())) for one in snapshot["circuits"]],
-        reconcile=snapshot["reconcile"],
     )
 
 
@@ -127,13 +120,7 @@ def _ends(link: Mapping[str, Any]) -> frozenset[tuple[Any, Any]]:
 
 def _configured(wire: Mapping[str, Any], seen: Mapping[str, Any] | None) -> LinkView:
     if seen is None:
-        return LinkView(
-            name=wire["name"],
-            state=wire["state"],
-            reason=wire["reason"],
-            ends=[LinkEnd.model_validate(end) for end in wire["ends"]],
-            capacity_bps=wire["capacity"],
-        )
+        return LinkView.of(wire)
     told = _discovered(seen).model_copy(update={"name": wire["name"], "capacity_bps": wire["capacity"]})
     if told.state != LIVE:
         return told
@@ -143,22 +130,10 @@ def _configured(wire: Mapping[str, Any], seen: Mapping[str, Any] | None) -> Link
 def _discovered(seen: Mapping[str, Any]) -> LinkView:
     own = ("system", "chassis", "port")
     neighbour = " ".join(str(seen[name]) for name in own if seen.get(name))
-    return LinkView(
-        name=None,
-        state=seen["state"],
-        reason=seen.get("reason", ""),
-        since=seen.get("since"),
-        penalised_until=seen.get("penalised_until"),
-        ends=[LinkEnd.model_validate(end) for end in seen["ends"]],
-        delays_seconds=seen.get("delays", []),
-        neighbour=neighbour or None,
-    )
+    return LinkView.of({"reason": "", **seen}, name=None, neighbour=neighbour or None)
 
 
 def to_path_view(entry: Mapping[str, Any]) -> PathView:
     """A path of the controller's snapshot as it is answered."""
-    metrics = {
-        name: {**known, "unit": UNITS.get(name, ""), "age_seconds": known["age"]}
-        for name, known in entry["metrics"].items()
-    }
-    return PathView.model_validate({**entry, "capacity_bps": entry["capacity"], "metrics": metrics})
+    metrics = {name: {**known, "unit": UNITS.get(name, "")} for name, known in entry["metrics"].items()}
+    return PathView.of(entry, metrics=metrics)

@@ -27,8 +27,7 @@ from apps.link import CONTROLLER, REACHED, SUPERVISOR, LinkClient
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.backtests import Backtests
 from apps.rest.rates import Rates
-from apps.rest.rehearsing import SHARED_S, STALE_S, every_single_failure
-from apps.rest.snapshots import Snapshots
+from apps.rest.snapshots import SHARED_S, STALE_S, Snapshots, every_single_failure
 from apps.rest.stream import Stream
 from apps.rest.why_nots import WhyNots
 from measurement.archive import Archive

@@ -42,8 +42,8 @@ from apps.rest.bridge import (
     read_body,
     send_answer,
 )
+from apps.rest.connections import Places
 from apps.rest.listeners import HANDOVER, Handover, Listeners, Standing
-from apps.rest.places import Places
 from apps.rest.proxies import PEER, PROXIED, behind, trusted
 from apps.rest.rates import Rates, network_of
 from apps.rest.stream import Stream

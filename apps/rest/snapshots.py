@@ -10,9 +10,10 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
-from adon.errors import AdonError
+from adon.errors import AdonError, InvalidInput, NotFound
 
 log = logging.getLogger(__name__)
 
@@ -76,3 +77,27 @@ class Snapshots:
             log.warning("event=web.not-renewed error=%r", str(error))
         finally:
             self._lock.release()
+
+
+SHARED_S = 5.0
+"""Seconds for which one rehearsal of everything serves everybody; the answer says when it was made."""
+STALE_S = 60.0
+"""Seconds for which it serves those who ask while the next one is made: nobody waits for seconds."""
+
+Ask = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+def every_single_failure(ask: Ask) -> Snapshot:
+    """Each link, path, switch and port, one at a time (N-1), the most damage first: ``at`` and ``items``.
+
+    :param ask: asks the controller about one failure; about none, which ones there are.
+    :raises Unavailable: if it does not answer.
+    """
+    known = ask({})
+    found: list[Mapping[str, Any]] = []
+    for scenario in known["scenarios"]:
+        # What was discovered may be gone since: then there is nothing to rehearse.
+        with suppress(InvalidInput, NotFound):
+            found += ask(scenario)["items"]
+    worst = sorted(found, key=lambda one: tuple(one["damage"]), reverse=True)
+    return {"at": known["at"], "items": worst}

@@ -12,7 +12,7 @@ from typing import Any
 
 from adon.access.identity import Actor
 from adon.access.policy import Action, Owned, Policy
-from apps.rest.measurement_views import to_alarm_view
+from adon.api.alarms import AlarmView
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Series, from_json
 
@@ -59,9 +59,9 @@ def tell(kind: str, payload: Mapping[str, Any], owner_of: Callable[[str], str | 
     match kind:
         case "alarm":
             alarm = from_json(Alarm, payload)
-            return Told(kind, json.dumps(to_alarm_view(alarm).body()), Audience(series=alarm.series))
+            return Told(kind, json.dumps(AlarmView.of(alarm).body()), Audience(series=alarm.series))
         case "notice":
-            alarms = [to_alarm_view(from_json(Alarm, alarm)).body() for alarm in payload["alarms"]]
+            alarms = [AlarmView.of(from_json(Alarm, alarm)).body() for alarm in payload["alarms"]]
             body = {"subscription": payload["subscription"], "alarms": alarms}
             return Told(kind, json.dumps(body), Audience(only=str(payload["owner"])))
         case "path":

@@ -2,70 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
-from adon.api.base import ProblemItem
 from adon.api.templates import (
-    BacktestSummary,
-    BacktestView,
-    ChangeView,
     CurveView,
-    FoundView,
     LinkDraftView,
     TemplateDiff,
     TemplateSummary,
-    VersionView,
 )
-from adon.errors import Problem
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.lookup import UNITS, LookupTable
 from adon.templates_catalog.model import Template, normalised, scoring_tables
 from adon.templates_catalog.rspec_xml import LinkDraft
 from adon.templates_catalog.template_text import compare_text, find_changes
-from apps.rest.backtests import Backtest
 from measurement.model import Metric
 
 MARGIN = 0.15
 """How far a curve is drawn beyond its first and last point, as a share of the span between them."""
 
 
-def to_backtest_view(one: Backtest) -> BacktestView:
-    """The backtest as it is answered."""
-    same = ("id", "template", "requester", "asked_at", "since", "until", "state", "ended_at", "cause")
-    found = None if one.found is None else _found(one.found)
-    return BacktestView(**{name: getattr(one, name) for name in same}, found=found)
-
-
-def to_backtest_summary(one: Backtest) -> BacktestSummary:
-    """The backtest as it is listed."""
-    return BacktestSummary(**{name: getattr(one, name) for name in BacktestSummary.model_fields})
-
-
-def _found(body: Mapping[str, Any]) -> FoundView:
-    """The comparison out of the command's JSON, which tells ``since`` and ``until`` as well."""
-    return FoundView.model_validate({name: body[name] for name in FoundView.model_fields})
-
-
-def to_version_view(saved: SavedTemplate) -> VersionView:
-    """As it is answered."""
-    one = saved.template
-    return VersionView(
-        name=one.name, version=one.version, title=one.title, author=saved.author, saved_at=saved.saved_at
-    )
-
-
 def to_template_diff(before: Template, after: Template) -> TemplateDiff:
     """The differences as they are answered."""
-    found = [
-        ChangeView(field=one.field, before=one.before, after=one.after) for one in find_changes(before, after)
-    ]
     return TemplateDiff(
         name=after.name,
         before=before.version,
         after=after.version,
-        changes=found,
+        changes=find_changes(before, after),
         text=compare_text(before, after),
     )
 
@@ -109,22 +72,11 @@ def curves(template: Template) -> list[CurveView]:
     return [to_curve_view(metric, table, weights[metric]) for metric, table in tables.items()]
 
 
-def problem_items(found: Sequence[Problem]) -> list[ProblemItem]:
-    """Problems as they are answered."""
-    return [
-        ProblemItem(
-            field=one.field, cause=one.cause, code=one.code, file=one.file, line=one.line, column=one.column
-        )
-        for one in found
-    ]
-
-
 def to_template_summary(versions: Sequence[SavedTemplate]) -> TemplateSummary:
     """The summary of a template, of all its versions in order."""
     latest = versions[-1]
-    same = ("name", "version", "title", "description", "priority")
-    return TemplateSummary(
-        **{name: getattr(latest.template, name) for name in same},
+    return TemplateSummary.of(
+        latest.template,
         author=latest.author,
         saved_at=latest.saved_at,
         versions=[saved.template.version for saved in versions],

@@ -15,7 +15,8 @@ import pytest
 from adon.access.audit import COLUMNS, Entry, Outcome, Verified, csv_rows, json_lines, verify
 from adon.access.identity import Actor
 from adon.access.user_names import Named
-from adon.client import Client, access
+from adon.api.route import Route
+from adon.client import Client
 from adon.config.controller import Credentials
 from adon.config.policy import UseGrant
 from adon.errors import Unavailable
@@ -446,7 +447,7 @@ def test_audit_lines_come_in_order_page_by_page(world):
 
 
 def test_audit_export_as_json_lines_is_verified_without_the_database(world, monkeypatch):
-    monkeypatch.setattr(access, "AUDIT_PAGE", 2)
+    monkeypatch.setattr(Route, "most_items", 2)
     world.access.audit.append([replace(ENTRY, at=NOW + number / 7) for number in range(5)])
     rows = [json.loads(line) for line in "".join(json_lines(reader(world).audit_values({}))).splitlines()]
     head = (5, rows[-1]["digest"])
@@ -466,7 +467,7 @@ def test_audit_export_as_json_lines_is_verified_without_the_database(world, monk
     ],
 )
 def test_client_finds_a_changed_audit_log(world, monkeypatch, statement, noted, good):
-    monkeypatch.setattr(access, "AUDIT_PAGE", 2)
+    monkeypatch.setattr(Route, "most_items", 2)
     world.access.audit.append([ENTRY] * 5)
     tamper(world, statement)
     found = reader(world).verify_audit(noted)

@@ -8,7 +8,7 @@ from adon.broker.decision import SiteCost
 from adon.broker.events import MeasurementArrived, TemplateSaved
 from adon.broker.flow import Flow, FlowState
 from adon.flowvisor.topology.path import Basis
-from apps.rest.decision_views import to_decision_view
+from apps.rest.flow_views import to_decision_view
 from measurement.model import Metric
 from tests.support.factories import make_measurement, make_template
 from tests.support.stage import Stage

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from adon.access.identity import Actor, Token, create_token
+from adon.access.identity import Actor, Token, create_token, token_values
 from adon.access.policy import Action
 from adon.access.scopes import READY_MADE, beyond, checked_scope
 from adon.access.user_names import expected
-from adon.access.users import User
+from adon.access.users import User, user_values
 from adon.api import routes
 from adon.api.access import (
     AuditInOrder,
+    AuditLine,
     AuditList,
     AuditQuery,
     EndedView,
@@ -36,13 +37,6 @@ from adon.store.access.audit import Wanted
 from adon.store.access.sessions import Session
 from adon.values import Role
 from apps.rest import auditing
-from apps.rest.access_views import (
-    to_audit_line,
-    to_new_token_view,
-    to_session_view,
-    to_token_view,
-    to_user_view,
-)
 from apps.rest.answers import check_if_match
 from apps.rest.dispatch import handles
 from apps.rest.guard import check, only_own, requester
@@ -57,7 +51,7 @@ def list_users(query: UserQuery) -> UserList:
     found = known.list(query.after, query.limit + 1) if own is None else (known.get(own),)
     page = found[: query.limit]
     following = page[-1].name if len(found) > query.limit else None
-    return UserList(items=[to_user_view(one) for one in page], next=following)
+    return UserList(items=[UserView.of(user_values(one)) for one in page], next=following)
 
 
 @handles(routes.ADD_USER)
@@ -67,19 +61,19 @@ def add_user(body: UserBody) -> UserView:
     elsewhere = "" if identity is None else f"; signs in as {identity.subject} of {identity.issuer}"
     auditing.explain(f"{body.name}: granted: {', '.join(body.granted) or 'none'}{elsewhere}")
     made = services().access.users.add(body.name, body.granted, services().clock(), identity)
-    return to_user_view(made)
+    return UserView.of(user_values(made))
 
 
 @handles(routes.GET_MYSELF)
 def get_myself() -> UserView:
     """Who asks."""
-    return to_user_view(services().access.users.get(requester().name))
+    return UserView.of(user_values(services().access.users.get(requester().name)))
 
 
 @handles(routes.GET_USER)
 def get_user(user: User) -> UserView:
     """One user."""
-    return to_user_view(user)
+    return UserView.of(user_values(user))
 
 
 @handles(routes.CHANGE_USER)
@@ -94,7 +88,7 @@ def change_user(user: User, body: UserChange) -> UserView:
         removed=body.removed,
         disabled=body.disabled,
     )
-    return to_user_view(after)
+    return UserView.of(user_values(after))
 
 
 def _keep_a_way_in(user: User, change: UserChange) -> None:
@@ -148,7 +142,7 @@ def list_tokens(query: TokenQuery) -> TokenList:
     found = tokens.list(query.owner if own is None else own, before, query.limit + 1)
     page = found[: query.limit]
     following = page[-1].id if len(found) > query.limit else None
-    return TokenList(items=[to_token_view(one) for one in page], next=following)
+    return TokenList(items=[TokenView.of(token_values(one)) for one in page], next=following)
 
 
 @handles(routes.ADD_TOKEN)
@@ -172,7 +166,7 @@ def add_token(body: TokenBody) -> NewTokenView:
     )
     auditing.explain(f"token {token.id} for {owner}, scope {' '.join(scope)}")
     services().access.tokens.save(token)
-    return to_new_token_view(token, text)
+    return NewTokenView.of(token_values(token), secret=text)
 
 
 def _room(owner: str) -> None:
@@ -232,7 +226,7 @@ def _lifetime(body: TokenBody, actor: Actor, now: float) -> float:
 @handles(routes.GET_TOKEN)
 def get_token(token: Token) -> TokenView:
     """One token, without what proves something."""
-    return to_token_view(token)
+    return TokenView.of(token_values(token))
 
 
 @handles(routes.REVOKE_TOKEN)
@@ -240,7 +234,7 @@ def revoke_token(token: Token) -> TokenView:
     """Make a token worthless at once, with the sessions that began with it; twice does no harm."""
     tokens = services().access.tokens
     auditing.explain(f"token {token.id} of {token.owner}")
-    return to_token_view(tokens.revoke(token.id, services().clock()))
+    return TokenView.of(token_values(tokens.revoke(token.id, services().clock())))
 
 
 @handles(routes.LIST_SESSIONS)
@@ -262,7 +256,15 @@ def _listed(owner: str | None, query: SessionQuery) -> SessionList:
 
 
 def _shown(session: Session) -> SessionView:
-    return to_session_view(session, services().access.sessions.lifetime, _asking())
+    return SessionView.of(
+        session,
+        owner=session.actor.name,
+        last_seen=session.seen,
+        ends=session.began + services().access.sessions.lifetime,
+        address=session.extra.get("address", ""),
+        browser=session.extra.get("browser", ""),
+        asking=session.id == _asking(),
+    )
 
 
 @handles(routes.GET_SESSION)
@@ -308,7 +310,10 @@ def list_audit(query: AuditQuery) -> AuditList:
     )
     head = audit.head()
     try:
-        found = [to_audit_line(one) for one in audit.lines(wanted, query.limit + 1)]
+        found = [
+            AuditLine.of(one.entry, number=one.number, digest=one.digest)
+            for one in audit.lines(wanted, query.limit + 1)
+        ]
     except ValueError as error:
         raise Unavailable(
             "a line of the audit log was changed; adon audit verify --data DIR names it"

@@ -32,7 +32,7 @@ def _advice_view(subject: Subject) -> AdviceView:
 
 
 def _view(advice: Advice, hosts: tuple[HostFacts, HostFacts]) -> AdviceView:
-    ends = [to_host_advice_view(end, check(end, host)) for end, host in zip(advice.hosts, hosts, strict=True)]
+    ends = [to_host_advice_view(check(end, host)) for end, host in zip(advice.hosts, hosts, strict=True)]
     return to_advice_view(advice, ends)
 
 

@@ -21,7 +21,6 @@ from adon.errors import Conflict, Forbidden, NotFound
 from apps.rest import seen
 from apps.rest.dispatch import handles
 from apps.rest.guard import only_own, requester
-from apps.rest.measurement_views import to_alarm_view
 from apps.rest.owned import subscriptions
 from apps.rest.paging import Moment, by_time, cut, until, wanted
 from apps.rest.services import ask_collector, services
@@ -44,13 +43,13 @@ def list_alarms(query: AlarmQuery) -> AlarmList:
         limit=wanted(moment, query.limit),
     )
     shown, following = by_time(found, query.limit, moment, lambda alarm: alarm.raised_at)
-    return AlarmList(items=[to_alarm_view(alarm) for alarm in shown], next=following)
+    return AlarmList(items=shown, next=following)
 
 
 @handles(routes.GET_ALARM)
 def get_alarm(id_: str) -> AlarmView:
     """One alarm with its evidence."""
-    return to_alarm_view(_alarm(id_))
+    return AlarmView.of(_alarm(id_))
 
 
 def _alarm(name: str) -> Alarm:
@@ -70,7 +69,7 @@ def acknowledge(id_: str) -> AlarmView:
     if not _alarm(id_).open:
         raise Conflict("alarm", "is over already")
     answer = ask_collector("alarm.acknowledge", {"id": id_, "who": requester().name})
-    return to_alarm_view(from_json(Alarm, answer))
+    return AlarmView.of(from_json(Alarm, answer))
 
 
 @handles(routes.LIST_SUBSCRIPTIONS)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from adon.access.policy import Action
 from adon.api import routes
-from adon.api.decisions import DecisionPage, DecisionQuery, DecisionView, WhyNotView
+from adon.api.decisions import DecisionPage, DecisionQuery, DecisionSummary, DecisionView, WhyNotView
 from adon.broker.decision import Decision
 from adon.errors import Unavailable
 from adon.store.decision_rows import DecisionFilter
-from apps.rest.decision_views import to_decision_summary, to_decision_view
 from apps.rest.dispatch import handles
+from apps.rest.flow_views import to_decision_view
 from apps.rest.guard import only_own
 from apps.rest.owned import flow_number
 from apps.rest.paging import cursor, page, read_cursor
@@ -29,7 +29,9 @@ def list_decisions(query: DecisionQuery) -> DecisionPage:
     before = read_cursor(query.before, str)
     found = services().store.decisions_in_short(wanted, query.limit + 1, before)
     shown, following = page(found, query.limit, lambda one: cursor(one.at, one.id))
-    return DecisionPage(items=[to_decision_summary(one) for one in shown], next=following)
+    return DecisionPage(
+        items=[DecisionSummary.of(one, candidates=len(one.candidates)) for one in shown], next=following
+    )
 
 
 @handles(routes.GET_DECISION)

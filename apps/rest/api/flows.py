@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from flask import request
 
 from adon.access.policy import Action
@@ -22,16 +24,14 @@ from adon.api.flows import (
     PreviewView,
     ReportBody,
 )
-from adon.api.forecasts import CalibrationList, ForecastQuery
+from adon.api.forecasts import CalibrationList, CalibrationView, CurvePoint, ForecastQuery
 from adon.api.queue import WaitingView
 from adon.broker.flow import Flow
-from adon.broker.forecasting.calibration import by_wait
+from adon.broker.forecasting.calibration import Calibration, by_wait
 from adon.errors import InvalidInput
 from adon.store.flow_rows import FlowFilter
-from apps.rest.decision_views import to_decision_view
 from apps.rest.dispatch import handles
-from apps.rest.flow_views import to_flow_view, to_outcome_view, to_preview_view, to_waiting_view
-from apps.rest.forecast_views import to_calibration_view
+from apps.rest.flow_views import to_decision_view, to_flow_view, to_outcome_view, to_preview_view
 from apps.rest.guard import only_own, requester, wished
 from apps.rest.owned import flow_number
 from apps.rest.paging import cursor, numbered, page, read_cursor, sliced
@@ -101,7 +101,7 @@ def get_history(flow: Flow, query: HistoryQuery) -> FlowHistory:
 @handles(routes.GET_WAITING)
 def get_waiting(flow: Flow) -> WaitingView:
     """What a waiting flow waits for, and its place in the queue."""
-    return to_waiting_view(services().controller.call("flow.waiting", {"flow": flow.number}))
+    return WaitingView.of(services().controller.call("flow.waiting", {"flow": flow.number}))
 
 
 @handles(routes.LIST_FLOW_DECISIONS)
@@ -138,4 +138,13 @@ def get_outcome(flow: Flow) -> OutcomeView:
 def get_calibration(query: ForecastQuery) -> CalibrationList:
     """Coverage, calibration curve and errors of the forecasts of finished flows."""
     found = dict(by_wait(services().store.outcomes(query.template, limit=query.limit)))
-    return CalibrationList(items=[to_calibration_view(name, one) for name, one in found.items()])
+    return CalibrationList(items=[_calibration_view(name, one) for name, one in found.items()])
+
+
+def _calibration_view(flows: str, found: Calibration) -> CalibrationView:
+    return CalibrationView.of(
+        found,
+        flows=flows,
+        score=found.score if math.isfinite(found.score) else None,
+        curve=[CurvePoint(nominal=level, observed=share) for level, share in found.curve],
+    )

@@ -28,7 +28,6 @@ from adon.api.measurements import (
     SeriesBoxes,
     SeriesList,
     SeriesQuery,
-    SeriesView,
 )
 from adon.api.sites import WorkflowList, WorkflowQuery
 from adon.errors import InvalidInput, Unavailable
@@ -86,7 +85,7 @@ def plot(query: PlotQuery) -> Plot:
         lambda archive: archive.plot(series, query.since, query.until, query.points)
     )
     items = [to_bucket_view(bucket) for bucket in found]
-    return Plot(series=SeriesView(**series._asdict()), items=items)
+    return Plot(series=series, items=items)
 
 
 @handles(routes.LIST_POINTS)
@@ -144,8 +143,7 @@ def _readable(key: PathKey, metric: Metric) -> bool:
 def list_series(query: SeriesQuery) -> SeriesList:
     """Every series of which something is kept: metrics of paths, and of hosts and workflows."""
     shown, following = sliced(_series(query), query, _name)
-    items = [SeriesView(**series._asdict()) for series in shown]
-    return SeriesList(items=items, next=following)
+    return SeriesList(items=shown, next=following)
 
 
 def _series(query: SeriesQuery) -> list[Series]:
@@ -180,9 +178,8 @@ def list_boxes(query: BoxQuery) -> BoxList:
 
 def _boxes(series: Series, group: Literal["hour", "day"], hours: Sequence[Bucket]) -> SeriesBoxes:
     found = by_day(hours) if group == "day" else hours
-    view = SeriesView(**series._asdict())
     return SeriesBoxes(
-        series=view, unit=UNITS.get(series.metric, ""), boxes=[to_bucket_view(one) for one in found]
+        series=series, unit=UNITS.get(series.metric, ""), boxes=[to_bucket_view(one) for one in found]
     )
 
 

@@ -19,7 +19,6 @@ from adon.api.network import (
     PathView,
     PolicyList,
     SliceList,
-    SwitchView,
 )
 from adon.api.queue import QueueView
 from adon.broker.estimates import METRIC as ESTIMATE
@@ -46,11 +45,11 @@ def path_list() -> PathList:
     :raises Unavailable: if the controller does not answer.
     """
     snapshot = services().snapshots.get()
-    estimates = [EstimateView.model_validate(entry) for entry in snapshot["estimates"]]
+    estimates = [EstimateView.of(entry) for entry in snapshot["estimates"]]
     return PathList(
         at=snapshot["at"],
         items=[_readable(to_path_view(entry)) for entry in snapshot["paths"]],
-        switches=[SwitchView.model_validate(entry) for entry in snapshot["switches"]],
+        switches=snapshot["switches"],
         estimates=_seen((one, ESTIMATE, one) for one in estimates),
     )
 

@@ -11,11 +11,10 @@ from adon.broker.maintenance import Stage
 from adon.errors import InvalidInput, NotFound
 from apps.rest.dispatch import handles
 from apps.rest.guard import requester
-from apps.rest.maintenance_views import to_rehearsal_view, to_window_view, window_view_from_answer
 from apps.rest.owned import object_number
 from apps.rest.paging import cut
-from apps.rest.rehearsing import every_single_failure
 from apps.rest.services import services
+from apps.rest.snapshots import every_single_failure
 
 REHEARSAL_S = 30.0
 """Every single failure of a large network takes a while."""
@@ -30,7 +29,7 @@ def list_windows(query: WindowQuery) -> WindowList:
 def _windows(*, all_: bool) -> list[WindowView]:
     parts = services()
     now = parts.clock()
-    found = [to_window_view(one, now) for one in parts.store.windows(None if all_ else now)]
+    found = [WindowView.of(one, stage=one.stage(now)) for one in parts.store.windows(None if all_ else now)]
     return found if all_ else [one for one in found if one.stage is not Stage.CANCELLED]
 
 
@@ -38,7 +37,7 @@ def _windows(*, all_: bool) -> list[WindowView]:
 def add_window(body: WindowBody) -> WindowView:
     """Announce a window: nothing is admitted into it, and running flows leave before."""
     asked = {"request": body.request(), "requester": requester().name}
-    return window_view_from_answer(services().controller.call("maintenance.add", asked))
+    return WindowView.of(services().controller.call("maintenance.add", asked))
 
 
 @handles(routes.GET_WINDOW)
@@ -54,7 +53,7 @@ def get_window(id_: str) -> WindowView:
 def cancel_window(id_: str) -> WindowView:
     """Cancel a window, also in the middle of it; with ``If-Match``, only in the state it was seen in."""
     asked = {"number": object_number("maintenance", "m", id_), "requester": requester().name}
-    return window_view_from_answer(services().controller.call("maintenance.cancel", asked))
+    return WindowView.of(services().controller.call("maintenance.cancel", asked))
 
 
 @handles(routes.WHAT_IF)
@@ -68,7 +67,7 @@ def what_if(query: WhatIfQuery) -> RehearsalList:
         answer = shared.get()
     else:
         answer = every_single_failure(_ask)
-    return RehearsalList(at=answer["at"], items=[to_rehearsal_view(one) for one in answer["items"]])
+    return RehearsalList(at=answer["at"], items=answer["items"])
 
 
 def _ask(scenario: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from adon.errors import Forbidden, NotFound
 from apps.rest import seen
 from apps.rest.answers import answer
 from apps.rest.dispatch import handles
-from apps.rest.measurement_views import to_execution_view
 from apps.rest.paging import Moment, by_time, until, wanted
 from apps.rest.services import ask_collector, services
 
@@ -72,7 +71,7 @@ def list_executions(query: ExecutionQuery) -> ExecutionList:
         limit=wanted(moment, query.limit),
     )
     shown, following = by_time(found, query.limit, moment, lambda one: one.planned_start)
-    return ExecutionList(items=[to_execution_view(one) for one in shown], next=following)
+    return ExecutionList(items=shown, next=following)
 
 
 LAST_S = 3600.0
@@ -85,7 +84,6 @@ def get_overlaps(query: OverlapQuery) -> OverlapList:
     parts = services()
     since = parts.clock() - LAST_S if query.since is None else query.since
     items = [
-        OverlapView(first=to_execution_view(one), second=to_execution_view(other))
-        for one, other in seen.overlaps(parts, g.actor, since)[:MOST]
+        OverlapView(first=one, second=other) for one, other in seen.overlaps(parts, g.actor, since)[:MOST]
     ]
     return OverlapList(items=items)

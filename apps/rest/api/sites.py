@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from flask import request
 
 from adon.access.policy import Action
@@ -18,22 +21,15 @@ from adon.api.sites import (
     SiteResourcesList,
 )
 from adon.broker.resources.reservation import Reservation, Stage
+from adon.broker.resources.reserving import as_json
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import NotFound
 from apps.rest.dispatch import handles
 from apps.rest.guard import check_place, only_own, requester
-from apps.rest.owned import object_number
+from apps.rest.owned import flow_number, object_number
 from apps.rest.paging import cut, page
 from apps.rest.repeating import controller_key
 from apps.rest.services import services
-from apps.rest.site_views import (
-    reservation_view_from_answer,
-    to_compute_site_view,
-    to_job_view,
-    to_reservation_request,
-    to_reservation_view,
-    to_site_resources_view,
-)
 
 
 @handles(routes.LIST_SITES)
@@ -49,7 +45,7 @@ def site_list() -> ComputeSiteList:
     """
     snapshot = services().snapshots.get()
     return ComputeSiteList(
-        at=snapshot["at"], items=[to_compute_site_view(entry) for entry in snapshot["compute"]]
+        at=snapshot["at"], items=[_compute_site_view(entry) for entry in snapshot["compute"]]
     )
 
 
@@ -73,7 +69,7 @@ def list_jobs(query: JobQuery) -> JobList:
     # One more than asked for tells whether there is a next page.
     found = services().store.jobs(query.site, whose, query.limit + 1, before)
     shown, following = page(found, query.limit, lambda job: job.id)
-    return JobList(items=[to_job_view(job) for job in shown], next=following)
+    return JobList(items=[_job_view(job) for job in shown], next=following)
 
 
 @handles(routes.SUBMIT_JOB)
@@ -82,28 +78,28 @@ def submit_job(body: JobBody) -> JobView:
     check_place(compute=body.site)
     command = {"request": request.get_json(), "requester": requester().name, **controller_key()}
     answer = services().controller.call("job.submit", command)
-    return to_job_view(services().store.job(int(answer["number"])))
+    return _job_view(services().store.job(int(answer["number"])))
 
 
 @handles(routes.GET_JOB)
 def get_job(job: SiteJob) -> JobView:
     """One job."""
-    return to_job_view(job)
+    return _job_view(job)
 
 
 @handles(routes.CANCEL_JOB)
 def cancel_job(job: SiteJob) -> JobView:
     """Have a job ended, over when its site says so; with ``If-Match``, only in the state it was seen in."""
     services().controller.call("job.cancel", {"number": job.number, "requester": requester().name})
-    return to_job_view(services().store.job(job.number))
+    return _job_view(services().store.job(job.number))
 
 
 @handles(routes.LIST_RESOURCES)
 def list_resources(query: InOrder) -> SiteResourcesList:
     """Every compute site: what it has, what flows hold of it, what is free."""
     snapshot = services().snapshots.get()
-    items = [to_site_resources_view(one) for one in snapshot["resources"]]
-    return cut(SiteResourcesList(at=snapshot["at"], items=items), query, lambda one: str(one.name))
+    found = SiteResourcesList(at=snapshot["at"], items=snapshot["resources"])
+    return cut(found, query, lambda one: str(one.name))
 
 
 @handles(routes.LIST_RESERVATIONS)
@@ -112,7 +108,7 @@ def list_reservations(query: ReservationQuery) -> ReservationList:
     parts, own = services(), only_own(Action.RESERVATION_READ)
     now = parts.clock()
     found = parts.store.reservations(None if query.all else now, own)
-    views = [to_reservation_view(one, now) for one in found]
+    views = [ReservationView.of(as_json(one, now)) for one in found]
     items = views if query.all else [one for one in views if one.stage is not Stage.RELEASED]
     return cut(ReservationList(items=items), query, lambda one: str(one.id))
 
@@ -121,19 +117,42 @@ def list_reservations(query: ReservationQuery) -> ReservationList:
 def add_reservation(body: ReservationBody) -> ReservationView:
     """Have resources kept for oneself; what does not fit is refused, with the time from which on it would."""
     check_place(body.path, body.compute)
-    wish = to_reservation_request(body, services().clock())
+    wish = _reservation_request(body, services().clock())
     asked = {"request": wish, "requester": requester().name, **controller_key()}
-    return reservation_view_from_answer(services().controller.call("reservation.add", asked))
+    return ReservationView.of(services().controller.call("reservation.add", asked))
 
 
 @handles(routes.GET_RESERVATION)
 def get_reservation(reservation: Reservation) -> ReservationView:
     """One reservation."""
-    return to_reservation_view(reservation, services().clock())
+    return ReservationView.of(as_json(reservation, services().clock()))
 
 
 @handles(routes.RELEASE_RESERVATION)
 def release_reservation(reservation: Reservation) -> ReservationView:
     """Release a reservation, also in the middle of it; with ``If-Match``, only as it was seen."""
     asked = {"number": reservation.number, "requester": requester().name}
-    return reservation_view_from_answer(services().controller.call("reservation.release", asked))
+    return ReservationView.of(services().controller.call("reservation.release", asked))
+
+
+def _reservation_request(body: ReservationBody, now: float) -> dict[str, Any]:
+    """What the controller is asked; times in seconds since the epoch.
+
+    :raises NotFound: for what cannot be a flow's id.
+    """
+    asked = body.model_dump(mode="json", exclude={"begins", "ends", "flow"}, exclude_none=True)
+    begins = None if body.begins is None else body.begins.seen_from(now)
+    times = {"begins": begins, "ends": body.ends.seen_from(now)}
+    return {**asked, **times, "flow": None if body.flow is None else flow_number(body.flow)}
+
+
+def _compute_site_view(entry: Mapping[str, Any]) -> ComputeSiteView:
+    """The site as the controller's read-out has it."""
+    rates = [{"template": template, **rate} for template, rate in entry["rates"].items()]
+    return ComputeSiteView.of(entry, rates=rates)
+
+
+def _job_view(job: SiteJob) -> JobView:
+    """The job as it was saved last."""
+    flow = None if job.flow is None else f"f-{job.flow}"
+    return JobView.of(job, job=job.program, final=job.state.final, flow=flow)

@@ -15,7 +15,6 @@ from apps.rest.dispatch import handles
 from apps.rest.guard import requester
 from apps.rest.paging import Moment, by_time, until, wanted
 from apps.rest.services import ask_collector, services
-from apps.rest.study_views import to_study_detail, to_study_view
 
 
 @handles(routes.LIST_STUDIES)
@@ -34,7 +33,7 @@ def list_studies(query: StudyQuery) -> StudyList:
     # Of one moment in the order of their ids, as the archive has them, so that pages meet.
     found.sort(key=lambda one: (-one.at, one.id))
     shown, following = by_time(found, query.limit, moment, lambda one: one.at)
-    return StudyList(items=[to_study_view(one) for one in shown], next=following)
+    return StudyList(items=[StudyView.of(one, document_bytes=one.size) for one in shown], next=following)
 
 
 @handles(routes.GET_STUDY)
@@ -46,7 +45,9 @@ def get_study(id_: str) -> StudyDetail:
             kept = measurements.document(short_of(kind), id_)
             body = None if kept is None else measurements.document(DOCUMENT, id_)
             if kept is not None and body is not None:
-                return to_study_detail(from_json(kept), packing.unpacked(body[PACKED]))
+                found = from_json(kept)
+                document = packing.unpacked(body[PACKED])
+                return StudyDetail.of(found, document_bytes=found.size, document=document)
     raise NotFound("study", id_)
 
 
@@ -56,7 +57,8 @@ def add_study(body: StudyBody) -> StudyView:
     document = _document(body)
     made = study_of(body.kind, document, body.title, requester().name, services().clock())
     answer = ask_collector("study.put", {"study": to_json(made), PACKED: packing.packed(document)})
-    return to_study_view(from_json(answer))
+    kept = from_json(answer)
+    return StudyView.of(kept, document_bytes=kept.size)
 
 
 def _document(body: StudyBody) -> dict[str, Any]:

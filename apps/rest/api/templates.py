@@ -20,6 +20,7 @@ from adon.api.templates import (
     TemplateDiff,
     TemplateList,
     VersionList,
+    VersionView,
 )
 from adon.errors import NotFound, Unavailable
 from adon.store.template_rows import SavedTemplate
@@ -35,13 +36,9 @@ from apps.rest.paging import cut, sliced
 from apps.rest.services import services
 from apps.rest.template_views import (
     curves,
-    problem_items,
-    to_backtest_summary,
-    to_backtest_view,
     to_link_draft_view,
     to_template_diff,
     to_template_summary,
-    to_version_view,
 )
 from measurement.model import from_json, to_json
 
@@ -116,7 +113,12 @@ def list_versions(name: str, query: InOrder) -> VersionList:
     if not found:
         raise NotFound("template", name)
     shown, following = sliced(found, query, lambda saved: str(saved.template.version))
-    return VersionList(items=[to_version_view(saved) for saved in shown], next=following)
+    return VersionList(
+        items=[
+            VersionView.of(saved.template, author=saved.author, saved_at=saved.saved_at) for saved in shown
+        ],
+        next=following,
+    )
 
 
 @handles(routes.COMPARE_VERSIONS)
@@ -152,7 +154,7 @@ def check_template(body: CheckBody) -> TemplateCheck:
     template = found.template
     return TemplateCheck(
         ok=not found.problems or bool(found.drafts),
-        problems=problem_items(found.problems),
+        problems=found.problems,
         template=None if template is None else to_json(template),
         next_version=None if template is None else _next_version(template.name),
         curves=[] if template is None else curves(template),
@@ -170,8 +172,7 @@ def _backtests() -> Backtests:
 @handles(routes.LIST_BACKTESTS)
 def list_backtests(query: NewestFirst) -> BacktestList:
     """Backtests, the newest first; the last 20 since the web process began."""
-    found = [to_backtest_summary(one) for one in _backtests().listed]
-    return cut(BacktestList(items=found), query, lambda one: str(one.id))
+    return cut(BacktestList(items=_backtests().listed), query, lambda one: str(one.id))
 
 
 @handles(routes.START_BACKTEST)
@@ -179,16 +180,16 @@ def start_backtest(body: BacktestBody) -> BacktestView:
     """Replay the past with this version of a template, beside today's; 409 while another one runs."""
     services().store.template(body.template.name)
     one = _backtests().start(body.template, body.since, body.until, requester().name)
-    return to_backtest_view(one)
+    return BacktestView.of(one)
 
 
 @handles(routes.GET_BACKTEST)
 def get_backtest(id_: str) -> BacktestView:
     """One backtest: how far it is, and the comparison flow by flow when it is done."""
-    return to_backtest_view(_backtests().get(id_))
+    return BacktestView.of(_backtests().get(id_))
 
 
 @handles(routes.CANCEL_BACKTEST)
 def cancel_backtest(id_: str) -> BacktestView:
     """End one that runs; with ``If-Match``, only in the state it was seen in."""
-    return to_backtest_view(_backtests().cancel(id_))
+    return BacktestView.of(_backtests().cancel(id_))
