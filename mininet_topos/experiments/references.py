@@ -14,64 +14,34 @@ from adon.errors import InvalidInput, Problem
 from adon.nearest_key import absent
 from adon.units import format_rate
 from adon.yamlfile import Place, place_of
-from mininet_topos.experiments.document import (
-    Event,
-    ExpectedDecision,
-    Experiment,
-    Figure,
-    FlowEntry,
-    LinkEvent,
-    LinkSetting,
-    Load,
-    Moment,
-    Move,
-    OrderCheck,
-    Part,
-    Phase,
-    Plot,
-    RatioCheck,
-    ValueCheck,
-    parse_quantity,
-)
+from mininet_topos.experiments import document, plan
 from mininet_topos.experiments.loading import ExperimentFile
-from mininet_topos.experiments.plan import (
-    Point,
-    count_points,
-    experiment_at,
-    find_target,
-    find_targets,
-    list_points,
-    narrowest_circuit,
-    paths_between,
-    settings_at,
-    swept_values,
-)
 from mininet_topos.link_shape import MAX_RATE, MIN_RATE
 from mininet_topos.topologies.campus_topo import CampusTopo
 
 MAX_TRIALS = 2000
 MIN_WINDOW = 4096
 """Bytes as built: Linux's SOCK_MIN_SNDBUF is 4608 with its own accounting."""
-AFTER_END = (Phase.ENDS, Phase.RETESTED)
-OF_TESTS = (Phase.TESTED, Phase.RETESTED)
-OF_FLOWS = (Phase.ADMITTED, Phase.MOVED)
-NAMES: Mapping[type[Part], Mapping[str, str]] = {
-    Experiment: {"policies": "policy"},
-    FlowEntry: {
+AFTER_END = (document.Phase.ENDS, document.Phase.RETESTED)
+OF_TESTS = (document.Phase.TESTED, document.Phase.RETESTED)
+OF_FLOWS = (document.Phase.ADMITTED, document.Phase.MOVED)
+NAMES: Mapping[type[document.Part], Mapping[str, str]] = {
+    document.Experiment: {"policies": "policy"},
+    document.FlowEntry: {
         "template": "template",
         "origin": "campus or host",
         "destination": "campus or host",
         "path": "path",
     },
-    Load: {"path": "path"},
-    LinkEvent: {"name": "circuit", "path": "path"},
-    Move: {"flow": "flow", "to": "path"},
-    Figure: {"flow": "flow", "path": "path"},
-    RatioCheck: {"ratio": "figure"},
-    ValueCheck: {"value": "figure"},
-    OrderCheck: {"order": "figure", "over": "swept value"},
-    ExpectedDecision: {"flow": "flow", "path": "path", "site": "compute site"},
-    Plot: {"y": "figure", "x": "swept value", "by": "swept value"},
+    document.Load: {"path": "path"},
+    document.LinkEvent: {"name": "circuit", "path": "path"},
+    document.Move: {"flow": "flow", "to": "path"},
+    document.Figure: {"flow": "flow", "path": "path"},
+    document.RatioCheck: {"ratio": "figure"},
+    document.ValueCheck: {"value": "figure"},
+    document.OrderCheck: {"order": "figure", "over": "swept value"},
+    document.ExpectedDecision: {"flow": "flow", "path": "path", "site": "compute site"},
+    document.Plot: {"y": "figure", "x": "swept value", "by": "swept value"},
 }
 """Kind of the names in each field."""
 Finding = tuple[Place, str]
@@ -93,8 +63,8 @@ def check_references(read: ExperimentFile, topo: CampusTopo) -> None:
         raise InvalidInput(problems)
 
 
-def _find_everywhere(experiment: Experiment, topo: CampusTopo) -> Iterator[Finding]:
-    trials = count_points(experiment) * len(experiment.policies) * experiment.repetitions
+def _find_everywhere(experiment: document.Experiment, topo: CampusTopo) -> Iterator[Finding]:
+    trials = plan.count_points(experiment) * len(experiment.policies) * experiment.repetitions
     if trials > MAX_TRIALS:
         yield ("sweep",), f"makes {trials} trials; expected at most {MAX_TRIALS}"
         return
@@ -102,19 +72,19 @@ def _find_everywhere(experiment: Experiment, topo: CampusTopo) -> Iterator[Findi
     yield from base
     if any(place[0] in ("sweep", "cases") for place, _ in base):
         return
-    for point in list_points(experiment):
+    for point in plan.list_points(experiment):
         try:
-            found = list(_Document(experiment_at(experiment, point), topo).find())
+            found = list(_Document(plan.experiment_at(experiment, point), topo).find())
         except InvalidInput as error:
             found = [(place_of(problem.field), problem.cause) for problem in error.problems]
         new = (finding for finding in found if finding not in base)
         yield from ((_find_setting(experiment, point, place), cause) for place, cause in new)
 
 
-def _find_setting(experiment: Experiment, point: Point, place: Place) -> Place:
+def _find_setting(experiment: document.Experiment, point: plan.Point, place: Place) -> Place:
     """Return where the document sets the value at a place of a combination."""
-    for key, (setting, _) in settings_at(experiment, point).items():
-        target = find_target(experiment, key)
+    for key, (setting, _) in plan.settings_at(experiment, point).items():
+        target = plan.find_target(experiment, key)
         if all(one == other for one, other in zip(target, place, strict=False)):
             return setting
     return place
@@ -124,7 +94,7 @@ def _walk(value: object, place: Place = ()) -> Iterator[tuple[Place, object]]:
     """Yield each value of a document with its place."""
     yield place, value
     members: Iterable[tuple[Any, object]] = ()
-    if isinstance(value, Part):
+    if isinstance(value, document.Part):
         fields = type(value).model_fields
         members = ((field.alias or name, getattr(value, name)) for name, field in fields.items())
     elif isinstance(value, Mapping):
@@ -141,11 +111,11 @@ class _Document:
     :ivar names: known names of each kind.
     """
 
-    def __init__(self, experiment: Experiment, topo: CampusTopo) -> None:
+    def __init__(self, experiment: document.Experiment, topo: CampusTopo) -> None:
         self.experiment, self.topo = experiment, topo
         self.steps = {step.name: step for step in experiment.steps}
         self.flows = {flow.name: flow for flow in experiment.flows}
-        self.swept = swept_values(experiment)
+        self.swept = plan.swept_values(experiment)
         compute = experiment.configuration.get("compute")
         hosts = [dtn for campus in topo.campuses.values() for dtn in campus.dtns]
         self.names: Mapping[str, Collection[str]] = {
@@ -156,7 +126,7 @@ class _Document:
             "circuit": topo.circuits,
             "circuit or path": [*topo.circuits, *topo.paths],
             "flow": self.flows,
-            "flow or event": find_targets(experiment),
+            "flow or event": plan.find_targets(experiment),
             "figure": experiment.figures,
             "swept value": self.swept,
             "compute site": compute if isinstance(compute, Mapping) else (),
@@ -165,7 +135,7 @@ class _Document:
     def find(self) -> Iterator[Finding]:
         """Yield place and cause of each problem."""
         for place, part in _walk(self.experiment):
-            if isinstance(part, Part):
+            if isinstance(part, document.Part):
                 for where, cause in (*self._find_in_names(part), *self._find_in(part, place)):
                     yield (*place, *where), cause
         yield from self._find_in_keys()
@@ -174,7 +144,7 @@ class _Document:
         yield from self._find_shared_circuits()
         yield from self._find_circle()
 
-    def _find_in_names(self, part: Part) -> Iterator[Finding]:
+    def _find_in_names(self, part: document.Part) -> Iterator[Finding]:
         for field, kind in NAMES.get(type(part), {}).items():
             key = type(part).model_fields[field].alias or field
             for place, name in _walk(getattr(part, field), (key,)):
@@ -198,40 +168,40 @@ class _Document:
         if name not in self.names[kind]:
             yield place, absent(kind, name, self.names[kind])
 
-    def _find_in(self, part: Part, place: Place) -> Iterator[Finding]:
+    def _find_in(self, part: document.Part, place: Place) -> Iterator[Finding]:
         """Yield the problems of a part other than unknown names; their places are relative to it."""
         match part:
-            case FlowEntry():
+            case document.FlowEntry():
                 yield from self._find_in_flow(part)
-            case Load():
+            case document.Load():
                 yield from self._find_wrong_rate(part.rate, 0.0)
-            case LinkSetting():
+            case document.LinkSetting():
                 yield from self._find_wrong_rate(part.rate, MIN_RATE)
                 if place[0] == "links":
                     yield from self._find_unknown("circuit or path", str(place[1]), ())
-            case Moment():
+            case document.Moment():
                 yield from self._find_obstacle(part)
-            case Figure():
+            case document.Figure():
                 yield from _find_wrong_quantities(part, {("paper",): part.paper})
-            case RatioCheck():
+            case document.RatioCheck():
                 yield from (one for name in part.ratio for one in self._find_mixed(name, ()))
-            case ValueCheck():
+            case document.ValueCheck():
                 yield from self._find_mixed(part.value, ())
                 bounds: dict[Place, object] = {("between", row): one for row, one in enumerate(part.between)}
                 figure = self.experiment.figures.get(part.value)
                 yield from _find_wrong_quantities(figure, {**bounds, ("paper",): part.paper})
-            case OrderCheck():
+            case document.OrderCheck():
                 yield from (one for name in part.figures for one in self._find_mixed(name, (part.over,)))
                 if len(self.swept.get(part.over or "", "ab")) < 2:
                     yield ("over",), "has one value; expected at least two"
-            case Plot(y=str(name)):
+            case document.Plot(y=str(name)):
                 yield from self._find_mixed(name, (*part.where, part.x, part.by))
                 points: dict[Place, object] = {
                     ("paper", row, "y"): one.y for row, one in enumerate(part.paper)
                 }
                 yield from _find_wrong_quantities(self.experiment.figures.get(name), points)
 
-    def _find_in_flow(self, entry: FlowEntry) -> Iterator[Finding]:
+    def _find_in_flow(self, entry: document.FlowEntry) -> Iterator[Finding]:
         template = self.experiment.catalog.get(entry.template)
         if (entry.protocol or (template and template.protocol)) == "udp":
             if entry.rate is None:
@@ -243,7 +213,7 @@ class _Document:
             built = f"{entry.window / self.topo.scale:.0f} B as built (scale {self.topo.scale:g})"
             yield ("window",), f"is {built}; expected at least {MIN_WINDOW} B"
         ends = f"{entry.origin!r} and {entry.destination!r}"
-        between = paths_between(self.topo, entry.origin, entry.destination)
+        between = plan.paths_between(self.topo, entry.origin, entry.destination)
         if not between and {entry.origin, entry.destination} <= {*self.names["campus or host"]}:
             yield ("to",), f"no path joins {ends}"
         if between and entry.path in self.topo.paths and entry.path not in between:
@@ -254,14 +224,14 @@ class _Document:
             built = f"{format_rate(rate / self.topo.scale)} as built (scale {self.topo.scale:g})"
             yield ("rate",), f"is {built}; expected {format_rate(least)} to {format_rate(MAX_RATE)}"
 
-    def _find_obstacle(self, moment: Moment) -> Iterator[Finding]:
+    def _find_obstacle(self, moment: document.Moment) -> Iterator[Finding]:
         """Yield why a moment cannot come."""
         step = self.steps.get(moment.of)
         if step is None:
             yield (), absent("flow or event", moment.of, self.steps)
         elif moment.what in OF_TESTS and self.experiment.measuring.given.get("throughput", 1.0) is None:
             yield (), f"never comes: measuring.throughput is null, so nothing is {moment.what}"
-        elif isinstance(step, Event):
+        elif isinstance(step, document.Event):
             if moment.what in OF_FLOWS or (moment.what in OF_TESTS and step.load is None):
                 yield (), f"never comes: {moment.of!r} is an event; expected begins or ends"
             elif moment.what in AFTER_END and step.lasts is None and step.until is None:
@@ -279,7 +249,7 @@ class _Document:
         changed: set[str] = set()
         for row, event in enumerate(self.experiment.events):
             if event.link is not None and event.link.path in (None, *self.topo.paths):
-                circuit = event.link.name or narrowest_circuit(self.topo, str(event.link.path))
+                circuit = event.link.name or plan.narrowest_circuit(self.topo, str(event.link.path))
                 if circuit in changed:
                     yield ("events", row, "link"), f"another event changes circuit {circuit!r}, too"
                 changed.add(circuit)
@@ -304,16 +274,18 @@ class _Document:
         return "events", [event.name for event in self.experiment.events].index(step)
 
 
-def _list_awaited(moment: Moment | None) -> list[tuple[str, str]]:
+def _list_awaited(moment: document.Moment | None) -> list[tuple[str, str]]:
     if moment is None:
         return []
     return [(moment.of, "end" if moment.what in AFTER_END else "start")]
 
 
-def _find_wrong_quantities(figure: Figure | None, quantities: Mapping[Place, object]) -> Iterator[Finding]:
+def _find_wrong_quantities(
+    figure: document.Figure | None, quantities: Mapping[Place, object]
+) -> Iterator[Finding]:
     for place, quantity in quantities.items():
         try:
             if figure is not None and quantity is not None:
-                parse_quantity(quantity, figure.unit)
+                document.parse_quantity(quantity, figure.unit)
         except ValueError as error:
             yield place, str(error)

@@ -157,7 +157,7 @@ def judge(check: Check, experiment: Experiment, observed: Observed) -> Verdict:
         check.check, Outcome.CANNOT_SAY, _describe(check), "nothing", paper, discrepancy=check.discrepancy
     )
     try:
-        found = _JUDGES[type(check)](check, experiment, observed)
+        found = _JUDGES[type(check)](_Run(experiment, observed), check)
     except _MissingError as error:
         return replace(verdict, doubt=str(error))
     outcome = Outcome.HELD if found.is_held else Outcome.NOT_HELD
@@ -172,26 +172,114 @@ def _describe(check: Check) -> str:
     return text.strip("{}\n") or check.check
 
 
-def _read_values(
-    name: str, experiment: Experiment, observed: Observed, where: Mapping[str, Scalar] = FrozenMap()
-) -> dict[int, float]:
-    """Return a figure by repetition.
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Experiment and what a run of it observed."""
 
-    :raises _MissingError: if a repetition has no value.
-    """
-    figure = experiment.figures[name]
-    samples = sample_figure(observed, figure, where)
-    known = {one.trial.repetition: one.value for one in samples if one.value is not None}
-    if len(samples) < experiment.repetitions:
-        raise _MissingError(f"of {name} {len(samples)} of {experiment.repetitions} repetitions are complete")
-    if missing := [one.trial for one in samples if one.value is None]:
-        numbers = ", ".join(str(trial.repetition) for trial in missing)
-        cause = _find_cause(observed.tables(missing[0]), figure.flow)
-        raise _MissingError(f"{name} has no value in repetition {numbers}{cause}")
-    return known
+    experiment: Experiment
+    observed: Observed
+
+    def read_values(self, name: str, where: Mapping[str, Scalar] = FrozenMap()) -> dict[int, float]:
+        """Return a figure by repetition.
+
+        :raises _MissingError: if a repetition has no value.
+        """
+        figure, repetitions = self.experiment.figures[name], self.experiment.repetitions
+        samples = sample_figure(self.observed, figure, where)
+        known = {one.trial.repetition: one.value for one in samples if one.value is not None}
+        if len(samples) < repetitions:
+            raise _MissingError(f"of {name} {len(samples)} of {repetitions} repetitions are complete")
+        if missing := [one.trial for one in samples if one.value is None]:
+            numbers = ", ".join(str(trial.repetition) for trial in missing)
+            cause = _find_cause(self.observed.tables(missing[0]), figure.flow)
+            raise _MissingError(f"{name} has no value in repetition {numbers}{cause}")
+        return known
+
+    def judge_ratio(self, check: RatioCheck) -> _Judgement:
+        """Compare the geometric mean of the ratios of repetitions with the bounds."""
+        over, under = map(self.read_values, check.ratio)
+        pairs = [(over[repetition], under[repetition]) for repetition in over]
+        if any(one <= 0 or other <= 0 for one, other in pairs):
+            raise _MissingError("a figure is 0, so there is no ratio")
+        middle, interval = mean_ratio(pairs)
+        shown = "" if interval is None else f" ({format_interval(interval, None)})"
+        return _judge_bounds(middle, interval, check.between, f"{middle:.3g}{shown}")
+
+    def judge_value(self, check: ValueCheck) -> _Judgement:
+        """Compare the median with the bounds: of times as measured, of all others at full scale."""
+        figure = self.experiment.figures[check.value]
+        summary = summarise(list(self.read_values(check.value).values()))
+        full = full_scale_factor(figure, self.experiment, self.observed.info)
+        if summary is None or (full is None and figure.unit is Unit.BYTES):
+            raise _MissingError(f"{check.value} has no value at full scale")
+        factor = 1.0 if full is None or figure.unit is Unit.SECONDS else full
+        low, high = (None if one is None else parse_quantity(one, figure.unit) for one in check.between)
+        interval = summary.interval
+        if interval is not None:
+            interval = Interval(interval.low * factor, interval.high * factor)
+        found = format_quantity(summary.median, figure.unit)
+        if full is not None and full != 1:
+            found += f" ({format_quantity(summary.median * full, figure.unit)} at full scale)"
+        return _judge_bounds(summary.median * factor, interval, (low, high), found)
+
+    def judge_order(self, check: OrderCheck) -> _Judgement:
+        """Compare the medians of neighbours."""
+        if check.over is None:
+            values = {name: self.read_values(name) for name in check.figures}
+        else:
+            over, name = check.over, check.figures[0]
+            swept = swept_values(self.experiment)[over]
+            values = {str(value): self.read_values(name, {over: value}) for value in swept}
+        middles = {name: statistics.median(its.values()) for name, its in values.items()}
+        unit = self.experiment.figures[check.figures[0]].unit
+        found = ", ".join(f"{name}: {format_quantity(middle, unit)}" for name, middle in middles.items())
+        pairs = itertools.pairwise(middles.values())
+        is_held = all(one < other if check.trend == "rising" else one > other for one, other in pairs)
+        doubt = _find_overlap([list(its.values()) for its in values.values()]) if is_held else ""
+        return _Judgement(is_held, found, doubt)
+
+    def judge_decisions(self, check: DecisionsCheck) -> _Judgement:
+        """Compare the first decisions about each listed flow with the expected ones."""
+        trials = self.observed.complete({POLICY: "ours"})
+        found = [(trial, _list_unexpected(self.observed.tables(trial), check.decisions)) for trial in trials]
+        differences = [f"{trial.key}: {one}" for trial, unexpected in found for one in unexpected]
+        planned = self.experiment.repetitions * count_points(self.experiment)
+        return _judge_differences(differences, trials, planned)
+
+    def judge_schedule(self, _check: ScheduleCheck) -> _Judgement:
+        """Look for tests that overlapped."""
+        trials = self.observed.complete()
+        rows = [(trial, row) for trial in trials for row in self.observed.tables(trial).events]
+        overlaps = [f"{trial.key}: {row.about}" for trial, row in rows if row.event == OVERLAP]
+        return _judge_differences(overlaps, trials, self.observed.info.planned)
+
+    def judge_repetitions(self, _check: RepetitionsCheck) -> _Judgement:
+        """Compare outcome, path and site of decisions with the first repetition; times and Q differ."""
+        trials = self.observed.complete()
+        first: dict[str, TrialRecord] = {}
+        differences: list[str] = []
+        for trial in trials:
+            other = first.setdefault(trial.key.rpartition(" / ")[0], trial)
+            tables = (self.observed.tables(other), self.observed.tables(trial))
+            for flow in dict.fromkeys(row.flow for one in tables for row in one.decisions):
+                before, after = (_format_turns([turn for _, turn in find_turns(one, flow)]) for one in tables)
+                if before != after:
+                    differences.append(f"{flow}: {before} ({other.key}), but {after} ({trial.key})")
+        return _judge_differences(differences, trials, self.observed.info.planned)
+
+
+_JUDGES: Mapping[type[Check], Callable[[_Run, Any], _Judgement]] = {
+    RatioCheck: _Run.judge_ratio,
+    ValueCheck: _Run.judge_value,
+    OrderCheck: _Run.judge_order,
+    DecisionsCheck: _Run.judge_decisions,
+    ScheduleCheck: _Run.judge_schedule,
+    RepetitionsCheck: _Run.judge_repetitions,
+}
 
 
 def _find_cause(tables: Tables, flow: str | None) -> str:
+    """Return the state and problem of the first flow that did not finish."""
     for row in find_flows(tables, flow):
         if row.state != "finished":
             return f": {row.flow} is {row.state}" + (f" ({row.problem})" if row.problem else "")
@@ -213,49 +301,6 @@ def _judge_bounds(
     return _Judgement(is_held, found, doubt)
 
 
-def _judge_ratio(check: RatioCheck, experiment: Experiment, observed: Observed) -> _Judgement:
-    over, under = (_read_values(name, experiment, observed) for name in check.ratio)
-    pairs = [(over[repetition], under[repetition]) for repetition in over]
-    if any(one <= 0 or other <= 0 for one, other in pairs):
-        raise _MissingError("a figure is 0, so there is no ratio")
-    middle, interval = mean_ratio(pairs)
-    shown = "" if interval is None else f" ({format_interval(interval, None)})"
-    return _judge_bounds(middle, interval, check.between, f"{middle:.3g}{shown}")
-
-
-def _judge_value(check: ValueCheck, experiment: Experiment, observed: Observed) -> _Judgement:
-    figure = experiment.figures[check.value]
-    summary = summarise(list(_read_values(check.value, experiment, observed).values()))
-    full = full_scale_factor(figure, experiment, observed.info)
-    if summary is None or (full is None and figure.unit is Unit.BYTES):
-        raise _MissingError(f"{check.value} has no value at full scale")
-    # Bounds of times are as measured; all others are at full scale.
-    factor = 1.0 if full is None or figure.unit is Unit.SECONDS else full
-    low, high = (None if one is None else parse_quantity(one, figure.unit) for one in check.between)
-    interval = summary.interval and Interval(summary.interval.low * factor, summary.interval.high * factor)
-    found = format_quantity(summary.median, figure.unit)
-    if full is not None and full != 1:
-        found += f" ({format_quantity(summary.median * full, figure.unit)} at full scale)"
-    return _judge_bounds(summary.median * factor, interval, (low, high), found)
-
-
-def _judge_order(check: OrderCheck, experiment: Experiment, observed: Observed) -> _Judgement:
-    if check.over is None:
-        values = {name: _read_values(name, experiment, observed) for name in check.figures}
-    else:
-        values = {
-            str(value): _read_values(check.figures[0], experiment, observed, {check.over: value})
-            for value in swept_values(experiment)[check.over]
-        }
-    middles = {name: statistics.median(its.values()) for name, its in values.items()}
-    unit = experiment.figures[check.figures[0]].unit
-    found = ", ".join(f"{name}: {format_quantity(middle, unit)}" for name, middle in middles.items())
-    pairs = itertools.pairwise(middles.values())
-    is_held = all(before < after if check.trend == "rising" else before > after for before, after in pairs)
-    doubt = _find_overlap([list(its.values()) for its in values.values()]) if is_held else ""
-    return _Judgement(is_held, found, doubt)
-
-
 def _find_overlap(values: Sequence[Sequence[float]]) -> str:
     """Return the doubt whether neighbours differ."""
     intervals = [summary.interval for summary in map(summarise, values) if summary is not None]
@@ -265,16 +310,6 @@ def _find_overlap(values: Sequence[Sequence[float]]) -> str:
         if one.low <= other.high and other.low <= one.high:
             return "intervals of neighbours overlap"
     return ""
-
-
-def _judge_decisions(check: DecisionsCheck, experiment: Experiment, observed: Observed) -> _Judgement:
-    trials = observed.complete({POLICY: "ours"})
-    differences = [
-        f"{trial.key}: {difference}"
-        for trial in trials
-        for difference in _list_unexpected(observed.tables(trial), check.decisions)
-    ]
-    return _judge_differences(differences, trials, experiment.repetitions * count_points(experiment))
 
 
 def _list_unexpected(tables: Tables, decisions: Sequence[ExpectedDecision]) -> Iterator[str]:
@@ -299,13 +334,6 @@ def _format_turns(turns: Sequence[Turn]) -> str:
     return ", ".join(map(str, turns)) or "no decision"
 
 
-def _judge_schedule(_check: ScheduleCheck, _experiment: Experiment, observed: Observed) -> _Judgement:
-    trials = observed.complete()
-    rows = [(trial, row) for trial in trials for row in observed.tables(trial).events]
-    overlaps = [f"{trial.key}: {row.about}" for trial, row in rows if row.event == OVERLAP]
-    return _judge_differences(overlaps, trials, observed.info.planned)
-
-
 def _judge_differences(differences: Sequence[str], trials: Sequence[TrialRecord], planned: int) -> _Judgement:
     """Return a judgement that one difference decides, and only all trials confirm."""
     if differences:
@@ -313,28 +341,3 @@ def _judge_differences(differences: Sequence[str], trials: Sequence[TrialRecord]
     if not trials or len(trials) < planned:
         raise _MissingError(f"{len(trials)} of {planned} trials are complete")
     return _Judgement(True, "so in the only trial" if len(trials) == 1 else f"so in all {len(trials)} trials")
-
-
-def _judge_repetitions(_check: RepetitionsCheck, _experiment: Experiment, observed: Observed) -> _Judgement:
-    """Judge only outcome, path and site: times and Q differ."""
-    trials = observed.complete()
-    first: dict[str, TrialRecord] = {}
-    differences: list[str] = []
-    for trial in trials:
-        other = first.setdefault(trial.key.rpartition(" / ")[0], trial)
-        tables = (observed.tables(other), observed.tables(trial))
-        for flow in dict.fromkeys(row.flow for one in tables for row in one.decisions):
-            before, after = (_format_turns([turn for _, turn in find_turns(one, flow)]) for one in tables)
-            if before != after:
-                differences.append(f"{flow}: {before} ({other.key}), but {after} ({trial.key})")
-    return _judge_differences(differences, trials, observed.info.planned)
-
-
-_JUDGES: Mapping[type[Check], Callable[[Any, Experiment, Observed], _Judgement]] = {
-    RatioCheck: _judge_ratio,
-    ValueCheck: _judge_value,
-    OrderCheck: _judge_order,
-    DecisionsCheck: _judge_decisions,
-    ScheduleCheck: _judge_schedule,
-    RepetitionsCheck: _judge_repetitions,
-}
