@@ -11,6 +11,7 @@ Times are processor times of this process.
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.summary import Summary, table
-from measurement.health import documents
 from measurement.health.choosing import mutually
 from measurement.health.model import Pair
 from measurement.health.planning import Limits, least, plan, rounds
@@ -29,6 +29,7 @@ from measurement.health.running import Running
 from measurement.health.running import run as run_round
 from measurement.health.scoring import Score, scores
 from measurement.instances import Instance
+from measurement.model import from_json, to_json
 from measurement.probes.findings import Report, RoundTrips, TrainFound, Widened
 from measurement.probes.orders import Order, Sandwich, Train
 
@@ -121,9 +122,10 @@ def _round(seed: int) -> dict[str, Any]:
     how = Running(trains_at_once=8)
     shell, record = _timed(lambda: asyncio.run(run_round(whole, listed, _at_once(random.Random(seed)), how)))
     scoring, health = _timed(lambda: scores(record.found))
-    record = replace(record, scores=health)
-    writing, text = _timed(lambda: documents.to_text(record))
-    reading, again = _timed(lambda: documents.from_text(text))
+    scored = (replace(one, score=health.get(one.pair)) for one in record.pairs)
+    record = replace(record, pairs=tuple(scored))
+    writing, text = _timed(lambda: json.dumps(to_json(record)))
+    reading, again = _timed(lambda: from_json(RoundRecord, json.loads(text)))
     assert again == record
     choosing, chosen = _timed(lambda: mutually(record.scores, CHOSEN))
     times = {

@@ -31,11 +31,10 @@ class Document(Part):
 D = TypeVar("D", bound=Document)
 
 
-def read(text: str | bytes, model: type[D], kind: str, version: int) -> D:
-    """A document that may have been written by anybody.
+def parsed(text: str | bytes) -> Mapping[str, object]:
+    """Return the JSON object of a text that anybody may have written.
 
-    :raises ValueError: if it is too large, no JSON, of another kind or version, or a field is wrong; it names
-        the fields.
+    :raises ValueError: if it is too large, or no JSON object.
     """
     if len(text) > LARGEST:
         raise ValueError(f"document: more than {LARGEST} bytes")
@@ -43,13 +42,18 @@ def read(text: str | bytes, model: type[D], kind: str, version: int) -> D:
         data = from_json(text, allow_inf_nan=False)
     except ValueError as error:
         raise ValueError(f"document: is no JSON: {error}") from None
-    return checked(data, model, kind, version)
-
-
-def checked(data: object, model: type[D], kind: str, version: int) -> D:
-    """As :func:`read`, of JSON that is already data."""
     if not isinstance(data, Mapping):
         raise ValueError("document: is no JSON object")
+    return data
+
+
+def read(text: str | bytes, model: type[D], kind: str, version: int) -> D:
+    """A document that may have been written by anybody.
+
+    :raises ValueError: if it is too large, no JSON, of another kind or version, or a field is wrong; it names
+        the fields.
+    """
+    data = parsed(text)
     if data.get("kind") != kind:
         raise ValueError(f"kind: {str(data.get('kind'))[:40]!r} is not {kind!r}")
     if data.get("version") != version:

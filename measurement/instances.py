@@ -5,6 +5,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from measurement.model import sparse_schema
+
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
 
 PORT = 8650
 """Where an instance's probe agent listens, TCP for orders and tests, UDP for probes."""
@@ -29,6 +35,10 @@ class Instance:
     zone: str = ""
     cores: float | None = None
     memory: int | None = None
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
+        return sparse_schema(source, handler, "port")
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):

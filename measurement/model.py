@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from measurement.errors import InvalidValue
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -60,6 +62,40 @@ def _object_schema(kind: Any) -> CoreSchema:
         core_schema.typed_dict_schema(fields),
         serialization=core_schema.plain_serializer_function_ser_schema(kind._asdict),
     )
+
+
+def sparse_schema(kind: Any, handler: Any, *always: str) -> CoreSchema:
+    """Return how a dataclass is written without the fields that have their default.
+
+    :param always: fields that are written all the same.
+    """
+    from pydantic_core import core_schema
+
+    optional = [one for one in fields(kind) if one.name not in always]
+    defaults = {one.name: one.default for one in optional if one.default is not MISSING}
+    defaults |= {one.name: one.default_factory() for one in optional if one.default_factory is not MISSING}
+
+    def write(value: Any, write_all: Any) -> dict[str, Any]:
+        same = {name for name, default in defaults.items() if getattr(value, name) == default}
+        return {name: part for name, part in write_all(value).items() if name not in same}
+
+    return {**handler(kind), "serialization": core_schema.wrap_serializer_function_ser_schema(write)}
+
+
+def headed_schema(schema: CoreSchema, *head: str) -> CoreSchema:
+    """Return a schema of documents that must say what they are, although a value has it as default.
+
+    :param head: the fields that say it.
+    """
+    from pydantic_core import core_schema
+
+    def check(data: Any) -> Any:
+        missing = [name for name in head if isinstance(data, Mapping) and name not in data]
+        if missing:
+            raise ValueError("\n".join(f"{name}: is required" for name in missing))
+        return data
+
+    return core_schema.no_info_before_validator_function(check, schema)
 
 
 class PathKey(NamedTuple):
@@ -201,6 +237,8 @@ def origin_of(source: str) -> str:
     return source if found is None else found[1].lower()
 
 
+STRICT = {"extra": "forbid"}
+"""``__pydantic_config__`` of a value whose document has no other keys than its fields."""
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
@@ -224,14 +262,17 @@ def to_json(value: object, kind: Any = None) -> Any:
 def from_json(kind: type[T], data: object) -> T:
     """Return the value that :func:`to_json` wrote.
 
-    :raises ValueError: for data that are no value of this type; one line that names each wrong field.
+    :raises InvalidValue: for data that are no value of this type; one line that names each wrong field, and
+        the code of the first problem.
     """
     from pydantic import ValidationError
 
     try:
         value: T = type_adapter(kind).validate_python(data)
     except ValidationError as error:
-        raise ValueError("; ".join(list_problems(error))) from None
+        cause = error.errors(include_url=False, include_input=False)[0].get("ctx", {}).get("error")
+        code = cause.code if isinstance(cause, InvalidValue) else "invalid"
+        raise InvalidValue("; ".join(list_problems(error)), code) from None
     return value
 
 
@@ -254,7 +295,7 @@ def _problem_line(problem: Any, whole: str) -> str:
     if problem["type"] != "value_error":
         return f"{field or whole}: {problem['msg']}"
     cause = str(problem["ctx"]["error"])  # raised by the value itself, whose text names the field
-    return f"{field}: {cause}" if field else cause
+    return f"{field}: {cause}" if field and not cause.startswith(f"{field}:") else cause
 
 
 def finite(value: Any) -> Any:

@@ -8,7 +8,7 @@ from adon.brought import SUFFIX, Brought
 from adon.errors import NotFound
 from adon.evaluations.reading import DocumentFile, parse
 from measurement.evaluation.run import Run
-from measurement.evaluation.run_json import from_json
+from measurement.model import from_json
 
 _BROUGHT = Brought("built-in evaluation", "adon.evaluations")
 names, text = _BROUGHT.names, _BROUGHT.text
@@ -30,8 +30,7 @@ def reference(name: str) -> Run:
     """
     if not has_reference(name):
         raise NotFound("reference of the evaluation", name)
-    found: Run = from_json(json.loads(_BROUGHT.folder.joinpath(_reference(name)).read_text("utf-8")))
-    return found
+    return from_json(Run, json.loads(_BROUGHT.folder.joinpath(_reference(name)).read_text("utf-8")))
 
 
 def has_reference(name: str) -> bool:

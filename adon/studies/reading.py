@@ -13,9 +13,10 @@ from adon.placement.model import placement_from_json
 from adon.studies.model import MOST_TITLE, Study, StudyKind
 from adon.studies.packing import written
 from adon.units import format_count, format_duration, format_rate
-from measurement.evaluation.run_json import from_json as evaluation_from_json
-from measurement.health.documents import from_json as round_from_json
-from measurement.snapshot.documents import from_json as snapshot_from_json
+from measurement.evaluation.run import Run
+from measurement.health.record import RoundRecord
+from measurement.model import from_json
+from measurement.snapshot.model import Snapshot
 
 Json = Mapping[str, Any]
 
@@ -71,7 +72,7 @@ def told_of(kind: StudyKind, document: Json) -> Told:
 
 
 def _round(document: Json) -> Told:
-    record = round_from_json(document)
+    record = from_json(RoundRecord, document)
     known = [one.total for one in record.scores.values() if one.total is not None]
     parts = [f"{len(record.found)} of {format_count(len(record.planned), 'pair')}"]
     if known:
@@ -88,7 +89,7 @@ def _round(document: Json) -> Told:
 
 
 def _snapshot(document: Json) -> Told:
-    snapshot = snapshot_from_json(document)
+    snapshot = from_json(Snapshot, document)
     count = len(snapshot.instances)
     parts = [f"{len(snapshot.rates)} of {format_count(count * (count - 1), 'rate')}"]
     if snapshot.rates:
@@ -110,7 +111,7 @@ def _placement(document: Json) -> Told:
 
 
 def _evaluation(document: Json) -> Told:
-    run = evaluation_from_json(document)
+    run = from_json(Run, document)
     found = run.results()
     failed = sum(run.failures().values())
     paths, nodes = format_count(len(found.paths), "path"), format_count(len(run.nodes), "node")

@@ -13,8 +13,7 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import replace
 
-from measurement.health.model import Found
-from measurement.health.record import RoundRecord
+from measurement.health.record import PairResult, RoundRecord
 from measurement.health.scoring import Score
 
 DIGITS = 7
@@ -25,14 +24,10 @@ DECIMALS = 4
 
 def in_short(record: RoundRecord) -> RoundRecord:
     """A round without its samples; in short it stays as it is."""
-    return replace(
-        record,
-        found={pair: _found(one) for pair, one in record.found.items()},
-        scores={pair: _score(one) for pair, one in record.scores.items()},
-    )
+    return replace(record, pairs=tuple(map(_pair, record.pairs)))
 
 
-def _found(one: Found) -> Found:
+def _pair(one: PairResult) -> PairResult:
     return replace(
         one,
         icmp=_means(one.icmp),
@@ -41,6 +36,7 @@ def _found(one: Found) -> Found:
         connect=_mean(one.connect),
         tcp=_mean(one.tcp),
         throughput=tuple(_short(value) for value in one.throughput),
+        score=None if one.score is None else _score(one.score),
     )
 
 

@@ -50,7 +50,8 @@ def run_of(name: str) -> Run:
     :raises InvalidInput: for a file that is none; it names the field.
     """
     from apps.evaluation import logfile
-    from measurement.evaluation.run_json import from_json
+    from measurement.evaluation.run import Run
+    from measurement.model import from_json
 
     file = Path(name)
     if os.path.isdir(file):  # noqa: PTH112 - Path.is_dir raises for some names
@@ -58,7 +59,7 @@ def run_of(name: str) -> Run:
     if not os.path.isfile(file):  # noqa: PTH113 - as above
         return reference_of(name)
     try:
-        found: Run = from_json(json.loads(file.read_text("utf-8")))
+        found = from_json(Run, json.loads(file.read_text("utf-8")))
     except UnicodeDecodeError:
         raise InvalidInput.of(name, "is not UTF-8 text") from None
     except json.JSONDecodeError as error:

@@ -84,7 +84,7 @@ def run(
         _start(out, text, found, plan, bench, quiet=json_)
     done = _finished(out, text, found)
     if submit:
-        from measurement.evaluation.run_json import to_json
+        from measurement.model import to_json
 
         hand_in(ctx, EVALUATION, to_json(done))
     _tell(out, found, done, json_=json_)
@@ -222,7 +222,7 @@ def _finished(out: Path, text: str, found: DocumentFile) -> Run:
     from apps.evaluation import logfile
     from apps.evaluation.report import page
     from apps.evaluation.source import Source
-    from measurement.evaluation.run_json import to_json
+    from measurement.model import to_json
 
     run = logfile.read(out)
     write(out / logfile.RUN, json.dumps(to_json(run), indent=1, ensure_ascii=False) + "\n", "--out")

@@ -12,8 +12,8 @@ from measurement.evaluation.blueprint import Blueprint
 from measurement.evaluation.consistency import catalogue_of
 from measurement.evaluation.document import AtOnce, Design, Document
 from measurement.evaluation.run import Run
-from measurement.evaluation.run_json import to_json
 from measurement.evaluation.wording import name, shown_unit, table
+from measurement.model import to_json
 
 SHOWN_TURNS = 3
 

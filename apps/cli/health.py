@@ -44,7 +44,7 @@ def show(
     """A round: what was found, what was not, and the health of its pairs, the unhealthiest first."""
     record = the_round(file, rounds)
     if json_:
-        from measurement.health.documents import to_json
+        from measurement.model import to_json
 
         print_json(to_json(record))
         return

@@ -57,7 +57,7 @@ def network(instances: Path, measured: Path, *, hose: bool) -> tuple[tuple[Machi
     from adon.config.instances import load_instances
     from adon.placement.completion import assume_hoses
     from adon.placement.model import Machine
-    from measurement.snapshot.documents import loads
+    from measurement.snapshot.model import loads
 
     with told("--instances", whole=True):
         machines = tuple(Machine.of(one) for one in load_instances(instances).listed)

@@ -42,7 +42,7 @@ def hand_in(ctx: typer.Context, kind: str, document: dict[str, Any]) -> None:
 def hand_in_round(ctx: typer.Context, record: RoundRecord) -> None:
     """Likewise, a round of health; its samples stay here."""
     from adon.studies.rounds import in_short
-    from measurement.health.documents import to_json
+    from measurement.model import to_json
 
     hand_in(ctx, ROUND, to_json(in_short(record)))
 
@@ -118,20 +118,20 @@ def _document(kind: str, file: Path) -> dict[str, Any]:
     :raises InvalidInput: if that is no document of this kind.
     """
     from adon.studies import packing
+    from adon.studies.rounds import in_short
+    from measurement.health.history import read
+    from measurement.model import to_json
 
     try:
-        if kind != ROUND:
-            return packing.read(file.read_bytes())
-        from adon.studies.rounds import in_short
-        from measurement.health.documents import to_json
-        from measurement.health.history import read
-
-        return to_json(in_short(read(file)))
+        found: dict[str, Any] = (
+            to_json(in_short(read(file))) if kind == ROUND else packing.read(file.read_bytes())
+        )
     except OSError as error:
         raise InvalidInput.of("file", f"{file}: {error.strerror}") from None
     except ValueError as error:
         text = str(error).removeprefix(f"{file}: ")
         raise InvalidInput.of("file", f"{file}: {text}") from None
+    return found
 
 
 @app.command("delete")

@@ -28,7 +28,6 @@ from apps.collector.studies import Studies
 from measurement.anomaly.threshold import Threshold
 from measurement.archive import Appended
 from measurement.errors import ArchiveError, LeaseLost
-from measurement.health.documents import to_json
 from measurement.health.history import History
 from measurement.health.judging import REMEMBERED, Judged
 from measurement.health.path_metrics import FIRED, of_paths
@@ -38,7 +37,7 @@ from measurement.health.record import RoundRecord
 from measurement.health.renewing import Asking, health_round
 from measurement.health.running import Running
 from measurement.instances import Instance
-from measurement.model import Series
+from measurement.model import Series, to_json
 from measurement.probes.client import Agent
 from measurement.probes.connections import Connect
 from measurement.probes.key import read_key

@@ -45,7 +45,7 @@ class AgentBench:
             return self._failed(test, at, f"no answer of the agent of {test.path.one}")
         except ValueError as error:
             return self._failed(test, at, str(error))
-        return Sample(test.number, test.path, at, value, iteration=test.iteration)
+        return Sample(test.number, *test.path, at, value, iteration=test.iteration)
 
     async def _asked(self, test: Test) -> Report:
         order = Order(self.places[test.path.other].instance, (probe_of(self.probing, self.duration),))
@@ -57,4 +57,4 @@ class AgentBench:
 
     @staticmethod
     def _failed(test: Test, at: float, why: str) -> Sample:
-        return Sample(test.number, test.path, at, None, " ".join(why.split()), test.iteration)
+        return Sample(test.number, *test.path, at, None, " ".join(why.split()), test.iteration)

@@ -55,8 +55,8 @@ class Bench:
         try:
             value = self._value(test)
         except TestFailedError as error:
-            return Sample(test.number, test.path, at, None, str(error), test.iteration)
-        return Sample(test.number, test.path, at, value, iteration=test.iteration)
+            return Sample(test.number, *test.path, at, None, str(error), test.iteration)
+        return Sample(test.number, *test.path, at, value, iteration=test.iteration)
 
     def _value(self, test: Test) -> float:
         one, other = self.places[test.path.one], self.places[test.path.other]

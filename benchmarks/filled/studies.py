@@ -15,13 +15,11 @@ from adon.studies.reading import study_of
 from adon.studies.rounds import in_short
 from apps.collector.studies import Studies
 from measurement.archive import Archive
-from measurement.evaluation.run_json import to_json as evaluation_to_json
-from measurement.health.documents import to_json as round_to_json
 from measurement.health.model import Found, Pair
 from measurement.health.record import RoundRecord
 from measurement.health.scoring import scores
 from measurement.instances import Instance
-from measurement.snapshot.documents import to_json as snapshot_to_json
+from measurement.model import to_json
 from measurement.snapshot.model import Snapshot
 
 INSTANCES, ZONES, ROUNDS = 30, 5, 4
@@ -40,15 +38,15 @@ def study(file: Path, at: float, seed: int) -> None:
 def _documents(at: float, chance: random.Random) -> Iterator[tuple[StudyKind, dict[str, Any]]]:
     for number in range(ROUNDS):
         record = _round(at - HOUR_S * number, chance)
-        yield StudyKind.HEALTH_ROUND, round_to_json(in_short(record))
+        yield StudyKind.HEALTH_ROUND, to_json(in_short(record))
     names = [one.name for one in record.instances]
     rates = {pair: chance.uniform(50e6, 1e9) for pair in _pairs(names)}
-    yield StudyKind.SNAPSHOT, snapshot_to_json(Snapshot(at, tuple(names), rates))
+    yield StudyKind.SNAPSHOT, to_json(Snapshot(at, tuple(names), rates))
     for method, seconds in zip(
         (Method.EXACT, Method.GREEDY, Method.RANDOM), (60.0, 75.0, 140.0), strict=True
     ):
         yield StudyKind.PLACEMENT, placement_to_json(_placed(at, method, seconds, names))
-    yield StudyKind.EVALUATION, evaluation_to_json(reference("nectar"))
+    yield StudyKind.EVALUATION, to_json(reference("nectar"))
 
 
 def _pairs(names: list[str]) -> list[Pair]:
@@ -70,7 +68,7 @@ def _round(at: float, chance: random.Random) -> RoundRecord:
             tcp=(rtt,),
             throughput=(rate,),
         )
-    return RoundRecord(at, at + 60.0, instances, tuple(found), found, scores=scores(found))
+    return RoundRecord.of(at, at + 60.0, instances, tuple(found), found, scores=scores(found))
 
 
 def _placed(at: float, method: Method, seconds: float, names: list[str]) -> Placement:

@@ -2,7 +2,7 @@
 
 ::
 
-    {"run": {...}}                 the first: the run without results, as in run_json
+    {"run": {...}}                 the first: the run without results, as it is kept
     {"sample": {...}}              what came of one test
     {"note": {"at", "text"}}       what else happened
     {"ended": {"at", "text": ""}}  the last, if it was not interrupted
@@ -21,34 +21,27 @@ from typing import Any
 
 from measurement.errors import InvalidValue, locate
 from measurement.evaluation.run import Note, Run, Sample
-from measurement.evaluation.run_json import (
-    from_json,
-    note_from_json,
-    note_to_json,
-    sample_from_json,
-    sample_to_json,
-    to_json,
-)
+from measurement.model import from_json, to_json
 
 
 def opening(run: Run) -> str:
     """The first line."""
-    return _line("run", to_json(replace(run, samples=(), notes=(), ended=None)))
+    return _line("run", to_json(replace(run, paths=(), samples=(), notes=(), ended=None)))
 
 
 def sample_line(sample: Sample) -> str:
     """The line of a test."""
-    return _line("sample", sample_to_json(sample))
+    return _line("sample", to_json(sample))
 
 
 def note_line(note: Note) -> str:
     """The line of a note."""
-    return _line("note", note_to_json(note))
+    return _line("note", to_json(note))
 
 
 def ending(at: float) -> str:
     """The last line."""
-    return _line("ended", note_to_json(Note(at, "")))
+    return _line("ended", to_json(Note(at, "")))
 
 
 def whole_lines(text: str) -> str:
@@ -65,7 +58,7 @@ def read(text: str) -> Run:
     if not lines:
         raise InvalidValue("line 1: is missing", "missing")
     with _in_line(1):
-        run = from_json(_entry(lines[0], "run")[1])
+        run = from_json(Run, _entry(lines[0], "run")[1])
     samples: list[Sample] = []
     notes: list[Note] = []
     ended = None
@@ -74,11 +67,11 @@ def read(text: str) -> Run:
             kind, data = _entry(line, "sample", "note", "ended")
             match kind:
                 case "sample":
-                    samples.append(sample_from_json(data))
+                    samples.append(from_json(Sample, data))
                 case "note":
-                    notes.append(note_from_json(data))
+                    notes.append(from_json(Note, data))
                 case _:
-                    ended = note_from_json(data).at
+                    ended = from_json(Note, data).at
     return replace(run, samples=tuple(samples), notes=tuple(notes), ended=ended)
 
 

@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from measurement.health import documents
 from measurement.health.judging import AllTolerances
 from measurement.health.markers import Marker, Tolerance
 from measurement.health.model import Pair
 from measurement.health.record import RoundRecord
+from measurement.model import from_json, type_adapter
 
 ENDING = ".json.gz"
 TOLERANCES = f"tolerances{ENDING}"
@@ -64,7 +64,7 @@ class History:
         file = self.folder / f"{name_of(record)}{ENDING}"
         if file.exists():
             raise ValueError(f"began: {file} is a round that began then")
-        _write(file, documents.to_text(record))
+        _write(file, type_adapter(RoundRecord).dump_json(record))
         return file
 
     def tolerances(self) -> AllTolerances:
@@ -88,7 +88,9 @@ class History:
         ]
         _write(
             self.folder / TOLERANCES,
-            json.dumps({"format": _FORMAT, "version": 1, "pairs": [one for one in pairs if len(one) > 2]}),
+            json.dumps(
+                {"format": _FORMAT, "version": 1, "pairs": [one for one in pairs if len(one) > 2]}
+            ).encode(),
         )
 
 
@@ -105,7 +107,7 @@ def read(file: Path) -> RoundRecord:
     :raises OSError: if it cannot be read.
     """
     try:
-        return documents.from_text(_text(file))
+        return from_json(RoundRecord, json.loads(_text(file)))
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
 
@@ -120,12 +122,12 @@ def _text(file: Path) -> bytes:
         raise ValueError(f"is not whole: {error}") from error
 
 
-def _write(file: Path, text: str) -> None:
+def _write(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=ENDING)
     try:
         with os.fdopen(handle, "wb") as beside:
-            beside.write(gzip.compress(text.encode(), compresslevel=6, mtime=0))
+            beside.write(gzip.compress(content, compresslevel=6, mtime=0))
         Path(name).replace(file)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from measurement.health.markers import Tolerances, adapted, fired
 from measurement.health.model import Found, Pair
 from measurement.health.orders import joined
-from measurement.health.record import RoundRecord
+from measurement.health.record import PairResult, RoundRecord
 from measurement.health.scoring import scores
 from measurement.health.weighing import Weights
 
@@ -54,7 +54,9 @@ def judged(
             fires[pair] = these
         if past:
             known[pair] = adapted(these, known.get(pair, {}))
-    return Judged(replace(record, scores=scores(record.found, weights), fired=fires), known)
+    health = scores(record.found, weights)
+    pairs = (replace(one, score=health.get(one.pair), fired=fires.get(one.pair, ())) for one in record.pairs)
+    return Judged(replace(record, pairs=tuple(pairs)), known)
 
 
 def _own(record: RoundRecord, pair: Pair) -> Found:
@@ -92,14 +94,17 @@ def _last(pair: Pair, before: Sequence[RoundRecord]) -> RoundRecord | None:
 
 def carried_over(record: RoundRecord, before: Sequence[RoundRecord]) -> RoundRecord:
     """The round with the latest known throughput of each pair that has none of its own, and is alive."""
-    found, carried, by_transfer = dict(record.found), set(record.carried), set(record.by_transfer)
-    for pair, its in record.found.items():
-        last = None if its.throughput or its.timed_out else _last(pair, before)
-        if last is not None:
-            found[pair] = replace(its, throughput=last.found[pair].throughput)
-            carried.add(pair)
-            by_transfer |= {pair} & last.by_transfer
-    return replace(record, found=found, carried=frozenset(carried), by_transfer=frozenset(by_transfer))
+    return replace(record, pairs=tuple(_with_throughput(one, before) for one in record.pairs))
+
+
+def _with_throughput(one: PairResult, before: Sequence[RoundRecord]) -> PairResult:
+    """Return a pair's result with its latest known throughput, if it has none and the pair is alive."""
+    needs_none = not one.reached or one.throughput or one.found.timed_out
+    last = None if needs_none else _last(one.pair, before)
+    if last is None:
+        return one
+    known = last.by_pair[one.pair]
+    return replace(one, throughput=known.throughput, throughput_by=known.throughput_by, carried=True)
 
 
 def together(light: RoundRecord, loading: RoundRecord) -> RoundRecord:
@@ -107,15 +112,19 @@ def together(light: RoundRecord, loading: RoundRecord) -> RoundRecord:
     found = dict(light.found)
     for pair, its in loading.found.items():
         found[pair] = joined(found[pair], its) if pair in found else its
-    return replace(
-        light,
-        ended=max(light.ended, loading.ended),
-        planned=tuple(dict.fromkeys((*light.planned, *loading.planned))),
-        found=found,
+    return RoundRecord.of(
+        light.began,
+        max(light.ended, loading.ended),
+        light.instances,
+        (*light.planned, *loading.planned),
+        found,
+        light.profile,
         by_transfer=light.by_transfer | loading.by_transfer,
         translated=light.translated | loading.translated,
         from_other_side=light.from_other_side | loading.from_other_side,
         verified={**light.verified, **loading.verified},
         failures=(*light.failures, *loading.failures),
         interrupted=light.interrupted or loading.interrupted,
+        scores=light.scores,
+        fired=light.fired,
     )

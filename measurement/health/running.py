@@ -103,7 +103,7 @@ async def run(
     found = dict(work.found)
     for pair, rates in by_transfer.items():
         found[pair] = replace(found.get(pair, Found()), throughput=rates)
-    return RoundRecord(
+    return RoundRecord.of(
         began,
         max(began, clock()),
         tuple(instances),

@@ -21,9 +21,14 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from measurement.health.model import Found, Pair, Round
 from measurement.health.weighing import Weights
+from measurement.model import sparse_schema
+
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
 
 _Value = Callable[[Found], float | None]
 
@@ -57,6 +62,10 @@ class Score:
     parts: Mapping[Part, float] = field(default_factory=dict)
     timed_out: bool = False
     missing: tuple[str, ...] = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
+        return sparse_schema(source, handler)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ import pytest
 from typer.testing import CliRunner
 
 from apps.cli.main import app
-from measurement.health import documents
 from measurement.health.history import History
 from measurement.health.judging import judged
 from measurement.health.model import Pair
 from measurement.health.profiles import mesh
 from measurement.health.record import RoundRecord
+from measurement.model import from_json
 from tests.measurement.health.rounds import instances, whole
 from tests.measurement.probes.running import run_agents
 
@@ -41,7 +41,7 @@ def kept(tmp_path: Path) -> RoundRecord:
     history = History(tmp_path / "rounds")
     before: list[RoundRecord] = []
     for hour, of in enumerate((first, second), 1):
-        record = RoundRecord(3600.0 * hour, 3600.0 * hour + 5, ZONED, mesh("abc"), of)
+        record = RoundRecord.of(3600.0 * hour, 3600.0 * hour + 5, ZONED, mesh("abc"), of)
         before.append(judged(record, before).record)
         history.keep(before[-1])
     return before[-1]
@@ -54,7 +54,7 @@ def test_the_latest_round_is_shown_the_unhealthiest_first(adon, kept: RoundRecor
     rows = [line.split() for line in done.output.splitlines() if line.startswith(("a ", "b ", "c "))]
     assert rows[0][:2] == ["a", "c"]
     assert "exceed" not in rows[1]
-    assert documents.from_json(json.loads(adon("show", "--json").stdout)) == kept
+    assert from_json(RoundRecord, json.loads(adon("show", "--json").stdout)) == kept
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_a_server_is_gone_after_its_test_with_all_it_started(tmp_path: Path) -> 
 
 
 def number_of(test: Test) -> Sample:
-    return Sample(test.number, test.path, float(test.number), 1.0)
+    return Sample(test.number, *test.path, float(test.number), 1.0)
 
 
 @pytest.mark.parametrize("at_once", AtOnce)

@@ -15,7 +15,7 @@ from measurement.health.judging import judged
 from measurement.health.model import Found, Indicator, Pair
 from measurement.health.profiles import mesh
 from measurement.health.record import Failure, ProbeKind, RoundRecord
-from tests.measurement.health.rounds import found, instances
+from tests.measurement.health.rounds import changed, found, instances
 from tests.support.refusals import refused
 
 NAMES = ("b1", "a1", "a2", "b2", "c1")
@@ -38,13 +38,13 @@ def a_round(hour: int = 1) -> RoundRecord:
         if pair.source != "c1"
     }
     of[DEAD] = Found(silent=frozenset(Indicator))
-    record = RoundRecord(3600.0 * hour, 3600.0 * hour + 9, listed, mesh(NAMES), of)
+    record = RoundRecord.of(3600.0 * hour, 3600.0 * hour + 9, listed, mesh(NAMES), of)
     return judged(record, []).record
 
 
 @pytest.fixture(scope="module")
 def whole() -> str:
-    record = replace(
+    record = changed(
         a_round(),
         verified={Pair("a1", "a2"): (1.1e8, 1.1e8)},
         failures=(Failure(Pair("c1", "a1"), ProbeKind.LIGHT, "c1: <b>gone</b>"),),
@@ -80,7 +80,7 @@ def test_whom_to_take_where_fewer_are_known() -> None:
     assert chosen is not None
     assert len(chosen.best.instances) == 3, "c1 told nothing"
     assert chosen.best.health >= chosen.worst.health
-    nobody = replace(a_round(), found={}, scores={}, fired={})
+    nobody = changed(a_round(), found={}, scores={}, fired={})
     assert selection(nobody, "a1", 8) is None
     assert selection(nobody, None, 8) is None
     with refused(ValueError):

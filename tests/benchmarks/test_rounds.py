@@ -65,7 +65,7 @@ def test_the_report_tells_what_was_compared():
 def record(rates: dict[Pair, float], verified: dict[Pair, float] | None = None) -> RoundRecord:
     found = {pair: Found(icmp={64: (1 / rate,)}, throughput=(rate,)) for pair, rate in rates.items()}
     transfers = {pair: (rate, rate) for pair, rate in (verified or {}).items()}
-    return RoundRecord(0.0, 1.0, INSTANCES, tuple(PAIRS), found, verified=transfers)
+    return RoundRecord.of(0.0, 1.0, INSTANCES, tuple(PAIRS), found, verified=transfers)
 
 
 RATES = {pair: float(number) for number, pair in enumerate(PAIRS, 1)}

@@ -9,7 +9,7 @@ import pytest
 from adon.errors import NotFound
 from adon.studies.model import StudyKind
 from apps.dashboard.instances import evaluation_page, health_page, placement_page
-from measurement.health.documents import to_json as round_to_json
+from measurement.model import to_json
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import parts, text
 from tests.studies.documents import AT, a_round, id_of, several
@@ -55,7 +55,7 @@ def test_the_latest_round_is_shown_unless_another_is_asked_for(visiting: Visitin
     told = said(health_page.live(visiting("researcher")))
     assert "19 of" in told
     assert "icmp and udp" in told
-    earlier = id_of(StudyKind.HEALTH_ROUND, round_to_json(a_round(AT - 3600.0, 1.2)))
+    earlier = id_of(StudyKind.HEALTH_ROUND, to_json(a_round(AT - 3600.0, 1.2)))
     assert earlier in said(health_page.live(visiting(query={"study": earlier})))
 
 

@@ -12,12 +12,15 @@ from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.policy import Policy
 from measurement.anomaly.threshold import Threshold
 from measurement.anomaly.watch import Watch
+from measurement.evaluation.run import Note, Run, Sample
+from measurement.health.record import RoundRecord
 from measurement.model import Measurement, Observation, Series, from_json, to_json
 from measurement.notify.outbox import outbox_from_json, outbox_to_json
 from measurement.notify.subscription import Subscription
+from measurement.snapshot.model import Snapshot
 
 STORED = json.loads((Path(__file__).parents[1] / "data" / "stored_documents.json").read_text())
-KINDS = [Measurement, Observation, Alarm, Subscription]
+KINDS = [Measurement, Observation, Alarm, Subscription, RoundRecord, Run, Sample, Note, Snapshot]
 LIMITS = {Series("al2s", "mu", "osu", "throughput"): Threshold(low=4e7)}
 
 

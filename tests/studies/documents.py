@@ -11,14 +11,12 @@ from adon.studies.model import StudyKind
 from adon.studies.reading import study_of
 from measurement.evaluation.results import Path
 from measurement.evaluation.run import Reference, Run, Sample
-from measurement.evaluation.run_json import to_json as evaluation_to_json
-from measurement.health.documents import to_json as round_to_json
 from measurement.health.markers import Fired, Marker
 from measurement.health.model import Found, Indicator, Pair
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.health.scoring import scores
 from measurement.instances import Instance
-from measurement.snapshot.documents import to_json as snapshot_to_json
+from measurement.model import to_json
 from measurement.snapshot.model import Bottleneck, Snapshot
 
 AT = 1_760_000_000.0
@@ -46,7 +44,7 @@ def a_round(at: float = AT, worse: float = 1.0) -> RoundRecord:
     silent, lost = Pair("c1", "a1"), Pair("c1", "a2")
     known = {pair: found(pair, worse) for pair in pairs if pair not in (silent, lost)}
     known[silent] = Found(silent=frozenset({Indicator.ICMP, Indicator.UDP}))
-    return RoundRecord(
+    return RoundRecord.of(
         at,
         at + 42.0,
         tuple(Instance(name, f"10.0.0.{number}", zone=ZONES[name]) for number, name in enumerate(NAMES, 1)),
@@ -91,10 +89,10 @@ def an_evaluation(name: str = "first", factor: float = 1.0) -> Run:
     samples = [
         Sample(
             number * 3 + place,
-            path,
+            *path,
             AT + number * 60 + place,
             value * factor * (1 + 0.05 * math.sin(number)) if (number, place) != (3, 1) else None,
-            "" if (number, place) != (3, 1) else "connection refused",
+            None if (number, place) != (3, 1) else "connection refused",
             number,
         )
         for number in range(10)
@@ -111,17 +109,17 @@ def an_evaluation(name: str = "first", factor: float = 1.0) -> Run:
         AT + 700,
         7,
         30,
-        tuple(samples),
+        samples=tuple(samples),
     )
 
 
 def documents() -> dict[StudyKind, dict[str, Any]]:
     """One of each kind."""
     return {
-        StudyKind.HEALTH_ROUND: round_to_json(a_round()),
-        StudyKind.SNAPSHOT: snapshot_to_json(a_snapshot()),
+        StudyKind.HEALTH_ROUND: to_json(a_round()),
+        StudyKind.SNAPSHOT: to_json(a_snapshot()),
         StudyKind.PLACEMENT: placement_to_json(a_placement()),
-        StudyKind.EVALUATION: evaluation_to_json(an_evaluation()),
+        StudyKind.EVALUATION: to_json(an_evaluation()),
     }
 
 
@@ -131,10 +129,10 @@ def several() -> list[tuple[StudyKind, dict[str, Any]]]:
     times = {Method.EXACT: 25.0, Method.GREEDY: 40.0, Method.RANDOM: 61.0, Method.ROUND_ROBIN: 55.0}
     runs = [an_evaluation(), an_evaluation("second", 0.7), reference("nectar")]
     return [
-        *((StudyKind.HEALTH_ROUND, round_to_json(one)) for one in rounds),
-        (StudyKind.SNAPSHOT, snapshot_to_json(a_snapshot())),
+        *((StudyKind.HEALTH_ROUND, to_json(one)) for one in rounds),
+        (StudyKind.SNAPSHOT, to_json(a_snapshot())),
         *((StudyKind.PLACEMENT, placement_to_json(a_placement(*one))) for one in times.items()),
-        *((StudyKind.EVALUATION, evaluation_to_json(one)) for one in runs),
+        *((StudyKind.EVALUATION, to_json(one)) for one in runs),
     ]
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from adon.studies.model import StudyKind
-from measurement.evaluation.run_json import to_json as evaluation_to_json
+from measurement.model import to_json
 from tests.studies.documents import an_evaluation, id_of
 from tests.support.web_world import DECISION
 
-RUN = id_of(StudyKind.EVALUATION, evaluation_to_json(an_evaluation()))
+RUN = id_of(StudyKind.EVALUATION, to_json(an_evaluation()))
 PATHS = (
     "/",
     "/new",

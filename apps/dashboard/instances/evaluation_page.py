@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dash import Dash, html
 from dash.development.base_component import Component
 
@@ -19,8 +21,8 @@ from apps.figures import evaluation as figures
 from measurement.evaluation.answers import Answer, answers
 from measurement.evaluation.document import Analysing, Document
 from measurement.evaluation.run import Run
-from measurement.evaluation.run_json import from_json
 from measurement.evaluation.wording import name, shown_unit, table
+from measurement.model import from_json
 
 PATH = "/evaluations"
 PREFIX = "evaluations"
@@ -39,7 +41,7 @@ def show(here: Visit) -> Component:
 
 def live(here: Visit) -> Component:
     """The run."""
-    found = opened(here, StudyKind.EVALUATION, from_json)
+    found = opened(here, StudyKind.EVALUATION, partial(from_json, Run))
     if found is None:
         says = (
             "No evaluation is kept. Run one with `adon evaluate run`, and hand it in: "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from dash import Dash, Input, Output, State, html, no_update
@@ -21,11 +22,12 @@ from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 from apps.figures import health as figures
 from measurement.health.choosing import Chosen, mutually, towards
-from measurement.health.documents import from_json
 from measurement.health.model import Found, Pair
 from measurement.health.record import RoundRecord
 from measurement.health.scoring import Part, around
+from measurement.model import from_json
 
+_ROUND = partial(from_json, RoundRecord)
 PATH = "/instances"
 PREFIX = "instances"
 MAP = "instances-map"
@@ -46,7 +48,7 @@ PARTS = {
 
 def show(here: Visit) -> Component:
     """The heading, which round, which pair, whom to choose."""
-    found = opened(here, StudyKind.HEALTH_ROUND, from_json)
+    found = opened(here, StudyKind.HEALTH_ROUND, _ROUND)
     lead = "How well each reaches each other, from 0 (dead) to 1, and whom to take for a job."
     head = ui.head("Health of instances", lead, ui.link("Placements", "/placements"))
     if found is None:
@@ -79,7 +81,7 @@ def _counts(known: int) -> list[tuple[str, str]]:
 
 def live(here: Visit) -> Component:
     """The round."""
-    found = opened(here, StudyKind.HEALTH_ROUND, from_json)
+    found = opened(here, StudyKind.HEALTH_ROUND, _ROUND)
     if found is None:
         return ui.card(
             None,
@@ -210,7 +212,7 @@ def _history(
         if read > HISTORY_BYTES:
             break
         same = one.id == found.study.id
-        record = found.value if same else READ.value(here.client.study(one.id), from_json)
+        record = found.value if same else READ.value(here.client.study(one.id), _ROUND)
         score = record.scores.get(pair)
         at = datetime.fromtimestamp(record.began, here.zone)
         points.append((at, None if score is None else score.total))

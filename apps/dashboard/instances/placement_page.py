@@ -16,7 +16,7 @@ from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
-from measurement.snapshot.documents import from_json as snapshot_from_json
+from measurement.model import from_json
 from measurement.snapshot.model import Snapshot
 
 PATH = "/placements"
@@ -127,7 +127,7 @@ def _snapshot(placed: Placement, here: Visit) -> Snapshot | None:
     """The snapshot that it was placed over, if that is kept."""
     for one in here.client.studies(StudyKind.SNAPSHOT.value, READ):
         if abs(one.at - placed.snapshot_at) < 1e-3:
-            return snapshot_from_json(here.client.study(one.id).document)
+            return from_json(Snapshot, here.client.study(one.id).document)
     return None
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from measurement.evaluation.results import Measured, Path, Results
+from measurement.evaluation.run import PathResult
 
 NODES = ("MEB-np", "MEB-qh2", "Monash01", "qld", "sa")
 LOCAL = "Local Machine"
@@ -25,3 +28,8 @@ TABLE_V = Results(
         for other, cell in zip(NODES[-len(row) :], row, strict=True)
     },
 )
+
+
+def stated_paths(results: Mapping[Path, Measured]) -> tuple[PathResult, ...]:
+    """Results that a report states, as a run has them."""
+    return tuple(PathResult(*path, its.mean, its.deviation, its.count) for path, its in results.items())

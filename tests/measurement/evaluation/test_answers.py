@@ -13,6 +13,7 @@ from measurement.evaluation.answers import Answer, answers
 from measurement.evaluation.document import Analysis, Answering, Conclusions, Document
 from measurement.evaluation.results import Measured, Path
 from measurement.evaluation.run import Run, Sample
+from tests.measurement.evaluation.nectar import stated_paths
 
 NECTAR = builtins.document("nectar").value()
 TABLE = builtins.reference("nectar")
@@ -61,9 +62,9 @@ def run(values: dict[Path, list[float | None]], **more: object) -> Run:
     samples: list[Sample] = []
     for path, its in values.items():
         for value in its:
-            failure = "refused" if value is None else ""
-            samples.append(Sample(len(samples), path, float(len(samples)), value, failure))
-    given = {"samples": tuple(samples), "stated": {}, "planned": len(samples), **more}
+            failure = "refused" if value is None else None
+            samples.append(Sample(len(samples), *path, float(len(samples)), value, failure))
+    given = {"samples": tuple(samples), "paths": (), "planned": len(samples), **more}
     return replace(TABLE, nodes=("a", "b"), clients=("u",), **given)
 
 
@@ -119,15 +120,15 @@ def test_a_path_without_a_deviation_is_steady_and_one_with_one_value_is_not_know
 
 
 def test_at_the_bound_a_path_is_variable() -> None:
-    stated = {Path("u", "a"): Measured(10e6, 2e6, 9), Path("u", "b"): Measured(10e6, 1.99e6, 9)}
-    found = answer(Analysis.STABILITY, replace(run({}), stated=stated))
+    stated = stated_paths({Path("u", "a"): Measured(10e6, 2e6, 9), Path("u", "b"): Measured(10e6, 1.99e6, 9)})
+    found = answer(Analysis.STABILITY, replace(run({}), paths=stated))
     assert facts(found.found, "u", "a", "b")[0] == ["1", "2", "0.2", "u", "a"]
 
 
 @pytest.mark.parametrize(("mean", "alike"), [(90e6, True), (89e6, False)])
 def test_nodes_are_alike_within_a_share_of_the_best(mean: float, alike: bool) -> None:
-    stated = {Path("u", "a"): Measured(100e6, 1e6, 9), Path("u", "b"): Measured(mean, 1e6, 9)}
-    found = answer(Analysis.SPEED_TO_CLIENT, replace(run({}), stated=stated), "u").found
+    stated = stated_paths({Path("u", "a"): Measured(100e6, 1e6, 9), Path("u", "b"): Measured(mean, 1e6, 9)})
+    found = answer(Analysis.SPEED_TO_CLIENT, replace(run({}), paths=stated), "u").found
     assert (["10 %", "b"] in facts(found, "u", "a", "b")) is alike
     assert (["b", "89 Mbps"] in facts(found, "u", "a", "b")) is not alike
 

@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.evaluation import log
-from measurement.evaluation.results import Path
 from measurement.evaluation.run import Note, Reference, Run, Sample
 from tests.support.refusals import refused
 
 RUN = Run("r", Reference("d", 1, "aa"), "tcp-transfer-bit-speed", "bit/s", ("a", "b"), (), 5.0, None, 1, 3)
 SAMPLES = (
-    Sample(0, Path("a", "b"), 10.0, 4e6),
-    Sample(1, Path("a", "a"), 11.5, None, "connection refused: ümlaut\nline"),
-    Sample(2, Path("b", "b"), 12.25, 0.0, iteration=1),
+    Sample(0, "a", "b", 10.0, 4e6),
+    Sample(1, "a", "a", 11.5, None, "connection refused: ümlaut\nline"),
+    Sample(2, "b", "b", 12.25, 0.0, iteration=1),
 )
 NOTE = Note(13.0, "the power failed")
 LINES = (log.opening(RUN), *map(log.sample_line, SAMPLES), log.note_line(NOTE), log.ending(14.0))
@@ -51,7 +50,7 @@ def test_a_log_that_was_cut_off_anywhere_is_what_was_whole(at: int) -> None:
         ([LINES[0], LINES[0]], "unknown-key", ""),
         ([LINES[0], '{"sample": {"number": 0}}\n'], "invalid", "one"),
         ([LINES[0], LINES[1], LINES[1]], "duplicate", ""),
-        ([LINES[0], '{"sample": 5}\n'], "invalid", "run"),
+        ([LINES[0], '{"sample": 5}\n'], "invalid", "value"),
     ],
 )
 def test_what_is_no_log_is_refused(lines: list[str], code: str, field: str) -> None:

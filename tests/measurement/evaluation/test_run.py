@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.evaluation import run_json
 from measurement.evaluation.results import Measured, Path
 from measurement.evaluation.run import Reference, Run, Sample
-from tests.measurement.evaluation.nectar import TABLE_V
+from measurement.model import from_json, to_json
+from tests.measurement.evaluation.nectar import TABLE_V, stated_paths
 from tests.support.refusals import refused
 
 NODES, CLIENTS = ("a", "b"), ("u",)
@@ -28,7 +28,7 @@ def run(*samples: Sample, **more: Any) -> Run:
 
 
 def sample(number: int, path: Path, value: float | None, **more: Any) -> Sample:
-    return Sample(number, path, float(number), value, "" if value is not None else "refused", **more)
+    return Sample(number, *path, float(number), value, None if value is not None else "refused", **more)
 
 
 def test_failures_are_kept_and_are_no_values() -> None:
@@ -41,8 +41,8 @@ def test_failures_are_kept_and_are_no_values() -> None:
     assert found.series() == {PATHS[1]: (4.0, 8.0)}
     assert found.failures() == {PATHS[1]: 1, PATHS[2]: 1}
     assert found.results().paths == {PATHS[1]: Measured(6.0, statistics.stdev([4, 8]), 2)}
-    assert found.paths == (PATHS[2], PATHS[1])
-    paths = {(one["one"], one["other"]): one for one in run_json.to_json(found)["paths"]}
+    assert [one.path for one in found.paths] == [PATHS[2], PATHS[1]]
+    paths = {(one["one"], one["other"]): one for one in to_json(found)["paths"]}
     assert paths["u", "a"] == {
         "one": "u",
         "other": "a",
@@ -51,6 +51,14 @@ def test_failures_are_kept_and_are_no_values() -> None:
         "count": 0,
         "failed": 1,
     }
+
+
+def test_what_is_given_of_a_path_with_samples_is_what_they_amount_to() -> None:
+    given = run(
+        sample(0, PATHS[1], 4.0),
+        paths=stated_paths({PATHS[1]: Measured(9.0, 0.0), PATHS[0]: Measured(1.0, 0.0)}),
+    )
+    assert given.results().paths == {PATHS[0]: Measured(1.0, 0.0), PATHS[1]: Measured(4.0, 0.0, 1)}
 
 
 def test_what_was_interrupted_is_not_complete() -> None:
@@ -70,11 +78,11 @@ def test_a_report_without_samples_is_a_run_too() -> None:
         None,
         None,
         0,
-        stated=TABLE_V.paths,
+        paths=stated_paths(TABLE_V.paths),
     )
     assert stated.results() == TABLE_V
     assert stated.complete
-    assert run_json.from_json(json.loads(json.dumps(run_json.to_json(stated)))) == stated
+    assert from_json(Run, json.loads(json.dumps(to_json(stated)))) == stated
 
 
 @pytest.mark.parametrize(
@@ -82,7 +90,6 @@ def test_a_report_without_samples_is_a_run_too() -> None:
     [
         ([sample(3, PATHS[1], 1.0), sample(3, PATHS[2], 1.0)], {}, "duplicate"),
         ([sample(0, Path("a", "x"), 1.0)], {}, "unknown-name"),
-        ([sample(0, PATHS[1], 1.0)], {"stated": {PATHS[1]: Measured(1, 0)}}, "duplicate"),
     ],
 )
 def test_runs_that_contradict_themselves_are_refused(
@@ -99,9 +106,9 @@ def runs(draw: st.DrawFn) -> Run:
     for number in range(count):
         value = draw(st.none() | st.floats(0, 1e11))
         at = draw(st.integers(0, 4_000_000_000_000_000)) / 1e6
-        failure = "" if value is not None else draw(st.text(min_size=1, max_size=9))
+        failure = None if value is not None else draw(st.text(min_size=1, max_size=9))
         whole.append(
-            Sample(number, draw(st.sampled_from(PATHS)), at, value, failure, draw(st.integers(0, 3)))
+            Sample(number, *draw(st.sampled_from(PATHS)), at, value, failure, draw(st.integers(0, 3)))
         )
     return run(
         *whole,
@@ -113,7 +120,7 @@ def runs(draw: st.DrawFn) -> Run:
 
 @given(runs())
 def test_what_is_written_is_read_back(found: Run) -> None:
-    again = run_json.from_json(json.loads(json.dumps(run_json.to_json(found))))
+    again = from_json(Run, json.loads(json.dumps(to_json(found))))
     assert [one.value for one in again.samples] == [one.value for one in found.samples]
     assert [one.at for one in again.samples] == pytest.approx([one.at for one in found.samples], abs=1e-6)
     assert (again.name, again.began, again.conditions, again.results()) == (
@@ -137,9 +144,11 @@ def test_what_is_written_is_read_back(found: Run) -> None:
 )
 def test_files_that_are_none_are_refused_by_field(change: dict[str, Any], field: str) -> None:
     with refused(ValueError, field):
-        run_json.from_json({**run_json.to_json(run(sample(0, PATHS[1], 1.0))), **change})
+        from_json(Run, {**to_json(run(sample(0, PATHS[1], 1.0))), **change})
 
 
 def test_a_series_is_in_the_order_of_time_whatever_the_log_s() -> None:
-    found = run(Sample(0, PATHS[1], 9.0, 1.0), Sample(1, PATHS[1], 3.0, 2.0), Sample(2, PATHS[1], 6.0, 3.0))
+    found = run(
+        Sample(0, *PATHS[1], 9.0, 1.0), Sample(1, *PATHS[1], 3.0, 2.0), Sample(2, *PATHS[1], 6.0, 3.0)
+    )
     assert found.series() == {PATHS[1]: (2.0, 3.0, 1.0)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -67,6 +68,15 @@ def rounds(draw: st.DrawFn, most: int = 5) -> Round:
     return {pair: draw(founds()) for pair in probed}
 
 
+OF = ("began", "ended", "instances", "planned", "found", "profile", "by_transfer", "carried", "translated")
+OF += ("from_other_side", "verified", "failures", "interrupted", "scores", "fired")
+
+
+def changed(record: RoundRecord, **changes: Any) -> RoundRecord:
+    """Return a record with other values of some parameters of :meth:`RoundRecord.of`."""
+    return RoundRecord.of(**{name: getattr(record, name) for name in OF} | changes)
+
+
 def instances(names: Iterable[str], zone: str = "") -> tuple[Instance, ...]:
     """So many machines that nobody will call."""
     return tuple(Instance(name, f"192.0.2.{number}", zone=zone) for number, name in enumerate(names, 1))
@@ -80,7 +90,7 @@ def records(draw: st.DrawFn) -> RoundRecord:
     planned = tuple(Pair(one, other) for one in names for other in names if one != other)
     some = st.sets(st.sampled_from(sorted(of)))
     health = scores(of)
-    return RoundRecord(
+    return RoundRecord.of(
         began=1e9,
         ended=1e9 + draw(st.floats(0, 1e4)),
         instances=instances(names, draw(st.sampled_from(["", "us-east-1a"]))),

@@ -230,7 +230,7 @@ class TestDataSets:
         def at(hour: int, carried: bool = False) -> RoundRecord:
             of = {pair: found(chance.uniform(0.01, 0.1), chance.uniform(1e8, 1e9)) for pair in mesh(names)}
             kept = frozenset(of) if carried else frozenset()
-            record = RoundRecord(hour, hour, instances(names), mesh(names), of, carried=kept)
+            record = RoundRecord.of(hour, hour, instances(names), mesh(names), of, carried=kept)
             return judged(record, []).record
 
         one, two, three = at(1), at(2), at(3, carried=True)
@@ -248,7 +248,7 @@ class TestDataSets:
         def at(hour: int, *without: Pair) -> RoundRecord:
             of = {pair: found(chance.uniform(0.01, 0.1), chance.uniform(1e8, 1e9)) for pair in mesh("abcd")}
             of |= {pair: replace(of[pair], udp={}, sandwich=()) for pair in without}
-            return judged(RoundRecord(hour, hour, instances("abcd"), mesh("abcd"), of), []).record
+            return judged(RoundRecord.of(hour, hour, instances("abcd"), mesh("abcd"), of), []).record
 
         data = of_rounds([at(1, Pair("a", "b")), at(2)])
         assert (len(data.observed), data.left_out) == (11, 1)

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.health import documents
 from measurement.health.history import History, read
 from measurement.health.judging import carried_over, due, judged, together
 from measurement.health.markers import Marker, Tolerance
 from measurement.health.model import Found, Indicator, Pair, Round
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.health.scoring import Part
-from tests.measurement.health.rounds import found, instances, records
+from measurement.model import to_json
+from tests.measurement.health.rounds import changed, found, instances, records
 from tests.support.refusals import refused
 
 A_B, B_A = Pair("a", "b"), Pair("b", "a")
@@ -30,7 +30,7 @@ GONE = Found(silent=frozenset(Indicator))
 
 
 def at(hour: float, of: Round, carried: frozenset[Pair] = frozenset()) -> RoundRecord:
-    return RoundRecord(hour * HOUR, hour * HOUR, instances("ab"), (A_B, B_A), of, carried=carried)
+    return RoundRecord.of(hour * HOUR, hour * HOUR, instances("ab"), (A_B, B_A), of, carried=carried)
 
 
 BOTH = {A_B: replace(found(), icmp={64: (0.009, 0.010, 0.011)}), B_A: found()}
@@ -96,7 +96,7 @@ class TestProbedAgain:
         assert due(at(2, {A_B: LIGHT, B_A: LIGHT}), [at(1, BOTH)], max_age) == pairs
 
     def test_how_a_throughput_was_found_is_carried_over_with_it(self) -> None:
-        before = [replace(at(1, BOTH), by_transfer=frozenset({B_A}))]
+        before = [changed(at(1, BOTH), by_transfer=frozenset({B_A}))]
         got = carried_over(at(2, {A_B: LIGHT, B_A: LIGHT}), before)
         assert (got.carried, got.by_transfer) == ({A_B, B_A}, {B_A})
 
@@ -112,7 +112,7 @@ class TestProbedAgain:
 
     def test_two_runs_are_one_round(self) -> None:
         failure = Failure(B_A, ProbeKind.TRAIN, "busy")
-        loading = replace(at(2.5, {A_B: Found(throughput=(7.0,))}), failures=(failure,), planned=(A_B,))
+        loading = changed(at(2.5, {A_B: Found(throughput=(7.0,))}), failures=(failure,), planned=(A_B,))
         got = together(at(2, {A_B: LIGHT, B_A: LIGHT}), loading)
         assert (got.began, got.ended) == (2 * HOUR, 2.5 * HOUR)
         assert got.found[A_B] == replace(LIGHT, throughput=(7.0,))
@@ -122,8 +122,8 @@ class TestProbedAgain:
 
     def test_all_that_the_second_run_says_is_kept(self) -> None:
         ab, ba = frozenset({A_B}), frozenset({B_A})
-        light = replace(at(2, BOTH), translated=ab, from_other_side=ab)
-        loading = replace(
+        light = changed(at(2, BOTH), translated=ab, from_other_side=ab)
+        loading = changed(
             at(2.5, BOTH),
             translated=ba,
             from_other_side=ba,
@@ -173,7 +173,7 @@ class TestHistory:
 
     def test_a_plain_file_is_read_too(self, tmp_path: Path) -> None:
         file = tmp_path / "round.json"
-        file.write_text(documents.to_text(at(1, BOTH)))
+        file.write_text(json.dumps(to_json(at(1, BOTH))))
         assert read(file) == at(1, BOTH)
 
     tolerance = st.builds(Tolerance, st.floats(1, 8), st.floats(0, 1))

@@ -31,7 +31,7 @@ def record(**changes: object) -> RoundRecord:
         "found": {pair: Found(throughput=(1e8, 3e8)) for pair in PAIRS},
         "scores": {pair: Score(0.5) for pair in PAIRS},
     }
-    return RoundRecord(**{**fields, **changes})  # type: ignore[arg-type]
+    return RoundRecord.of(**{**fields, **changes})  # type: ignore[arg-type]
 
 
 def told(of: RoundRecord, throughput: frozenset[PathKey] = frozenset()) -> dict[tuple[PathKey, str], object]:

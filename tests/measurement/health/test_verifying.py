@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from measurement.health.model import Found, Pair
 from measurement.health.record import RoundRecord
 from measurement.health.verifying import Verified, mean_error, verified
-from tests.measurement.health.rounds import instances
+from tests.measurement.health.rounds import changed, instances
 
 A_B, A_C, B_A, C_A = Pair("a", "b"), Pair("a", "c"), Pair("b", "a"), Pair("c", "a")
-RECORD = RoundRecord(
+RECORD = RoundRecord.of(
     0.0,
     1.0,
     instances("abc"),
@@ -37,5 +35,5 @@ def test_errors_do_not_cancel_out() -> None:
 
 
 def test_of_nothing_there_is_no_error() -> None:
-    assert mean_error(replace(RECORD, verified={})) is None
-    assert mean_error(replace(RECORD, verified={A_B: (0.0, 0.0)})) is None
+    assert mean_error(changed(RECORD, verified={})) is None
+    assert mean_error(changed(RECORD, verified={A_B: (0.0, 0.0)})) is None

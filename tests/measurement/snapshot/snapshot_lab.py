@@ -10,10 +10,10 @@ import json
 import sys
 from pathlib import Path
 
+from measurement.model import to_json
 from measurement.probes.client import Agent
 from measurement.probes.key import read_key
 from measurement.probes.train import Shape
-from measurement.snapshot.documents import to_json
 from measurement.snapshot.taking import take
 from measurement.snapshot.wanted import Taking
 from mininet_topos.probe_agents import instances_of, start_agents

@@ -13,7 +13,8 @@ import pytest
 
 from benchmarks.lab import UNSHARE
 from measurement.health.model import Pair
-from measurement.snapshot.documents import from_json
+from measurement.model import from_json
+from measurement.snapshot.model import Snapshot
 from tests.measurement.snapshot.snapshot_lab import HOSE
 from tests.undisturbed import undisturbed
 
@@ -31,7 +32,7 @@ def taken(folder: Path) -> dict[str, Any]:
 
 def carried(told: dict[str, Any]) -> bool:
     """Whether all of it was carried, so that nobody seems to send beside it."""
-    found = from_json(told["snapshot"])
+    found = from_json(Snapshot, told["snapshot"])
     rates = [*found.rates.values(), *found.hoses.values()]
     return found.whole and min(rates) > 0.8 * HOSE and max(found.crossing.values()) < 0.5
 
@@ -40,7 +41,7 @@ def carried(told: dict[str, Any]) -> bool:
 def test_hops_racks_and_hoses_are_found(tmp_path: Path) -> None:
     folders = (tmp_path / str(number) for number in itertools.count())
     told = undisturbed(lambda: taken(next(folders)), carried)
-    found = from_json(told["snapshot"])
+    found = from_json(Snapshot, told["snapshot"])
     assert found.whole, found.missing
     names = [f"r{rack}g{number}" for rack in (0, 1) for number in (0, 1)]
     assert sorted(found.instances) == names

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from measurement.health.model import Pair
 from measurement.snapshot.concurrent import plan
 from measurement.snapshot.crossing import sample
-from measurement.snapshot.documents import dumps, loads
+from measurement.snapshot.model import dumps, loads
 from measurement.snapshot.racks import tree
 from measurement.snapshot.taking import take
 from measurement.snapshot.wanted import Taken, Taking
