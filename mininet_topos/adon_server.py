@@ -27,7 +27,7 @@ from adon.client import Client
 from adon.errors import Unavailable
 from mininet_topos.commands import stop_process, wait_until
 from mininet_topos.isolation import WEB_SOCKET
-from mininet_topos.plain_network import read_plain_topo
+from mininet_topos.plain_network import read_sites
 from mininet_topos.testbed import Testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
 
@@ -190,10 +190,11 @@ def plan_ping(topo: Topo) -> Ping:
         source, destination = (path.addresses[name] for name in path.campuses)
         match = frozenset({f"nw_src={source}", f"nw_dst={destination}"})
         return Ping(path.name, campus.measuring, source, destination, campus.edge, match)
-    network = read_plain_topo(topo)
-    near, far = (next(iter(network.hosts_of(edge).items())) for edge in network.edges[:2])
+    near, far, *_ = read_sites(topo).values()
+    source, its = next(iter(near["hosts"].items()))
+    destination = next(iter(far["hosts"].values()))["address"]
     match = frozenset({"actions=NORMAL"})
-    return Ping("normal forwarding", near[0], near[1].address, far[1].address, network.edges[0], match)
+    return Ping("normal forwarding", source, its["address"], destination, near["edge"], match)
 
 
 def _find_rule(flows: str, match: frozenset[str]) -> str:

@@ -1,10 +1,11 @@
-"""Programs that are run for what they print, one that fails is quoted; waiting for what programs do."""
+"""Run programs for their output, wait for conditions, stop processes."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,56 +14,48 @@ from adon.errors import Unavailable
 
 TIMEOUT = 15.0
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
-"""Of programs like ``tc``; the PATH of a user often lacks them."""
+"""Folders of programs such as ``tc``; they are often missing in the PATH of a user."""
 POLL_INTERVAL = 0.1
-MOST_WORDS, LONGEST_COMMAND, LONGEST_ANSWER = 12, 200, 1000
+LONGEST_COMMAND, LONGEST_ANSWER = 200, 1000
 
 
 def output(
     argv: Sequence[str],
     text: str = "",
     *,
-    told: str | None = None,
+    name: str | None = None,
     timeout: float | None = TIMEOUT,
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    """What a program prints.
+    """Return what a program prints.
 
     :param text: its standard input.
     :param environment: None for ours; the folders of the system's programs are searched in each case.
-    :param told: what messages call it; None for the beginning of its command line.
-    :raises Unavailable: if it fails, with the end of its own words, or takes longer than ``timeout`` seconds.
+    :param name: of the program in messages; None for the beginning of its command line.
+    :raises Unavailable: if it fails, with the end of its message, or takes longer than ``timeout`` seconds.
     """
-    name = beginning(argv) if told is None else told
+    name = name or textwrap.shorten(" ".join(argv), LONGEST_COMMAND, placeholder=" ...")
     try:
-        done = subprocess.run(
+        return subprocess.run(
             argv,
             input=text,
             capture_output=True,
             text=True,
             timeout=timeout,
-            check=False,
+            check=True,
             env=with_system_programs(environment),
-        )
+        ).stdout
     except OSError as error:
         raise Unavailable(f"{name}: {error}") from error
     except subprocess.TimeoutExpired as error:
         raise Unavailable(f"{name}: no answer within {timeout:g} s") from error
-    if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip()
-        raise Unavailable(f"{name}: {said[-LONGEST_ANSWER:]}")
-    return done.stdout
-
-
-def beginning(argv: Sequence[str]) -> str:
-    """A command in messages: of one for a hundred switches the beginning."""
-    whole = " ".join(argv)
-    told = " ".join(argv[:MOST_WORDS])[:LONGEST_COMMAND]
-    return told if told == whole else f"{told} ..."
+    except subprocess.CalledProcessError as error:
+        answer = (error.stderr or error.stdout).strip()
+        raise Unavailable(f"{name}: {answer[-LONGEST_ANSWER:]}") from error
 
 
 def with_system_programs(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """An environment whose PATH ends with :data:`SYSTEM_FOLDERS`.
+    """Return an environment whose PATH ends with :data:`SYSTEM_FOLDERS`.
 
     :param environment: None for ours.
     """
@@ -71,9 +64,9 @@ def with_system_programs(environment: Mapping[str, str] | None = None) -> dict[s
 
 
 def wait_until(condition: Callable[[], bool], timeout: float, interval: float = POLL_INTERVAL) -> bool:
-    """Ask until the condition holds (True) or ``timeout`` seconds have passed (False).
+    """Return True as soon as the condition holds, False after ``timeout`` seconds.
 
-    :param interval: seconds between two times.
+    :param interval: seconds between two evaluations.
     """
     deadline = time.monotonic() + timeout
     while not condition():

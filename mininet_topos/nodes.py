@@ -67,12 +67,8 @@ class Machine(Node):  # type: ignore[misc]
         result = super().config(**params)
         # A userspace datapath passes frames on as it gets them: with offload, without checksums.
         self.cmd("for i in", *self.intfNames(), "; do ethtool -K $i tx off; done")
-        aliases = [
-            f"address add {address} dev {port.name}"
-            for port in self.intfList()
-            for address in port.params.get("aliases", ())
-        ]
-        self.batch("ip", aliases)
+        aliases = ((port, address) for port in self.intfList() for address in port.params.get("aliases", ()))
+        self.batch("ip", [f"address add {address} dev {port.name}" for port, address in aliases])
         self.batch("ip", [f"route replace {destination} via {via}" for destination, via in routes])
         return result
 
@@ -226,14 +222,19 @@ class ManagementBridge(Switch):  # type: ignore[misc]
 
 
 class ShapedLink(Link):  # type: ignore[misc]
-    """A link whose ends at routers and lines have a rate, a delay, a loss and a queue."""
+    """A link whose directions have a rate, a delay, a loss and a queue each.
+
+    :param shapes: of what leaves the first node, and the second; None for no limit.
+    """
 
     netem: bool | None = None
 
-    def __init__(self, node1: Any, node2: Any, shape: LinkShape, **options: Any) -> None:
+    def __init__(
+        self, node1: Any, node2: Any, shapes: tuple[LinkShape | None, LinkShape | None], **options: Any
+    ) -> None:
         super().__init__(node1, node2, **options)
-        for end in (self.intf1, self.intf2):
-            if isinstance(end.node, Line | Router):
+        for end, shape in zip((self.intf1, self.intf2), shapes, strict=True):
+            if shape is not None:
                 end.node.batch("tc", tc_lines(end.name, shape, netem=self.has_netem(end.node)))
 
     @classmethod
@@ -246,21 +247,6 @@ class ShapedLink(Link):  # type: ignore[misc]
             except RuntimeError:
                 ShapedLink.netem = False
         return ShapedLink.netem
-
-
-class DirectedLink(ShapedLink):
-    """A link whose directions have limits of their own.
-
-    :param shapes: of what leaves the first node, and the second; None for no limit.
-    """
-
-    def __init__(
-        self, node1: Any, node2: Any, shapes: tuple[LinkShape | None, LinkShape | None], **options: Any
-    ) -> None:
-        Link.__init__(self, node1, node2, **options)
-        for end, shape in zip((self.intf1, self.intf2), shapes, strict=True):
-            if shape is not None:
-                end.node.batch("tc", tc_lines(end.name, shape, netem=self.has_netem(end.node)))
 
 
 def _run(command: str, **_options: Any) -> None:

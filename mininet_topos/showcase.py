@@ -148,5 +148,5 @@ def _place(server: AdonServer, what: str, *words: str | Path) -> str:
     token = str(server.folder / ADMIN_TOKEN)
     environment = {**os.environ, "ADON_URL": URL, "ADON_TOKEN_FILE": token}
     argv = [sys.executable, "-m", "apps.cli.main", "place", what, *map(str, words), "--submit"]
-    told = f"adon place {what}"
-    return commands.output(argv, told=told, timeout=PLACE_TIMEOUT, environment=environment)
+    name = f"adon place {what}"
+    return commands.output(argv, name=name, timeout=PLACE_TIMEOUT, environment=environment)

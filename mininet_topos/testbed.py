@@ -88,7 +88,7 @@ class Testbed:
         :raises InvalidInput: if there is no such host.
         :raises Unavailable: if the program fails or takes longer than ``timeout`` seconds.
         """
-        return commands.output(self._command(host, argv), told=f"{host}: {argv[0]}", timeout=timeout)
+        return commands.output(self._command(host, argv), name=f"{host}: {argv[0]}", timeout=timeout)
 
     def dump_flows(self, switch: str) -> str:
         """Return the rules of a switch with their counters, as ``ovs-ofctl`` prints them."""
@@ -193,7 +193,7 @@ class Testbed:
 
     def _batch(self, node: str, tool: str, lines: Sequence[str]) -> None:
         command = ["mnexec", "-a", str(self.net[node].pid), tool, "-batch", "-"]
-        commands.output(command, "\n".join((*lines, "")), told=f"{node}: {tool}")
+        commands.output(command, "\n".join((*lines, "")), name=f"{node}: {tool}")
 
 
 @contextmanager

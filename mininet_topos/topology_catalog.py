@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mininet_topos.topologies.campus_topo import CampusTopo
 
 BUILT_IN = ("choreo_tree", "five_sites", "mu_osu", "two_campuses", "two_ports")
-_PACKAGE = "mininet_topos.topologies"
 
 
 def load_topology(reference: str, scale: float | None = None) -> CampusTopo:
@@ -55,8 +54,7 @@ def load_network(reference: str, scale: float | None = None) -> Topo:
 
     from mininet_topos.topologies.campus_topo import CampusTopo
 
-    path = Path(reference)
-    name, make = _read(path) if path.suffix or len(path.parts) > 1 else (reference, _built_in(reference))
+    _, name, make = _find_class(reference)
     is_campus = isinstance(make, type) and issubclass(make, CampusTopo)
     try:
         topo = make(scale=scale) if is_campus else make()
@@ -79,21 +77,19 @@ def mn_command(reference: str, topo: Topo) -> str:
     """
     from mininet_topos.topologies.campus_topo import CampusTopo
 
-    if reference in BUILT_IN:
-        file, name = Path(__file__).parent / "topologies" / f"{reference}.py", reference
-    else:
-        file, name = Path(reference), _read(Path(reference))[0]
+    file, name, _ = _find_class(reference)
     options = "" if isinstance(topo, CampusTopo) else " --mac"  # campuses declare their MAC addresses
     return f"sudo mn --custom {file} --topo {name}{options} --controller remote"
 
 
-def _built_in(name: str) -> Any:
-    if name not in BUILT_IN:
-        raise InvalidInput.of("topology", absent("topology", name, BUILT_IN), "unknown-name")
-    return importlib.import_module(f"{_PACKAGE}.{name}").topos[name]
-
-
-def _read(file: Path) -> tuple[str, Any]:
+def _find_class(reference: str) -> tuple[Path, str, Any]:
+    """Return the file of a topology, its name there and its class."""
+    file = Path(reference)
+    if reference in BUILT_IN:
+        module = importlib.import_module(f"mininet_topos.topologies.{reference}")
+        return Path(str(module.__file__)), reference, module.topos[reference]
+    if not file.suffix and len(file.parts) == 1:
+        raise InvalidInput.of("topology", absent("topology", reference, BUILT_IN), "unknown-name")
     if not file.is_file():
         raise InvalidInput.of("topology", f"{file}: no such file")
     try:
@@ -104,4 +100,4 @@ def _read(file: Path) -> tuple[str, Any]:
         cause = f"{file} does not define one topology; expected topos = {{'my_topo': MyTopo}}"
         raise InvalidInput.of("topology", cause)
     ((name, cls),) = topos.items()
-    return name, cls
+    return file, name, cls

@@ -64,10 +64,10 @@ def configuration_of(topo: Topo, name: str, **options: Any) -> str:
         from mininet_topos.adon_configuration import configuration_text, fit_periods_to
 
         return configuration_text(topo, name=short_name(name), periods=fit_periods_to(topo), **options)
-    from mininet_topos.plain_network import plain_configuration, read_plain_topo
+    from mininet_topos.plain_network import plain_configuration
 
     try:
-        return plain_configuration(read_plain_topo(topo), name=short_name(name))
+        return plain_configuration(topo, name=short_name(name))
     except ValueError as error:
         field, _, cause = str(error).partition(": ")
         raise InvalidInput.of(field, cause) from error

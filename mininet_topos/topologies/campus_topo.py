@@ -236,7 +236,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         """
         self.scale = float(self.scale if scale is None else scale)
         is_positive = math.isfinite(self.scale) and self.scale > 0
-        _require(is_positive, f"scale: {self.scale} is out of range; expected a number above 0, such as 100")
+        require(is_positive, f"scale: {self.scale} is out of range; expected a number above 0, such as 100")
         self.campuses: dict[str, Campus] = {}
         self.circuits: dict[str, Circuit] = {}
         self.paths: dict[str, TransitPath] = {}
@@ -301,7 +301,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         self._add_hosts(ROUTER, nodes.Router, *routers)
         for node, switch in (attached | dict.fromkeys(routers)).items():
             is_own = switch in (None, edge, *below)
-            _require(is_own, f"campuses.{name}.dtns.{node}: {switch} is no switch of this campus")
+            require(is_own, f"campuses.{name}.dtns.{node}: {switch} is no switch of this campus")
             port = Interface(switch or edge, node.removeprefix(f"{name}-"), vlans=CAMPUS_VLAN)
             self._hosts[node] = Interface(node, "lan" if node in routers else "data")
             interfaces = {port.node: port, node: self._hosts[node]}
@@ -355,7 +355,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
             if label is not None:
                 interface.towards = label
                 interface.name = self._name_interface(interface, numbered=False)
-                _require(
+                require(
                     interface.name,
                     f"{where}.port_names: {interface.node}-{label} is taken or has more than 15 characters",
                 )
@@ -374,16 +374,16 @@ class CampusTopo(Topo):  # type: ignore[misc]
         :param measured: whether the campuses' measurement points measure it.
         """
         where = f"paths.{name}"
-        _require(name not in self.paths, f"{where}: is declared already; expected another name")
-        _require(layer in (2, 3), f"{where}.layer: {layer} is out of range; expected 2 or 3")
-        _require(
+        require(name not in self.paths, f"{where}: is declared already; expected another name")
+        require(layer in (2, 3), f"{where}.layer: {layer} is out of range; expected 2 or 3")
+        require(
             vlan is None or (layer == 2 and 2 <= vlan <= LAST_VLAN),
             f"{where}.vlan: {vlan} is out of range; expected 2 to {LAST_VLAN} on layer 2, none on layer 3",
         )
         way = self._find_way(where, layer, over)
         circuits = [self._links[frozenset(hop)] for hop in pairwise(way)]
         shapes = [circuit.shape for circuit in circuits if circuit.shape is not None]
-        _require(shapes, f"{where}: no circuit of it has a rate; expected one, such as goodput=5800")
+        require(shapes, f"{where}: no circuit of it has a rate; expected one, such as goodput=5800")
         self.paths[name] = TransitPath(
             name=name,
             layer=layer,
@@ -415,12 +415,12 @@ class CampusTopo(Topo):  # type: ignore[misc]
         :raises ValueError: if it is no name, or is taken.
         """
         for name in names:
-            _require(
+            require(
                 re.fullmatch("[a-z][a-z0-9-]{0,8}[a-z0-9]", name),
                 f"{name}: is not a name for {role}; expected 2 to 10 of a-z, 0-9 and -, such as mu-edge",
             )
             known = self._roles.setdefault(name, "")
-            _require(not known, f"{name}: is the name of {known} already; {role} needs another")
+            require(not known, f"{name}: is the name of {known} already; {role} needs another")
             self._roles[name] = role
 
     def _name_interface(self, interface: Interface, *, numbered: bool = True) -> str:
@@ -453,7 +453,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         """The campus that a new circuit belongs to; None between campuses and providers."""
         ends = frozenset((one, other))
         link = self._links.get(ends)
-        _require(
+        require(
             link is None or link.name not in self.circuits,
             f"{where}: a circuit joins {one} and {other} already; expected one between two nodes",
         )
@@ -463,7 +463,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
             if ends <= {campus.edge, *campus.switches}:
                 return campus.name
         roles = [self._roles.get(node, "no node") for node in (one, other)]
-        _require(
+        require(
             one != other and ({*roles} <= {EDGE, PROVIDER} or {*roles} <= {ROUTER, TRANSIT}),
             f"{where}: joins {one} ({roles[0]}) and {other} ({roles[1]}); expected two switches of a campus, "
             "a DTN and its switch, edges and provider's switches, or two routers",
@@ -475,14 +475,14 @@ class CampusTopo(Topo):  # type: ignore[misc]
         inner = PROVIDER if layer == 2 else TRANSIT
         for node, role in zip(over, (CAMPUS, *[inner] * (len(over) - 2), CAMPUS), strict=False):
             found = self._roles.get(node, "no node")
-            _require(found == role, f"{where}: {node} is {found}; expected {role}")
-        _require(len({*over}) == len(over), f"{where}: leads over a node twice")
+            require(found == role, f"{where}: {node} is {found}; expected {role}")
+        require(len({*over}) == len(over), f"{where}: leads over a node twice")
         first, last = self.campuses[over[0]], self.campuses[over[-1]]
         ends = [(first.edge,), (last.edge,)] if layer == 2 else [first.routers, last.routers]
         ways = [(source, *over[1:-1], destination) for source, destination in product(*ends)]
         joined = [way for way in ways if all(frozenset(hop) in self._links for hop in pairwise(way))]
         names = " or ".join(" - ".join(way) for way in ways)
-        _require(len(joined) == 1, f"{where}: circuits join {names} in {len(joined)} ways; expected one way")
+        require(len(joined) == 1, f"{where}: circuits join {names} in {len(joined)} ways; expected one way")
         return joined[0]
 
     def _next_measured(self, campus: str) -> str:
@@ -494,7 +494,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         used = {name for path in self.paths.values() for name in path.circuits}
         for circuit in self.circuits.values():
             edges = [node for node in circuit.ends if self._roles[node] == EDGE and circuit.campus is None]
-            _require(
+            require(
                 not edges or circuit.name in used,
                 f"circuits.{circuit.name}: no path uses it, and {' and '.join(edges)} would flood into it; "
                 "expected a path over it",
@@ -513,7 +513,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
             path.vlan = path.vlan or next(free)
             for place in (*path.circuits, path.nodes[0], path.nodes[-1]):
                 other = taken.setdefault((place, path.vlan), path.name)
-                _require(
+                require(
                     other == path.name,
                     f"paths.{path.name}.vlan: {path.vlan} is the VLAN of path {other} at {place}; "
                     "expected another, or none for the first free one",
@@ -537,7 +537,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         room = LAST_HOST + 1 - FIRST_DTN
         blocks = {step: step * math.ceil((1 + len(measured)) / step) for step in range(STEP, 0, -1)}
         steps = [step for step, first in blocks.items() if first + step * (len(campus.dtns) - 1) <= room]
-        _require(
+        require(
             steps,
             f"campuses.{campus.name}: {len(campus.dtns)} DTNs and {len(measured)} measured paths need more "
             f"addresses than the {room} of its network",
@@ -558,15 +558,16 @@ class CampusTopo(Topo):  # type: ignore[misc]
                 vlans = sorted(path.vlan or 0 for path in paths)
                 end.vlans = f"vlan_mode=trunk trunks={','.join(map(str, vlans))}"
         one, other = circuit.interfaces.values()
+        shape = circuit.shape
         if not circuit.line:
-            circuit.shaped = () if circuit.rate is None else (one.name, other.name)
-            self._add_link(one, other, circuit.shape)
+            circuit.shaped = () if shape is None else (one.name, other.name)
+            self._add_link(one, other, (shape, shape))
             return
         near, far = (Interface(circuit.name, node) for node in circuit.ends)
         near.name, far.name = self._name_interface(near), self._name_interface(far)
         circuit.shaped = far.name, near.name
-        self._add_link(one, near, circuit.shape)
-        self._add_link(other, far, circuit.shape)
+        self._add_link(one, near, (None, shape))
+        self._add_link(other, far, (None, shape))
 
     def _record_ports(self, campus: Campus) -> None:
         """Record by which ports of a campus's edge its DTNs and paths are reached."""
@@ -591,7 +592,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
             for name, hop in zip(path.circuits, pairwise(path.nodes), strict=True):
                 for node, onward, campus in zip(hop, hop[::-1], path.campuses[::-1], strict=True):
                     via = self.circuits[name].interfaces[onward].ip
-                    _require(
+                    require(
                         ways[node].setdefault(campus, via) == via,
                         f"paths.{path.name}: leads from {node} to {campus} over circuit {name}, and another "
                         "path over another circuit; a router has one way to a campus",
@@ -616,8 +617,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
                 for source, to in ((left, right), (right, left)):
                     yield f"priority=100,dl_vlan={path.vlan},in_port={source},actions=output:{to}"
 
-    def _add_link(self, one: Interface, other: Interface, shape: LinkShape | None = None) -> None:
-        shaped = {} if shape is None else {"cls": nodes.ShapedLink, "shape": shape}
+    def _add_link(self, one: Interface, other: Interface, shapes: tuple[LinkShape | None, ...] = ()) -> None:
+        shaped = {"cls": nodes.ShapedLink, "shapes": shapes} if any(shapes) else {}
         self.addLink(one.node, other.node, **one.options(1), **other.options(2), **shaped)
 
     def _add_management(self, campus: Campus) -> None:
@@ -638,7 +639,11 @@ class CampusTopo(Topo):  # type: ignore[misc]
         return [path for path in self.paths.values() if campus in path.addresses]
 
 
-def _require(condition: object, message: str) -> None:
+def require(condition: object, message: str) -> None:
+    """Refuse a declaration.
+
+    :raises ValueError: with the message, if the condition does not hold.
+    """
     if not condition:
         raise ValueError(message)
 
@@ -651,7 +656,7 @@ def _built_rates(
     :param rate, goodput: Mbit/s at full scale.
     :param frame: bytes of a full frame.
     """
-    _require(goodput is None or rate is None, f"{where}: has a rate and a goodput; expected one of them")
+    require(goodput is None or rate is None, f"{where}: has a rate and a goodput; expected one of them")
     if goodput is not None:
         data = goodput * 1e6 / scale
         return data * frame / TCP_DATA, data
@@ -683,7 +688,7 @@ def _ports_behind(campus: Campus, circuits: Sequence[Circuit]) -> dict[str, str]
                 ports[there] = ports.get(here) or circuit.interfaces[here].name
                 reached.append(there)
     for switch in campus.switches:
-        _require(switch in ports, f"campuses.{campus.name}: no circuit joins {switch} to {campus.edge}")
+        require(switch in ports, f"campuses.{campus.name}: no circuit joins {switch} to {campus.edge}")
     is_tree = len(circuits) == len(ports)
-    _require(is_tree, f"circuits.{circuits[-1].name}: closes a loop of campus switches, which flood")
+    require(is_tree, f"circuits.{circuits[-1].name}: closes a loop of campus switches, which flood")
     return ports

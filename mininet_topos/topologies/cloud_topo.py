@@ -22,20 +22,20 @@ from typing import Any, ClassVar
 from mininet.topo import Topo
 
 from mininet_topos.link_shape import MTU, LinkShape
-from mininet_topos.nodes import DirectedLink, Instance, ManagementBridge, Router
+from mininet_topos.nodes import Instance, ManagementBridge, Router, ShapedLink
+from mininet_topos.topologies.campus_topo import DEFAULT, MANAGEMENT_BRIDGE, Interface, require
 
 INSTANCES, ROUTERS = IPv4Address("10.64.0.0"), IPv4Address("10.65.0.0")
 MANAGEMENT, MANAGEMENT_NETWORK = IPv4Address("172.31.1.0"), "172.31.0.1/16"
 MAX_INSTANCES = 254
-MAX_NAME = 8
-"""Characters: interfaces are called after nodes, with an ending."""
+MAX_NAME = 8  # characters: interfaces are called after nodes, with an ending
 
 
 @dataclass(frozen=True)
 class CloudInstance:
     """A virtual machine.
 
-    :param zone: what its provider says about where it is.
+    :param zone: its location, as its provider states it.
     :param cores: of its processors, for placement; None if unknown.
     :param management: address, with prefix length, on the management network.
     :param egress, ingress: bits/s that it can send and receive all the time; None for no limit.
@@ -51,15 +51,6 @@ class CloudInstance:
     ingress: float | None
 
 
-@dataclass(frozen=True)
-class _Uplink:
-    """A router's link to the one above it."""
-
-    above: str
-    shapes: tuple[LinkShape | None, LinkShape | None]
-    network: IPv4Address
-
-
 class CloudTopo(Topo):  # type: ignore[misc]
     """A cloud; subclasses declare it in :meth:`describe`.
 
@@ -68,37 +59,23 @@ class CloudTopo(Topo):  # type: ignore[misc]
 
     queue = 0.05
 
-    def build(self) -> None:
+    def build(self, *arguments: Any, **options: Any) -> None:
         """Declare the cloud and hand it to Mininet's graph.
 
+        :param arguments, options: of :meth:`describe`.
         :raises ValueError: if it cannot be built, with the name of the router or instance.
         """
         self.instances: dict[str, CloudInstance] = {}
         self.routers: dict[str, str | None] = {}
-        self._uplinks: dict[str, _Uplink] = {}
-        self._links: dict[str, tuple[LinkShape | None, LinkShape | None]] = {}
-        self.describe()
-        for name, router in self.routers.items():
-            self.addHost(name, cls=Router, ip=None, routes=tuple(self._routes(name, router)))
-        reached = tuple((one.address, one.management.partition("/")[0]) for one in self.instances.values())
-        self.addSwitch("management", cls=ManagementBridge, address=MANAGEMENT_NETWORK, routes=reached)
-        for number, (name, uplink) in enumerate(self._uplinks.items(), start=1):
-            self._add_link(name, uplink.above, uplink.network, uplink.shapes, f"{name}-up", f"down{number}")
-        for number, one in enumerate(self.instances.values(), start=1):
-            network = _network(INSTANCES, number)
-            gateway = ((("0.0.0.0/0"), str(network + 1)),)
-            self.addHost(one.name, cls=Instance, ip=None, routes=gateway)
-            shapes = self._links[one.name]
-            self._add_link(one.name, one.router, network, shapes, f"{one.name}-eth", f"to{number}")
-            self.addLink(
-                "management",
-                one.name,
-                intfName1=f"mgmt{number}",
-                intfName2=f"{one.name}-mgmt",
-                params2={"ip": one.management},
-            )
+        self._networks: dict[str, IPv4Address] = {}
+        self.addSwitch(MANAGEMENT_BRIDGE, cls=ManagementBridge, address=MANAGEMENT_NETWORK)
+        self.describe(*arguments, **options)
+        for name in self.routers:
+            self.nodeInfo(name)["routes"] = tuple(self._routes(name))
+        reached = [(one.address, one.management.partition("/")[0]) for one in self.instances.values()]
+        self.nodeInfo(MANAGEMENT_BRIDGE)["routes"] = tuple(reached)
 
-    def describe(self) -> None:
+    def describe(self, *arguments: Any, **options: Any) -> None:
         """Declare the routers, the root first, and the instances."""
         raise NotImplementedError
 
@@ -118,18 +95,16 @@ class CloudTopo(Topo):  # type: ignore[misc]
         :param delay, loss: of the link, one way.
         """
         self._check_name(name)
-        if (above is None) != (not self.routers) or (above is not None and above not in self.routers):
-            raise ValueError(
-                f"{name}: its router above is {above}; expected none for the first, else a declared one"
-            )
+        expected = "none for the first" if not self.routers else "a declared one"
+        is_known = above in self.routers if self.routers else above is None
+        require(is_known, f"{name}: the router above it is {above}; expected {expected}")
+        number = len(self.routers)
         self.routers[name] = above
+        self.addHost(name, cls=Router, ip=None)
         if above is not None:
-            shapes = (
-                self._shape(name, up, delay=delay, loss=loss),
-                self._shape(name, down, delay=delay, loss=loss),
-            )
-            network = _network(ROUTERS, len(self._uplinks) + 1)
-            self._uplinks[name] = _Uplink(above, shapes, network)
+            self._networks[name] = ROUTERS + 4 * number
+            shapes = self._shape(name, up, delay, loss), self._shape(name, down, delay, loss)
+            self._add_link(name, f"{name}-up", above, f"{above}-down{number}", shapes)
 
     def instance(
         self,
@@ -152,25 +127,19 @@ class CloudTopo(Topo):  # type: ignore[misc]
         :param delay: seconds between it and its router, one way.
         """
         self._check_name(name)
-        if router not in self.routers:
-            raise ValueError(f"{name}: {router!r} is no router; declare it before the instance")
+        require(router in self.routers, f"{name}: {router!r} is no router; declare it before the instance")
         number = len(self.instances) + 1
-        if number > MAX_INSTANCES:
-            raise ValueError(f"{name}: is instance {number}; expected at most {MAX_INSTANCES}")
-        address, management = str(_network(INSTANCES, number) + 2), f"{MANAGEMENT + number}/16"
-        shapes = (
-            self._shape(name, egress, peak=peak, bucket=bucket, delay=delay),
-            self._shape(name, ingress, delay=delay),
-        )
+        require(number <= MAX_INSTANCES, f"{name}: is instance {number}; expected at most {MAX_INSTANCES}")
+        network = self._networks[name] = INSTANCES + 4 * number
+        shapes = self._shape(name, egress, delay, peak=peak, bucket=bucket), self._shape(name, ingress, delay)
         rates = [None if shape is None else shape.rate for shape in shapes]
-        self.instances[name] = CloudInstance(name, router, zone, cores, address, management, *rates)
-        self._links[name] = shapes
-
-    def hops(self, one: str, other: str) -> int:
-        """Links that a packet from one instance to another crosses ([CHOREO] 3.3.1)."""
-        ways = [[*self._above(self.instances[name].router)] for name in (one, other)]
-        shared = len({*ways[0]} & {*ways[1]})
-        return len(ways[0]) + len(ways[1]) - 2 * shared + 2
+        management = f"{MANAGEMENT + number}/16"
+        self.instances[name] = CloudInstance(name, router, zone, cores, str(network + 2), management, *rates)
+        self.addHost(name, cls=Instance, ip=None, routes=((DEFAULT, str(network + 1)),))
+        self._add_link(name, f"{name}-eth", router, f"{router}-to{number}", shapes)
+        bridge = Interface(MANAGEMENT_BRIDGE, name=f"mgmt{number}")
+        point = Interface(name, name=f"{name}-mgmt", address=management)
+        self.addLink(MANAGEMENT_BRIDGE, name, **bridge.options(1), **point.options(2))
 
     def _above(self, router: str | None) -> Iterator[str]:
         """A router and all above it, up to the root."""
@@ -179,102 +148,81 @@ class CloudTopo(Topo):  # type: ignore[misc]
             router = self.routers[router]
 
     def _check_name(self, name: str) -> None:
-        if name in self.routers or name in self.instances or name == "management":
-            raise ValueError(f"{name}: is declared already; expected another name")
-        if not (1 < len(name) <= MAX_NAME and name.replace("-", "").isalnum()):
-            raise ValueError(f"{name}: expected 2 to {MAX_NAME} letters and digits, such as rack1")
+        is_free = name not in (*self.routers, *self.instances, MANAGEMENT_BRIDGE)
+        require(is_free, f"{name}: is declared already; expected another name")
+        is_name = 1 < len(name) <= MAX_NAME and name.replace("-", "").isalnum()
+        require(is_name, f"{name}: expected 2 to {MAX_NAME} letters and digits, such as rack1")
 
     def _shape(
         self,
         name: str,
         rate: float | None,
-        *,
+        delay: float,
+        loss: float = 0.0,
         peak: float | None = None,
         bucket: float = 0.0,
-        delay: float = 0.0,
-        loss: float = 0.0,
     ) -> LinkShape | None:
-        if rate is None and (peak is not None or delay or loss):
-            raise ValueError(f"{name}: has a peak, delay or loss without a rate; expected a rate too")
         if rate is None:
+            is_free = peak is None and not delay and not loss
+            require(is_free, f"{name}: has a peak, delay or loss without a rate; expected a rate too")
             return None
-        bps = rate * 1e6
-        queue = max(4, round(bps * self.queue / 8 / MTU))
-        shape = LinkShape(bps, queue, delay, loss, None if peak is None else peak * 1e6, bucket)
+        queue = max(4, round(rate * 1e6 * self.queue / 8 / MTU))
+        shape = LinkShape(rate * 1e6, queue, delay, loss, None if peak is None else peak * 1e6, bucket)
         for attribute, cause in shape.faults():
             raise ValueError(f"{name}.{attribute}: {cause}")
         return shape
 
-    def _routes(self, name: str, above: str | None) -> Iterator[tuple[str, str]]:
-        """Destinations and next hops: all instances below each router below, the rest upwards."""
-        for number, one in enumerate(self.instances.values(), start=1):
+    def _routes(self, name: str) -> Iterator[tuple[str, str]]:
+        """Destinations and next hops: the instances of each router below, the rest upwards."""
+        for one in self.instances.values():
             way = [*self._above(one.router)]
-            if name in way and one.router != name:
-                below = self._uplinks[way[way.index(name) - 1]]
-                yield f"{_network(INSTANCES, number)}/30", str(below.network + 2)
-        if above is not None:
-            yield "0.0.0.0/0", str(self._uplinks[name].network + 1)
+            if name in way[1:]:
+                below = way[way.index(name) - 1]
+                yield f"{self._networks[one.name]}/30", str(self._networks[below] + 2)
+        if name in self._networks:
+            yield DEFAULT, str(self._networks[name] + 1)
 
     def _add_link(
-        self,
-        below: str,
-        above: str,
-        network: IPv4Address,
-        shapes: tuple[LinkShape | None, LinkShape | None],
-        *names: str,
+        self, below: str, port: str, above: str, far_port: str, shapes: tuple[LinkShape | None, ...]
     ) -> None:
-        options: dict[str, Any] = {"cls": DirectedLink, "shapes": shapes}
-        for number, (name, host) in enumerate(zip((names[0], f"{above}-{names[1]}"), (2, 1), strict=True), 1):
-            options[f"intfName{number}"] = name
-            options[f"params{number}"] = {"ip": f"{network + host}/30"}
-        self.addLink(below, above, **options)
-
-
-def _network(pool: IPv4Address, number: int) -> IPv4Address:
-    return pool + 4 * number
+        """Link a node to the router above it, which has the lower address."""
+        network = self._networks[below]
+        near = Interface(below, name=port, address=f"{network + 2}/30")
+        far = Interface(above, name=far_port, address=f"{network + 1}/30")
+        self.addLink(below, above, cls=ShapedLink, shapes=shapes, **near.options(1), **far.options(2))
 
 
 class Dumbbell(CloudTopo):
     """Senders and receivers with one link between them ([CHOREO] figure 3a)."""
 
-    def __init__(self, pairs: int = 10, link: float = 100.0) -> None:
-        self.pairs, self.link = pairs, link
-        super().__init__()
+    def describe(self, pairs: int = 10, link: float = 100.0) -> None:
+        """Declare the cloud.
 
-    def describe(self) -> None:
-        """Declare the cloud."""
+        :param link: Mbit/s between the two sides.
+        """
         self.router("right")
-        self.router("left", "right", up=self.link, down=self.link)
+        self.router("left", "right", up=link, down=link)
         for side, router in (("s", "left"), ("r", "right")):
-            for number in range(1, self.pairs + 1):
+            for number in range(1, pairs + 1):
                 self.instance(f"{side}{number}", router)
 
 
 class RackTree(CloudTopo):
-    """Instances in racks, racks at aggregation switches, those at a core ([CHOREO] figure 5)."""
+    """Instances in racks, two racks at an aggregation switch, those at a core ([CHOREO] figure 5)."""
 
-    def __init__(
-        self,
-        racks: int = 2,
-        instances: int = 2,
-        per_aggregation: int = 2,
-        hose: float | None = None,
-        rack_link: float | None = None,
-    ) -> None:
-        self.racks, self.per_rack, self.per_aggregation = racks, instances, per_aggregation
-        self.hose, self.rack_link = hose, rack_link
-        super().__init__()
+    def describe(self, racks: int = 2, instances: int = 2, hose: float | None = None) -> None:
+        """Declare the cloud.
 
-    def describe(self) -> None:
-        """Declare the cloud."""
+        :param instances: of each rack.
+        :param hose: Mbit/s that each instance can send; None for no limit.
+        """
         self.router("core")
-        for number in range(-(-self.racks // self.per_aggregation)):
-            self.router(f"agg{number}", "core")
-        for rack in range(self.racks):
-            above = f"agg{rack // self.per_aggregation}"
-            self.router(f"rack{rack}", above, up=self.rack_link, down=self.rack_link)
-            for number in range(self.per_rack):
-                self.instance(f"r{rack}g{number}", f"rack{rack}", egress=self.hose)
+        for rack in range(0, racks, 2):
+            self.router(f"agg{rack // 2}", "core")
+        for rack in range(racks):
+            self.router(f"rack{rack}", f"agg{rack // 2}")
+            for number in range(instances):
+                self.instance(f"r{rack}g{number}", f"rack{rack}", egress=hose)
 
 
 class Zones(CloudTopo):
@@ -289,25 +237,20 @@ class Zones(CloudTopo):
     distances: ClassVar = {"a": 0.0, "b": 0.0007, "c": 0.001}
     """Seconds between a zone and the core, one way."""
 
-    def __init__(self, seed: int = 1, instances: int = 100) -> None:
-        self.seed, self.count = seed, instances
-        super().__init__()
-
-    def describe(self) -> None:
+    def describe(self, seed: int = 1, instances: int = 100) -> None:
         """Declare the cloud."""
-        chance = random.Random(self.seed)  # noqa: S311 - it draws a network
+        chance = random.Random(seed)  # noqa: S311 - it draws a network
         self.router("core")
         for zone, delay in self.distances.items():
             self.router(zone * 2, "core", up=1000, down=1000, delay=delay)
-        first, number = 0, 0
+        last = 0
         for zone, share in self.shares.items():
-            first += share
-            while number < round(self.count * first / 100):
+            last += share
+            while len(self.instances) < round(instances * last / 100):
                 slow = 4 if chance.random() < 0.1 else 1
                 egress, ingress = _megabits(chance, 200, 0.25) / slow, _megabits(chance, 120, 0.5)
-                name = f"i{number:03d}"
+                name = f"i{len(self.instances):03d}"
                 self.instance(name, zone * 2, zone, egress, ingress=ingress, delay=0.00015)
-                number += 1
 
 
 def _megabits(chance: random.Random, median: float, spread: float) -> float:

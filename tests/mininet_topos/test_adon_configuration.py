@@ -40,9 +40,14 @@ def test_configuration_of_mu_osu():
 
 
 def test_tests_that_are_left_out_have_no_period():
-    periods = MeasurementPeriods(throughput=None, latency=None, both_ways=False)
+    periods = MeasurementPeriods(throughput=None, latency=None)
     tests = yaml.safe_load(configuration_text(MuOsu(), periods=periods))["measurements"]["tests"]
-    assert [(test["path"], test["from"]) for test in tests] == [("al2s", "mu"), ("internet", "mu")]
+    assert [(test["path"], test["from"]) for test in tests] == [
+        ("al2s", "mu"),
+        ("al2s", "osu"),
+        ("internet", "mu"),
+        ("internet", "osu"),
+    ]
     assert all({"rtt_period"} == {key for key in test if key.endswith("_period")} for test in tests)
 
 

@@ -8,17 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from mininet_topos.topologies.cloud_topo import CloudTopo, Dumbbell, RackTree, Zones
+from mininet_topos.topologies.cloud_topo import CloudTopo, Dumbbell, Zones
 from tests.mininet_topos.isolated import start
 
 
 def cloud(describe: Callable[[CloudTopo], None]) -> CloudTopo:
     return type("Declared", (CloudTopo,), {"describe": describe})()
-
-
-def test_hops_are_counted_as_choreo_counts_them():
-    topo = RackTree(racks=4, instances=2)
-    assert [topo.hops("r0g0", other) for other in ("r0g1", "r1g0", "r3g1")] == [2, 4, 6]
 
 
 def test_instances_have_addresses_in_the_order_of_declaration():

@@ -8,7 +8,7 @@ from mininet.topolib import TreeTopo
 
 from adon.config import Configuration
 from adon.yamlfile import parse_model
-from mininet_topos.plain_network import plain_configuration, read_plain_topo
+from mininet_topos.plain_network import plain_configuration
 
 
 def plain(build: Callable[[Topo], object]) -> Topo:
@@ -16,7 +16,7 @@ def plain(build: Callable[[Topo], object]) -> Topo:
 
 
 def configured(topo: Topo) -> Configuration:
-    return parse_model(plain_configuration(read_plain_topo(topo), name="plain"), Configuration)
+    return parse_model(plain_configuration(topo, name="plain"), Configuration)
 
 
 def test_addresses_and_ports_are_those_of_mininet():
@@ -101,5 +101,5 @@ def unnumbered(topo: Topo) -> None:
 )
 def test_network_that_adon_cannot_control_is_refused_with_a_name(build, named):
     with pytest.raises(ValueError) as refusal:  # noqa: PT011 - the name is compared below
-        read_plain_topo(plain(build))
+        configured(plain(build))
     assert str(refusal.value).partition(":")[0] in ({named} if isinstance(named, str) else named)
