@@ -6,7 +6,6 @@ in which it was opened, so :func:`~mininet_topos.isolation.run_isolated` opens o
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import signal
@@ -228,24 +227,28 @@ def start_relay() -> str | None:
     if WEB_SOCKET not in os.environ:
         return None
     outside = socket.socket(fileno=int(os.environ[WEB_SOCKET]))
-    threading.Thread(target=asyncio.run, args=[_relay(outside)], name="web relay", daemon=True).start()
+    threading.Thread(target=_relay, args=[outside], name="web relay", daemon=True).start()
     return f"http://{LOCALHOST}:{outside.getsockname()[1]}"
 
 
-async def _relay(outside: socket.socket) -> None:
-    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError):  # ADON does not run now
-            onward, back = await asyncio.open_connection(LOCALHOST, WEB_PORT)
-            await asyncio.gather(_copy(reader, back), _copy(onward, writer))
-        writer.close()
-
-    server = await asyncio.start_server(connect, sock=outside)
-    await server.serve_forever()
+def _relay(outside: socket.socket) -> None:
+    while True:
+        browser, _ = outside.accept()
+        threading.Thread(target=_forward, args=[browser], daemon=True).start()
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+def _forward(browser: socket.socket) -> None:
+    """Copy both ways until both sides have ended; ADON may not run now."""
+    with browser, suppress(OSError), socket.create_connection((LOCALHOST, WEB_PORT)) as server:
+        back = threading.Thread(target=_copy, args=[server, browser], daemon=True)
+        back.start()
+        _copy(browser, server)
+        back.join()
+
+
+def _copy(source: socket.socket, sink: socket.socket) -> None:
     with suppress(OSError):
-        while data := await reader.read(1 << 16):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
+        while data := source.recv(1 << 16):
+            sink.sendall(data)
+    with suppress(OSError):  # the other way has ended
+        sink.shutdown(socket.SHUT_WR)

@@ -36,7 +36,7 @@ FOLDER = "ADON_TESTBED_FOLDER"
 WEB_SOCKET = "ADON_WEB_SOCKET"
 """Environment variable inside: descriptor of a listening socket of the machine, for the dashboard."""
 PID = "pid"
-"""File in the folder: the PID of the program inside, as seen from outside."""
+"""File in the folder: the PID of ``unshare``, the parent of the program inside."""
 LONGEST_NAME = "/testbed-12345678/ovs/ovs-vswitchd.4194304.ctl"
 MAX_SOCKET_PATH = 107
 """``sun_path`` without its final zero (unix(7))."""
@@ -83,7 +83,7 @@ def run_isolated(argv: Sequence[str], platform: Platform, *, shared: Path, has_w
         )
         # A Ctrl-C is for the program, which gets it from the terminal too.
         with handle_signals(lambda *_: None, lambda *_: process.kill()):
-            _write_first_process(process, folder)
+            (folder / PID).write_text(f"{process.pid}\n")
             status = process.wait()
         return status if status >= 0 else 128 - status
 
@@ -123,12 +123,10 @@ def running_folders() -> list[Path]:
     return sorted(path.parent for path in run_folders().glob(f"*/{PID}") if _is_owned(path.parent))
 
 
-def _write_first_process(process: subprocess.Popen[bytes], folder: Path) -> None:
-    """Write the PID of the program that ``unshare`` runs, for ``nsenter``."""
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    wait_until(lambda: process.poll() is not None or children.read_text().strip() != "", 10.0, 0.005)
-    if process.poll() is None and (found := children.read_text().split()):
-        (folder / PID).write_text(f"{found[0]}\n")
+def first_process(folder: Path) -> str:
+    """Return the PID, as seen from outside, of the program inside that has this folder."""
+    parent = (folder / PID).read_text().strip()
+    return Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0]
 
 
 def _check_parent(parent: Path) -> None:

@@ -1,7 +1,7 @@
-"""A network of a topology that runs in this process's namespaces, or in the guest it runs in.
+"""A network of a topology that runs in the namespaces, or in the guest, of this process.
 
-To be used by a program that :func:`~mininet_topos.isolation.run_isolated` started: nothing outside is seen or
-changed, and everything ends with the program.  A host is a Mininet node.
+It is for programs that :func:`~mininet_topos.isolation.run_isolated` starts: they see and change nothing
+outside, and everything ends with the program.  A host is a Mininet node.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ class Testbed:
     net: Mininet
     switches: OpenVSwitch
     emulation: str
-    _changed: dict[str, LinkShape] = field(default_factory=dict, repr=False)
+    _shapes: dict[str, LinkShape] = field(default_factory=dict, repr=False)
     _down: set[str] = field(default_factory=set, repr=False)
+    _undo: list[tuple[str, LinkChange]] = field(default_factory=list, repr=False)
 
     def popen(self, host: str, argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
         """Start a program in a host; it ends with the testbed at the latest.
@@ -111,28 +112,35 @@ class Testbed:
 
         :raises InvalidInput: if there is no such circuit, it was built without a rate, or the values are out
             of range; nothing is changed then.
-        :raises Unavailable: if it is to have a delay or a loss, and the kernel has no netem.
+        :raises Unavailable: for a delay or a loss if the kernel has no netem.
         """
-        found = self._circuit(circuit)
+        undo = self._change(circuit, change)
+        self._undo.append((circuit, undo))
+        return undo
+
+    def restore_links(self) -> None:
+        """Undo every change of a circuit."""
+        while self._undo:
+            self._change(*self._undo.pop())
+
+    def _change(self, circuit: str, change: LinkChange) -> LinkChange:
+        circuits = self.topo.circuits if isinstance(self.topo, CampusTopo) else {}
+        if circuit not in circuits:
+            known = ", ".join(circuits) or "none, because only a CampusTopo has circuits"
+            raise InvalidInput.of("circuit", f"{circuit!r} is unknown; expected one of {known}")
+        found = circuits[circuit]
         values = {"rate": change.rate, "delay": change.delay, "loss": change.loss}
         given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
         undo = LinkChange(None if change.up is None else circuit not in self._down)
         if given:
-            before = self._shape_now(found)
+            before = self._shapes.get(circuit, found.shape)
+            if before is None:
+                raise InvalidInput.of("circuit", f"{circuit} was built without a rate and cannot get one")
             undo = replace(undo, **{name: getattr(before, name) for name in given})
             self._shape(found, replace(before, **given))
         if change.up is not None:
             self._take(found, up=change.up)
         return undo
-
-    def restore_links(self) -> None:
-        """Give each changed circuit the attributes of the topology."""
-        for name in list(self._changed):
-            shape = self._campuses().circuits[name].shape
-            assert shape is not None  # noqa: S101 - it was changed, so it has one
-            self._shape(self._campuses().circuits[name], shape)
-        for name in list(self._down):
-            self._take(self._campuses().circuits[name], up=True)
 
     def _management(self) -> Mapping[str, str | None]:
         if isinstance(self.topo, CloudTopo):
@@ -140,27 +148,11 @@ class Testbed:
         campuses = self.topo.campuses.values() if isinstance(self.topo, CampusTopo) else ()
         return {host: dtn.management for campus in campuses for host, dtn in campus.dtns.items()}
 
-    def _campuses(self) -> CampusTopo:
-        if not isinstance(self.topo, CampusTopo):
-            raise InvalidInput.of("circuit", "only a CampusTopo has circuits that can be changed")
-        return self.topo
-
     def _command(self, host: str, argv: Sequence[str]) -> list[str]:
         names = [node.name for node in self.net.hosts]
         if host not in names:
             raise InvalidInput.of("host", f"{host!r} is unknown; expected one of {', '.join(names)}")
         return ["mnexec", "-a", str(self.net[host].pid), *argv]
-
-    def _circuit(self, name: str) -> Circuit:
-        if name not in self._campuses().circuits:
-            known = ", ".join(self._campuses().circuits)
-            raise InvalidInput.of("circuit", f"{name!r} is unknown; expected one of {known}")
-        return self._campuses().circuits[name]
-
-    def _shape_now(self, circuit: Circuit) -> LinkShape:
-        if circuit.shape is None:
-            raise InvalidInput.of("circuit", f"{circuit.name} was built without a rate and cannot get one")
-        return self._changed.get(circuit.name, circuit.shape)
 
     def _shape(self, circuit: Circuit, shape: LinkShape) -> None:
         for attribute, cause in shape.faults():
@@ -175,7 +167,7 @@ class Testbed:
         nodes = (circuit.name,) * 2 if circuit.line else circuit.ends
         for node, interface in zip(nodes, circuit.shaped, strict=True):
             self._batch(node, "tc", tc_lines(interface, shape, netem=bool(ShapedLink.netem), change=True))
-        self._changed[circuit.name] = shape
+        self._shapes[circuit.name] = shape
 
     def _take(self, circuit: Circuit, *, up: bool) -> None:
         for node, interface in circuit.interfaces.items():
@@ -184,7 +176,7 @@ class Testbed:
         (self._down.discard if up else self._down.add)(circuit.name)
 
     def _routes_by(self, interface: Interface) -> Iterator[str]:
-        """Lines that set the static routes of a node whose next hop is behind an interface."""
+        """Yield lines that set the static routes of a node whose next hop is behind an interface."""
         if interface.address:
             network = ip_interface(interface.address).network
             for destination, via in self.net[interface.node].params.get("routes", ()):
@@ -234,7 +226,7 @@ class _Controller(RemoteController):  # type: ignore[misc]
 
 @contextmanager
 def _environment(switches: OpenVSwitch) -> Iterator[None]:
-    """Mininet's programs talk to this Open vSwitch, and find the system's programs."""
+    """Let programs of Mininet talk to this Open vSwitch and find the programs of the system."""
     before = dict(os.environ)
     os.environ.update(commands.with_system_programs() | dict(switches.environment))
     try:

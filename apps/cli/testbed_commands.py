@@ -143,7 +143,7 @@ def exec_(
     topology: Annotated[str | None, typer.Option(help="Which, if several test networks run.")] = None,
 ) -> None:
     """Run a program, or a shell, in a host of a running test network."""
-    from mininet_topos.isolation import FOLDER, PID
+    from mininet_topos.isolation import FOLDER, first_process
     from mininet_topos.testbed import HOSTS
 
     is_inside = FOLDER in os.environ
@@ -156,7 +156,7 @@ def exec_(
     if not is_inside:
         # mnexec reads /proc/PID/ns of the testbed's PID namespace.  To be in it nsenter forks and passes on
         # no signal: the program ends when nsenter does.
-        enter = ["nsenter", "--target", (folder / PID).read_text().strip(), "--net", "--pid", "--mount", "--"]
+        enter = ["nsenter", "--target", first_process(folder), "--net", "--pid", "--mount", "--"]
         argv = [*enter, "setpriv", "--pdeathsig", "TERM", *argv]
     sys.stdout.flush()
     try:

@@ -1,4 +1,4 @@
-"""What the rules do to real packets is shown in test_testbed.py: each path gives what it should give."""
+"""Rules that pin flows; test_testbed.py sends packets through them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALL = PinnedFlow("mu-dtn", "osu-dtn")
 
 
 class Switches:
-    """Takes rules as ``ovs-ofctl`` does, and keeps them per switch."""
+    """Stands in for ``ovs-ofctl``; keeps the rules per switch."""
 
     def __init__(self):
         self.rules = {}
@@ -52,7 +52,7 @@ def test_both_directions_are_pinned_at_both_edges(path):
         assert all(f"priority={PRIORITY},in_port=" in rule for rule in found)
 
 
-def test_the_overlay_is_entered_tagged_for_the_other_dtn_and_left_as_from_the_gateway():
+def test_layer_2_path_rewrites_mac_addresses_and_tags_both_ways():
     """Spec section 2, "MAC rewriting both ways"; 5797 is VLAN 1701 with the bit that says a tag is there."""
     rules = pinned("al2s")
     for near, far, source, dtn_mac, gateway_mac in (
@@ -68,14 +68,14 @@ def test_the_overlay_is_entered_tagged_for_the_other_dtn_and_left_as_from_the_ga
         assert any(f'in_port="{far}-edge-al2s",dl_vlan=1701' in rule for rule in rules[f"{far}-edge"])
 
 
-def test_the_routed_path_is_entered_through_the_campus_s_own_router():
+def test_layer_3_path_leaves_by_the_router_of_the_campus():
     rules = pinned("internet")
     assert actions(rules["mu-edge"], MU) == 'set_field:02:00:00:00:0a:01->eth_dst,output:"mu-edge-rtr"'
     assert actions(rules["osu-edge"], MU) == 'output:"osu-edge-dtn"'
     assert actions(rules["osu-edge"], OSU) == 'set_field:02:00:00:00:0b:01->eth_dst,output:"osu-edge-rtr"'
 
 
-def test_one_flow_is_told_by_its_port_at_the_destination():
+def test_port_of_the_destination_selects_one_flow():
     found = [rule for _, rule in path_rules(TOPO, "al2s", PinnedFlow("mu-dtn", "osu-dtn", "tcp", 5001))]
     there = {rule.split(",", 1)[1].partition(",actions=")[0] for rule in found if "dl_vlan" not in rule}
     assert there == {
@@ -84,18 +84,18 @@ def test_one_flow_is_told_by_its_port_at_the_destination():
     }
 
 
-def test_what_delivers_is_there_before_what_sends():
-    """A flow that is moved while it sends must not meet a far edge that does not know it yet."""
+def test_rules_that_deliver_come_first():
+    """Packets of a flow that is rerouted must not arrive at a far edge without a rule."""
     assert ["dl_vlan" in rule for _, rule in path_rules(TOPO, "al2s", ALL)] == [True, True, False, False]
 
 
-def test_other_addresses_of_the_same_hosts_may_be_meant():
+def test_other_addresses_of_the_dtns_can_be_pinned():
     addresses = "10.1.0.11", "10.2.0.11"
     for _, rule in path_rules(TOPO, "al2s", PinnedFlow("mu-dtn", "osu-dtn", addresses=addresses)):
         assert set(re.findall(r"nw_...=([\d.]+)", rule)) == {*addresses}
 
 
-def test_the_rules_of_a_cookie_are_removed_from_every_edge():
+def test_unpin_removes_the_rules_of_a_cookie_from_every_edge():
     switches = Switches()
     unpin_flow(switches.ofctl, TOPO, 0xE7)
     assert switches.words == [("del-flows", edge, "cookie=0xe7/-1") for edge in ("mu-edge", "osu-edge")]
@@ -109,19 +109,19 @@ def test_the_rules_of_a_cookie_are_removed_from_every_edge():
         ("al2s", PinnedFlow("mu-dtn", "mu-dtn"), "invalid", "path"),
     ],
 )
-def test_what_is_not_there_is_named(path, traffic, code, field):
+def test_unknown_path_or_host_is_refused(path, traffic, code, field):
     with refused(code, field):
         path_rules(TOPO, path, traffic)
 
 
 @pytest.mark.parametrize("wrong", [{"protocol": "tcp"}, {"port": 5}])
-def test_a_port_belongs_to_a_protocol(wrong):
+def test_port_needs_a_protocol(wrong):
     with pytest.raises(ValueError, match="port"):
         PinnedFlow("mu-dtn", "osu-dtn", **wrong)
 
 
-def test_of_several_routers_and_dtns_those_of_the_path_and_the_pair_are_meant():
-    """e-dtn3 hangs on a switch behind the edge's port; the research path has a router of its own."""
+def test_router_of_the_path_and_port_of_the_dtn_are_used():
+    """The DTN e-dtn3 is behind a switch of the campus; the research path has a router of its own."""
     found = path_rules(load_topology("two_campuses"), "research", PinnedFlow("e-dtn3", "w-dtn2"))
     there = {switch: rule for switch, rule in found if "nw_src=10.1.0.30" in rule}
     assert there["e-edge"].startswith('in_port="e-edge-e-lab"')
