@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Container, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -51,9 +51,10 @@ class MeasurementPeriods:
         """The longest period; None if nothing is tested."""
         return max((each for each in (self.throughput, self.rtt, self.latency) if each), default=None)
 
-    def every(self, seconds: float) -> MeasurementPeriods:
-        """The same tests, each once in so many seconds."""
-        tested = [name for name in ("throughput", "rtt", "latency") if getattr(self, name) is not None]
+    def every(self, seconds: float, fixed: Container[str] = ()) -> MeasurementPeriods:
+        """Return the same tests, each once in so many seconds; the fixed ones keep their periods."""
+        tests = [name for name in ("throughput", "rtt", "latency") if name not in fixed]
+        tested = [name for name in tests if getattr(self, name) is not None]
         changed: dict[str, Any] = dict.fromkeys(tested, seconds)
         return replace(self, **changed)
 
@@ -61,18 +62,23 @@ class MeasurementPeriods:
 DEFAULT_PERIODS = MeasurementPeriods()
 
 
-def fit_periods_to(topo: CampusTopo, like: MeasurementPeriods = DEFAULT_PERIODS) -> MeasurementPeriods:
+def fit_periods_to(
+    topo: CampusTopo, like: MeasurementPeriods = DEFAULT_PERIODS, fixed: Container[str] = ()
+) -> MeasurementPeriods:
     """Return a round in which every test of the network has its place, found by bisection.
 
     :param like: what is tested, and how long; no period becomes shorter than its longest.
+    :param fixed: names of tests that keep their periods.
     :raises InvalidInput: if there is none within an hour, with the planner's reason.
     """
     if like.longest is None:
         raise InvalidInput.of("measurements.tests", "nothing is tested; expected at least one period")
     first = ROUND_STEP * math.ceil(like.longest / ROUND_STEP)
     rounds = range(first, max(first, LONGEST_ROUND) + 1, ROUND_STEP)
-    shortest = bisect_left(rounds, True, key=lambda every: find_obstacle(topo, like.every(every)) is None)
-    periods = like.every(rounds[min(shortest, len(rounds) - 1)])
+    shortest = bisect_left(
+        rounds, True, key=lambda every: find_obstacle(topo, like.every(every, fixed)) is None
+    )
+    periods = like.every(rounds[min(shortest, len(rounds) - 1)], fixed)
     obstacle = find_obstacle(topo, periods)
     if obstacle is not None:
         raise obstacle

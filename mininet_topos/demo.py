@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ from mininet_topos import showcase
 from mininet_topos.experiments.loading import ExperimentFile
 from mininet_topos.experiments.plan import plan_trials
 from mininet_topos.experiments.report import judge_run, write_index, write_report
-from mininet_topos.experiments.results import start_run, write_info, write_trial
-from mininet_topos.experiments.runner import carry_out, describe_run, document_of, load_checked
+from mininet_topos.experiments.results import end_run, write_trial
+from mininet_topos.experiments.runner import begin_run, carry_out, load_checked
 from mininet_topos.experiments.verdicts import Outcome, Verdict
 from mininet_topos.isolation import choose_platform, folder_inside, run_isolated
 from mininet_topos.measurement_points import Points, start_points
@@ -141,16 +141,14 @@ class Demo:
         folder = Path(self.report) / name
         read, topo = load_part(name, self.seed)
         (trial,) = plan_trials(read.experiment, topo)
-        info = describe_run(read, topo, {**self.platform, "emulation": testbed.emulation})
         _remove_run(folder)
-        start_run(folder, document_of(read, is_changed=True), info)
+        begin_run(folder, read, topo, {**self.platform, "emulation": testbed.emulation}, is_changed=True)
         self.narrator.say(f"{read.experiment.title}. {' '.join(read.experiment.about.split())}")
         record, tables = carry_out(
             trial, testbed, points, read.experiment, self.narrator, folder=testbed.folder / "adon"
         )
-        info = write_trial(folder, info, record, tables)
-        info = replace(info, ended_at=time.time(), completion=record.completion, reason=record.reason)
-        write_info(folder, info)
+        write_trial(folder, record, tables)
+        end_run(folder, record.reason)
         write_report(folder)
         if record.reason:
             self.narrator.say(f"This experiment is partial: {record.reason}")

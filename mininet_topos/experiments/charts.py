@@ -13,7 +13,6 @@ import numpy  # noqa: F401 - plotly's own lazy import of it is not safe in threa
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from adon.units import format_count
 from measurement.evaluation.intervals import Interval
 from measurement.model import Metric
 from mininet_topos.experiments.document import Experiment, Figure, Plot, Scalar, Unit, parse_quantity
@@ -21,7 +20,6 @@ from mininet_topos.experiments.measures import Observed, Sample, full_scale_fact
 from mininet_topos.experiments.plan import POLICY, swept_values
 from mininet_topos.experiments.results import MeasurementRow, RunInfo, Tables
 from mininet_topos.experiments.timeline import find_turns
-from mininet_topos.experiments.verdicts import format_quantity
 
 COLOURS = ("#2f6fd0", "#c8621b", "#1f8a5b", "#8a5cc7", "#b3345a", "#7a7f0f")
 """Distinct with the usual colour vision deficiencies, on light and dark ground."""
@@ -85,7 +83,7 @@ def draw_plot(experiment: Experiment, observed: Observed, plot: Plot) -> go.Figu
             if plot.by is None or _setting(one, plot.by) == curve:
                 values[str(_setting(one, plot.x))].append(float(one.value or 0) * factor)
         name = text if curve is None else str(curve)
-        traces += _curve(plot.kind, name, str(curve), values, colour, figure.unit)
+        traces += _curve(plot.kind, name, str(curve), values, colour)
     traces += _paper_points(plot, figure, colours)
     heights = [height for trace in traces for height in trace.y]
     chart = go.Figure(traces)
@@ -111,7 +109,7 @@ def _key_text(key: str) -> str:
 
 
 def _curve(
-    kind: str, name: str, group: str, values: Mapping[str, Sequence[float]], colour: str, unit: Unit
+    kind: str, name: str, group: str, values: Mapping[str, Sequence[float]], colour: str
 ) -> Iterator[go.Bar | go.Scatter]:
     """Yield medians with intervals, and a ring per repetition."""
     found = {x: summary for x, its in values.items() if (summary := summarise(its)) is not None}
@@ -125,11 +123,6 @@ def _curve(
             "arrayminus": [max(0.0, median - span.low) for median, span in spans],
             "color": INK if kind == "bar" else colour,
         },
-        "hovertext": [
-            f"{name}, {x}: {format_quantity(one.median, unit)}, {format_count(one.count, 'repetition')}"
-            for x, one in found.items()
-        ],
-        "hoverinfo": "text",
         "marker": {"color": colour},
     }
     of_curve = {"name": name, "legendgroup": group, "offsetgroup": group}

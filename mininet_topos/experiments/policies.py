@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from adon.api.decisions import DecisionView
 from adon.api.flows import FlowView
 from adon.client import Client
 from adon.errors import AdonError, Conflict, Unavailable
 from adon.timestamps import format_time
-from mininet_topos.experiments.plan import PlannedFlow
+from mininet_topos.experiments.plan import PlannedFlow, paths_between
 from mininet_topos.experiments.results import DecisionRow
 from mininet_topos.pinned_rules import Ofctl, PinnedFlow, pin_flow, unpin_flow
 from mininet_topos.topologies.campus_topo import CampusTopo
@@ -87,17 +87,11 @@ class PathPolicy(Protocol):
         """Return what was decided as it was read last, with times since the epoch and trial 0."""
 
 
-class Choice(NamedTuple):
-    """A path that a pinned policy takes, with the reason; a flow that is pinned itself is no decision."""
-
-    path: str
-    reason: str = ""
-
-
 class PinnedPolicy:
-    """Pins each flow at once to a path that a function chooses.
+    """Pins each flow at once: to its own path, that of ``always``, or the one with the best last test.
 
-    :param choose: called for each flow that is requested.
+    :param policy: ``always PATH`` or ``best test``; another one has only flows with a path.
+    :param last_throughput: of a path, in bits/s.
     :param clock: seconds since the epoch.
     """
 
@@ -105,24 +99,32 @@ class PinnedPolicy:
         self,
         ofctl: Ofctl,
         topo: CampusTopo,
-        choose: Callable[[PlannedFlow], Choice],
+        policy: str,
+        last_throughput: Callable[[str], float],
         clock: Callable[[], float],
     ) -> None:
-        self._ofctl, self._topo, self._choose, self._clock = ofctl, topo, choose, clock
+        self._ofctl, self._topo, self._policy, self._clock = ofctl, topo, policy, clock
+        self._last_throughput = last_throughput
         self._flows: dict[str, tuple[PinnedFlow, int]] = {}
         self._updates: list[FlowUpdate] = []
         self._decisions: list[DecisionRow] = []
 
     def request(self, flow: PlannedFlow, port: int) -> None:
-        """Choose a path and pin the flow to it."""
-        choice, now = self._choose(flow), self._clock()
+        """Choose a path and pin the flow to it; a flow with a path is no decision."""
+        path, now = flow.path or self._choose_path(flow), self._clock()
         pinned = PinnedFlow(flow.source, flow.destination, flow.protocol, port)
         self._flows[flow.name] = (pinned, FIRST_COOKIE + len(self._flows))
-        if choice.reason:
-            self._decisions.append(
-                DecisionRow(0, now, flow.name, "admit", choice.path, None, None, choice.reason)
-            )
-        self._pin(flow.name, choice.path, decided_at=now)
+        if flow.path is None:
+            row = DecisionRow(0, now, flow.name, "admit", path, None, None, self._policy)
+            self._decisions.append(row)
+        self._pin(flow.name, path, decided_at=now)
+
+    def _choose_path(self, flow: PlannedFlow) -> str:
+        paths = list(paths_between(self._topo, flow.source, flow.destination))
+        if self._policy == "best test":
+            return max(paths, key=self._last_throughput)
+        always = self._policy.removeprefix("always ")
+        return always if always in paths else paths[0]
 
     def started(self, flow: str) -> None:
         """Nothing to do."""

@@ -6,6 +6,7 @@ The same run gives the same page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -124,15 +125,8 @@ def write_report(folder: Path) -> Path:
 
 def write_index(results: Path) -> Path:
     """Write ``index.html`` about the last run of each experiment below a folder and return its path."""
-    latest: dict[str, JudgedRun] = {}
-    for file in (*results.glob(f"*/{RUN_FILE}"), *results.glob(f"*/*/{RUN_FILE}")):
-        try:
-            run = judge_run(file.parent)
-        except (InvalidInput, OSError):  # a damaged run must not hide the others
-            continue
-        other = latest.setdefault(run.info.experiment, run)
-        if other.info.began_at < run.info.began_at:
-            latest[run.info.experiment] = run
+    found = sorted(_judge_runs(results), key=lambda run: run.info.began_at)
+    latest = {run.info.experiment: run for run in found}
     runs = [latest[name] for name in sorted(latest)]
     reports = {
         run.info.experiment: (run.folder / REPORT_FILE).relative_to(results).as_posix()
@@ -140,6 +134,13 @@ def write_index(results: Path) -> Path:
         if (run.folder / REPORT_FILE).exists()
     }
     return _render(results / INDEX_FILE, runs=runs, reports=reports)
+
+
+def _judge_runs(results: Path) -> Iterator[JudgedRun]:
+    """Yield each run that can be read: a damaged one must not hide the others."""
+    for file in (*results.glob(f"*/{RUN_FILE}"), *results.glob(f"*/*/{RUN_FILE}")):
+        with suppress(InvalidInput, OSError):
+            yield judge_run(file.parent)
 
 
 def list_figure_rows(experiment: Experiment, observed: Observed, name: str) -> Iterator[FigureRow]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -228,27 +229,47 @@ def start_run(folder: Path, document: str, info: RunInfo) -> None:
     for name, kind in ROWS.items():
         with _table(folder, name).open("w", encoding="utf-8", newline="") as output:
             csv.writer(output).writerow(kind._fields)
-    write_info(folder, info)
+    _write_info(folder, info)
 
 
-def write_trial(folder: Path, info: RunInfo, trial: TrialRecord, tables: Tables) -> RunInfo:
-    """Add a trial's rows to the tables and then the trial to ``run.json``; return the new description.
+def write_trial(folder: Path, trial: TrialRecord, tables: Tables) -> None:
+    """Add a trial's rows to the tables and then the trial to ``run.json``.
 
     Rows of a trial that ``run.json`` does not name are those of a write that was interrupted.
     """
     for name in ROWS:
         with _table(folder, name).open("a", encoding="utf-8", newline="") as output:
             csv.writer(output).writerows(getattr(tables, name))
-    found = replace(info, trials=(*info.trials, trial))
-    write_info(folder, found)
-    return found
+    info = _read_info(folder)
+    _write_info(folder, replace(info, trials=(*info.trials, trial)))
 
 
-def write_info(folder: Path, info: RunInfo) -> None:
+def write_platform(folder: Path, **platform: str) -> None:
+    """Add texts to the platform of a run."""
+    info = _read_info(folder)
+    _write_info(folder, replace(info, platform={**info.platform, **platform}))
+
+
+def end_run(folder: Path, reason: str = "") -> None:
+    """Note the end of a run, which is complete without a reason why it is partial."""
+    completion = Completion.PARTIAL if reason else Completion.COMPLETE
+    info = replace(_read_info(folder), ended_at=time.time(), completion=completion, reason=reason)
+    _write_info(folder, info)
+
+
+def _write_info(folder: Path, info: RunInfo) -> None:
     """Replace ``run.json``, whole or not at all."""
     partial = folder / f".{RUN_FILE}.partial"
     partial.write_text(json.dumps(to_json(info), indent=1) + "\n", "utf-8")
     partial.replace(folder / RUN_FILE)
+
+
+def _read_info(folder: Path) -> RunInfo:
+    file = folder / RUN_FILE
+    try:
+        return from_json(RunInfo, json.loads(yamlfile.read_text(file)))
+    except ValueError as error:
+        raise InvalidInput(Problem("", str(error), str(file))) from error
 
 
 def read_run(folder: Path) -> RunResult:
@@ -256,11 +277,7 @@ def read_run(folder: Path) -> RunResult:
 
     :raises InvalidInput: naming the file, and the field or line that is wrong.
     """
-    file = folder / RUN_FILE
-    try:
-        info = from_json(RunInfo, json.loads(yamlfile.read_text(file)))
-    except ValueError as error:
-        raise InvalidInput(Problem("", str(error), str(file))) from error
+    info = _read_info(folder)
     known = {trial.number for trial in info.trials}
     tables = {
         name: [row for row in _read_rows(_table(folder, name), kind) if row.trial in known]

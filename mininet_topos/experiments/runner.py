@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,9 @@ from mininet_topos.experiments.results import (
     RunInfo,
     Tables,
     TrialRecord,
+    end_run,
     start_run,
-    write_info,
+    write_platform,
     write_trial,
 )
 from mininet_topos.experiments.trial import TrialOutcome, TrialRun
@@ -155,26 +156,29 @@ def run_inside(
     """
     read, topo = load_checked(reference, changes)
     trials = _choose_trials(plan_trials(read.experiment, topo), only)
-    info = describe_run(read, topo, platform)
-    start_run(Path(folder), document_of(read, is_changed=bool(changes)), info)
-    runs = _TrialRuns(read, Path(folder), info, trials)
+    begin_run(Path(folder), read, topo, platform, is_changed=bool(changes))
+    progress = Progress()
     status, reason = 0, ""
     try:
-        runs.run()
+        _run_trials(read, Path(folder), trials, progress)
     except KeyboardInterrupt:
         status, reason = EXIT_INTERRUPTED, "interrupted"
     except AdonError as error:
         status, reason = EXIT_PARTIAL, str(error)
-        runs.print_line(reason)
-    completion = Completion.PARTIAL if reason else Completion.COMPLETE
-    write_info(Path(folder), replace(runs.info, ended_at=time.time(), completion=completion, reason=reason))
+        progress(reason)
+    end_run(Path(folder), reason)
     return status
 
 
-def describe_run(read: ExperimentFile, topo: CampusTopo, platform: Mapping[str, str]) -> RunInfo:
-    """Return what is known of a run before its first trial."""
+def begin_run(
+    folder: Path, read: ExperimentFile, topo: CampusTopo, platform: Mapping[str, str], *, is_changed: bool
+) -> None:
+    """Write what is known of a run before its first trial to a new folder.
+
+    The document has its own text unless fields were changed or it names files.
+    """
     experiment = read.experiment
-    return RunInfo(
+    info = RunInfo(
         experiment=experiment.experiment,
         scale=topo.scale,
         sizes=size_divisor(experiment, topo),
@@ -184,6 +188,9 @@ def describe_run(read: ExperimentFile, topo: CampusTopo, platform: Mapping[str, 
         versions=_versions(),
         machine=_machine(),
     )
+    is_own = not is_changed and read.folder is None
+    data = experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    start_run(folder, read.text if is_own else yamlfile.dump_data(data), info)
 
 
 def carry_out(
@@ -221,52 +228,50 @@ def carry_out(
     return record, outcome.tables
 
 
-class _TrialRuns:
-    """The trials of a run: a testbed serves as many as leave it as it was."""
+@dataclass(frozen=True)
+class Progress:
+    """Prints lines with the seconds since the start of a run."""
 
-    def __init__(self, read: ExperimentFile, folder: Path, info: RunInfo, trials: Sequence[Trial]) -> None:
-        self.info = info
-        self._read, self._folder, self._trials = read, folder, deque(trials)
-        self._planned, self._failures, self._began = len(trials), 0, time.monotonic()
+    began: float = field(default_factory=time.monotonic)
 
-    def print_line(self, text: str) -> None:
-        """Print a line with the seconds since the start of the run."""
-        sys.stdout.write(f"{time.monotonic() - self._began:7.1f} s  {text}\n")
+    def __call__(self, text: str) -> None:
+        """Print a line."""
+        sys.stdout.write(f"{time.monotonic() - self.began:7.1f} s  {text}\n")
         sys.stdout.flush()
 
-    def run(self) -> None:
-        """Carry out all trials.
+    def step(self, text: str) -> None:
+        """Print a line about a trial."""
+        self(f"  {text}")
 
-        :raises AdonError: if no testbed can be built, or trials in a row do not begin.
-        """
-        while self._trials:
-            folder = folder_inside() / f"t{self._planned - len(self._trials) + 1}"
-            folder.mkdir()
-            self.print_line("building the testbed")
-            needs_points = any(map(needs_adon, self._trials))
-            with (
-                build_testbed(_load_topology(self._read), folder) as testbed,
-                start_points(testbed) if needs_points else nullcontext() as points,
-            ):
-                self._use(testbed, points)
 
-    def _use(self, testbed: Testbed, points: Points | None) -> None:
-        """Carry out trials until none is left, or the testbed is not as it was."""
-        self.info = replace(self.info, platform={**self.info.platform, "emulation": testbed.emulation})
-        while self._trials:
-            trial = self._trials.popleft()
-            self.print_line(f"trial {self._planned - len(self._trials)} of {self._planned}: {trial.key}")
-            record, tables = carry_out(trial, testbed, points, self._read.experiment, self._print_step)
-            self.info = write_trial(self._folder, self.info, record, tables)
-            self._failures = 0 if tables.flows else self._failures + 1
-            if self._failures == MAX_FAILURES:
-                raise Unavailable(f"{MAX_FAILURES} trials in a row did not begin: {record.reason}")
-            if record.reason:
-                self._print_step(f"this trial is partial: {record.reason}")
-                return
+def _run_trials(read: ExperimentFile, folder: Path, trials: Sequence[Trial], progress: Progress) -> None:
+    """Carry out all trials: a testbed serves as many as leave it as it was.
 
-    def _print_step(self, text: str) -> None:
-        self.print_line(f"  {text}")
+    :raises AdonError: if no testbed can be built, or trials in a row do not begin.
+    """
+    waiting, failures = deque(trials), 0
+    needs_points = any(map(needs_adon, trials))
+    while waiting:
+        inside = folder_inside() / f"t{waiting[0].number}"
+        inside.mkdir()
+        progress("building the testbed")
+        with (
+            build_testbed(_load_topology(read), inside) as testbed,
+            start_points(testbed) if needs_points else nullcontext() as points,
+        ):
+            write_platform(folder, emulation=testbed.emulation)
+            reason = ""
+            while waiting and not reason:
+                trial = waiting.popleft()
+                progress(f"trial {len(trials) - len(waiting)} of {len(trials)}: {trial.key}")
+                record, tables = carry_out(trial, testbed, points, read.experiment, progress.step)
+                write_trial(folder, record, tables)
+                reason = record.reason
+                failures = 0 if tables.flows else failures + 1
+                if reason:
+                    progress.step(f"this trial is partial: {reason}")
+                if failures == MAX_FAILURES:
+                    raise Unavailable(f"{MAX_FAILURES} trials in a row did not begin: {reason}")
 
 
 def _load_topology(read: ExperimentFile) -> CampusTopo:
@@ -276,13 +281,6 @@ def _load_topology(read: ExperimentFile) -> CampusTopo:
         name = str(read.folder / name)
     with _located(read, "network"):
         return load_topology(name, read.experiment.scale)
-
-
-def document_of(read: ExperimentFile, *, is_changed: bool) -> str:
-    """Return the document as it was run: its own text unless fields were changed or it names files."""
-    data = read.experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    is_own = not is_changed and read.folder is None
-    return read.text if is_own else yamlfile.dump_data(data)
 
 
 def _choose_trials(trials: Sequence[Trial], only: Sequence[str]) -> list[Trial]:

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from adon.errors import AdonError, Unavailable
 from adon.timestamps import format_time
@@ -233,7 +233,16 @@ class TrialRun:
             self._happened(event.name, Phase.BEGINS, began)
 
     def _start_load(self, name: str, load: LoadEvent) -> tuple[str, str]:
-        run = TrafficRun(self._setup.testbed.popen, self._load_of_event(name, load), self._wake.set)
+        """Start traffic between the addresses that are measured on the path, which lead over it alone."""
+        path = self._topo.paths[load.path]
+        source, destination = (
+            (self._topo.campuses[campus].measuring, path.addresses[campus]) for campus in path.campuses
+        )
+        protocol: Literal["tcp", "udp"] = "tcp" if load.rate is None else "udp"
+        streams = load.streams or 1
+        run = self._run(
+            Load(source, destination, self._ports[name], protocol, streams=streams, rate=load.rate)
+        )
         row = FlowRow(self._trial.number, name)
         self._loads[name] = Traffic(row=row, run=run, paths=[(0.0, load.path)])
         return f"load on {load.path}", ""
@@ -268,41 +277,24 @@ class TrialRun:
                 circuit, undo = self._undo[name]
                 self._setup.testbed.change_link(circuit, undo)
                 self._note(name, "link", "ends", f"{circuit} is as before")
-            self._close_event(name)
+            self._close_step(name)
 
-    def _close_event(self, name: str, at: float | None = None) -> None:
+    def _close_step(self, name: str, at: float | None = None) -> None:
         self._open.discard(name)
         self._happened(name, Phase.ENDS, at)
 
     # Traffic
 
-    def _load_of_flow(self, flow: PlannedFlow, size: int | None) -> Load:
+    def _run(self, load: Load) -> TrafficRun:
+        return TrafficRun(self._setup.testbed.popen, load, self._wake.set)
+
+    def _start_flow(self, flow: PlannedFlow, size: int | None) -> TrafficRun:
         campuses = self._topo.campuses.values()
         addresses = {name: dtn.address for campus in campuses for name, dtn in campus.dtns.items()}
-        return Load(
-            (flow.source, addresses[flow.source]),
-            (flow.destination, addresses[flow.destination]),
-            port=self._ports[flow.name],
-            protocol=flow.protocol,
-            size=size,
-            streams=flow.streams,
-            rate=flow.rate,
-            window=flow.window,
-        )
-
-    def _load_of_event(self, name: str, load: LoadEvent) -> Load:
-        """Return traffic between the addresses that are measured on the path, which lead over it alone."""
-        path = self._topo.paths[load.path]
-        source, destination = (
-            (self._topo.campuses[campus].measuring, path.addresses[campus]) for campus in path.campuses
-        )
-        return Load(
-            source,
-            destination,
-            port=self._ports[name],
-            protocol="tcp" if load.rate is None else "udp",
-            streams=load.streams or 1,
-            rate=load.rate,
+        source, destination = ((host, addresses[host]) for host in (flow.source, flow.destination))
+        port, window = self._ports[flow.name], flow.window
+        return self._run(
+            Load(source, destination, port, flow.protocol, size, flow.streams, flow.rate, window)
         )
 
     def _follow_traffic(self) -> None:
@@ -324,19 +316,17 @@ class TrialRun:
 
         :raises Unavailable: if a load ended by itself: flows would find another network than planned.
         """
-        began = one.row.began or 0.0
-        ended = max(delivery.ended_at - self._began_at, began)
+        ended = max(delivery.ended_at - self._began_at, one.row.began or 0.0)
         one.count(delivery)
         one.update(ended=ended, state=FlowState.FAILED if delivery.problem else FlowState.FINISHED)
+        self._close_step(name, ended)
         if isinstance(one, FlowTraffic):
-            self._happened(name, Phase.ENDS, ended)
             problem = f": {delivery.problem}" if delivery.problem else ""
-            self._print(f"{name} ends after {ended - began:.1f} s{problem}")
+            self._print(f"{name} ends after {ended - (one.row.began or ended):.1f} s{problem}")
             one.policy.finished(name, delivery)
             self._close_flow(name, one, "it is over")
             return
         self._note(name, "load", "ends", f"{delivery.received} bytes", delivery.problem)
-        self._close_event(name, ended)
         if one.run is not None and one.run.stopped_at is None:
             raise Unavailable(f"{name} ended by itself: {delivery.problem}")
 
@@ -382,8 +372,7 @@ class TrialRun:
             if is_first:
                 if one.row.size is not None and update.size is not None:
                     one.update(size=update.size)
-                load = self._load_of_flow(one.flow, one.row.size)
-                one.run = TrafficRun(self._setup.testbed.popen, load, self._wake.set)
+                one.run = self._start_flow(one.flow, one.row.size)
 
     def _reject(self, name: str, one: Traffic, reason: str) -> None:
         one.update(state=FlowState.REJECTED, problem=reason)

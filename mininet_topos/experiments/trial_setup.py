@@ -5,14 +5,14 @@ A testbed serves many trials, ADON one: its archive and alarms would change the 
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,16 @@ from adon.errors import Conflict, InvalidInput, Unavailable
 from adon.timestamps import format_time
 from measurement.model import Metric
 from mininet_topos.adon_configuration import (
-    AROUND_OTHERS,
     DEFAULT_PERIODS,
     MeasurementPeriods,
     configuration_text,
-    find_obstacle,
     fit_periods_to,
 )
 from mininet_topos.adon_server import LOG, URL, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
 from mininet_topos.experiments.document import Controller, Experiment, LinkSetting, Measuring
 from mininet_topos.experiments.plan import PlannedFlow, Trial, narrowest_circuit, paths_between
-from mininet_topos.experiments.policies import AdonPolicy, Choice, PathPolicy, PinnedPolicy
+from mininet_topos.experiments.policies import AdonPolicy, PathPolicy, PinnedPolicy
 from mininet_topos.measurement_points import Points
 from mininet_topos.pinned_rules import PinnedFlow, pin_flow
 from mininet_topos.testbed import LinkChange, Testbed
@@ -46,15 +44,9 @@ RESULT_DELAY = 30.0
 """Seconds after its observation within which a result arrives."""
 AROUND_ROUND_TRIPS = 1.0
 """Seconds kept free around light tests whose periods are too short for more, where no test fills a path."""
-ROUNDS = (20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1280.0, 2560.0, 3600.0)
-"""Periods of tests that a document with other periods does not mention; the first that fits."""
 ROLES = ("researcher", "performance_engineer", "operator")
-PERIODS: Mapping[str, frozenset[str]] = {
-    "throughput": frozenset({Metric.THROUGHPUT.value}),
-    "rtt": frozenset({Metric.RTT.value}),
-    "latency": frozenset({Metric.LOSS.value}),
-}
-"""Per test the metrics that a measured path has."""
+METRICS = {"throughput": Metric.THROUGHPUT, "rtt": Metric.RTT, "latency": Metric.LOSS}
+"""Per test a metric that a measured path has."""
 LOAD_COOKIE = 0x0E00_0000_0000_0000
 _PART_DIED = re.compile(r"event=died (part=\S+ status=-?\d+)")
 
@@ -70,8 +62,12 @@ class TestLog:
 
     client: Client | None
     since: float
-    found: list[MeasurementView] = field(default_factory=list)
-    _known: set[tuple[object, ...]] = field(default_factory=set)
+    _found: dict[tuple[object, ...], MeasurementView] = field(default_factory=dict)
+
+    @property
+    def found(self) -> list[MeasurementView]:
+        """The results."""
+        return list(self._found.values())
 
     def read(self) -> None:
         """Read the results that arrived since the last call."""
@@ -79,11 +75,8 @@ class TestLog:
             return
         since = format_time(self.since - RESULT_DELAY)
         for one in reversed(self.client.measurements(since=since, limit=MAX_RESULTS)):
-            key = (one.path, one.source, one.destination, one.metric, one.observed_at)
-            if key not in self._known:
-                self._known.add(key)
-                self.found.append(one)
-                self.since = max(self.since, one.observed_at)
+            self._found.setdefault((one.path, one.source, one.destination, one.metric, one.observed_at), one)
+            self.since = max(self.since, one.observed_at)
 
     def tested_at(self, since: float, paths: Iterable[str]) -> float | None:
         """Return when each path had a throughput test that started after a time; None if one has not."""
@@ -160,7 +153,8 @@ def _find_deaths(server: AdonServer) -> list[str]:
 def needs_adon(trial: Trial) -> bool:
     """Return whether ADON decides, measures, or is stopped and started."""
     decides = trial.policy == "ours" and any(flow.path is None for flow in trial.flows)
-    return decides or bool(_measured(trial.measuring)) or any(one.controller for one in trial.events)
+    measures = _asked_periods(trial.measuring).longest is not None
+    return decides or measures or any(one.controller for one in trial.events)
 
 
 @contextmanager
@@ -180,20 +174,19 @@ def prepare_trial(
     """
     topo = testbed.topo
     assert isinstance(topo, CampusTopo)  # noqa: S101 - experiments have no clouds
-    rules = _read_rules(testbed, topo)
-    for name, setting in trial.links.items():
-        testbed.change_link(circuit_of(topo, name), as_change(setting))
-    if points is None or not needs_adon(trial):
-        _pin_loads(testbed, topo, trial)
-        yield make_setup(testbed, topo, trial, TestLog(None, 0.0))
-    else:
-        own = testbed.folder / f"adon-{trial.number}"
-        periods = plan_periods(topo, trial.measuring)
+    own = testbed.folder / f"adon-{trial.number}"
+    with _keep_network(testbed, topo):
+        for name, setting in trial.links.items():
+            testbed.change_link(circuit_of(topo, name), as_change(setting))
+        if points is None or not needs_adon(trial):
+            _pin_loads(testbed, topo, trial)
+            yield make_setup(testbed, topo, trial, TestLog(None, 0.0))
+            return
+        began, periods = time.time(), plan_periods(topo, trial.measuring)
         extra = thaw(experiment.configuration)
         text = configuration_text(
             topo, contacts=points.contacts, token=points.token, periods=periods, extra=extra
         )
-        began = time.time()
         with prepare_server(testbed, text, folder or own) as server:
             tests = TestLog(_start_adon(server, topo, trial, periods, print_line), began)
             tests.read()
@@ -201,24 +194,30 @@ def prepare_trial(
             setup.note_ready()
             yield setup
         shutil.rmtree(own, ignore_errors=True)
+
+
+@contextmanager
+def _keep_network(testbed: Testbed, topo: CampusTopo) -> Iterator[None]:
+    """Restore rules and circuits at the end; after an exception the testbed is of no further use."""
+    files = {campus.edge: testbed.folder / f"{campus.edge}.rules" for campus in topo.campuses.values()}
+    for edge, file in files.items():
+        file.write_text(testbed.switches.ofctl("--no-stats", "dump-flows", edge))
+    yield
     testbed.restore_links()
-    for switch, file in rules.items():
-        testbed.switches.ofctl("replace-flows", switch, str(file))
+    for edge, file in files.items():
+        testbed.switches.ofctl("replace-flows", edge, str(file))
 
 
 def make_setup(
     testbed: Testbed, topo: CampusTopo, trial: Trial, tests: TestLog, server: AdonServer | None = None
 ) -> TrialSetup:
     """Return a trial that is ready, with the policies that decide about its flows."""
-    pinned = make_pinned_policy(testbed, topo, trial, tests)
-    if trial.policy != "ours" or server is None or tests.client is None:
-        return TrialSetup(testbed, trial, tests, pinned, pinned, server)
-
-    def size_of(flow: PlannedFlow) -> int:
-        return requested_size(flow, topo, trial.limit)
-
-    policy = AdonPolicy(tests.client, size_of, time.time, lambda: server.is_running)
-    return TrialSetup(testbed, trial, tests, policy, pinned, server)
+    pinned = PinnedPolicy(testbed.switches.ofctl, topo, trial.policy, tests.last_throughput, time.time)
+    setup = TrialSetup(testbed, trial, tests, pinned, pinned, server)
+    if trial.policy == "ours" and server is not None and tests.client is not None:
+        size_of = partial(requested_size, topo=topo, limit=trial.limit)
+        setup.policy = AdonPolicy(tests.client, size_of, time.time, lambda: server.is_running)
+    return setup
 
 
 def _start_adon(
@@ -241,16 +240,15 @@ def _start_adon(
     _await(server, has_rules, CONNECT_TIMEOUT, "not every switch has its rules")
     for template in trial.templates:
         client.add_template(template.model_dump(mode="json", exclude={"version"}))
-    wanted = {metric for test in PERIODS if getattr(periods, test) for metric in PERIODS[test]}
+    wanted = {metric.value for test, metric in METRICS.items() if getattr(periods, test)}
     forward = {(path.name, path.campuses[0]) for path in topo.paths.values() if path.addresses}
     # A test that started before the switches had their rules has ended by then.
     since = time.time() + LONGEST_TEST
 
     def is_measured() -> bool:
-        found = [one.metrics for one in client.paths() if (one.path, one.source) in forward]
-        return all(
-            wanted <= {name for name, one in metrics.items() if one.observed_at >= since} for metrics in found
-        )
+        paths = [one.metrics for one in client.paths() if (one.path, one.source) in forward]
+        recent = [{name for name, one in path.items() if one.observed_at >= since} for path in paths]
+        return all(wanted <= names for names in recent)
 
     if wanted:
         print_line("measuring each path once")
@@ -266,14 +264,6 @@ def _await(server: AdonServer, condition: Callable[[], bool], timeout: float, pr
 
     if not wait_until(holds, timeout):
         raise Unavailable(f"{problem} within {timeout:g} s: {server.last_words}")
-
-
-def _read_rules(testbed: Testbed, topo: CampusTopo) -> dict[str, Path]:
-    """Write the rules of each edge to a file and return the files."""
-    files = {campus.edge: testbed.folder / f"{campus.edge}.rules" for campus in topo.campuses.values()}
-    for switch, file in files.items():
-        file.write_text(testbed.switches.ofctl("--no-stats", "dump-flows", switch))
-    return files
 
 
 def circuit_of(topo: CampusTopo, name: str) -> str:
@@ -300,40 +290,20 @@ def plan_periods(topo: CampusTopo, measuring: Measuring) -> MeasurementPeriods:
 
     :raises InvalidInput: if there is no schedule.
     """
+    asked = _asked_periods(measuring)
+    if asked.longest is None:
+        return asked
+    try:
+        return fit_periods_to(topo, asked, measuring.given)
+    except InvalidInput:
+        if asked.throughput is not None:
+            raise
+    return fit_periods_to(topo, replace(asked, around_others=AROUND_ROUND_TRIPS), measuring.given)
+
+
+def _asked_periods(measuring: Measuring) -> MeasurementPeriods:
     given: dict[str, Any] = measuring.given
-    asked = replace(DEFAULT_PERIODS, **given)
-    if not any(given.values()):
-        return fit_periods_to(topo, asked) if _measured(measuring) else asked
-    rest = [test for test in PERIODS if test not in given]
-    arounds = (AROUND_OTHERS, AROUND_ROUND_TRIPS) if asked.throughput is None else (AROUND_OTHERS,)
-    causes: set[str] = set()
-    for every, around in itertools.product(ROUNDS if rest else ROUNDS[:1], arounds):
-        periods = replace(asked, around_others=around, **dict[str, Any](dict.fromkeys(rest, every)))
-        obstacle = find_obstacle(topo, periods)
-        if obstacle is None:
-            return periods
-        causes = {problem.cause for problem in obstacle.problems}
-    raise InvalidInput.of("measuring", f"does not fit: {'; '.join(sorted(causes))}")
-
-
-def _measured(measuring: Measuring) -> frozenset[str]:
-    """The tests that run."""
-    return frozenset(test for test in PERIODS if measuring.given.get(test, 1.0) is not None)
-
-
-def make_pinned_policy(testbed: Testbed, topo: CampusTopo, trial: Trial, tests: TestLog) -> PinnedPolicy:
-    """Return the policy of flows about which ADON does not decide: pinned, ``always``, ``best test``."""
-    always = trial.policy.removeprefix("always ")
-
-    def choose(flow: PlannedFlow) -> Choice:
-        if flow.path is not None:
-            return Choice(flow.path)
-        paths = list(paths_between(topo, flow.source, flow.destination))
-        if trial.policy == "best test":
-            return Choice(max(paths, key=tests.last_throughput), "its last throughput test is the best")
-        return Choice(always if always in paths else paths[0], trial.policy)
-
-    return PinnedPolicy(testbed.switches.ofctl, topo, choose, time.time)
+    return replace(DEFAULT_PERIODS, **given)
 
 
 def _pin_loads(testbed: Testbed, topo: CampusTopo, trial: Trial) -> None:

@@ -28,7 +28,7 @@ def write_run(folder, text=FIGURE_21):
     start_run(folder, text, info)
     rows = run.tables.by_trial()
     for trial in run.info.trials:
-        info = write_trial(folder, info, trial, rows[trial.number])
+        write_trial(folder, trial, rows[trial.number])
     return folder
 
 

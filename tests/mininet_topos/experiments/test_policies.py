@@ -13,7 +13,6 @@ from adon.errors import Conflict, InvalidInput, Unavailable
 from adon.units import parse_rate
 from mininet_topos.experiments.policies import (
     AdonPolicy,
-    Choice,
     FlowUpdate,
     PinnedPolicy,
     UpdateKind,
@@ -205,7 +204,8 @@ def test_pinned_flow_has_rules_until_it_ends():
     policy = PinnedPolicy(
         lambda *words: rules.append(words) or "",
         topo,
-        lambda _flow: Choice("al2s", "always al2s"),
+        "always al2s",
+        lambda _path: 0.0,
         lambda: NOW,
     )
     policy.request(A, 5001)

@@ -45,7 +45,7 @@ def save_run(folder: Path, its: ExperimentFile, run: RunResult, **changes: objec
     start_run(folder, its.text, info)
     rows = run.tables.by_trial()
     for trial in run.info.trials:
-        info = write_trial(folder, info, trial, rows[trial.number])
+        write_trial(folder, trial, rows[trial.number])
     return folder
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ from mininet_topos.experiments.trial_setup import (
     circuit_of,
     needs_adon,
     plan_periods,
+    prepare_trial,
     requested_size,
 )
+from mininet_topos.openvswitch import open_vswitch
 from mininet_topos.topology_catalog import load_topology
 from tests.mininet_topos.experiments.loopback import Archive, make_trial
 from tests.support.refusals import refused
@@ -34,7 +37,7 @@ def test_tests_that_a_document_does_not_mention_fit_around_those_that_it_does():
 
 
 def test_tests_that_do_not_fit_are_refused():
-    with refused("invalid", "measuring"):
+    with refused("invalid", "measurements.tests.0.throughput_period"):
         plan_periods(MU_OSU, Measuring.model_validate(dict.fromkeys(("throughput", "rtt", "latency"), "4 s")))
 
 
@@ -83,3 +86,23 @@ def test_flow_that_lasts_a_time_requests_what_it_can_send_in_it():
     lasting = "[{flow: a, template: soykb, from: mu, to: osu, lasts: 10 s, rate: 800 Mbps}]"
     (flow,) = make_trial(lasting).flows
     assert requested_size(flow, MU_OSU, 60.0) == 10_000_000
+
+
+@pytest.mark.integration
+def test_rules_are_restored_when_a_trial_has_ended(tmp_path):
+    trial = make_trial(PINNED)
+    with open_vswitch(tmp_path / "ovs", dummy=True) as switches:
+        for edge in ("mu-edge", "osu-edge"):
+            switches.vsctl(
+                "add-br", edge, "--", "set", "bridge", edge, "protocols=OpenFlow13", "datapath_type=dummy"
+            )
+            switches.ofctl("add-flow", edge, "cookie=0x7,priority=5,ip,actions=NORMAL")
+        before = switches.ofctl("--no-stats", "dump-flows", "mu-edge")
+        testbed: Any = SimpleNamespace(
+            topo=MU_OSU, folder=tmp_path, switches=switches, restore_links=lambda: None
+        )
+        with prepare_trial(testbed, None, trial, None, print):  # type: ignore[arg-type]
+            switches.ofctl("add-flow", "mu-edge", "cookie=0xad00000000000001,table=2,tcp,actions=drop")
+            switches.ofctl("del-flows", "mu-edge", "cookie=0x7/-1")
+            assert switches.ofctl("--no-stats", "dump-flows", "mu-edge") != before
+        assert switches.ofctl("--no-stats", "dump-flows", "mu-edge") == before
