@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from adon.access.audit import Outcome
 from adon.access.policy import Action, Scope
 from adon.access.user_names import PRINCIPALS
-from adon.api.base import Ids, ListView, NewestFirstView, Query, View
+from adon.api.base import Ids, ListView, Query, View
 from adon.api.times import Time
 from adon.timestamps import When
 from adon.values import Role
@@ -140,7 +140,7 @@ class NewTokenView(TokenView):
     secret: str
 
 
-class TokenList(NewestFirstView):
+class TokenList(ListView):
     """Tokens, the newest first; ``next`` is the ``before`` of the following page."""
 
     items: list[TokenView]
@@ -160,7 +160,7 @@ class SessionView(View):
     asking: bool = Field(description="whether this request came by it")
 
 
-class SessionList(NewestFirstView):
+class SessionList(ListView):
     """Sessions, the newest first; ``next`` is the ``before`` of the following page."""
 
     items: list[SessionView]
@@ -190,7 +190,7 @@ class AuditLine(View):
     digest: str
 
 
-class AuditList(NewestFirstView):
+class AuditList(ListView):
     """Lines, the newest first."""
 
     items: list[AuditLine]
@@ -198,15 +198,6 @@ class AuditList(NewestFirstView):
         description="number and digest (17:9f86d0…) of the log's last line, kept apart from the lines; "
         "null if they are gone"
     )
-
-
-class AuditInOrder(AuditList):
-    """Lines, the oldest first."""
-
-    @classmethod
-    def newest_first(cls) -> bool:
-        """They do not."""
-        return False
 
 
 class UserQuery(Query):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import NewestFirst, NewestFirstView, View
+from adon.api.base import ListView, NewestFirst, View
 from adon.api.measurements import SeriesView
 from adon.api.times import Time
 
@@ -37,7 +37,7 @@ class AlarmView(View):
     after: EvidenceView | None
 
 
-class AlarmList(NewestFirstView):
+class AlarmList(ListView):
     """Alarms, the newest first."""
 
     items: list[AlarmView]
@@ -82,7 +82,7 @@ class SubscriptionView(View):
     filter: FilterBody
 
 
-class SubscriptionList(NewestFirstView):
+class SubscriptionList(ListView):
     """Subscriptions, the newest first."""
 
     items: list[SubscriptionView]

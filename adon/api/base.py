@@ -95,20 +95,6 @@ class ListView(View):
         default=None, description="what the following page is asked with; null on the last"
     )
 
-    @classmethod
-    def newest_first(cls) -> bool:
-        """Whether the following page is asked with ``before``, else with ``after``."""
-        return False
-
-
-class NewestFirstView(ListView):
-    """Base of lists that begin with the newest."""
-
-    @classmethod
-    def newest_first(cls) -> bool:
-        """They do."""
-        return True
-
 
 class ProblemItem(View):
     """One thing that is wrong."""
@@ -175,22 +161,12 @@ class NewestFirst(Query):
     limit: int = Field(default=50, ge=1, le=MOST, description="at most so many items")
     before: Cursor | None = None
 
-    @property
-    def start(self) -> str | None:
-        """Position after which the page begins; None for the first page."""
-        return self.before
-
 
 class InOrder(Query):
     """Page of a list in an order of its own."""
 
     limit: int = Field(default=MOST, ge=1, le=MOST, description="at most so many items")
     after: Cursor | None = None
-
-    @property
-    def start(self) -> str | None:
-        """Position after which the page begins; None for the first page."""
-        return self.after
 
 
 class Ids(BaseModel):

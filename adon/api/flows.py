@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from adon.api.base import MOST, Ids, InOrder, ListView, NewestFirst, NewestFirstView, View
-from adon.api.decisions import DecisionView
-from adon.api.forecasts import ForecastView, ForeseenEndView, MeanRateView
+from adon.api.base import MOST, Ids, InOrder, ListView, NewestFirst, View
+from adon.api.decisions import DecisionView, ForecastView, ForeseenEndView, MeanRateView
 from adon.api.times import Time
 from adon.broker.flow import FlowRequest, FlowState, Quality
 from adon.values import Name
@@ -77,7 +76,7 @@ class FlowView(View):
     triggers: list[FiredView] = Field(description="those of its template that have fired, the latest last")
 
 
-class FlowList(NewestFirstView):
+class FlowList(ListView):
     """Flows, the newest first."""
 
     items: list[FlowView]
@@ -204,7 +203,7 @@ class OutcomeView(View):
     foretold: bool | None = Field(description="whether the forecast's interval held")
 
 
-class OutcomeList(NewestFirstView):
+class OutcomeList(ListView):
     """Outcomes, those of the flows that ended last first."""
 
     items: list[OutcomeView]

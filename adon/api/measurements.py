@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import Ids, InOrder, ListView, NewestFirst, NewestFirstView, Query, View
+from adon.api.base import Ids, InOrder, ListView, NewestFirst, Query, View
 from adon.api.times import Time
 from adon.values import Name
 from measurement.model import Metric
@@ -29,7 +29,7 @@ class MeasurementView(View):
     parameters: dict[str, Any]
 
 
-class MeasurementList(NewestFirstView):
+class MeasurementList(ListView):
     """Measurements, the newest first."""
 
     items: list[MeasurementView]
@@ -132,7 +132,7 @@ class ExecutionView(View):
     outcome: str
 
 
-class ExecutionList(NewestFirstView):
+class ExecutionList(ListView):
     """Executed runs, the newest first."""
 
     items: list[ExecutionView]

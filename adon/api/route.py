@@ -96,9 +96,9 @@ class Route(Generic[A]):
     @property
     def next_parameter(self) -> str | None:
         """Parameter that takes the ``next`` of an answer; None where the answer is no list in pages."""
-        if not issubclass(self.answer, ListView):
+        if self.query is None or not issubclass(self.answer, ListView):
             return None
-        return "before" if self.answer.newest_first() else "after"
+        return "before" if "before" in self.query.model_fields else "after"
 
     @property
     def most_items(self) -> int:

@@ -16,7 +16,6 @@ from adon.api import (
     base,
     decisions,
     flows,
-    forecasts,
     maintenance,
     measurements,
     network,
@@ -120,7 +119,7 @@ PREVIEW_FLOW = _PREVIEWS.post(
 
 _FORECASTS = Tag("forecasts", "How well forecasts of completion held")
 GET_CALIBRATION = _FORECASTS.get(
-    "/forecasts/calibration", Action.FORECAST_READ, forecasts.CalibrationList, forecasts.ForecastQuery
+    "/forecasts/calibration", Action.FORECAST_READ, decisions.CalibrationList, decisions.ForecastQuery
 )
 
 _DECISIONS = Tag("decisions", "What was chosen, among what, and why")

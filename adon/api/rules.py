@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from adon.api.base import InOrder, ListView, NewestFirst, NewestFirstView, Query, View
+from adon.api.base import InOrder, ListView, NewestFirst, Query, View
 from adon.api.times import Time
 
 
@@ -83,7 +83,7 @@ class SentView(View):
     text: str
 
 
-class SentList(NewestFirstView):
+class SentList(ListView):
     """What was sent, the newest first."""
 
     items: list[SentView]

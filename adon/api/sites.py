@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from adon.api.base import Ids, InOrder, ListView, NewestFirst, NewestFirstView, View
+from adon.api.base import Ids, InOrder, ListView, NewestFirst, View
 from adon.api.times import Time
 from adon.broker.sites.jobs import JobRequest, JobState
 from adon.values import Name
@@ -121,7 +121,7 @@ class JobView(View):
     node_rate_bps: float | None = Field(description="what one worker node processed (Γ_c)")
 
 
-class JobList(NewestFirstView):
+class JobList(ListView):
     """Jobs, the newest first."""
 
     items: list[JobView]

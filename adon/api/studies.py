@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import NewestFirst, NewestFirstView, View, listed_values
+from adon.api.base import ListView, NewestFirst, View, listed_values
 from adon.api.times import Time
 from adon.studies.model import MOST_TITLE, StudyKind
 
@@ -45,7 +45,7 @@ class StudyDetail(StudyView):
     document: dict[str, Any]
 
 
-class StudyList(NewestFirstView):
+class StudyList(ListView):
     """Studies, those of the latest looks at a network first."""
 
     items: list[StudyView]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.api.base import MAX_BODY, Ids, ListView, NewestFirstView, ProblemItem, Query, View
+from adon.api.base import MAX_BODY, Ids, ListView, ProblemItem, Query, View
 from adon.api.times import Time
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
@@ -184,8 +184,8 @@ class FoundView(View):
     flows: list[ComparedView]
 
 
-class BacktestView(View):
-    """A backtest, and what came of it."""
+class BacktestSummary(View):
+    """A backtest without its results."""
 
     id: str
     template: str
@@ -196,24 +196,15 @@ class BacktestView(View):
     state: State
     ended_at: Time | None
     cause: str = Field(description="why it failed")
+
+
+class BacktestView(BacktestSummary):
+    """A backtest with its results."""
+
     found: FoundView | None
 
 
-class BacktestSummary(View):
-    """A backtest without what came of it."""
-
-    id: str
-    template: str
-    requester: str
-    asked_at: Time
-    since: Time
-    until: Time
-    state: State
-    ended_at: Time | None
-    cause: str
-
-
-class BacktestList(NewestFirstView):
+class BacktestList(ListView):
     """Backtests, the newest first."""
 
     items: list[BacktestSummary]

@@ -1,4 +1,4 @@
-"""Who may come in and do what: users, roles, tokens, sessions; and the audit log."""
+"""Users, roles, tokens, sessions and the audit log."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ from adon.client.calling import Caller, body_of
 
 
 class AccessCalls(Caller):
-    """Users, tokens, the audit log."""
+    """Methods for users, roles, tokens, sessions and the audit log."""
 
     def myself(self) -> UserView:
-        """Who asks."""
+        """Return the user of the client's token."""
         return self.call(routes.GET_MYSELF)
 
     def users(self) -> list[UserView]:
-        """Everybody whom one may see, by name."""
+        """Return the users that this user may see, by name."""
         return self._all(routes.LIST_USERS)
 
     def user(self, name: str) -> UserView:
-        """One user."""
+        """Return one user."""
         return self.call(routes.GET_USER, name=name)
 
     def add_user(
         self, name: str, roles: Sequence[str] = (), identity: Mapping[str, str] | None = None
     ) -> UserView:
-        """Name somebody who has not been here yet.
+        """Create a user.
 
-        :param identity: who they are elsewhere: whoever signs in as that is this user.  Without it they
-            come with a token only.
+        :param identity: issuer and subject of the user at an identity provider.  Without it, the user has
+            tokens only.
         """
         known: dict[str, Any] = {"name": name, "granted": list(roles)}
         return self.call(routes.ADD_USER, body=known if identity is None else {**known, "identity": identity})
 
     def change_user(self, name: str, change: Mapping[str, Any]) -> UserView:
-        """Set what an administrator decides: ``granted``, ``removed``, ``disabled``."""
+        """Set ``granted``, ``removed`` and ``disabled`` of a user."""
         return self.call(routes.CHANGE_USER, body=change, name=name)
 
     def change_roles(self, name: str, give: Collection[str] = (), take: Collection[str] = ()) -> UserView:
-        """Give a user roles, or take some away.
+        """Grant roles to a user, or remove roles.
 
-        :raises Conflict: if somebody else changed the user meanwhile.
+        :raises Conflict: if the user has changed in the meantime.
         """
         answer = self._send(routes.GET_USER, name=name)
         user = UserView.model_validate(body_of(answer, self._transport.base))
@@ -64,54 +64,54 @@ class AccessCalls(Caller):
         return self.call(routes.CHANGE_USER, body=change, headers=seen, name=name)
 
     def roles(self) -> RoleList:
-        """The roles with what each may do, and the ready-made scopes of tokens."""
+        """Return the roles with their permissions, and the predefined scopes of tokens."""
         return self.call(routes.LIST_ROLES)
 
     def tokens(self, owner: str | None = None) -> list[TokenView]:
-        """Tokens that one may see, the newest first."""
+        """Return the tokens that this user may see, the newest first."""
         return self._all(routes.LIST_TOKENS, {"owner": owner})
 
     def token(self, token: str) -> TokenView:
-        """One token, by its id; never its secret."""
+        """Return one token by its id, without its secret."""
         return self.call(routes.GET_TOKEN, id=token)
 
     def add_token(self, wish: Mapping[str, Any]) -> NewTokenView:
-        """Make a token; its ``secret`` is in this answer and nowhere else."""
+        """Create a token; only this answer contains its ``secret``."""
         return self.call(routes.ADD_TOKEN, body=wish)
 
     def revoke_token(self, token: str) -> TokenView:
-        """Make a token worthless; the token as it is then."""
+        """Revoke a token; return it."""
         return self.call(routes.REVOKE_TOKEN, id=token)
 
     def sessions(self, owner: str | None = None) -> list[SessionView]:
-        """The browsers at which somebody is signed in, as far as one may see them, the newest first."""
+        """Return the browser sessions that this user may see, the newest first."""
         return self._all(routes.LIST_SESSIONS, {"owner": owner})
 
     def session(self, session: str) -> SessionView:
-        """One session, by its id."""
+        """Return one session by its id."""
         return self.call(routes.GET_SESSION, id=session)
 
     def end_session(self, session: str) -> EndedView:
-        """Sign somebody out at one browser."""
+        """End one browser session."""
         return self.call(routes.END_SESSION, id=session)
 
     def end_sessions(self, owner: str | None = None) -> EndedView:
-        """Sign somebody, oneself without a name, out at every browser but the one that asks."""
+        """End all browser sessions of a user, except the one that asks; one's own by default."""
         return self.call(routes.END_SESSIONS, query={"owner": owner})
 
     def audit(self, query: Mapping[str, Any], limit: int = 100) -> list[AuditLine]:
-        """The newest lines of the audit log, at most ``limit``."""
+        """Return the newest lines of the audit log, at most ``limit``."""
         return list(self.each(routes.LIST_AUDIT, query, limit))
 
     def audit_values(self, query: Mapping[str, Any]) -> Iterator[Values]:
-        """The values of lines of the audit log, the oldest first, as the log keeps them."""
+        """Yield the values of the audit log's lines, the oldest first."""
         for line in self.each(routes.LIST_AUDIT, {**query, "after": 0}):
             yield [getattr(line, name) for name in COLUMNS]
 
     def verify_audit(self, expected: Mapping[int, str] | None = None) -> Verified:
-        """Whether the audit log is whole (:func:`adon.access.audit.verify`), as it is at one moment.
+        """Verify the hash chain of the audit log (:func:`adon.access.audit.verify`).
 
-        :param expected: digests by number that were noted elsewhere.
+        :param expected: digests by number that were recorded elsewhere.
         """
         told = self.call(routes.LIST_AUDIT, query={"limit": 1}).head
         number, _, digest = (told or "").partition(":")

@@ -16,12 +16,11 @@ from collections.abc import Mapping
 from adon.client import credentials
 from adon.client.access import AccessCalls
 from adon.client.flows import FlowCalls, changes
-from adon.client.measurements import MeasurementCalls
+from adon.client.measurements import MeasurementCalls, StudyCalls
 from adon.client.network import NetworkCalls
 from adon.client.repeating import BOUNDS, Bounds, Repeating
 from adon.client.sites import SiteCalls
 from adon.client.status import StatusCalls
-from adon.client.studies import StudyCalls
 from adon.client.templates import TemplateCalls
 from adon.client.transport import TIMEOUT, HttpTransport
 from adon.errors import NotAuthenticated

@@ -1,7 +1,10 @@
-"""Measurements: values, the plan of tests and its runs, measuring now; alarms and who is told."""
+"""Measurements, tests and their plan, alarms and subscriptions, studies of instances."""
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,91 +24,132 @@ from adon.api.measurements import (
     ScheduleView,
     SeriesView,
 )
+from adon.api.studies import StudyDetail, StudyView
 from adon.client.calling import Caller, flag
+
+UNPACKED = 250_000
+"""Bytes of JSON above which a document is sent compressed."""
 
 
 class MeasurementCalls(Caller):
-    """The measurement plane."""
+    """Methods for measurements, tests, alarms and subscriptions."""
 
     def measurements(self, **query: str) -> list[MeasurementView]:
-        """Measurements, the newest first, one page; the query's names are the API's."""
+        """Return one page of measurements, the newest first; ``query`` as in the API."""
         return self.call(routes.LIST_MEASUREMENTS, query=query).items
 
     def each_measurement(self, limit: int | None = None, **query: str) -> Iterator[MeasurementView]:
-        """Measurements, the newest first, asked for page by page as they are wanted."""
+        """Yield measurements, the newest first; request pages as they are needed."""
         return self.each(routes.LIST_MEASUREMENTS, query, limit)
 
     def plot(self, **query: str) -> list[BucketView]:
-        """A series in stretches of time, the oldest first; the query's names are the API's."""
+        """Return a series in intervals, the oldest first; ``query`` as in the API."""
         return self.call(routes.PLOT, query=query).items
 
     def measure(self, path: str, source: str, destination: str, test: str) -> RunAccepted:
-        """Have a configured test done now; when it will be."""
+        """Run a configured test now; return its start."""
         body = {"path": path, "source": source, "destination": destination, "test": test}
         return self.call(routes.RUN_NOW, body=body)
 
     def schedule(self) -> ScheduleView:
-        """The plan of tests and its next runs."""
+        """Return the plan of tests and its next runs."""
         return self.call(routes.GET_SCHEDULE)
 
     def schedule_page(self) -> str:
-        """The plan as a picture (HTML)."""
+        """Return the plan as a chart (HTML)."""
         return self._text(routes.GET_GANTT)
 
     def psconfig(self, network: str) -> PsconfigTemplate:
-        """The plan of tests as a pSConfig template."""
+        """Return the plan of tests as a pSConfig template."""
         return self.call(routes.GET_PSCONFIG, network=network)
 
     def executions(
         self, since: str | None = None, limit: int = 200, until: str | None = None
     ) -> list[ExecutionView]:
-        """What became of planned runs, the newest first."""
+        """Return the results of planned runs, the newest first."""
         return self.call(routes.LIST_EXECUTIONS, query={"since": since, "until": until, "limit": limit}).items
 
     def points(self) -> list[PointView]:
-        """The measurement points."""
+        """Return the measurement points."""
         return self._all(routes.LIST_POINTS)
 
     def alarms(self, *, open_only: bool, **query: str) -> list[AlarmView]:
-        """Alarms, the newest first; the query's names are the API's."""
+        """Return alarms, the newest first; ``query`` as in the API."""
         return self.call(routes.LIST_ALARMS, query={"open": flag(open_only), **query}).items
 
     def alarm(self, alarm: str) -> AlarmView:
-        """One alarm with its evidence."""
+        """Return one alarm with its evidence."""
         return self.call(routes.GET_ALARM, id=alarm)
 
     def acknowledge(self, alarm: str) -> AlarmView:
-        """Say that an alarm has been seen."""
+        """Acknowledge an alarm."""
         return self.call(routes.ACKNOWLEDGE, id=alarm)
 
     def subscriptions(self) -> list[SubscriptionView]:
-        """Who is told of which alarms."""
+        """Return the subscriptions to alarms."""
         return self._all(routes.LIST_SUBSCRIPTIONS)
 
     def subscribe(self, subscription: Mapping[str, Any]) -> SubscriptionView:
-        """Be told of alarms."""
+        """Subscribe to alarms."""
         return self.call(routes.SUBSCRIBE, body=subscription)
 
     def unsubscribe(self, subscription: str) -> Deleted:
-        """Be told no more."""
+        """Delete a subscription."""
         return self.call(routes.UNSUBSCRIBE, id=subscription)
 
     def overlaps(self, since: str | None = None) -> list[OverlapView]:
-        """Pairs of conflicting runs that ran at the same time all the same, noticed since then."""
+        """Return pairs of conflicting runs that overlapped."""
         return self.call(routes.GET_OVERLAPS, query={"since": since}).items
 
     def mesh(self, metric: str, path: str | None = None) -> MeshView:
-        """From every site to every other: the latest value of a metric, its age, and whether it is good."""
+        """Return the latest value of a metric between all sites, with age and verdict."""
         return self.call(routes.GET_MESH, query={"metric": metric, "path": path})
 
     def boxes(self, **query: Any) -> BoxList:
-        """Series, each in boxes per hour or day; the query's names are the API's, without ``limit`` all."""
+        """Return statistics of series per hour or day; without ``limit`` of all series."""
         return self._whole(routes.LIST_BOXES, query)
 
     def series(self, **query: Any) -> list[SeriesView]:
-        """Series of which something is kept."""
+        """Return the series that the archive has."""
         return self._all(routes.LIST_SERIES, query)
 
     def subscription(self, subscription: str) -> SubscriptionView:
-        """One subscription."""
+        """Return one subscription."""
         return self.call(routes.GET_SUBSCRIPTION, id=subscription)
+
+
+class StudyCalls(Caller):
+    """Methods for studies of instances (docs/instances.md)."""
+
+    def studies(self, kind: str | None = None, limit: int | None = None) -> list[StudyView]:
+        """Return studies in short, the latest first."""
+        return list(self.each_study(kind, limit))
+
+    def each_study(self, kind: str | None = None, limit: int | None = None) -> Iterator[StudyView]:
+        """Yield studies in short, the latest first; request pages as they are needed."""
+        return self.each(routes.LIST_STUDIES, {"kind": kind}, limit)
+
+    def study(self, study: str) -> StudyDetail:
+        """Return one study with its document."""
+        return self.call(routes.GET_STUDY, id=study)
+
+    def add_study(self, kind: str, document: Mapping[str, Any], title: str = "") -> StudyView:
+        """Store a study; a large document is sent compressed.
+
+        :param kind: ``health-round``, ``snapshot``, ``placement`` or ``evaluation``.
+        :param title: what the document says if empty.
+        :raises ValueError: for a document that is no JSON.
+        """
+        body: dict[str, Any] = {"kind": kind, "title": title}
+        text = json.dumps(document, allow_nan=False).encode()
+        if len(text) > UNPACKED:
+            return self.call(routes.ADD_STUDY, body={**body, "packed": _packed(text)})
+        return self.call(routes.ADD_STUDY, body={**body, "document": document})
+
+    def delete_study(self, study: str) -> Deleted:
+        """Delete a study."""
+        return self.call(routes.DELETE_STUDY, id=study)
+
+
+def _packed(text: bytes) -> str:
+    return base64.b64encode(gzip.compress(text, mtime=0)).decode()

@@ -1,4 +1,4 @@
-"""Compute sites, jobs there, and resources kept for oneself."""
+"""Compute sites, jobs, reservations and workflows."""
 
 from __future__ import annotations
 
@@ -12,52 +12,52 @@ from adon.client.calling import Caller, flag, idempotency_header
 
 
 class SiteCalls(Caller):
-    """Where programs run, and reservations of sites and paths."""
+    """Methods for compute sites, jobs, reservations and workflows."""
 
     def sites(self) -> list[ComputeSiteView]:
-        """The compute sites."""
+        """Return the compute sites."""
         return self._all(routes.LIST_SITES)
 
     def site(self, name: str) -> ComputeSiteView:
-        """One compute site."""
+        """Return one compute site."""
         return self.call(routes.GET_SITE, name=name)
 
     def submit_job(self, request: Mapping[str, Any], key: str | None = None) -> JobView:
-        """Have a configured program run at a compute site; returns at once with the job it became.
+        """Submit a job: run a configured program at a compute site.
 
-        :param key: a name of this wish of your own: asked for twice with the same, it is one job.
+        :param key: idempotency key: requests with the same key create one job.
         """
         return self.call(routes.SUBMIT_JOB, body=request, headers=idempotency_header(key))
 
     def jobs(self, site: str | None = None, limit: int = 50) -> list[JobView]:
-        """The newest jobs at compute sites, at most ``limit``, from as many pages as it takes."""
+        """Return the newest jobs, at most ``limit``."""
         return list(self.each_job(site, limit))
 
     def each_job(self, site: str | None = None, limit: int | None = None) -> Iterator[JobView]:
-        """Jobs, the newest first, asked for page by page as they are wanted; all without a limit."""
+        """Yield jobs, the newest first; request pages as they are needed."""
         return self.each(routes.LIST_JOBS, {"site": site}, limit)
 
     def job(self, job: str) -> JobView:
-        """One job."""
+        """Return one job."""
         return self.call(routes.GET_JOB, id=job)
 
     def cancel_job(self, job: str) -> JobView:
-        """Have a job ended; the job as it is then."""
+        """Cancel a job; return it."""
         return self.call(routes.CANCEL_JOB, id=job)
 
     def reserve(self, reservation: Mapping[str, Any], key: str | None = None) -> ReservationView:
-        """Have resources of one place kept for oneself.
+        """Reserve resources of a compute site or a path.
 
         :param key: a name of this wish of your own: asked for twice with the same, it is one reservation.
         """
         return self.call(routes.ADD_RESERVATION, body=reservation, headers=idempotency_header(key))
 
     def reservations(self, *, all_: bool) -> list[ReservationView]:
-        """Reservations; those that are over only if all are asked for."""
+        """Return reservations; ``all_`` includes those that have ended."""
         return self._all(routes.LIST_RESERVATIONS, {"all": flag(all_)})
 
     def reservation(self, reservation: str) -> ReservationView:
-        """One reservation."""
+        """Return one reservation."""
         return self.call(routes.GET_RESERVATION, id=reservation)
 
     def release(self, reservation: str) -> ReservationView:
@@ -65,9 +65,9 @@ class SiteCalls(Caller):
         return self.call(routes.RELEASE_RESERVATION, id=reservation)
 
     def resources(self) -> list[SiteResourcesView]:
-        """Every compute site, and what is free of it."""
+        """Return every compute site with its free resources."""
         return self._all(routes.LIST_RESOURCES)
 
     def workflows(self, **query: Any) -> WorkflowList:
-        """Workflows and the batch systems they run on, as their hosts told them last; at most ``limit``."""
+        """Return workflows and batch systems as their hosts reported them; ``query`` as in the API."""
         return self._whole(routes.LIST_WORKFLOWS, query)

@@ -14,10 +14,10 @@ from adon.errors import Unavailable
 
 
 class StatusCalls(Caller):
-    """Event stream, health, metrics, version."""
+    """Methods for events, health, metrics and version."""
 
     def events(self, seconds: float, after: str | None = None) -> Iterator[tuple[str, str, Json]]:
-        """What happens during the next seconds, as it comes: the event's name, its kind and its content.
+        """Yield name, kind and content of each event during the next seconds.
 
         :param after: the name of the last event that was seen; what came since is told first.
         :raises AdonError: as every call.
@@ -35,7 +35,7 @@ class StatusCalls(Caller):
             body_of(refusal.answer, self._transport.base)
 
     def ready(self) -> bool:
-        """Whether all of ADON that this address needs answers."""
+        """Return whether all parts that the web process needs answer."""
         try:
             self.readiness()
         except Unavailable:
@@ -43,28 +43,28 @@ class StatusCalls(Caller):
         return True
 
     def readiness(self) -> Health:
-        """What the web process needs, part by part.
+        """Return the state of each part that the web process needs.
 
         :raises Unavailable: if something of it does not answer.
         """
         return self.call(routes.READYZ)
 
     def alive(self) -> Health:
-        """Whether the web process itself answers."""
+        """Return the state of the web process itself."""
         return self.call(routes.HEALTHZ)
 
     def metrics(self) -> str:
-        """Figures in the form that Prometheus reads."""
+        """Return metrics in the text format of Prometheus."""
         return self._text(routes.METRICS)
 
     def description(self) -> dict[str, Any]:
-        """The API's own description (OpenAPI 3.1)."""
+        """Return the API's description (OpenAPI 3.1)."""
         return self._json(routes.OPENAPI)
 
     def health(self) -> StandingView:
-        """How ADON itself is, part by part."""
+        """Return the state of each part of ADON."""
         return self.call(routes.GET_HEALTH)
 
     def version(self) -> VersionOfAdon:
-        """Which version of ADON answers."""
+        """Return the version of ADON."""
         return self.call(routes.GET_VERSION)

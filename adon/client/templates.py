@@ -1,4 +1,4 @@
-"""The catalog of application templates: versions, the past played again."""
+"""Application templates, their versions and backtests."""
 
 from __future__ import annotations
 
@@ -22,54 +22,54 @@ RSPEC = "application/rspec+xml"
 
 
 class TemplateCalls(Caller):
-    """Templates, and what helps to write and tune them."""
+    """Methods for templates and backtests."""
 
     def templates(self) -> list[TemplateSummary]:
-        """The latest version of every template, in short."""
+        """Return the latest version of every template, in short."""
         return self._all(routes.LIST_TEMPLATES)
 
     def template(self, name: str, version: str | None = None) -> Json:
-        """One template version as it is written, the latest if none is named."""
+        """Return a version of a template as JSON; the latest by default."""
         route, ids = _version(name, version)
         return self._json(route, **ids)
 
     def template_text(self, name: str, version: str | None = None, form: str = YAML) -> str:
-        """One template version as text: as YAML, or as GENI RSpec (:data:`RSPEC`)."""
+        """Return a version of a template as YAML, or as GENI RSpec (:data:`RSPEC`)."""
         route, ids = _version(name, version)
         return self._text(route, form, **ids)
 
     def add_template(self, template: Mapping[str, Any]) -> Json:
-        """Save a template; without a version of its own, as the next one."""
+        """Save a template; a template without a version becomes the next one."""
         return self._json(routes.ADD_TEMPLATE, template)
 
     def start_backtest(self, question: Mapping[str, Any]) -> BacktestView:
-        """Have the past played again with another version of a template; returns at once."""
+        """Start a backtest: replay the past with another version of a template."""
         return self.call(routes.START_BACKTEST, body=question)
 
     def backtests(self) -> list[BacktestSummary]:
-        """The backtests that are kept, in short."""
+        """Return the stored backtests, in short."""
         return self._all(routes.LIST_BACKTESTS)
 
     def backtest(self, backtest: str) -> BacktestView:
-        """One backtest, with what it found once it is done."""
+        """Return one backtest, with its results once it is done."""
         return self.call(routes.GET_BACKTEST, id=backtest)
 
     def cancel_backtest(self, backtest: str) -> BacktestView:
-        """End a backtest."""
+        """Cancel a backtest."""
         return self.call(routes.CANCEL_BACKTEST, id=backtest)
 
     def versions(self, template: str) -> list[VersionView]:
-        """Every version of a template: who saved it, and when."""
+        """Return every version of a template with its author and time."""
         return self._all(routes.LIST_VERSIONS, name=template)
 
     def template_diff(
         self, template: str, before: int | None = None, after: int | None = None
     ) -> TemplateDiff:
-        """How two versions of a template differ; without any the latest beside the one before it."""
+        """Return the differences of two versions of a template; the latest two by default."""
         return self.call(routes.COMPARE_VERSIONS, query={"from": before, "to": after}, name=template)
 
     def check_template(self, text: str, form: str = "yaml") -> TemplateCheck:
-        """What is wrong with a text (YAML, JSON, RSpec) as a template, and what it says; saves nothing."""
+        """Check a text (YAML, JSON or RSpec) as a template; save nothing."""
         return self.call(routes.CHECK_TEMPLATE, body={"text": text, "form": form})
 
 

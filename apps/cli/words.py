@@ -16,9 +16,8 @@ from adon.units import (
 from apps.ages import age
 
 if TYPE_CHECKING:
-    from adon.api.decisions import SiteCostView
+    from adon.api.decisions import ForecastView, SiteCostView
     from adon.api.flows import FlowView
-    from adon.api.forecasts import ForecastView
     from adon.api.network import PathAlarm, Reading
 
 __all__ = [

@@ -13,7 +13,6 @@ from apps.rest.api import (  # noqa: F401 - each registers its handlers
     access,
     advice,
     alarms,
-    decisions,
     flows,
     health,
     measurements,

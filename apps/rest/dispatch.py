@@ -110,9 +110,9 @@ def _response(route: Route[Any], answer: Answer) -> Response:
     if route.method != GET:
         return done(answer, HTTPStatus(route.status), _location(route, answer))
     response = json_answer(answer)
-    if isinstance(answer, ListView) and answer.next is not None:
-        name = "before" if answer.newest_first() else "after"
-        query = {**request.args.to_dict(), name: answer.next}
+    parameter = "after" if "after" in request.args else route.next_parameter
+    if parameter is not None and isinstance(answer, ListView) and answer.next is not None:
+        query = {**request.args.to_dict(), parameter: answer.next}
         response.headers["Link"] = f'<{request.path}?{urlencode(query)}>; rel="next"'
     return response
 

@@ -12,7 +12,6 @@ import binascii
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from adon.api.base import InOrder, ListView, NewestFirst
@@ -45,12 +44,12 @@ def sliced(
     :raises InvalidInput: if the page is to begin after what is not in the list.
     """
     first = 0
-    if query.start is not None:
+    field, start = ("after", query.after) if isinstance(query, InOrder) else ("before", query.before)
+    if start is not None:
         names = [key(item) for item in items]
-        if query.start not in names:
-            field = "after" if isinstance(query, InOrder) else "before"
+        if start not in names:
             raise InvalidInput.of(field, GONE)
-        first = names.index(query.start) + 1
+        first = names.index(start) + 1
     return page(items[first : first + query.limit + 1], query.limit, key)
 
 
@@ -76,56 +75,37 @@ def numbered(items: Sequence[Item], query: InOrder) -> tuple[list[Item], str | N
     return shown, str(following) if shown and following < len(items) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """Where a list by time goes on: at a time, of which so many items were shown already."""
+class TimePage:
+    """Page of a list by time, the newest first; it misses no item of several with one time.
 
-    at: float
-    shown: int
-
-    @classmethod
-    def of(cls, query: NewestFirst) -> Moment | None:
-        """Where a page begins; None for the first.
-
-        :raises InvalidInput: for text that is not of such a list.
-        """
-        read = read_cursor(query.before, int)
-        if read is None:
-            return None
-        if not 0 <= read[1] <= MOST_SHOWN:
-            raise _foreign("before")
-        return cls(*read)
-
-
-def until(moment: Moment | None, asked: float | None) -> float | None:
-    """Before when the items of a page are, where ``asked`` limits the whole list."""
-    if moment is None:
-        return asked
-    latest = math.nextafter(moment.at, math.inf)
-    return latest if asked is None else min(latest, asked)
-
-
-def wanted(moment: Moment | None, limit: int) -> int:
-    """How many items to read for a page: it, what was shown of its first moment, and one more."""
-    return limit + 1 + (0 if moment is None else moment.shown)
-
-
-def by_time(
-    found: Sequence[Item], limit: int, moment: Moment | None, at: Callable[[Item], float]
-) -> tuple[list[Item], str | None]:
-    """A page of items that were read as :func:`until` and :func:`wanted` say, the newest first.
-
-    None is missed where several are of one moment.
+    :param until: the time before which all items of the list are.
+    :ivar until: the time before which the items of this page are; None without a bound.
+    :ivar limit: how many items to read: the page, the items of its first time that were shown, and one more.
+    :raises InvalidInput: for a cursor of another list.
     """
-    rest = found[0 if moment is None else moment.shown :]
-    shown = list(rest[:limit])
-    if len(rest) <= limit:
-        return shown, None
-    last = at(shown[-1])
-    same = sum(at(one) == last for one in shown)
-    if moment is not None and moment.at == last:
-        same += moment.shown
-    return shown, cursor(last, same)
+
+    def __init__(self, query: NewestFirst, until: float | None = None) -> None:
+        self._size = query.limit
+        self._at, self._shown = read_cursor(query.before, int) or (math.inf, 0)
+        if not 0 <= self._shown <= MOST_SHOWN:
+            raise _foreign("before")
+        latest = math.nextafter(self._at, math.inf)
+        bounds = [bound for bound in (latest, until) if bound is not None and bound < math.inf]
+        self.until = min(bounds, default=None)
+        self.limit = query.limit + 1 + self._shown
+
+    def cut(self, found: Sequence[Item], at: Callable[[Item], float]) -> tuple[list[Item], str | None]:
+        """Return the items of the page, and the cursor of the next one.
+
+        :param found: the items that were read by ``until`` and ``limit``.
+        """
+        rest = found[self._shown :]
+        shown = list(rest[: self._size])
+        if len(rest) <= self._size:
+            return shown, None
+        last = at(shown[-1])
+        same = sum(at(one) == last for one in shown)
+        return shown, cursor(last, same + self._shown if last == self._at else same)
 
 
 def cursor(at: float, name: str | int) -> str:

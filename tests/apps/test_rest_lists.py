@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adon.api.base import NewestFirst
 from adon.errors import InvalidInput
-from apps.rest.paging import Moment, by_time, cursor, read_cursor, until, wanted
+from apps.rest.paging import TimePage, cursor, read_cursor
 from measurement.model import Metric, PathKey
 from tests.support.factories import make_measurement
 from tests.support.fake_collector import NOW, alarm
@@ -194,15 +195,14 @@ def test_decisions_of_all_flows_are_filtered(world, query, found):
 @given(st.lists(st.integers(0, 5), max_size=30), st.integers(1, 7))
 def test_pages_by_time_miss_nothing(times, limit):
     whole = sorted(enumerate(map(float, times)), key=lambda one: (-one[1], -one[0]))
-    found, moment = [], None
+    found, following = [], None
     for _ in range(40):
-        latest = until(moment, None)
-        read = [one for one in whole if latest is None or one[1] < latest][: wanted(moment, limit)]
-        shown, following = by_time(read, limit, moment, lambda one: one[1])
+        page = TimePage(NewestFirst(limit=limit, before=following))
+        read = [one for one in whole if page.until is None or one[1] < page.until][: page.limit]
+        shown, following = page.cut(read, lambda one: one[1])
         found += shown
         if following is None:
             break
-        moment = Moment(*read_cursor(following, int))
     assert found == whole
 
 

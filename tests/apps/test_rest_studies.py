@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from adon.client.studies import UNPACKED
+from adon.client.measurements import UNPACKED
 from adon.errors import InvalidInput
 from adon.placement.model import Method, placement_to_json
 from adon.studies.model import DOCUMENT, PACKED, StudyKind, short_of

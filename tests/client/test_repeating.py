@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import Field, create_model
 
 from adon.access.policy import Action
-from adon.api.base import Deleted, NewestFirstView, Query
+from adon.api.base import Deleted, ListView, Query
 from adon.api.route import Tag
 from adon.client.calling import Caller
 from adon.client.repeating import BOUNDS, Bounds, Repeating, repeatable, retry_after, wait
@@ -118,7 +118,7 @@ def test_what_must_not_be_repeated_is_answered_as_it_is():
     assert asking.base == "http://busy"
 
 
-class NumberList(NewestFirstView):
+class NumberList(ListView):
     items: list[Deleted]
 
 
@@ -147,7 +147,7 @@ class Paged:
 @given(count=st.integers(0, 60), limit=st.one_of(st.none(), st.integers(0, 80)), page=st.integers(1, 20))
 def test_pages_are_one_list_without_a_hole_or_anything_twice(count, limit, page):
     paged = Paged(count, page)
-    query = create_model("Page", __base__=Query, limit=(int, Field(le=page)))
+    query = create_model("Page", __base__=Query, limit=(int, Field(le=page)), before=(str, ""))
     numbers = Tag("numbers", "").get("/numbers", Action.FLOW_READ, NumberList, query)
     found = [int(one.id) for one in Caller(paged).each(numbers, limit=limit)]
     wanted = list(range(count, 0, -1))

@@ -8,8 +8,7 @@ from dash import Dash, State, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.api.decisions import DecisionView
-from adon.api.forecasts import ForecastView
+from adon.api.decisions import DecisionView, ForecastView
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.page import Page

@@ -9,7 +9,7 @@ from dash import Dash, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.api.forecasts import CalibrationView
+from adon.api.decisions import CalibrationView
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters

@@ -8,9 +8,8 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
-from adon.api.decisions import CandidateView, DecisionView
+from adon.api.decisions import CandidateView, DecisionView, ForecastView
 from adon.api.flows import PreviewView
-from adon.api.forecasts import ForecastView
 from adon.units import format_share
 from apps.dashboard import ui
 from apps.dashboard.policy.computing import is_chosen

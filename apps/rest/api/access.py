@@ -9,7 +9,6 @@ from adon.access.user_names import expected
 from adon.access.users import User, user_values
 from adon.api import routes
 from adon.api.access import (
-    AuditInOrder,
     AuditLine,
     AuditList,
     AuditQuery,
@@ -320,5 +319,4 @@ def list_audit(query: AuditQuery) -> AuditList:
         ) from error
     page = found[: query.limit]
     following = str(page[-1].number) if len(found) > query.limit else None
-    kind = AuditList if query.after is None else AuditInOrder
-    return kind(items=page, next=following, head=None if head is None else f"{head[0]}:{head[1]}")
+    return AuditList(items=page, next=following, head=None if head is None else f"{head[0]}:{head[1]}")

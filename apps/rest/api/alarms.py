@@ -22,7 +22,7 @@ from apps.rest import seen
 from apps.rest.dispatch import handles
 from apps.rest.guard import only_own, requester
 from apps.rest.owned import subscriptions
-from apps.rest.paging import Moment, by_time, cut, until, wanted
+from apps.rest.paging import TimePage, cut
 from apps.rest.services import ask_collector, services
 from measurement.anomaly.alarm import Alarm
 from measurement.model import from_json
@@ -31,18 +31,18 @@ from measurement.model import from_json
 @handles(routes.LIST_ALARMS)
 def list_alarms(query: AlarmQuery) -> AlarmList:
     """Alarms about what this actor may read, the newest first."""
-    moment = Moment.of(query)
+    page = TimePage(query, query.until)
     found = seen.alarms(
         services(),
         g.actor,
         since=query.since,
-        until=until(moment, query.until),
+        until=page.until,
         open_only=query.open,
         path=query.path,
         metric=query.metric,
-        limit=wanted(moment, query.limit),
+        limit=page.limit,
     )
-    shown, following = by_time(found, query.limit, moment, lambda alarm: alarm.raised_at)
+    shown, following = page.cut(found, lambda alarm: alarm.raised_at)
     return AlarmList(items=shown, next=following)
 
 

@@ -37,7 +37,7 @@ from apps.rest.api.templates import latest
 from apps.rest.dispatch import handles
 from apps.rest.guard import requester
 from apps.rest.measurement_views import to_bucket_view, to_measurement_view, to_mesh_view
-from apps.rest.paging import Moment, by_time, cut, sliced, until, wanted
+from apps.rest.paging import TimePage, cut, sliced
 from apps.rest.services import MeasurementFilter, ask_collector, services
 from apps.rest.workflow_views import to_batch_view, to_workflow_user_view, to_workflow_view
 from apps.rest.workflows import BATCH, PEGASUS, Subject, Told, subjects, told
@@ -49,15 +49,15 @@ from measurement.model import Metric, Observation, PathKey, Series
 def list_measurements(query: MeasurementQuery) -> MeasurementList:
     """Measurements from the archive, the newest first."""
     parts = services()
-    moment = Moment.of(query)
+    page = TimePage(query, query.until)
     asked = MeasurementFilter(
         **query.model_dump(include={"path", "source", "destination", "metric"}),
         since=query.since,
-        until=until(moment, query.until),
-        limit=wanted(moment, query.limit),
+        until=page.until,
+        limit=page.limit,
     )
     found = parts.measurements.query(asked)
-    shown, following = by_time(found, query.limit, moment, lambda one: one.observed_at)
+    shown, following = page.cut(found, lambda one: one.observed_at)
     seen = parts.policy.readable(g.actor, ((measurement.series, measurement) for measurement in shown))
     items = [to_measurement_view(measurement) for measurement in seen]
     return MeasurementList(items=items, next=following)

@@ -29,7 +29,7 @@ from apps.rest.api.rule_words import describe_packets, describe_purpose, describ
 from apps.rest.dispatch import handles
 from apps.rest.guard import only_own
 from apps.rest.owned import read_subject
-from apps.rest.paging import GONE, Moment, by_time, cut, page, until, wanted
+from apps.rest.paging import GONE, TimePage, cut, page
 from apps.rest.services import services
 
 
@@ -140,15 +140,15 @@ def _explained(saved: SavedRule) -> ExplainedRule:
 @handles(routes.LIST_SENT)
 def list_sent(query: SentQuery) -> SentList:
     """The changes sent to switches, the newest first, each with the event that led to it."""
-    moment = Moment.of(query)
+    sent = TimePage(query)
     lines = journal.read(
         services().journal,
-        wanted(moment, query.limit),
-        before=until(moment, None),
+        sent.limit,
+        before=sent.until,
         owner=query.flow,
         dpid=query.dpid,
         cause=query.cause,
     )
     found = [SentView.model_validate(line) for line in lines]
-    shown, following = by_time(found, query.limit, moment, lambda one: one.at)
+    shown, following = sent.cut(found, lambda one: one.at)
     return SentList(items=shown, next=following)

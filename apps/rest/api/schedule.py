@@ -18,7 +18,7 @@ from adon.errors import Forbidden, NotFound
 from apps.rest import seen
 from apps.rest.answers import answer
 from apps.rest.dispatch import handles
-from apps.rest.paging import Moment, by_time, until, wanted
+from apps.rest.paging import TimePage
 from apps.rest.services import ask_collector, services
 
 GANTT_POLICY = (
@@ -62,15 +62,15 @@ def get_psconfig(network: str) -> PsconfigTemplate:
 @handles(routes.LIST_EXECUTIONS)
 def list_executions(query: ExecutionQuery) -> ExecutionList:
     """What became of planned runs, the newest first."""
-    moment = Moment.of(query)
+    page = TimePage(query, query.until)
     found = seen.executions(
         services(),
         g.actor,
         since=query.since,
-        until=until(moment, query.until),
-        limit=wanted(moment, query.limit),
+        until=page.until,
+        limit=page.limit,
     )
-    shown, following = by_time(found, query.limit, moment, lambda one: one.planned_start)
+    shown, following = page.cut(found, lambda one: one.planned_start)
     return ExecutionList(items=shown, next=following)
 
 

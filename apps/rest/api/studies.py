@@ -13,26 +13,24 @@ from adon.studies.model import DOCUMENT, PACKED, StudyKind, from_json, is_id, sh
 from adon.studies.reading import study_of
 from apps.rest.dispatch import handles
 from apps.rest.guard import requester
-from apps.rest.paging import Moment, by_time, until, wanted
+from apps.rest.paging import TimePage
 from apps.rest.services import ask_collector, services
 
 
 @handles(routes.LIST_STUDIES)
 def list_studies(query: StudyQuery) -> StudyList:
     """Studies in short, those of the latest looks at a network first."""
-    moment = Moment.of(query)
+    page = TimePage(query)
     kinds = StudyKind if query.kind is None else (query.kind,)
     measurements = services().measurements
     found = [
         from_json(one)
         for kind in kinds
-        for one in measurements.documents(
-            short_of(kind), query.since, until(moment, None), wanted(moment, query.limit)
-        )
+        for one in measurements.documents(short_of(kind), query.since, page.until, page.limit)
     ]
     # Of one moment in the order of their ids, as the archive has them, so that pages meet.
     found.sort(key=lambda one: (-one.at, one.id))
-    shown, following = by_time(found, query.limit, moment, lambda one: one.at)
+    shown, following = page.cut(found, lambda one: one.at)
     return StudyList(items=[StudyView.of(one, document_bytes=one.size) for one in shown], next=following)
 
 
