@@ -8,6 +8,7 @@ Each step starts once or is skipped once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -74,31 +75,37 @@ class Timeline:
     """State of a trial.
 
     :param waiting: steps that neither started nor were skipped, in the document's order.
-    :param came: time at which each moment came, in seconds.
-    :param impossible: reason why each moment cannot come.
+    :param moments: time at which each moment came in seconds, or the reason why it cannot come.
     """
 
     waiting: tuple[Step, ...]
-    came: FrozenMap[tuple[str, Phase], float] = field(default_factory=FrozenMap)
-    impossible: FrozenMap[tuple[str, Phase], str] = field(default_factory=FrozenMap)
+    moments: FrozenMap[tuple[str, Phase], float | str] = field(default_factory=FrozenMap)
 
-    def due(self, step: Step) -> float | None:
-        """Return when a waiting step starts; None while that is unknown."""
+    def due(self, step: Step) -> float | str | None:
+        """Return when a waiting step starts, or why it cannot start; None while neither is known."""
         if step.after is None:
             return step.at
-        came = self.came.get(step.after.key)
-        return None if came is None else came + step.after.wait
+        moment = self.moments.get(step.after.key)
+        if isinstance(moment, str):
+            return f"{step.after.of} never {step.after.what}: {moment}"
+        return None if moment is None else moment + step.after.wait
+
+    @property
+    def starts(self) -> list[tuple[float, Step]]:
+        """Waiting steps with known times, in the order of their times."""
+        known = [(at, step) for step in self.waiting if isinstance(at := self.due(step), int | float)]
+        return sorted(known, key=lambda one: one[0])
 
     @property
     def next_due(self) -> float | None:
         """Time at which the next step starts if nothing else happens; None if none does."""
-        return min((at for at in map(self.due, self.waiting) if at is not None), default=None)
+        return next((at for at, _ in self.starts), None)
 
     @property
     def awaited(self) -> frozenset[tuple[str, Phase]]:
         """Moments for which steps wait."""
         wanted = {step.after.key for step in self.waiting if step.after is not None}
-        return frozenset(wanted - self.came.keys() - self.impossible.keys())
+        return frozenset(wanted - self.moments.keys())
 
 
 def ended_by(step: str) -> str | None:
@@ -130,38 +137,35 @@ def advance(state: Timeline, occurrence: Occurrence, now: float) -> tuple[Timeli
         time in the document's order.
     """
     state, skipped = _skip_impossible(_record(state, occurrence))
-    ready = [(at, step) for step in state.waiting if (at := state.due(step)) is not None and at <= now]
-    started = [Start(step.name) for _, step in sorted(ready, key=lambda one: one[0])]
-    names = {action.step for action in started}
-    waiting = tuple(step for step in state.waiting if step.name not in names)
-    return replace(state, waiting=waiting), (*skipped, *started)
+    started = [Start(step.name) for at, step in state.starts if at <= now]
+    return replace(state, waiting=_without(state.waiting, started)), (*skipped, *started)
 
 
 def _record(state: Timeline, occurrence: Occurrence) -> Timeline:
+    """Return the state with the moments of an occurrence; the first entry of a moment counts."""
     match occurrence:
         case Happened(of, what, at):
-            # The first time counts: a flow may move again.
-            return replace(state, came=FrozenMap({(of, what): at} | state.came))
+            return replace(state, moments=FrozenMap({(of, what): at} | state.moments))
         case Impossible(of, whats, reason):
-            new = {(of, what): reason for what in whats if (of, what) not in state.came}
-            return replace(state, impossible=FrozenMap(new | state.impossible))
+            new = dict.fromkeys(((of, what) for what in whats), reason)
+            return replace(state, moments=FrozenMap(new | state.moments))
         case None:
             return state
 
 
 def _skip_impossible(state: Timeline) -> tuple[Timeline, tuple[Skip, ...]]:
     skipped: list[Skip] = []
-    while blocked := {
-        step.name: step.after.key
-        for step in state.waiting
-        if step.after is not None and step.after.key in state.impossible
-    }:
-        for name, (of, what) in blocked.items():
-            skipped.append(Skip(name, f"{of} never {what}: {state.impossible[of, what]}"))
-            state = _record(state, Impossible(name, frozenset(Phase), f"{name} was skipped"))
-        waiting = tuple(step for step in state.waiting if step.name not in blocked)
-        state = replace(state, waiting=waiting)
+    while found := [Skip(one.name, why) for one in state.waiting if isinstance(why := state.due(one), str)]:
+        skipped += found
+        for skip in found:
+            state = _record(state, Impossible(skip.step, frozenset(Phase), f"{skip.step} was skipped"))
+        state = replace(state, waiting=_without(state.waiting, found))
     return state, tuple(skipped)
+
+
+def _without(steps: Iterable[Step], actions: Iterable[Action]) -> tuple[Step, ...]:
+    names = {action.step for action in actions}
+    return tuple(step for step in steps if step.name not in names)
 
 
 class Turn(NamedTuple):
