@@ -457,21 +457,7 @@ AnyCheck = Annotated[
 ]
 
 
-class Measuring(Part):
-    """Period of each test in seconds; null for never, the testbed's plan where nothing is given."""
-
-    throughput: PositiveDuration | None = None
-    rtt: PositiveDuration | None = None
-    latency: PositiveDuration | None = None
-
-    @property
-    def given(self) -> dict[str, float | None]:
-        """The periods that the document states."""
-        return {
-            name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set
-        }
-
-
+TestName = Annotated[str, StringConstraints(pattern=r"^(throughput|rtt|latency)$")]
 TemplateSource = Annotated[
     Annotated[str, Tag("by name")] | Annotated[Template, Tag("in line")],
     Discriminator(lambda value: "by name" if isinstance(value, str) else "in line"),
@@ -489,6 +475,7 @@ class Experiment(Part):
     :param sizes: divisor of sizes; ``scale`` by default.
     :param needs: attributes of the topology's own circuits that the kernel must emulate.
     :param links: attributes of circuits from the start on, by circuit or path.
+    :param measuring: period of each test in seconds, None for never; others follow the testbed's plan.
     :param configuration: further sections of ADON's configuration.
     :param limit: seconds that a trial may take.
     :param sweep: values per key; a key is ``NAME.field`` of a flow or event, ``links.NAME.field`` or
@@ -511,7 +498,7 @@ class Experiment(Part):
     seed: int = Field(default=1, ge=0, lt=2**63)
     limit: PositiveDuration = 600.0
     links: Frozen[NodeName, LinkSetting] = FrozenMap()
-    measuring: Measuring = Measuring()
+    measuring: Frozen[TestName, PositiveDuration | None] = FrozenMap()
     configuration: Frozen[str, Any] = FrozenMap()
     workload: Annotated[tuple[FlowEntry, ...], Field(min_length=1)]
     events: tuple[Event, ...] = ()

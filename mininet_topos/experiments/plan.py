@@ -27,7 +27,6 @@ from mininet_topos.experiments.document import (
     LinkEvent,
     LinkSetting,
     Load,
-    Measuring,
     Moment,
     Scalar,
 )
@@ -94,7 +93,7 @@ class Trial:
     events: tuple[Event, ...]
     links: Mapping[str, LinkSetting]
     templates: tuple[Template, ...]
-    measuring: Measuring
+    measuring: Mapping[str, float | None]
     limit: float
 
 

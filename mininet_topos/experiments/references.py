@@ -229,7 +229,7 @@ class _Document:
         step = self.steps.get(moment.of)
         if step is None:
             yield (), absent("flow or event", moment.of, self.steps)
-        elif moment.what in OF_TESTS and self.experiment.measuring.given.get("throughput", 1.0) is None:
+        elif moment.what in OF_TESTS and self.experiment.measuring.get("throughput", 1.0) is None:
             yield (), f"never comes: measuring.throughput is null, so nothing is {moment.what}"
         elif isinstance(step, document.Event):
             if moment.what in OF_FLOWS or (moment.what in OF_TESTS and step.load is None):

@@ -9,7 +9,7 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -29,7 +29,7 @@ from mininet_topos.adon_configuration import (
 )
 from mininet_topos.adon_server import LOG, URL, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
-from mininet_topos.experiments.document import Controller, Experiment, LinkSetting, Measuring
+from mininet_topos.experiments.document import Controller, Experiment, LinkSetting
 from mininet_topos.experiments.plan import PlannedFlow, Trial, narrowest_circuit, paths_between
 from mininet_topos.experiments.policies import AdonPolicy, PathPolicy, PinnedPolicy
 from mininet_topos.measurement_points import Points
@@ -285,7 +285,7 @@ def requested_size(flow: PlannedFlow, topo: CampusTopo, limit: float) -> int:
     return max(1, round(rate / 8 * (limit if flow.lasts is None else flow.lasts)))
 
 
-def plan_periods(topo: CampusTopo, measuring: Measuring) -> MeasurementPeriods:
+def plan_periods(topo: CampusTopo, measuring: Mapping[str, float | None]) -> MeasurementPeriods:
     """Return the periods of the document; of tests that it does not mention the shortest that fit.
 
     :raises InvalidInput: if there is no schedule.
@@ -294,16 +294,15 @@ def plan_periods(topo: CampusTopo, measuring: Measuring) -> MeasurementPeriods:
     if asked.longest is None:
         return asked
     try:
-        return fit_periods_to(topo, asked, measuring.given)
+        return fit_periods_to(topo, asked, measuring)
     except InvalidInput:
         if asked.throughput is not None:
             raise
-    return fit_periods_to(topo, replace(asked, around_others=AROUND_ROUND_TRIPS), measuring.given)
+    return fit_periods_to(topo, replace(asked, around_others=AROUND_ROUND_TRIPS), measuring)
 
 
-def _asked_periods(measuring: Measuring) -> MeasurementPeriods:
-    given: dict[str, Any] = measuring.given
-    return replace(DEFAULT_PERIODS, **given)
+def _asked_periods(measuring: Mapping[str, float | None]) -> MeasurementPeriods:
+    return replace(DEFAULT_PERIODS, **dict[str, Any](measuring))
 
 
 def _pin_loads(testbed: Testbed, topo: CampusTopo, trial: Trial) -> None:

@@ -126,6 +126,7 @@ def test_second_event_on_a_circuit_is_refused() -> None:
         ("templates: [soykb]", "templates: [soya]", "templates.0", 5, "unknown-name"),
         ("lasts: 5 s, after", "lasts: 5 s, at: 1 s, after", "workload.1.at", 10, "invalid"),
         ("lasts: 5 s, after", "after", "workload.1.size", 10, "invalid"),
+        ("throughput: 20 s", "throughputs: 20 s", "measuring.throughputs", 7, "malformed"),
         ("event: cut", "event: bulk", "events.0", 12, "invalid"),
         ("path: al2s, state: down", "path: al2s, delay: 3 s", "events.0.link.delay", 12, "out-of-range"),
         ("order: time, over", "oder: time, over", "checks.0", 17, "invalid"),

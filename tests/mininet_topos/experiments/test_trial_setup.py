@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from mininet_topos.adon_configuration import DEFAULT_PERIODS
-from mininet_topos.experiments.document import Measuring
 from mininet_topos.experiments.trial_setup import (
     TestLog,
     circuit_of,
@@ -26,11 +25,9 @@ FREE = PINNED.replace(", path: al2s", "")
 
 
 def test_tests_that_a_document_does_not_mention_fit_around_those_that_it_does():
-    periods = plan_periods(
-        MU_OSU, Measuring.model_validate({"throughput": None, "rtt": "4 s", "latency": None})
-    )
+    periods = plan_periods(MU_OSU, {"throughput": None, "rtt": 4.0, "latency": None})
     assert (periods.throughput, periods.rtt, periods.latency) == (None, 4.0, None)
-    periods = plan_periods(MU_OSU, Measuring.model_validate({"rtt": "10 s"}))
+    periods = plan_periods(MU_OSU, {"rtt": 10.0})
     assert periods.rtt == 10.0
     assert periods.throughput is not None
     assert periods.throughput >= (DEFAULT_PERIODS.throughput or 0.0)
@@ -38,7 +35,7 @@ def test_tests_that_a_document_does_not_mention_fit_around_those_that_it_does():
 
 def test_tests_that_do_not_fit_are_refused():
     with refused("invalid", "measurements.tests.0.throughput_period"):
-        plan_periods(MU_OSU, Measuring.model_validate(dict.fromkeys(("throughput", "rtt", "latency"), "4 s")))
+        plan_periods(MU_OSU, dict.fromkeys(("throughput", "rtt", "latency"), 4.0))
 
 
 @pytest.mark.parametrize(
