@@ -340,7 +340,7 @@ class PaperPoint(Part):
 
 
 class Plot(Part):
-    """Chart of the report: mean and interval of figure ``y`` over ``x``, or a timeline of trials."""
+    """Chart of the report: median and interval of figure ``y`` over ``x``, or a timeline of trials."""
 
     plot: str
     kind: Literal["line", "bar", "timeline"] = "line"

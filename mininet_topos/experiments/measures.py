@@ -1,4 +1,4 @@
-"""Value of a figure in a trial, and over repetitions: median, mean and its interval.
+"""Value of a figure in a trial, and over repetitions: the median, and the interval of the mean.
 
 Rejected flows take part in counts only.  A flow that should have ended and did not leaves a figure that needs
 its end without a value; to omit it would improve the figure.
@@ -76,7 +76,6 @@ class Summary:
 
     count: int
     median: float
-    mean: float
     interval: Interval | None
 
 
@@ -92,17 +91,16 @@ def sample_figure(
 
 
 def summarise(values: Sequence[float]) -> Summary | None:
-    """Return median, mean and interval; None without values.
+    """Return median and interval; None without values.
 
     The interval of values that cannot be negative starts at 0.
     """
     if not values:
         return None
-    mean = _measured(values)
-    between = interval(mean, CONFIDENCE)
+    _, between = _mean_interval(values)
     if between is not None and min(values) >= 0 > between.low:
         between = Interval(0.0, between.high)
-    return Summary(len(values), statistics.median(values), mean.mean, between)
+    return Summary(len(values), statistics.median(values), between)
 
 
 def mean_ratio(pairs: Sequence[tuple[float, float]]) -> tuple[float, Interval | None]:
@@ -113,15 +111,16 @@ def mean_ratio(pairs: Sequence[tuple[float, float]]) -> tuple[float, Interval | 
     """
     if not pairs or any(one <= 0 or other <= 0 for one, other in pairs):
         raise ValueError("pairs: expected numbers above zero")
-    mean = _measured([math.log(one / other) for one, other in pairs])
-    found = interval(mean, CONFIDENCE)
-    between = None if found is None else Interval(math.exp(found.low), math.exp(found.high))
-    return math.exp(mean.mean), between
+    mean, between = _mean_interval([math.log(one / other) for one, other in pairs])
+    if between is not None:
+        between = Interval(math.exp(between.low), math.exp(between.high))
+    return math.exp(mean), between
 
 
-def _measured(values: Sequence[float]) -> Measured:
+def _mean_interval(values: Sequence[float]) -> tuple[float, Interval | None]:
+    mean = math.fsum(values) / len(values)
     deviation = statistics.stdev(values) if len(values) > 1 else 0.0
-    return Measured(math.fsum(values) / len(values), deviation, len(values))
+    return mean, interval(Measured(mean, deviation, len(values)), CONFIDENCE)
 
 
 @dataclass(frozen=True, slots=True)

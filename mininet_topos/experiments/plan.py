@@ -138,16 +138,11 @@ def narrowest_circuit(topo: CampusTopo, path: str) -> str:
     return min(topo.paths[path].circuits, key=lambda name: topo.circuits[name].rate or math.inf)
 
 
-def trial_key(point: Point, policy: str, repetition: int) -> str:
-    """Return a trial's name, such as ``case=far soykb.size=25 GB / ours / 1``."""
-    swept = " ".join(f"{name}={value}" for name, value in point.items())
-    return " / ".join([*([swept] if swept else []), policy, str(repetition)])
-
-
 def _plan_trial(
     number: int, topo: CampusTopo, at: Experiment, point: Point, policy: str, repetition: int
 ) -> Trial:
-    key = trial_key(point, policy, repetition)
+    swept = " ".join(f"{name}={value}" for name, value in point.items())
+    key = " / ".join([*([swept] if swept else []), policy, str(repetition)])
     return Trial(
         number=number,
         key=key,
