@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from adon.access.audit import Outcome
 from adon.access.policy import Action, Scope
 from adon.access.user_names import PRINCIPALS
-from adon.api.base import Ids, ListView, Query, View
+from adon.api.base import Body, Ids, ListView, Query, View
 from adon.api.times import Time
 from adon.timestamps import When
 from adon.values import Role
@@ -41,10 +41,8 @@ class UserList(ListView):
     items: list[UserView]
 
 
-class IdentityBody(BaseModel):
+class IdentityBody(Body):
     """Who somebody is elsewhere, as their first sign-in will tell."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     issuer: str = Field(
         default=PRINCIPALS,
@@ -59,10 +57,8 @@ class IdentityBody(BaseModel):
     )
 
 
-class UserBody(BaseModel):
+class UserBody(Body):
     """A user whom an administrator names; people who sign in elsewhere need none."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(min_length=1, max_length=200)
     granted: _Roles = Field(default=[], description="the roles given")
@@ -71,10 +67,8 @@ class UserBody(BaseModel):
     )
 
 
-class UserChange(BaseModel):
+class UserChange(Body):
     """What an administrator decides about a user; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     granted: _Roles | None = Field(default=None, description="all roles given here, instead of those before")
     removed: _Roles | None = Field(
@@ -104,10 +98,8 @@ class RoleList(View):
     scopes: dict[str, list[Action]]
 
 
-class TokenBody(BaseModel):
+class TokenBody(Body):
     """A token that is asked for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     label: str = Field(default="", max_length=100, description="what its owner calls it")
     scope: list[Annotated[str, Field(max_length=64)]] = Field(

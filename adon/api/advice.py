@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
-from adon.api.base import Query, View
+from adon.api.base import Body, Query, View
 from adon.api.times import Time
 from adon.units import Duration, Rate, Ratio, Size
 
@@ -17,8 +17,8 @@ HostName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:_-
 InterfaceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+class _Body(Body):
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
 class PathBody(_Body):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from adon.api.base import ListView, NewestFirst, View
+from adon.api.base import Body, ListView, NewestFirst, View
 from adon.api.measurements import SeriesView
 from adon.api.times import Time
 
@@ -43,10 +43,8 @@ class AlarmList(ListView):
     items: list[AlarmView]
 
 
-class FilterBody(BaseModel):
+class FilterBody(Body):
     """Which alarms; what is left out is not narrowed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: str | None = Field(default=None, max_length=100)
     source: str | None = Field(default=None, max_length=100)
@@ -58,10 +56,8 @@ class FilterBody(BaseModel):
     ends: bool = Field(default=True, description="tell also when an alarm is over")
 
 
-class SubscriptionBody(BaseModel):
+class SubscriptionBody(Body):
     """Which alarms are to be told, how, and to whom."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     channel: Literal["mail", "webhook", "stream"]
     target: str = Field(

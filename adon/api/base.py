@@ -42,9 +42,9 @@ Seconds = Annotated[float | Literal["inf"], BeforeValidator(_write_infinity)]
 """A time span; ``"inf"`` where something is impossible (JSON has no infinity)."""
 
 
-def _sources(field: str) -> AliasChoices:
+def _sources(field: str) -> str | AliasChoices:
     name, _, unit = field.rpartition("_")
-    return AliasChoices(field, name) if unit in ("bps", "bytes", "seconds") else AliasChoices(field)
+    return AliasChoices(field, name) if unit in ("bps", "bytes", "seconds") else field
 
 
 class View(BaseModel):
@@ -132,6 +132,12 @@ PREFIX = "/api/v1"
 """Root of the API in the paths of its addresses."""
 MOST = 500
 """Items of one page, where a list has no other bound."""
+
+
+class Body(BaseModel):
+    """Base of all bodies of requests. An unknown field is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Query(BaseModel):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, Field
 
-from adon.api.base import MOST, Ids, InOrder, ListView, NewestFirst, View
+from adon.api.base import MOST, Body, Ids, InOrder, ListView, NewestFirst, View
 from adon.api.decisions import DecisionView, ForecastView, ForeseenEndView, MeanRateView
 from adon.api.times import Time
 from adon.broker.flow import FlowRequest, FlowState, Quality
@@ -97,14 +97,12 @@ class FlowHistory(ListView):
     items: list[HistoryEntry]
 
 
-class FlowBody(FlowRequest):
+class FlowBody(FlowRequest, defer_build=True):
     """What a researcher asks for; quantities with units, as ``25 GB``."""
 
 
-class ReportBody(BaseModel):
+class ReportBody(Body):
     """What a transfer says about itself; ``finished`` and ``failed`` end the flow."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     status: Literal["started", "progress", "finished", "failed"]
     bytes: int = Field(ge=0, le=10**18, description="bytes the receiver has")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from adon.api.base import Ids, InOrder, ListView, Query, View, listed_values
+from adon.api.base import Body, Ids, InOrder, ListView, Query, View, listed_values
 from adon.api.times import Time
 from adon.broker.maintenance import Scope, Stage
 from adon.broker.scenario import Failure
@@ -14,10 +14,8 @@ from adon.units import Duration
 from adon.values import Name
 
 
-class WindowBody(BaseModel):
+class WindowBody(Body):
     """A maintenance window that is asked for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     scope: Annotated[Scope, listed_values(Scope)] = Field(description="what is to be closed")
     name: Name = Field(description="its name in the configuration")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from adon.api.base import Ids, InOrder, ListView, NewestFirst, Query, View
+from adon.api.base import Body, Ids, InOrder, ListView, NewestFirst, Query, View
 from adon.api.times import Time
 from adon.values import Name
 from measurement.model import Metric
@@ -154,10 +154,8 @@ class PointList(ListView):
     items: list[PointView]
 
 
-class RunBody(BaseModel):
+class RunBody(Body):
     """Which configured test to do now, beside the plan."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: str = Field(max_length=100)
     source: str = Field(max_length=100)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from adon.api.base import Ids, InOrder, ListView, View, listed_values
+from adon.api.base import Body, Ids, InOrder, ListView, View, listed_values
 from adon.api.flows import FlowView
 from adon.api.times import Time
 from adon.broker.resources.reservation import Stage
@@ -42,10 +42,8 @@ class WaitingView(View):
 _Count = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
-class ReservationBody(BaseModel):
+class ReservationBody(Body):
     """Resources of one place that are to be kept for whoever asks."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     compute: Name | None = Field(default=None, description="a compute site, or else a path")
     path: Name | None = None

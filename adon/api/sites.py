@@ -84,7 +84,7 @@ class ComputeSiteList(ListView):
     items: list[ComputeSiteView]
 
 
-class JobBody(JobRequest):
+class JobBody(JobRequest, defer_build=True):
     """A job that is asked for."""
 
 

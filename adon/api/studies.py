@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from adon.api.base import ListView, NewestFirst, View, listed_values
+from adon.api.base import Body, ListView, NewestFirst, View, listed_values
 from adon.api.times import Time
 from adon.studies.model import MOST_TITLE, StudyKind
 
 Kind = Annotated[StudyKind, listed_values(StudyKind)]
 
 
-class StudyBody(BaseModel):
+class StudyBody(Body):
     """A study to be kept: its document as it is, or packed where it is large."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Kind
     title: str = Field(default="", max_length=MOST_TITLE, description="what the document says if left out")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from adon.api.base import MAX_BODY, Ids, ListView, ProblemItem, Query, View
+from adon.api.base import MAX_BODY, Body, Ids, ListView, ProblemItem, Query, View
 from adon.api.times import Time
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
@@ -34,7 +34,7 @@ class TemplateList(ListView):
     items: list[TemplateSummary]
 
 
-class TemplateBody(Template):
+class TemplateBody(Template, defer_build=True):
     """A template; without a ``version`` it is saved as the next one."""
 
     # As inherited, but with a default that pydantic can leave out of a JSON schema without a warning.
@@ -78,10 +78,8 @@ class TemplateDiff(View):
     text: str = Field(description="a unified diff of both as YAML; empty if they do not differ")
 
 
-class CheckBody(BaseModel):
+class CheckBody(Body):
     """A template as it is being written."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(max_length=MAX_BODY)
     form: Form = "yaml"
@@ -126,10 +124,8 @@ class State(StrEnum):
     CANCELLED = "cancelled"
 
 
-class BacktestBody(BaseModel):
+class BacktestBody(Body):
     """Which version of a template is to be tried on which past."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     template: TemplateBody
     since: Time

@@ -18,7 +18,7 @@ from adon.broker.tuning.reading import observed_host
 from adon.broker.uncertain import Uncertain
 from adon.errors import Conflict, NotFound
 from apps.rest.api.network import path_list
-from apps.rest.services import MeasurementFilter, services
+from apps.rest.services import services
 from measurement.model import Measurement, Metric, Observation, Series, host_key
 
 WINDOW_S = 86_400.0
@@ -102,8 +102,8 @@ def path_facts(view: PathView) -> PathFacts:
 def _values(view: PathView, metric: Metric) -> list[Measurement]:
     parts = services()
     since = parts.clock() - WINDOW_S
-    wanted = MeasurementFilter(view.path, view.source, view.destination, metric, since, None, VALUES)
-    found = parts.measurements.query(wanted)
+    key = {"path": view.path, "source": view.source, "destination": view.destination}
+    found = parts.measurements.query(**key, metric=metric, since=since, limit=VALUES)
     return parts.policy.readable(g.actor, ((one.series, one) for one in found))
 
 

@@ -32,7 +32,7 @@ from apps.rest.stream import Stream
 from apps.rest.why_nots import WhyNots
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
-from measurement.model import Measurement, Metric
+from measurement.model import Measurement
 
 NAME = "adon"
 """Where a Flask application keeps its :class:`Services`."""
@@ -57,19 +57,6 @@ class Controller(Protocol):
         """Send a command and wait for its answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasurementFilter:
-    """Which measurements are asked for; times in seconds since the epoch."""
-
-    path: str | None = None
-    source: str | None = None
-    destination: str | None = None
-    metric: Metric | None = None
-    since: float | None = None
-    until: float | None = None
-    limit: int = 1000
-
-
 T = TypeVar("T")
 
 
@@ -85,22 +72,13 @@ class Measurements:
         self._where = where
         self._local = threading.local()
 
-    def query(self, wanted: MeasurementFilter) -> list[Measurement]:
-        """Measurements, the newest first; none while there is no archive yet.
+    def query(self, **wanted: Any) -> list[Measurement]:
+        """Return measurements, the newest first; none while there is no archive yet.
 
+        :param wanted: filters of :meth:`measurement.archive.Archive.query`.
         :raises Unavailable: if the archive cannot be read.
         """
-        return self.ask(
-            lambda archive: archive.query(
-                path=wanted.path,
-                source=wanted.source,
-                destination=wanted.destination,
-                metric=wanted.metric,
-                since=wanted.since,
-                until=wanted.until,
-                limit=wanted.limit,
-            )
-        )
+        return self.ask(lambda archive: archive.query(**wanted))
 
     def document(self, kind: str, name: str) -> dict[str, Any] | None:
         """The archive's document of this kind and name; None if there is none.

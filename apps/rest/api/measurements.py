@@ -38,7 +38,7 @@ from apps.rest.dispatch import handles
 from apps.rest.guard import requester
 from apps.rest.measurement_views import to_bucket_view, to_measurement_view, to_mesh_view
 from apps.rest.paging import TimePage, cut, sliced
-from apps.rest.services import MeasurementFilter, ask_collector, services
+from apps.rest.services import ask_collector, services
 from apps.rest.workflow_views import to_batch_view, to_workflow_user_view, to_workflow_view
 from apps.rest.workflows import BATCH, PEGASUS, Subject, Told, subjects, told
 from measurement.archive import Archive, Bucket, by_day
@@ -50,13 +50,12 @@ def list_measurements(query: MeasurementQuery) -> MeasurementList:
     """Measurements from the archive, the newest first."""
     parts = services()
     page = TimePage(query, query.until)
-    asked = MeasurementFilter(
+    found = parts.measurements.query(
         **query.model_dump(include={"path", "source", "destination", "metric"}),
         since=query.since,
         until=page.until,
         limit=page.limit,
     )
-    found = parts.measurements.query(asked)
     shown, following = page.cut(found, lambda one: one.observed_at)
     seen = parts.policy.readable(g.actor, ((measurement.series, measurement) for measurement in shown))
     items = [to_measurement_view(measurement) for measurement in seen]
