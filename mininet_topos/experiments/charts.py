@@ -35,7 +35,7 @@ _SCALES = {Unit.BITS_PER_SECOND: ("s", "bps"), Unit.BYTES: ("s", "B"), Unit.RATI
 _AXIS: dict[str, Any] = {"gridcolor": GRID, "zeroline": False}
 LOOK = go.layout.Template(
     layout={
-        "margin": {"l": 76, "r": 12, "t": 34, "b": 48},
+        "margin": {"l": 92, "r": 12, "t": 34, "b": 48},
         "paper_bgcolor": CLEAR,
         "plot_bgcolor": CLEAR,
         "font": {"family": "system-ui, 'DejaVu Sans', sans-serif", "size": 13, "color": INK},

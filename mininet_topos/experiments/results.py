@@ -28,7 +28,7 @@ from mininet_topos.experiments.document import Scalar
 RUN_FILE, DOCUMENT_FILE = "run.json", "experiment.yaml"
 
 T = TypeVar("T")
-Optional = Annotated[T | None, BeforeValidator(lambda cell: None if cell == "" else cell)]
+MaybeEmpty = Annotated[T | None, BeforeValidator(lambda cell: None if cell == "" else cell)]
 """A cell that may be empty, which is None."""
 
 
@@ -63,21 +63,21 @@ class FlowRow(NamedTuple):
     source: str = ""
     destination: str = ""
     state: FlowState = FlowState.WAITING
-    path: Optional[str] = None
+    path: MaybeEmpty[str] = None
     paths: str = ""
-    asked: Optional[float] = None
-    decided: Optional[float] = None
-    began: Optional[float] = None
-    ended: Optional[float] = None
-    size: Optional[int] = None
+    asked: MaybeEmpty[float] = None
+    decided: MaybeEmpty[float] = None
+    began: MaybeEmpty[float] = None
+    ended: MaybeEmpty[float] = None
+    size: MaybeEmpty[int] = None
     received: int = 0
     streams: int = 1
-    window: Optional[int] = None
-    priority: Optional[int] = None
-    floor: Optional[float] = None
-    packets_sent: Optional[int] = None
-    packets_lost: Optional[int] = None
-    jitter: Optional[float] = None
+    window: MaybeEmpty[int] = None
+    priority: MaybeEmpty[int] = None
+    floor: MaybeEmpty[float] = None
+    packets_sent: MaybeEmpty[int] = None
+    packets_lost: MaybeEmpty[int] = None
+    jitter: MaybeEmpty[float] = None
     problem: str = ""
 
 
@@ -87,7 +87,7 @@ class ThroughputRow(NamedTuple):
     trial: int
     at: float
     flow: str
-    path: Optional[str]
+    path: MaybeEmpty[str]
     received: int
 
 
@@ -100,7 +100,7 @@ class MeasurementRow(NamedTuple):
     source: str
     destination: str
     metric: str
-    value: Optional[float]
+    value: MaybeEmpty[float]
 
 
 class DecisionRow(NamedTuple):
@@ -110,9 +110,9 @@ class DecisionRow(NamedTuple):
     at: float
     flow: str
     outcome: str
-    path: Optional[str]
-    site: Optional[str]
-    quality: Optional[float]
+    path: MaybeEmpty[str]
+    site: MaybeEmpty[str]
+    quality: MaybeEmpty[float]
     reason: str
 
 

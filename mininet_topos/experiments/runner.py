@@ -58,7 +58,6 @@ from mininet_topos.topology_catalog import load_topology
 
 RESULTS = Path("results")
 EXIT_PARTIAL, EXIT_INTERRUPTED = 1, 130
-INTERRUPTED = "interrupted"
 MAX_FAILURES = 3
 """Trials in a row that do not begin, after which a run is given up."""
 NOT_IN_SET = ("smoke",)
@@ -239,10 +238,6 @@ class Progress:
         sys.stdout.write(f"{time.monotonic() - self.began:7.1f} s  {text}\n")
         sys.stdout.flush()
 
-    def step(self, text: str) -> None:
-        """Print a line about a trial."""
-        self(f"  {text}")
-
 
 def _run_trials(read: ExperimentFile, folder: Path, trials: Sequence[Trial], progress: Progress) -> None:
     """Carry out all trials: a testbed serves as many as leave it as it was.
@@ -255,21 +250,23 @@ def _run_trials(read: ExperimentFile, folder: Path, trials: Sequence[Trial], pro
         inside = folder_inside() / f"t{waiting[0].number}"
         inside.mkdir()
         progress("building the testbed")
+        reason = ""
         with (
             build_testbed(_load_topology(read), inside) as testbed,
             start_points(testbed) if needs_points else nullcontext() as points,
         ):
             write_platform(folder, emulation=testbed.emulation)
-            reason = ""
             while waiting and not reason:
                 trial = waiting.popleft()
                 progress(f"trial {len(trials) - len(waiting)} of {len(trials)}: {trial.key}")
-                record, tables = carry_out(trial, testbed, points, read.experiment, progress.step)
+                record, tables = carry_out(
+                    trial, testbed, points, read.experiment, lambda text: progress(f"  {text}")
+                )
                 write_trial(folder, record, tables)
                 reason = record.reason
                 failures = 0 if tables.flows else failures + 1
                 if reason:
-                    progress.step(f"this trial is partial: {reason}")
+                    progress(f"  this trial is partial: {reason}")
                 if failures == MAX_FAILURES:
                     raise Unavailable(f"{MAX_FAILURES} trials in a row did not begin: {reason}")
 
