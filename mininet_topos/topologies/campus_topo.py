@@ -61,7 +61,7 @@ PROVIDER, TRANSIT = "a provider's switch", "a router"
 class Interface:
     """An interface of a node.
 
-    :param towards: what it leads to; its name ends so if that is free and short enough.
+    :param towards: end of its name; empty if it has the name of the circuit or node that it leads to.
     :param address: with prefix length.
     :param aliases: further addresses, with prefix length.
     :param vlans: columns of an Open vSwitch port.
@@ -247,7 +247,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
         self.describe()
         for switch, above in self._branches.items():
             self.circuit(f"{switch}u", switch, above)
-        self._check_floods()
         self._assign_vlans()
         self._address_routers()
         for campus in self.campuses.values():
@@ -343,22 +342,18 @@ class CampusTopo(Topo):  # type: ignore[misc]
         """
         where = f"circuits.{name}"
         self._take("a circuit", name)
-        campus = self._check_ends(where, one, other)
-        layer = 3 if campus is None and self._roles[one] in (ROUTER, TRANSIT) else 2
-        frame = MTU + (TAGGED if layer == 2 and campus is None else UNTAGGED)
+        link = self._find_link(where, one, other)
+        interfaces = {node: link.interfaces[node] for node in (one, other)}
+        frame = MTU + (TAGGED if link.layer == 2 and link.campus is None else UNTAGGED)
         wire, data = _built_rates(where, rate, goodput, frame, self.scale)
-        interfaces = self._interfaces(one, other, campus, name if layer == 2 and wire is not None else None)
-        circuit = Circuit(name, interfaces, campus, layer, wire, data, delay, loss, queue)
+        circuit = Circuit(name, interfaces, link.campus, link.layer, wire, data, delay, loss, queue)
         for attribute, cause in circuit.shape.faults() if circuit.shape is not None else ():
             raise ValueError(f"{where}.{attribute}: {cause}")
-        for interface, label in zip(interfaces.values(), port_names, strict=True):
+        for node, label in zip(interfaces, port_names, strict=True):
             if label is not None:
-                interface.towards = label
-                interface.name = self._name_interface(interface, numbered=False)
-                require(
-                    interface.name,
-                    f"{where}.port_names: {interface.node}-{label} is taken or has more than 15 characters",
-                )
+                interfaces[node].name = self._name_interface(node, label, numbered=False)
+                has_name = bool(interfaces[node].name)
+                require(has_name, f"{where}.port_names: {node}-{label} is taken or longer than 15 characters")
         if circuit.line:
             self.addHost(name, cls=nodes.Line, ip=None)
         self.circuits[name] = self._links[frozenset(interfaces)] = circuit
@@ -396,7 +391,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
             delay=sum(shape.delay for shape in shapes),
             # 1 - (1 - p)(1 - q)..., which keeps the digits of small ratios; 0, not -0, without loss.
             loss=0.0 - math.expm1(sum(math.log1p(-shape.loss) for shape in shapes)),
-            addresses={campus: self._next_measured(campus) for campus in (over[0], over[-1]) if measured},
+            addresses=dict.fromkeys((over[0], over[-1]), "") if measured else {},
         )
 
     def _add_hosts(self, role: str, cls: type, *names: str, routes: Routes = ()) -> None:
@@ -423,52 +418,36 @@ class CampusTopo(Topo):  # type: ignore[misc]
             require(not known, f"{name}: is the name of {known} already; {role} needs another")
             self._roles[name] = role
 
-    def _name_interface(self, interface: Interface, *, numbered: bool = True) -> str:
-        """Name an interface after its node and what it leads to.
+    def _name_interface(self, node: str, towards: str, *, numbered: bool = True) -> str:
+        """Name an interface of a node after what it leads to.
 
         :param numbered: whether it gets a number if that name is taken or too long; else it has no name then.
         """
-        for label in chain([interface.towards], count(1) if numbered else ()):
-            name = f"{interface.node}-{label}"
+        for label in chain([towards], count(1) if numbered else ()):
+            name = f"{node}-{label}"
             if len(name) <= MAX_INTERFACE_NAME and name not in self._roles:
                 self._roles[name] = "an interface"
                 return name
         return ""
 
-    def _interfaces(self, one: str, other: str, campus: str | None, line: str | None) -> dict[str, Interface]:
-        """The interfaces of a circuit; those of a campus's host and its switch are there already.
-
-        :param line: name of the line between the two nodes, if there is one.
-        """
-        link = self._links.get(frozenset((one, other)))
-        if link is not None:
-            return {node: link.interfaces[node] for node in (one, other)}
-        vlans = CAMPUS_VLAN if campus is not None else ""
-        return {
-            node: Interface(node, line or beyond, vlans=vlans)
-            for node, beyond in ((one, other), (other, one))
-        }
-
-    def _check_ends(self, where: str, one: str, other: str) -> str | None:
-        """The campus that a new circuit belongs to; None between campuses and providers."""
+    def _find_link(self, where: str, one: str, other: str) -> Circuit:
+        """The link between two nodes, without attributes, that a circuit is to replace."""
         ends = frozenset((one, other))
-        link = self._links.get(ends)
-        require(
-            link is None or link.name not in self.circuits,
-            f"{where}: a circuit joins {one} and {other} already; expected one between two nodes",
-        )
-        if link is not None:
-            return link.campus
-        for campus in self.campuses.values():
-            if ends <= {campus.edge, *campus.switches}:
-                return campus.name
+        if ends in self._links:
+            is_free = self._links[ends].name not in self.circuits
+            require(is_free, f"{where}: a circuit joins {one} and {other} already; expected one between them")
+            return self._links[ends]
         roles = [self._roles.get(node, "no node") for node in (one, other)]
+        is_routed = {*roles} <= {ROUTER, TRANSIT}
+        campus = next((its.name for its in self.campuses.values() if ends <= {its.edge, *its.switches}), None)
         require(
-            one != other and ({*roles} <= {EDGE, PROVIDER} or {*roles} <= {ROUTER, TRANSIT}),
+            one != other and (campus or is_routed or {*roles} <= {EDGE, PROVIDER}),
             f"{where}: joins {one} ({roles[0]}) and {other} ({roles[1]}); expected two switches of a campus, "
             "a DTN and its switch, edges and provider's switches, or two routers",
         )
-        return None
+        vlans = CAMPUS_VLAN if campus else ""
+        interfaces = {node: Interface(node, vlans=vlans) for node in (one, other)}
+        return Circuit("", interfaces, campus, 3 if is_routed else 2)
 
     def _find_way(self, where: str, layer: int, over: Sequence[str]) -> tuple[str, ...]:
         """The nodes of a path, from edge to edge or from router to router."""
@@ -484,21 +463,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
         names = " or ".join(" - ".join(way) for way in ways)
         require(len(joined) == 1, f"{where}: circuits join {names} in {len(joined)} ways; expected one way")
         return joined[0]
-
-    def _next_measured(self, campus: str) -> str:
-        """The address after those of the paths that are measured at a campus."""
-        return self.campuses[campus].address(FIRST_DTN + 1 + len(self._measured_paths(campus)))
-
-    def _check_floods(self) -> None:
-        """Refuse a circuit of an edge that no path uses: an edge floods into all its ports."""
-        used = {name for path in self.paths.values() for name in path.circuits}
-        for circuit in self.circuits.values():
-            edges = [node for node in circuit.ends if self._roles[node] == EDGE and circuit.campus is None]
-            require(
-                not edges or circuit.name in used,
-                f"circuits.{circuit.name}: no path uses it, and {' and '.join(edges)} would flood into it; "
-                "expected a path over it",
-            )
 
     def _assign_vlans(self) -> None:
         """Give each layer-2 path without a VLAN the first free one.
@@ -533,7 +497,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
 
     def _address_hosts(self, campus: Campus) -> None:
         """Plan the interfaces of a campus's routers and DTNs."""
-        measured = [path.addresses[campus.name] for path in self._measured_paths(campus.name)]
+        measured = [path for path in self.paths.values() if campus.name in path.addresses]
         room = LAST_HOST + 1 - FIRST_DTN
         blocks = {step: step * math.ceil((1 + len(measured)) / step) for step in range(STEP, 0, -1)}
         steps = [step for step, first in blocks.items() if first + step * (len(campus.dtns) - 1) <= room]
@@ -547,27 +511,35 @@ class CampusTopo(Topo):  # type: ignore[misc]
         for number, host in (*enumerate(campus.routers, start=1), *dtns):
             interface = self._hosts[host]
             interface.mac, interface.address = campus.mac(number), f"{campus.address(number)}/24"
-        self._hosts[campus.measuring].aliases = tuple(f"{address}/24" for address in measured)
+        for number, path in enumerate(measured, start=FIRST_DTN + 1):
+            path.addresses[campus.name] = campus.address(number)
+        aliases = (f"{path.addresses[campus.name]}/24" for path in measured)
+        self._hosts[campus.measuring].aliases = tuple(aliases)
 
     def _add_circuit(self, circuit: Circuit) -> None:
         """Add the link of a circuit to Mininet's graph, or the two links of a line."""
         for node, end in circuit.interfaces.items():
-            end.name = end.name or self._name_interface(end)
+            towards = end.towards or (circuit.name if circuit.line else circuit.beyond(node))
+            end.name = end.name or self._name_interface(node, towards)
             if circuit.campus is None and self._roles[node] == EDGE:
-                paths = [path for path in self._paths_on(2) if circuit.name in path.circuits]
-                vlans = sorted(path.vlan or 0 for path in paths)
-                end.vlans = f"vlan_mode=trunk trunks={','.join(map(str, vlans))}"
+                end.vlans = self._trunk(circuit, node)
         one, other = circuit.interfaces.values()
         shape = circuit.shape
         if not circuit.line:
             circuit.shaped = () if shape is None else (one.name, other.name)
             self._add_link(one, other, (shape, shape))
             return
-        near, far = (Interface(circuit.name, node) for node in circuit.ends)
-        near.name, far.name = self._name_interface(near), self._name_interface(far)
+        names = [self._name_interface(circuit.name, node) for node in circuit.ends]
+        near, far = (Interface(circuit.name, name=name) for name in names)
         circuit.shaped = far.name, near.name
         self._add_link(one, near, (None, shape))
         self._add_link(other, far, (None, shape))
+
+    def _trunk(self, circuit: Circuit, edge: str) -> str:
+        vlans = sorted(path.vlan or 0 for path in self._paths_on(2) if circuit.name in path.circuits)
+        cause = f"no path uses it, and {edge} would flood into it; expected a path over it"
+        require(vlans, f"circuits.{circuit.name}: {cause}")
+        return f"vlan_mode=trunk trunks={','.join(map(str, vlans))}"
 
     def _record_ports(self, campus: Campus) -> None:
         """Record by which ports of a campus's edge its DTNs and paths are reached."""
@@ -623,10 +595,9 @@ class CampusTopo(Topo):  # type: ignore[misc]
 
     def _add_management(self, campus: Campus) -> None:
         dtn = campus.measuring
-        bridge = Interface(MANAGEMENT_BRIDGE, name=self._name_interface(Interface("mgmt", dtn)))
-        point = Interface(dtn, "mgmt", address=campus.dtns[dtn].management or "")
-        point.name = self._name_interface(point)
-        self._add_link(bridge, point)
+        bridge = Interface(MANAGEMENT_BRIDGE, name=self._name_interface("mgmt", dtn))
+        name, address = self._name_interface(dtn, "mgmt"), campus.dtns[dtn].management or ""
+        self._add_link(bridge, Interface(dtn, name=name, address=address))
 
     def _named(self, *roles: str) -> list[str]:
         """The names of some roles, in the order of declaration."""
@@ -634,9 +605,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
 
     def _paths_on(self, layer: int) -> list[TransitPath]:
         return [path for path in self.paths.values() if path.layer == layer]
-
-    def _measured_paths(self, campus: str) -> list[TransitPath]:
-        return [path for path in self.paths.values() if campus in path.addresses]
 
 
 def require(condition: object, message: str) -> None:

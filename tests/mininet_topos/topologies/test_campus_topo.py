@@ -58,6 +58,7 @@ REFUSED = [
     ("circuits.line", pair(ends=("tr1", "core"))),
     ("circuits.line", pair(ends=("one-dtn", "tr2"))),
     ("circuits.second", pair(more=circuit("second", "tr2", "tr1"))),
+    ("circuits.loop", pair(more=circuit("loop", "one-edge", "one-edge"))),
     ("circuits.spare", pair(more=circuit("spare", "one-edge", "tr2"))),
     ("circuits.one-tr", pair(overlay=())),
     # Campuses.
