@@ -15,7 +15,7 @@ from mininet_topos.experiments.loading import BUILT_IN
 from mininet_topos.experiments.results import start_run, write_trial
 from tests.mininet_topos.experiments.synthetic_runs import FIGURE_21, load_figure_21, make_run
 
-NOT_HELD = "    discrepancy: nobody claims this; it is here to be seen not to hold\n"
+NOT_HELD = "    discrepancy: no publication claims this\n"
 
 
 def adon(*words: object):
@@ -78,6 +78,7 @@ def test_report_writes_the_page_and_exits_0_if_only_stated_discrepancies_differ(
 
 
 def test_report_exits_3_if_a_check_did_not_hold(tmp_path):
+    assert NOT_HELD in FIGURE_21
     folder = write_run(tmp_path / "run", FIGURE_21.replace(NOT_HELD, ""))
     done = adon("report", folder, "--json")
     assert done.exit_code == 3
