@@ -196,7 +196,7 @@ class UserQuery(Query):
     """Page of users."""
 
     limit: int = Field(default=100, ge=1, le=500)
-    after: str = Field(default="", max_length=200, description="users whose names come after this one")
+    after: str = Field(default="", max_length=200, description="users with names after this one")
 
 
 class UserName(Ids):
@@ -211,7 +211,7 @@ class TokenQuery(Query):
     owner: str | None = Field(default=None, max_length=200)
     limit: int = Field(default=100, ge=1, le=500)
     before: str | None = Field(
-        default=None, max_length=32, description="tokens made before this one (its id)"
+        default=None, max_length=32, description="tokens created before the token with this id"
     )
 
 
@@ -226,7 +226,7 @@ class SessionQuery(OwnerQuery):
 
     limit: int = Field(default=100, ge=1, le=500)
     before: str | None = Field(
-        default=None, max_length=32, description="sessions that began before this one (its id)"
+        default=None, max_length=32, description="sessions that began before the session with this id"
     )
 
 

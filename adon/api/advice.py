@@ -159,4 +159,4 @@ class AdviceView(View):
 class AdviceQuery(Query):
     """Path that the advice is for."""
 
-    path: str | None = Field(default=None, max_length=100, description="another one than the flow is on")
+    path: str | None = Field(default=None, max_length=100, description="another path than that of the flow")

@@ -87,9 +87,9 @@ class SubscriptionList(ListView):
 class AlarmQuery(NewestFirst):
     """Filters of alarms."""
 
-    open: bool = Field(default=False, description="only those in force")
-    since: Time | None = Field(default=None, description="raised then or later")
-    until: Time | None = Field(default=None, description="raised before then")
+    open: bool = Field(default=False, description="only open alarms")
+    since: Time | None = Field(default=None, description="raised at this time or later")
+    until: Time | None = Field(default=None, description="raised before this time")
     path: str | None = Field(default=None, max_length=100)
     metric: str | None = Field(default=None, max_length=100)
     limit: int = Field(default=200, ge=1, le=1000)

@@ -158,20 +158,20 @@ def _plain_schema(query: type[Query]) -> dict[str, Any]:
     return super(Query, query).model_json_schema()
 
 
-Cursor = Annotated[str, Field(max_length=400, description="`next` of the page before")]
+Cursor = Annotated[str, Field(max_length=400, description="`next` of the previous page")]
 
 
 class NewestFirst(Query):
     """Page of a list that begins with the newest item."""
 
-    limit: int = Field(default=50, ge=1, le=MOST, description="at most so many items")
+    limit: int = Field(default=50, ge=1, le=MOST, description="largest number of items")
     before: Cursor | None = None
 
 
 class InOrder(Query):
     """Page of a list in an order of its own."""
 
-    limit: int = Field(default=MOST, ge=1, le=MOST, description="at most so many items")
+    limit: int = Field(default=MOST, ge=1, le=MOST, description="largest number of items")
     after: Cursor | None = None
 
 

@@ -18,8 +18,8 @@ class ForecastView(View):
     expected_seconds: Seconds
     low_seconds: Seconds
     high_seconds: Seconds
-    coverage: float = Field(description="the share of such intervals that should hold the truth")
-    terms: dict[str, Seconds] = Field(description="what the expectation is the sum of, in seconds")
+    coverage: float = Field(description="nominal share of intervals that contain the true value")
+    terms: dict[str, Seconds] = Field(description="terms of the expected time in seconds")
 
 
 class MeanRateView(View):
@@ -28,7 +28,7 @@ class MeanRateView(View):
     expected_bps: float
     low_bps: float
     high_bps: float
-    coverage: float = Field(description="the share of such intervals that should hold the truth")
+    coverage: float = Field(description="nominal share of intervals that contain the true value")
 
 
 class ForeseenEndView(View):
@@ -75,7 +75,7 @@ class ForecastQuery(Query):
     """Flows whose forecasts are compared with their ends."""
 
     template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
-    limit: int = Field(default=500, ge=1, le=5000, description="of so many flows that have ended, the newest")
+    limit: int = Field(default=500, ge=1, le=5000, description="number of flows that ended last")
 
 
 class MetricView(View):
@@ -258,10 +258,10 @@ class DecisionQuery(NewestFirst):
     flow: str | None = Field(default=None, max_length=20, description="as in f-17")
     template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
     outcome: Annotated[Outcome, listed_values(Outcome)] | None = None
-    path: Name | None = Field(default=None, description="the path that was chosen")
-    site: Name | None = Field(default=None, description="the compute site that was chosen")
-    since: Time | None = Field(default=None, description="made then or later")
-    until: Time | None = Field(default=None, description="made before then")
+    path: Name | None = Field(default=None, description="the selected path")
+    site: Name | None = Field(default=None, description="the selected compute site")
+    since: Time | None = Field(default=None, description="made at this time or later")
+    until: Time | None = Field(default=None, description="made before this time")
 
 
 class DecisionId(Ids):

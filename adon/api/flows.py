@@ -219,30 +219,30 @@ class FlowQuery(NewestFirst):
     state: FlowState | None = None
     requester: str | None = Field(default=None, max_length=200)
     template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
-    host: str | None = Field(default=None, max_length=100, description="that it leads from, or to")
-    path: Name | None = Field(default=None, description="that it is on, or was last")
-    since: Time | None = Field(default=None, description="submitted then or later")
-    until: Time | None = Field(default=None, description="submitted before then")
+    host: str | None = Field(default=None, max_length=100, description="source or destination host")
+    path: Name | None = Field(default=None, description="present or last path")
+    since: Time | None = Field(default=None, description="submitted at this time or later")
+    until: Time | None = Field(default=None, description="submitted before this time")
     text: str | None = Field(
         default=None,
         min_length=1,
         max_length=100,
-        description="stands in its label, reason, hosts, template or requester",
+        description="part of label, reason, hosts, template or requester",
     )
     before: str | None = Field(
-        default=None, max_length=20, description="flows submitted before this one (f-17)"
+        default=None, max_length=20, description="flows submitted before the flow with this id (f-17)"
     )
 
 
 class HistoryQuery(InOrder):
     """Steps of a flow's life to show."""
 
-    last: int | None = Field(default=None, ge=1, le=MOST, description="only the last so many steps")
+    last: int | None = Field(default=None, ge=1, le=MOST, description="number of the last steps")
 
 
 class OutcomeQuery(NewestFirst):
     """Filters of outcomes."""
 
     template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
-    since: Time | None = Field(default=None, description="of flows that ended then or later")
+    since: Time | None = Field(default=None, description="of flows that ended at this time or later")
     limit: int = Field(default=100, ge=1, le=1000)

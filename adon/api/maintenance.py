@@ -103,7 +103,7 @@ class RehearsalList(View):
 class WindowQuery(InOrder):
     """Filter of maintenance windows."""
 
-    all: bool = Field(default=False, description="also those that are over or cancelled")
+    all: bool = Field(default=False, description="include windows that have ended or were cancelled")
 
 
 class WindowId(Ids):

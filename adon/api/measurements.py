@@ -251,11 +251,11 @@ class MeasurementQuery(NewestFirst):
     """Filters of measurements."""
 
     path: Name | None = None
-    source: Name | None = Field(default=None, description="the site the path leads from")
-    destination: Name | None = Field(default=None, description="the site it leads to")
+    source: Name | None = Field(default=None, description="source site of the path")
+    destination: Name | None = Field(default=None, description="destination site of the path")
     metric: Metric | None = None
-    since: Time | None = Field(default=None, description="observed then or later")
-    until: Time | None = Field(default=None, description="observed before then")
+    since: Time | None = Field(default=None, description="observed at this time or later")
+    until: Time | None = Field(default=None, description="observed before this time")
     limit: int = Field(default=1000, ge=1, le=10_000)
 
 
@@ -268,14 +268,14 @@ class PlotQuery(Query):
     metric: str = Field(max_length=100)
     since: Time
     until: Time
-    points: int = Field(default=500, ge=1, le=5000, description="at most so many pieces")
+    points: int = Field(default=500, ge=1, le=5000, description="largest number of intervals")
 
 
 class MeshQuery(Query):
     """Metric of the mesh."""
 
     metric: Metric = Metric.THROUGHPUT
-    path: str | None = Field(default=None, max_length=100, description="this path alone")
+    path: str | None = Field(default=None, max_length=100, description="only this path")
 
 
 class SeriesQuery(InOrder):
@@ -291,26 +291,28 @@ class BoxQuery(SeriesQuery):
     """Series, time span and width of boxes."""
 
     group: Literal["hour", "day"] = Field(default="hour", description="a day begins at 00:00 UTC")
-    since: Time | None = Field(default=None, description="two days ago, or 60 for days, if left out")
-    until: Time | None = Field(default=None, description="now, if left out")
-    limit: int = Field(default=20, ge=1, le=100, description="at most so many series")
+    since: Time | None = Field(default=None, description="default: two days ago, or 60 days for group day")
+    until: Time | None = Field(default=None, description="default: now")
+    limit: int = Field(default=20, ge=1, le=100, description="largest number of series")
 
 
 class OverlapQuery(Query):
     """Start of the time span."""
 
-    since: Time | None = Field(default=None, description="noticed then or later; an hour ago if left out")
+    since: Time | None = Field(
+        default=None, description="noticed at this time or later; default: an hour ago"
+    )
 
 
 class ExecutionQuery(NewestFirst):
     """Time span of planned runs."""
 
-    since: Time | None = Field(default=None, description="planned then or later")
-    until: Time | None = Field(default=None, description="planned before then")
+    since: Time | None = Field(default=None, description="planned for this time or later")
+    until: Time | None = Field(default=None, description="planned before this time")
     limit: int = Field(default=200, ge=1, le=5000)
 
 
 class NetworkName(Ids):
     """Name of a network."""
 
-    network: str = Field(max_length=200, description="the name of the network in the configuration")
+    network: str = Field(max_length=200, description="name of the network in the configuration")

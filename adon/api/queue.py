@@ -93,7 +93,7 @@ class ReservationList(ListView):
 class ReservationQuery(InOrder):
     """Filter of reservations."""
 
-    all: bool = Field(default=False, description="also those that are over or released")
+    all: bool = Field(default=False, description="include reservations that have ended or were released")
 
 
 class ReservationId(Ids):

@@ -49,7 +49,7 @@ SUBJECTS: Mapping[str, Subject] = {
 }
 """Objects by the path that names them."""
 
-_TEMPLATES = Tag("templates", "What applications need: the template catalog")
+_TEMPLATES = Tag("templates", "Application templates, their versions and backtests")
 LIST_TEMPLATES = _TEMPLATES.get("/templates", Action.TEMPLATE_READ, templates.TemplateList, InOrder)
 GET_TEMPLATE = _TEMPLATES.get(
     "/templates/{name}", Action.TEMPLATE_READ, templates.TemplateBody, failures=(406,)
@@ -65,26 +65,20 @@ ADD_TEMPLATE = _TEMPLATES.post(
     status=201,
     created=GET_TEMPLATE_VERSION,
 )
-
-_TEMPLATE_VERSIONS = Tag(
-    "template versions", "How templates became what they are, and what a text would become"
-)
-LIST_VERSIONS = _TEMPLATE_VERSIONS.get(
+LIST_VERSIONS = _TEMPLATES.get(
     "/templates/{name}/versions", Action.TEMPLATE_READ, templates.VersionList, InOrder
 )
-COMPARE_VERSIONS = _TEMPLATE_VERSIONS.get(
+COMPARE_VERSIONS = _TEMPLATES.get(
     "/templates/{name}/diff", Action.TEMPLATE_READ, templates.TemplateDiff, templates.DiffQuery
 )
-CHECK_TEMPLATE = _TEMPLATE_VERSIONS.post(
+CHECK_TEMPLATE = _TEMPLATES.post(
     "/template-checks", Action.TEMPLATE_CHECK, templates.TemplateCheck, templates.CheckBody, asks=True
 )
-
-_BACKTESTS = Tag("backtests", "Templates tried on the past")
-LIST_BACKTESTS = _BACKTESTS.get(
+LIST_BACKTESTS = _TEMPLATES.get(
     "/template-backtests", Action.TEMPLATE_BACKTEST, templates.BacktestList, NewestFirst
 )
-GET_BACKTEST = _BACKTESTS.get("/template-backtests/{id}", Action.TEMPLATE_BACKTEST, templates.BacktestView)
-START_BACKTEST = _BACKTESTS.post(
+GET_BACKTEST = _TEMPLATES.get("/template-backtests/{id}", Action.TEMPLATE_BACKTEST, templates.BacktestView)
+START_BACKTEST = _TEMPLATES.post(
     "/template-backtests",
     Action.TEMPLATE_BACKTEST,
     templates.BacktestView,
@@ -92,11 +86,11 @@ START_BACKTEST = _BACKTESTS.post(
     status=202,
     created=GET_BACKTEST,
 )
-CANCEL_BACKTEST = _BACKTESTS.delete(
+CANCEL_BACKTEST = _TEMPLATES.delete(
     "/template-backtests/{id}", Action.TEMPLATE_BACKTEST, templates.BacktestView, failures=(409,)
 )
 
-_FLOWS = Tag("flows", "Transfers: from the request to the outcome")
+_FLOWS = Tag("flows", "Flows, their previews, outcomes, forecasts and advice")
 LIST_FLOWS = _FLOWS.get("/flows", Action.FLOW_READ, flows.FlowList, flows.FlowQuery)
 GET_FLOW = _FLOWS.get("/flows/{id}", Action.FLOW_READ, flows.FlowView)
 SUBMIT_FLOW = _FLOWS.post(
@@ -111,59 +105,45 @@ GET_WAITING = _FLOWS.get("/flows/{id}/waiting", Action.FLOW_READ, queue.WaitingV
 LIST_FLOW_DECISIONS = _FLOWS.get(
     "/flows/{id}/decisions", Action.DECISION_READ, decisions.DecisionList, InOrder
 )
-
-_PREVIEWS = Tag("previews", "What would become of a transfer if it were asked for now")
-PREVIEW_FLOW = _PREVIEWS.post(
-    "/flow-previews", Action.FLOW_SUBMIT, flows.PreviewView, flows.FlowBody, asks=True
-)
-
-_FORECASTS = Tag("forecasts", "How well forecasts of completion held")
-GET_CALIBRATION = _FORECASTS.get(
+PREVIEW_FLOW = _FLOWS.post("/flow-previews", Action.FLOW_SUBMIT, flows.PreviewView, flows.FlowBody, asks=True)
+GET_CALIBRATION = _FLOWS.get(
     "/forecasts/calibration", Action.FORECAST_READ, decisions.CalibrationList, decisions.ForecastQuery
 )
+LIST_OUTCOMES = _FLOWS.get("/outcomes", Action.FLOW_READ, flows.OutcomeList, flows.OutcomeQuery)
+GET_OUTCOME = _FLOWS.get("/flows/{id}/outcome", Action.FLOW_READ, flows.OutcomeView)
+GET_ADVICE = _FLOWS.get(
+    "/flows/{id}/advice", Action.FLOW_READ, advice.AdviceView, advice.AdviceQuery, failures=(409,)
+)
+WHAT_IF_ADVICE = _FLOWS.post("/advice", Action.FLOW_READ, advice.AdviceView, advice.AdviceBody, asks=True)
 
-_DECISIONS = Tag("decisions", "What was chosen, among what, and why")
+_DECISIONS = Tag("decisions", "Decisions with candidates, scores and reasons")
 LIST_DECISIONS = _DECISIONS.get(
     "/decisions", Action.DECISION_READ, decisions.DecisionPage, decisions.DecisionQuery
 )
 GET_DECISION = _DECISIONS.get("/decisions/{id}", Action.DECISION_READ, decisions.DecisionView)
 GET_WHY_NOT = _DECISIONS.get("/decisions/{id}/why-not", Action.DECISION_READ, decisions.WhyNotView)
 
-_OUTCOMES = Tag("outcomes", "What transfers that have ended were promised, got, and met on their way")
-LIST_OUTCOMES = _OUTCOMES.get("/outcomes", Action.FLOW_READ, flows.OutcomeList, flows.OutcomeQuery)
-GET_OUTCOME = _OUTCOMES.get("/flows/{id}/outcome", Action.FLOW_READ, flows.OutcomeView)
-
-_ADVICE = Tag("advice", "TCP and transfer advice")
-GET_ADVICE = _ADVICE.get(
-    "/flows/{id}/advice", Action.FLOW_READ, advice.AdviceView, advice.AdviceQuery, failures=(409,)
-)
-WHAT_IF_ADVICE = _ADVICE.post("/advice", Action.FLOW_READ, advice.AdviceView, advice.AdviceBody, asks=True)
-
-_NETWORK = Tag("network", "Transit paths, rules and the queue")
+_NETWORK = Tag("network", "Paths, topology, queue, hosts, policy and slices")
 LIST_PATHS = _NETWORK.get("/paths", Action.PATH_READ, network.PathList, InOrder)
 GET_NETWORK = _NETWORK.get("/network", Action.NETWORK_READ, network.NetworkView)
 GET_QUEUE = _NETWORK.get("/queue", Action.FLOW_READ, queue.QueueView, InOrder)
+LIST_HOSTS = _NETWORK.get("/hosts", Action.PATH_READ, network.HostList, InOrder)
+LIST_POLICY = _NETWORK.get("/policy", Action.NETWORK_READ, network.PolicyList, InOrder)
+LIST_SLICES = _NETWORK.get("/slices", Action.PATH_READ, network.SliceList, InOrder)
 
-_HOSTS = Tag("hosts", "Data transfer nodes")
-LIST_HOSTS = _HOSTS.get("/hosts", Action.PATH_READ, network.HostList, InOrder)
-
-_POLICY = Tag("policy", "What is configured: the policy in force, and slices")
-LIST_POLICY = _POLICY.get("/policy", Action.NETWORK_READ, network.PolicyList, InOrder)
-LIST_SLICES = _POLICY.get("/slices", Action.PATH_READ, network.SliceList, InOrder)
-
-_RULES = Tag("rules", "OpenFlow rules: shown, explained, compared, repaired")
+_RULES = Tag("rules", "OpenFlow rules: desired, present, explained, repaired")
 LIST_RULES = _RULES.get("/rules", Action.RULE_READ, rules.RuleList, rules.RuleQuery)
 EXPLAIN_RULES = _RULES.get("/rules/explain", Action.RULE_READ, rules.Explanation, rules.ExplainQuery)
 RULES_DIFF = _RULES.get("/rules/diff", Action.NETWORK_READ, rules.DifferenceList, InOrder)
 RULES_SYNC = _RULES.post("/rules/sync", Action.NETWORK_SYNC, rules.Synchronised, status=202)
 LIST_SENT = _RULES.get("/rules/sent", Action.NETWORK_READ, rules.SentList, rules.SentQuery)
 
-_OPERATIONS = Tag("operations", "Maintenance windows and failure rehearsal")
-LIST_WINDOWS = _OPERATIONS.get(
+_MAINTENANCE = Tag("maintenance", "Maintenance windows and what-if analysis")
+LIST_WINDOWS = _MAINTENANCE.get(
     "/maintenance", Action.MAINTENANCE_READ, maintenance.WindowList, maintenance.WindowQuery
 )
-GET_WINDOW = _OPERATIONS.get("/maintenance/{id}", Action.MAINTENANCE_READ, maintenance.WindowView)
-ADD_WINDOW = _OPERATIONS.post(
+GET_WINDOW = _MAINTENANCE.get("/maintenance/{id}", Action.MAINTENANCE_READ, maintenance.WindowView)
+ADD_WINDOW = _MAINTENANCE.post(
     "/maintenance",
     Action.MAINTENANCE_ADD,
     maintenance.WindowView,
@@ -171,57 +151,47 @@ ADD_WINDOW = _OPERATIONS.post(
     status=201,
     created=GET_WINDOW,
 )
-CANCEL_WINDOW = _OPERATIONS.delete(
+CANCEL_WINDOW = _MAINTENANCE.delete(
     "/maintenance/{id}", Action.MAINTENANCE_CANCEL, maintenance.WindowView, failures=(409,)
 )
-WHAT_IF = _OPERATIONS.get("/what-if", Action.WHAT_IF, maintenance.RehearsalList, maintenance.WhatIfQuery)
+WHAT_IF = _MAINTENANCE.get("/what-if", Action.WHAT_IF, maintenance.RehearsalList, maintenance.WhatIfQuery)
 
-_MEASURING = Tag("measuring", "Measurements, and measuring now")
-LIST_MEASUREMENTS = _MEASURING.get(
+_MEASUREMENTS = Tag("measurements", "Measurements, tests and their schedule, workflows")
+LIST_MEASUREMENTS = _MEASUREMENTS.get(
     "/measurements", Action.MEASUREMENT_READ, measurements.MeasurementList, measurements.MeasurementQuery
 )
-RUN_NOW = _MEASURING.post(
+RUN_NOW = _MEASUREMENTS.post(
     "/measurements", Action.MEASUREMENT_START, measurements.RunAccepted, measurements.RunBody, status=202
 )
-PLOT = _MEASURING.get(
+PLOT = _MEASUREMENTS.get(
     "/measurements/plot", Action.MEASUREMENT_READ, measurements.Plot, measurements.PlotQuery
 )
-LIST_POINTS = _MEASURING.get("/points", Action.NETWORK_READ, measurements.PointList, InOrder)
-
-_MESH = Tag("mesh", "Measurements of the whole network at a glance")
-GET_MESH = _MESH.get(
+LIST_POINTS = _MEASUREMENTS.get("/points", Action.NETWORK_READ, measurements.PointList, InOrder)
+GET_MESH = _MEASUREMENTS.get(
     "/measurements/mesh", Action.MEASUREMENT_READ, measurements.MeshView, measurements.MeshQuery
 )
-LIST_SERIES = _MESH.get(
+LIST_SERIES = _MEASUREMENTS.get(
     "/measurements/series", Action.MEASUREMENT_READ, measurements.SeriesList, measurements.SeriesQuery
 )
-LIST_BOXES = _MESH.get(
+LIST_BOXES = _MEASUREMENTS.get(
     "/measurements/boxes", Action.MEASUREMENT_READ, measurements.BoxList, measurements.BoxQuery
 )
-
-_WORKFLOWS = Tag("workflows", "Workflows, and the batch systems that they run on")
-LIST_WORKFLOWS = _WORKFLOWS.get(
+LIST_WORKFLOWS = _MEASUREMENTS.get(
     "/workflows", Action.MEASUREMENT_READ, sites.WorkflowList, sites.WorkflowQuery
 )
-
-_SCHEDULE = Tag("schedule", "When is measured, and what became of it")
-GET_SCHEDULE = _SCHEDULE.get("/schedule", Action.MEASUREMENT_READ, measurements.ScheduleView)
-GET_GANTT = _SCHEDULE.get("/schedule/gantt", Action.MEASUREMENT_READ, str, media="text/html")
-LIST_EXECUTIONS = _SCHEDULE.get(
+GET_SCHEDULE = _MEASUREMENTS.get("/schedule", Action.MEASUREMENT_READ, measurements.ScheduleView)
+GET_GANTT = _MEASUREMENTS.get("/schedule/gantt", Action.MEASUREMENT_READ, str, media="text/html")
+LIST_EXECUTIONS = _MEASUREMENTS.get(
     "/executions", Action.MEASUREMENT_READ, measurements.ExecutionList, measurements.ExecutionQuery
 )
-
-_OVERLAPS = Tag("overlaps", "Runs of the plan that met")
-GET_OVERLAPS = _OVERLAPS.get(
+GET_OVERLAPS = _MEASUREMENTS.get(
     "/overlaps", Action.MEASUREMENT_READ, measurements.OverlapList, measurements.OverlapQuery
 )
-
-_PSCONFIG = Tag("psconfig", "The plan of tests for perfSONAR testpoints")
-GET_PSCONFIG = _PSCONFIG.get(
+GET_PSCONFIG = _MEASUREMENTS.get(
     "/psconfig/{network}", Action.PSCONFIG_READ, measurements.PsconfigTemplate, failures=(404,)
 )
 
-_ALARMS = Tag("alarms", "Alarms, and who is told of them")
+_ALARMS = Tag("alarms", "Alarms and subscriptions to them")
 LIST_ALARMS = _ALARMS.get("/alarms", Action.ALARM_READ, alarms.AlarmList, alarms.AlarmQuery)
 GET_ALARM = _ALARMS.get("/alarms/{id}", Action.ALARM_READ, alarms.AlarmView)
 ACKNOWLEDGE = _ALARMS.post("/alarms/{id}/acknowledge", Action.ALARM_ACKNOWLEDGE, alarms.AlarmView)
@@ -234,7 +204,7 @@ SUBSCRIBE = _ALARMS.post(
 )
 UNSUBSCRIBE = _ALARMS.delete("/subscriptions/{id}", Action.SUBSCRIPTION_DELETE, base.Deleted)
 
-_SITES = Tag("sites", "Compute sites, and jobs there")
+_SITES = Tag("sites", "Compute sites, jobs and reservations")
 LIST_SITES = _SITES.get("/sites", Action.COMPUTE_READ, sites.ComputeSiteList, InOrder)
 GET_SITE = _SITES.get("/sites/{name}", Action.COMPUTE_READ, sites.ComputeSiteView)
 LIST_JOBS = _SITES.get("/jobs", Action.JOB_READ, sites.JobList, sites.JobQuery)
@@ -243,14 +213,12 @@ SUBMIT_JOB = _SITES.post(
     "/jobs", Action.JOB_SUBMIT, sites.JobView, sites.JobBody, status=202, created=GET_JOB
 )
 CANCEL_JOB = _SITES.delete("/jobs/{id}", Action.JOB_CANCEL, sites.JobView, status=202, failures=(409,))
-
-_RESOURCES = Tag("resources", "Compute sites, and reservations of sites and paths")
-LIST_RESOURCES = _RESOURCES.get("/resources", Action.COMPUTE_READ, sites.SiteResourcesList, InOrder)
-LIST_RESERVATIONS = _RESOURCES.get(
+LIST_RESOURCES = _SITES.get("/resources", Action.COMPUTE_READ, sites.SiteResourcesList, InOrder)
+LIST_RESERVATIONS = _SITES.get(
     "/reservations", Action.RESERVATION_READ, queue.ReservationList, queue.ReservationQuery
 )
-GET_RESERVATION = _RESOURCES.get("/reservations/{id}", Action.RESERVATION_READ, queue.ReservationView)
-ADD_RESERVATION = _RESOURCES.post(
+GET_RESERVATION = _SITES.get("/reservations/{id}", Action.RESERVATION_READ, queue.ReservationView)
+ADD_RESERVATION = _SITES.post(
     "/reservations",
     Action.RESERVATION_ADD,
     queue.ReservationView,
@@ -258,11 +226,11 @@ ADD_RESERVATION = _RESOURCES.post(
     status=201,
     created=GET_RESERVATION,
 )
-RELEASE_RESERVATION = _RESOURCES.delete(
+RELEASE_RESERVATION = _SITES.delete(
     "/reservations/{id}", Action.RESERVATION_RELEASE, queue.ReservationView, failures=(409,)
 )
 
-_STUDIES = Tag("studies", "Studies of instances: health, snapshots, placements, evaluations")
+_STUDIES = Tag("studies", "Studies of instances: health rounds, snapshots, placements, evaluations")
 LIST_STUDIES = _STUDIES.get("/studies", Action.STUDY_READ, studies.StudyList, studies.StudyQuery)
 GET_STUDY = _STUDIES.get("/studies/{id}", Action.STUDY_READ, studies.StudyDetail)
 ADD_STUDY = _STUDIES.post(
@@ -270,22 +238,20 @@ ADD_STUDY = _STUDIES.post(
 )
 DELETE_STUDY = _STUDIES.delete("/studies/{id}", Action.STUDY_DELETE, base.Deleted)
 
-_USERS = Tag("users", "Who has been here, and what each may do")
-LIST_USERS = _USERS.get("/users", Action.USER_READ, access.UserList, access.UserQuery)
-GET_MYSELF = _USERS.get("/users/me", Action.USER_READ, access.UserView)
-GET_USER = _USERS.get("/users/{name}", Action.USER_READ, access.UserView)
-ADD_USER = _USERS.post(
+_ACCESS = Tag("access", "Users, roles, tokens, sessions and the audit log")
+LIST_USERS = _ACCESS.get("/users", Action.USER_READ, access.UserList, access.UserQuery)
+GET_MYSELF = _ACCESS.get("/users/me", Action.USER_READ, access.UserView)
+GET_USER = _ACCESS.get("/users/{name}", Action.USER_READ, access.UserView)
+ADD_USER = _ACCESS.post(
     "/users", Action.USER_CHANGE, access.UserView, access.UserBody, status=201, created=GET_USER
 )
-CHANGE_USER = _USERS.patch(
+CHANGE_USER = _ACCESS.patch(
     "/users/{name}", Action.USER_CHANGE, access.UserView, access.UserChange, failures=(409,)
 )
-LIST_ROLES = _USERS.get("/roles", Action.ROLE_READ, access.RoleList)
-
-_TOKENS = Tag("tokens", "Tokens: how programs prove for whom they ask")
-LIST_TOKENS = _TOKENS.get("/tokens", Action.TOKEN_READ, access.TokenList, access.TokenQuery)
-GET_TOKEN = _TOKENS.get("/tokens/{id}", Action.TOKEN_READ, access.TokenView)
-ADD_TOKEN = _TOKENS.post(
+LIST_ROLES = _ACCESS.get("/roles", Action.ROLE_READ, access.RoleList)
+LIST_TOKENS = _ACCESS.get("/tokens", Action.TOKEN_READ, access.TokenList, access.TokenQuery)
+GET_TOKEN = _ACCESS.get("/tokens/{id}", Action.TOKEN_READ, access.TokenView)
+ADD_TOKEN = _ACCESS.post(
     "/tokens",
     Action.TOKEN_CREATE,
     access.NewTokenView,
@@ -294,36 +260,24 @@ ADD_TOKEN = _TOKENS.post(
     created=GET_TOKEN,
     secret=True,
 )
-REVOKE_TOKEN = _TOKENS.delete("/tokens/{id}", Action.TOKEN_REVOKE, access.TokenView)
+REVOKE_TOKEN = _ACCESS.delete("/tokens/{id}", Action.TOKEN_REVOKE, access.TokenView)
+LIST_SESSIONS = _ACCESS.get("/sessions", Action.SESSION_READ, access.SessionList, access.SessionQuery)
+GET_SESSION = _ACCESS.get("/sessions/{id}", Action.SESSION_READ, access.SessionView)
+END_SESSION = _ACCESS.delete("/sessions/{id}", Action.SESSION_END, access.EndedView)
+END_SESSIONS = _ACCESS.delete("/sessions", Action.SESSION_END, access.EndedView, query=access.OwnerQuery)
+LIST_AUDIT = _ACCESS.get("/audit", Action.AUDIT_READ, access.AuditList, access.AuditQuery)
 
-_SESSIONS = Tag("sessions", "Sessions: at which browsers somebody is signed in")
-LIST_SESSIONS = _SESSIONS.get("/sessions", Action.SESSION_READ, access.SessionList, access.SessionQuery)
-GET_SESSION = _SESSIONS.get("/sessions/{id}", Action.SESSION_READ, access.SessionView)
-END_SESSION = _SESSIONS.delete("/sessions/{id}", Action.SESSION_END, access.EndedView)
-END_SESSIONS = _SESSIONS.delete("/sessions", Action.SESSION_END, access.EndedView, query=access.OwnerQuery)
-
-_AUDIT = Tag("audit", "Who changed what, and who was refused")
-LIST_AUDIT = _AUDIT.get("/audit", Action.AUDIT_READ, access.AuditList, access.AuditQuery)
-
-_EVENTS = Tag("events", "What happens, as it happens")
-EVENTS = _EVENTS.get(
+_SYSTEM = Tag("system", "Events, controllers, health, metrics and this description")
+EVENTS = _SYSTEM.get(
     "/events", Action.ALARM_READ, str, status.EventQuery, media="text/event-stream", live=True
 )
-
-_CONTROLLERS = Tag("controllers", "The controllers of this network")
-LIST_CONTROLLERS = _CONTROLLERS.get("/controllers", Action.NETWORK_READ, status.ControllerList, InOrder)
-
-_STANDING = Tag("standing", "How ADON itself is")
-GET_HEALTH = _STANDING.get("/health", Action.METRICS_READ, status.StandingView)
-GET_VERSION = _STANDING.get("/version", Action.PATH_READ, status.VersionOfAdon)
-
-_METRICS = Tag("metrics", "For Prometheus")
-METRICS = _METRICS.get("/metrics", Action.METRICS_READ, str, media="text/plain", live=True)
-
-_HEALTH = Tag("health", "Health, readiness, and this description")
-HEALTHZ = _HEALTH.get("/healthz", Action.HEALTH_READ, status.Health)
-READYZ = _HEALTH.get("/readyz", Action.HEALTH_READ, status.Health)
-OPENAPI = _HEALTH.get("/openapi.json", Action.HEALTH_READ, dict)
+LIST_CONTROLLERS = _SYSTEM.get("/controllers", Action.NETWORK_READ, status.ControllerList, InOrder)
+GET_HEALTH = _SYSTEM.get("/health", Action.METRICS_READ, status.StandingView)
+GET_VERSION = _SYSTEM.get("/version", Action.PATH_READ, status.VersionOfAdon)
+METRICS = _SYSTEM.get("/metrics", Action.METRICS_READ, str, media="text/plain", live=True)
+HEALTHZ = _SYSTEM.get("/healthz", Action.HEALTH_READ, status.Health)
+READYZ = _SYSTEM.get("/readyz", Action.HEALTH_READ, status.Health)
+OPENAPI = _SYSTEM.get("/openapi.json", Action.HEALTH_READ, dict)
 
 
 def _routes(constants: Mapping[str, object]) -> Iterator[Route[Any]]:

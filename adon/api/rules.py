@@ -93,7 +93,7 @@ class RuleQuery(InOrder):
     """Filters of rules."""
 
     dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
-    flow: str | None = Field(default=None, description="the rules of this flow (f-17)")
+    flow: str | None = Field(default=None, description="rules of this flow (f-17)")
 
 
 class ExplainQuery(Query):
@@ -108,7 +108,7 @@ class ExplainQuery(Query):
 class SentQuery(NewestFirst):
     """Filters of messages to switches."""
 
-    flow: str | None = Field(default=None, description="what was sent for this flow (f-17)")
+    flow: str | None = Field(default=None, description="messages for this flow (f-17)")
     dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
-    cause: str | None = Field(default=None, max_length=64, description="the event that led to it")
+    cause: str | None = Field(default=None, max_length=64, description="the event that caused the message")
     limit: int = Field(default=100, ge=1, le=1000)

@@ -216,7 +216,7 @@ class JobQuery(NewestFirst):
     requester: str | None = Field(default=None, max_length=200)
     limit: int = Field(default=50, ge=1, le=500)
     before: str | None = Field(
-        default=None, max_length=20, description="jobs asked for before this one (j-17)"
+        default=None, max_length=20, description="jobs submitted before the job with this id (j-17)"
     )
 
 

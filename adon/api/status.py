@@ -81,10 +81,10 @@ class EventQuery(Query):
     """Duration and kinds of an event stream."""
 
     seconds: float = Field(
-        default=LONGEST_STREAM_S, gt=0, le=LONGEST_STREAM_S, description="end after so long"
+        default=LONGEST_STREAM_S, gt=0, le=LONGEST_STREAM_S, description="duration of the stream in seconds"
     )
     kinds: str | None = Field(
-        default=None, max_length=200, description=f"these only, with commas between: {', '.join(EVENT_KINDS)}"
+        default=None, max_length=200, description=f"only these, separated by commas: {', '.join(EVENT_KINDS)}"
     )
 
     @field_validator("kinds")

@@ -24,9 +24,9 @@ Json = dict[str, Any]
 TEXT = """\
 Application-driven transit and compute selection for data-intensive science.
 
-Send an access token as `Authorization: Bearer <token>`. Quantities that are sent have units (`25 GB`); those
-that are answered have the unit in their name (`size_bytes`) or beside them. Times are RFC 3339. Failures are
-problem documents (RFC 9457). Lists answer `items` and `next`: what the following page is asked with."""
+Send an access token as `Authorization: Bearer <token>`. Quantities in requests have units (`25 GB`).
+Quantities in answers have the unit in their name (`size_bytes`) or in the field `unit`. Times are RFC 3339.
+Failures are problem documents (RFC 9457). Lists answer `items` and `next`, the cursor of the next page."""
 
 SCHEMA = {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}
 CAUSES = {
@@ -34,8 +34,8 @@ CAUSES = {
     401: "No valid token",
     403: "Not allowed",
     404: "Not found",
-    406: "Not offered in this form",
-    409: "Contradicts what is there",
+    406: "Not available in this form",
+    409: "Conflicts with the present state",
     412: "Changed since it was read",
     413: "Too large",
     415: "Not application/json",
@@ -46,36 +46,36 @@ CAUSES = {
 
 
 def text(description: str, kind: str = "string", **more: Any) -> Json:
-    """A header, as a response or a parameter has it."""
+    """Return a header as a response or a parameter describes it."""
     return {"description": description, "schema": {"type": kind, **more}}
 
 
 ANSWER_HEADERS: Mapping[str, Json] = {
-    "ETag": text("of this very answer; for If-None-Match, and If-Match of what changes it"),
-    "Retry-After": text("seconds after which it may be tried again", "integer"),
+    "ETag": text("of this answer; for If-None-Match, and for If-Match of a change"),
+    "Retry-After": text("seconds until the next attempt", "integer"),
     "WWW-Authenticate": text("Bearer"),
-    "Location": text("where what was made is"),
-    "Link": text('the following page, rel="next"; not on the last'),
-    repeating.REPLAYED: text("true: answered before, and not carried out again", enum=["true"]),
+    "Location": text("address of the created object"),
+    "Link": text('the following page, rel="next"; missing on the last page'),
+    repeating.REPLAYED: text("true: the stored answer of an earlier request with this key", enum=["true"]),
 }
 IF_NONE_MATCH = {
     "name": "If-None-Match",
     "in": "header",
     "required": False,
-    **text("the ETag of an earlier answer; 304 if it would be the same"),
+    **text("ETag of an earlier answer; 304 if the answer is the same"),
 }
 IF_MATCH = {
     "name": "If-Match",
     "in": "header",
     "required": False,
-    **text("the ETag that the object was seen with; 412 if it has changed since"),
+    **text("ETag with which the object was read; 412 if it has changed"),
 }
 IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
     **text(
-        "the same key and body are carried out once; kept for a day",
+        "requests with the same key and body are carried out once within a day",
         minLength=1,
         maxLength=repeating.MAX_KEY,
         pattern="^[!-~]([ -~]*[!-~])?$",
@@ -123,7 +123,7 @@ def described(app: OpenAPI) -> Json:
     document: Json = app.api_doc
     document["openapi"] = "3.1.0"
     document["info"] |= {"description": TEXT, "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}}
-    document["servers"] = [{"url": "/", "description": "where this description was read"}]
+    document["servers"] = [{"url": "/", "description": "the server of this description"}]
     _write_defaults(document["components"]["schemas"])
     for route in ROUTES.values():
         _complete(document["paths"][PREFIX + route.path][route.method.lower()], route)

@@ -44,7 +44,7 @@ from apps.rest.services import services
 
 @handles(routes.LIST_USERS)
 def list_users(query: UserQuery) -> UserList:
-    """Everybody who has been here, by name; who may not see others sees themselves."""
+    """Return the users that the caller may see, by name."""
     own = only_own(Action.USER_READ)
     known = services().access.users
     found = known.list(query.after, query.limit + 1) if own is None else (known.get(own),)
@@ -55,7 +55,7 @@ def list_users(query: UserQuery) -> UserList:
 
 @handles(routes.ADD_USER)
 def add_user(body: UserBody) -> UserView:
-    """Name somebody before they sign in for the first time, or who comes with tokens only."""
+    """Create a user before the first sign-in, or a user with tokens only."""
     identity = None if body.identity is None else expected(body.identity.issuer, body.identity.subject)
     elsewhere = "" if identity is None else f"; signs in as {identity.subject} of {identity.issuer}"
     auditing.explain(f"{body.name}: granted: {', '.join(body.granted) or 'none'}{elsewhere}")
@@ -65,19 +65,19 @@ def add_user(body: UserBody) -> UserView:
 
 @handles(routes.GET_MYSELF)
 def get_myself() -> UserView:
-    """Who asks."""
+    """Return the user who asks."""
     return UserView.of(user_values(services().access.users.get(requester().name)))
 
 
 @handles(routes.GET_USER)
 def get_user(user: User) -> UserView:
-    """One user."""
+    """Return one user."""
     return UserView.of(user_values(user))
 
 
 @handles(routes.CHANGE_USER)
 def change_user(user: User, body: UserChange) -> UserView:
-    """Give or take roles, disable or enable; it holds from the next request on."""
+    """Grant or remove roles of a user, disable or enable the user, from the next request on."""
     _keep_a_way_in(user, body)
     auditing.explain(_words(body))
     after = services().access.users.change(
@@ -118,7 +118,7 @@ def _words(change: UserChange) -> str:
 
 @handles(routes.LIST_ROLES)
 def list_roles() -> RoleList:
-    """The roles, what each may do, and the ready-made scopes of tokens."""
+    """Return the roles with their permissions, and the predefined scopes of tokens."""
     items = [
         RoleView(
             name=role,
@@ -132,7 +132,7 @@ def list_roles() -> RoleList:
 
 @handles(routes.LIST_TOKENS)
 def list_tokens(query: TokenQuery) -> TokenList:
-    """Tokens, the newest first, revoked and expired ones too; one's own, or everybody's."""
+    """Return tokens, also revoked and expired ones, the newest first; one's own, or those of all users."""
     own = only_own(Action.TOKEN_READ)
     tokens = services().access.tokens
     if own is not None and query.owner not in (None, own):
@@ -146,7 +146,7 @@ def list_tokens(query: TokenQuery) -> TokenList:
 
 @handles(routes.ADD_TOKEN)
 def add_token(body: TokenBody) -> NewTokenView:
-    """Make a token; the answer's ``secret`` is the only place where it can be seen."""
+    """Create a token; only this answer contains its ``secret``."""
     actor = requester()
     owner = body.owner if body.owner is not None else actor.name
     check(Action.TOKEN_CREATE, owner)
@@ -224,13 +224,13 @@ def _lifetime(body: TokenBody, actor: Actor, now: float) -> float:
 
 @handles(routes.GET_TOKEN)
 def get_token(token: Token) -> TokenView:
-    """One token, without what proves something."""
+    """Return one token without its secret."""
     return TokenView.of(token_values(token))
 
 
 @handles(routes.REVOKE_TOKEN)
 def revoke_token(token: Token) -> TokenView:
-    """Make a token worthless at once, with the sessions that began with it; twice does no harm."""
+    """Revoke a token and end the sessions that started with it; idempotent."""
     tokens = services().access.tokens
     auditing.explain(f"token {token.id} of {token.owner}")
     return TokenView.of(token_values(tokens.revoke(token.id, services().clock())))
@@ -238,7 +238,7 @@ def revoke_token(token: Token) -> TokenView:
 
 @handles(routes.LIST_SESSIONS)
 def list_sessions(query: SessionQuery) -> SessionList:
-    """Sessions that are good now, the newest first; one's own, or everybody's."""
+    """Return the valid browser sessions, the newest first; one's own, or those of all users."""
     own = only_own(Action.SESSION_READ)
     if own is not None and query.owner not in (None, own):
         return SessionList(items=[], next=None)
@@ -268,13 +268,13 @@ def _shown(session: Session) -> SessionView:
 
 @handles(routes.GET_SESSION)
 def get_session(session: Session) -> SessionView:
-    """One session; what proves something is not in it."""
+    """Return one browser session without its secret."""
     return _shown(session)
 
 
 @handles(routes.END_SESSION)
 def end_session(session: Session) -> EndedView:
-    """Sign somebody out at one browser."""
+    """End one browser session."""
     owner = session.actor.name
     auditing.explain(f"session {session.id} of {owner}")
     return EndedView(ended=services().access.sessions.end_of(owner, session.id))
@@ -282,7 +282,7 @@ def end_session(session: Session) -> EndedView:
 
 @handles(routes.END_SESSIONS)
 def end_sessions(query: OwnerQuery) -> EndedView:
-    """Sign somebody out at every browser but the one that asks; oneself, if nobody is named."""
+    """End all browser sessions of a user, except the one that asks; one's own by default."""
     owner = query.owner if query.owner is not None else requester().name
     check(Action.SESSION_END, owner)
     services().access.users.get(owner)
@@ -300,7 +300,7 @@ def _asking() -> str | None:
 
 @handles(routes.LIST_AUDIT)
 def list_audit(query: AuditQuery) -> AuditList:
-    """Lines, the newest first; with ``after`` the oldest first."""
+    """Return lines of the audit log, the newest first; with ``after`` the oldest first."""
     if query.before is not None and query.after is not None:
         raise InvalidInput.of("after", "gives the oldest first; leave it out beside before")
     audit = services().access.audit

@@ -22,7 +22,7 @@ from apps.rest.services import services
 
 @handles(routes.GET_ADVICE)
 def get_advice(flow: Flow, query: AdviceQuery) -> AdviceView:
-    """What both hosts of a flow should be set to, whether they are, and what that gains."""
+    """Return the settings that both hosts of a flow should have, their present values and the gain."""
     return _advice_view(subject_of(flow, query.path))
 
 
@@ -38,7 +38,7 @@ def _view(advice: Advice, hosts: tuple[HostFacts, HostFacts]) -> AdviceView:
 
 @handles(routes.WHAT_IF_ADVICE)
 def what_if_advice(body: AdviceBody) -> AdviceView:
-    """Advice for supposed numbers and pasted settings; with a flow, what is left out is taken from it."""
+    """Return advice for given numbers and settings; ``flow`` supplies those that are missing."""
     subject = None
     if body.flow is not None:
         subject = subject_of(read_subject("flow", body.flow, Action.FLOW_READ))

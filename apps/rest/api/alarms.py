@@ -30,7 +30,7 @@ from measurement.model import from_json
 
 @handles(routes.LIST_ALARMS)
 def list_alarms(query: AlarmQuery) -> AlarmList:
-    """Alarms about what this actor may read, the newest first."""
+    """Return the alarms that the caller may read, the newest first."""
     page = TimePage(query, query.until)
     found = seen.alarms(
         services(),
@@ -48,7 +48,7 @@ def list_alarms(query: AlarmQuery) -> AlarmList:
 
 @handles(routes.GET_ALARM)
 def get_alarm(id_: str) -> AlarmView:
-    """One alarm with its evidence."""
+    """Return one alarm with its evidence."""
     return AlarmView.of(_alarm(id_))
 
 
@@ -65,7 +65,7 @@ def _alarm(name: str) -> Alarm:
 
 @handles(routes.ACKNOWLEDGE)
 def acknowledge(id_: str) -> AlarmView:
-    """Say that somebody has seen an alarm that is in force; the first name stays."""
+    """Acknowledge an open alarm; the first acknowledgement stays."""
     if not _alarm(id_).open:
         raise Conflict("alarm", "is over already")
     answer = ask_collector("alarm.acknowledge", {"id": id_, "who": requester().name})
@@ -74,7 +74,7 @@ def acknowledge(id_: str) -> AlarmView:
 
 @handles(routes.LIST_SUBSCRIPTIONS)
 def list_subscriptions(query: NewestFirst) -> SubscriptionList:
-    """Who is told of which alarms; everybody sees their own, an administrator all."""
+    """Return subscriptions to alarms; an administrator sees those of all users."""
     own = only_own(Action.SUBSCRIPTION_READ)
     found = [one for one in subscriptions(services()) if own is None or one.owner == own]
     return cut(SubscriptionList(items=found), query, lambda one: str(one.id))
@@ -82,9 +82,9 @@ def list_subscriptions(query: NewestFirst) -> SubscriptionList:
 
 @handles(routes.SUBSCRIBE)
 def subscribe(body: SubscriptionBody) -> SubscriptionView:
-    """Be told of alarms by mail or by a signed call of a URL.
+    """Subscribe to alarms by mail, by a signed call of a URL, or on the event stream.
 
-    Which series the owner may read is asked again at each alarm, with the roles and groups of now.
+    Each alarm is checked against the present permissions of the owner.
     """
     actor, chosen = requester(), body.filter
     if not seen.could_read(
@@ -111,12 +111,12 @@ def subscribe(body: SubscriptionBody) -> SubscriptionView:
 
 @handles(routes.GET_SUBSCRIPTION)
 def get_subscription(subscription: SubscriptionView) -> SubscriptionView:
-    """One subscription."""
+    """Return one subscription."""
     return subscription
 
 
 @handles(routes.UNSUBSCRIBE)
 def unsubscribe(subscription: SubscriptionView) -> Deleted:
-    """Be told no more; with ``If-Match``, only in the state it was seen in."""
+    """Delete a subscription."""
     ask_collector("subscription.delete", {"id": subscription.id})
     return Deleted(id=subscription.id)

@@ -54,7 +54,7 @@ from measurement.model import from_json
 
 @handles(routes.LIST_FLOWS)
 def list_flows(query: FlowQuery) -> FlowList:
-    """Flows, the newest first; a researcher sees their own."""
+    """Return flows, the newest first; a researcher sees own flows."""
     own = only_own(Action.FLOW_READ)
     if own is not None and query.requester not in (None, own):
         return FlowList(items=[])
@@ -73,27 +73,27 @@ def list_flows(query: FlowQuery) -> FlowList:
 
 @handles(routes.SUBMIT_FLOW)
 def submit_flow(body: FlowBody) -> FlowView:  # noqa: ARG001 - checks and documents; sent as it came
-    """Ask for a transfer; answers at once, the flow's state tells what becomes of it."""
+    """Submit a flow; the answer does not wait for the decision, which the flow's state shows."""
     command = {**wished(request.get_json()), **controller_key()}
     return to_flow_view(from_json(Flow, services().controller.call("flow.submit", command)))
 
 
 @handles(routes.GET_FLOW)
 def get_flow(flow: Flow) -> FlowView:
-    """One flow."""
+    """Return one flow."""
     return to_flow_view(flow)
 
 
 @handles(routes.CANCEL_FLOW)
 def cancel_flow(flow: Flow) -> FlowView:
-    """Cancel a flow that has not ended; with ``If-Match``, only in the state it was seen in."""
+    """Cancel a flow that has not ended."""
     command = {"flow": flow.number, "requester": requester().name}
     return to_flow_view(from_json(Flow, services().controller.call("flow.cancel", command)))
 
 
 @handles(routes.REPORT_TRANSFER)
 def report_transfer(flow: Flow, body: ReportBody) -> FlowView:
-    """Tell how the transfer stands; ``finished`` and ``failed`` end the flow."""
+    """Report the progress of a flow's transfer; ``finished`` and ``failed`` end the flow."""
     command = {"flow": flow.number, **body.model_dump(mode="json")}
     after = from_json(Flow, services().controller.call("flow.report", command))
     return to_flow_view(after)
@@ -101,7 +101,7 @@ def report_transfer(flow: Flow, body: ReportBody) -> FlowView:
 
 @handles(routes.GET_HISTORY)
 def get_history(flow: Flow, query: HistoryQuery) -> FlowHistory:
-    """The steps of a flow's life."""
+    """Return the state changes of a flow."""
     if query.last is not None and query.after is not None:
         raise InvalidInput.of("after", "goes through all steps from the first; leave it out beside last")
     steps = services().store.history(flow.number, query.last)
@@ -112,13 +112,13 @@ def get_history(flow: Flow, query: HistoryQuery) -> FlowHistory:
 
 @handles(routes.GET_WAITING)
 def get_waiting(flow: Flow) -> WaitingView:
-    """What a waiting flow waits for, and its place in the queue."""
+    """Return what a queued flow waits for, and its place in the queue."""
     return WaitingView.of(services().controller.call("flow.waiting", {"flow": flow.number}))
 
 
 @handles(routes.LIST_FLOW_DECISIONS)
 def list_flow_decisions(flow: Flow, query: InOrder) -> DecisionList:
-    """Everything that was decided about a flow, the oldest first."""
+    """Return all decisions about a flow, the oldest first."""
     found = services().store.decisions(flow.number)
     shown, following = sliced(found, query, lambda one: one.id)
     return DecisionList(items=[to_decision_view(one) for one in shown], next=following)
@@ -126,13 +126,13 @@ def list_flow_decisions(flow: Flow, query: InOrder) -> DecisionList:
 
 @handles(routes.PREVIEW_FLOW)
 def preview_flow(body: FlowBody) -> PreviewView:  # noqa: ARG001 - checks and documents; sent as it came
-    """What would be decided about a request, refused as ``POST /flows`` would refuse it; nothing is kept."""
+    """Return the decision that a request would get now; store nothing."""
     return to_preview_view(services().controller.call("flow.preview", wished(request.get_json())))
 
 
 @handles(routes.LIST_OUTCOMES)
 def list_outcomes(query: OutcomeQuery) -> OutcomeList:
-    """What flows left behind, those that ended last first; a researcher sees their own."""
+    """Return outcomes, the latest end first; a researcher sees those of own flows."""
     own = only_own(Action.FLOW_READ)
     before = read_cursor(query.before, int)
     found = services().store.outcomes(query.template, query.since, query.limit + 1, own, before)
@@ -142,13 +142,13 @@ def list_outcomes(query: OutcomeQuery) -> OutcomeList:
 
 @handles(routes.GET_OUTCOME)
 def get_outcome(flow: Flow) -> OutcomeView:
-    """What a flow left behind; 404 as long as it has not ended."""
+    """Return the outcome of a flow; 404 before the flow has ended."""
     return to_outcome_view(services().store.outcome(flow.number))
 
 
 @handles(routes.GET_CALIBRATION)
 def get_calibration(query: ForecastQuery) -> CalibrationList:
-    """Coverage, calibration curve and errors of the forecasts of finished flows."""
+    """Return coverage, calibration curve and errors of the forecasts of finished flows."""
     found = dict(by_wait(services().store.outcomes(query.template, limit=query.limit)))
     return CalibrationList(items=[_calibration_view(name, one) for name, one in found.items()])
 
@@ -164,7 +164,7 @@ def _calibration_view(flows: str, found: Calibration) -> CalibrationView:
 
 @handles(routes.LIST_DECISIONS)
 def list_decisions(query: DecisionQuery) -> DecisionPage:
-    """Decisions about all flows, the newest first; a researcher sees those about their own."""
+    """Return decisions, the newest first; a researcher sees those about own flows."""
     wanted = DecisionFilter(
         flow=None if query.flow is None else flow_number(query.flow),
         requester=only_own(Action.DECISION_READ),
@@ -182,15 +182,15 @@ def list_decisions(query: DecisionQuery) -> DecisionPage:
 
 @handles(routes.GET_DECISION)
 def get_decision(decision: Decision) -> DecisionView:
-    """One decision: candidates with values, ages and scores, compute sites, and the reason in words."""
+    """Return one decision with its candidates, scores, compute sites and reason."""
     return to_decision_view(decision)
 
 
 @handles(routes.GET_WHY_NOT)
 def get_why_not(decision: Decision) -> WhyNotView:
-    """Per path and site that was not taken, the smallest change of one quantity that would have had it taken.
+    """Return the smallest change with which the decision would select each other path and site.
 
-    Worked out when it is first asked for, in some seconds, by making the decision again from what it saw.
+    The first request computes it in some seconds by replays of the decision with changed inputs.
     """
     why_nots = services().why_nots
     services().store.snapshot(decision.id)

@@ -28,16 +28,15 @@ log = logging.getLogger(__name__)
 
 @handles(routes.HEALTHZ)
 def healthz() -> Health:
-    """This process answers."""
+    """Answer if the web process is alive."""
     return Health(status="ok")
 
 
 @handles(routes.READYZ)
 def readyz() -> Health:
-    """This process, the database and the controller answer; without the collector flows are still served.
+    """Answer if web process, database and controller are ready; flows need no collector.
 
-    The answer needs no identity, so it names the part that is not ready and nothing else; the log has the
-    reason.
+    The answer needs no identity, so a failure names only the part that is not ready; the log has the reason.
     """
     parts = services()
     with _named("store"):
@@ -66,7 +65,7 @@ def _named(part: str) -> Iterator[None]:
 
 @handles(routes.OPENAPI)
 def openapi() -> Response:
-    """This description (OpenAPI 3.1)."""
+    """Return this description (OpenAPI 3.1)."""
     known = current_app.extensions
     if WRITTEN not in known:
         known[WRITTEN] = content_of(known[DESCRIPTION])
@@ -75,7 +74,7 @@ def openapi() -> Response:
 
 @handles(routes.METRICS)
 def metrics() -> Response:
-    """Flows, rules, messages with the switches, alarms, measurements and their runs, for Prometheus."""
+    """Return the metrics of flows, rules, switches, alarms and measurements for Prometheus."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_State(services()))
     registry.register(Measuring(services(), g.actor))

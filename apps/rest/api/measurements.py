@@ -47,7 +47,7 @@ from measurement.model import Metric, Observation, PathKey, Series
 
 @handles(routes.LIST_MEASUREMENTS)
 def list_measurements(query: MeasurementQuery) -> MeasurementList:
-    """Measurements from the archive, the newest first."""
+    """Return measurements from the archive, the newest first."""
     parts = services()
     page = TimePage(query, query.until)
     found = parts.measurements.query(
@@ -64,7 +64,7 @@ def list_measurements(query: MeasurementQuery) -> MeasurementList:
 
 @handles(routes.RUN_NOW)
 def run_now(body: RunBody) -> RunAccepted:
-    """Do a configured test beside the plan, where its slack admits it; 409 says when it could be."""
+    """Run a configured test now, where the plan allows it; 409 gives the earliest time."""
     for metric in METRICS[body.test]:
         series = Series(body.path, body.source, body.destination, metric.value)
         services().policy.authorise(g.actor, Action.MEASUREMENT_START, series)
@@ -76,7 +76,7 @@ def run_now(body: RunBody) -> RunAccepted:
 
 @handles(routes.PLOT)
 def plot(query: PlotQuery) -> Plot:
-    """One series for a picture: per stretch of time minimum, mean, maximum and quantiles."""
+    """Return minimum, mean, maximum and quantiles of one series per interval."""
     parts = services()
     series = Series(query.path, query.source, query.destination, query.metric)
     parts.policy.authorise(g.actor, Action.MEASUREMENT_READ, series)
@@ -89,7 +89,7 @@ def plot(query: PlotQuery) -> Plot:
 
 @handles(routes.LIST_POINTS)
 def list_points(query: InOrder) -> PointList:
-    """The configured measurement points."""
+    """Return the configured measurement points."""
     known = services().configuration.measurements.points
     try:
         counted = services().collector.call("ignored", {}, timeout=2.0)
@@ -109,7 +109,7 @@ LONGEST = {"hour": 31 * DAY, "day": 5 * 366 * DAY}
 
 @handles(routes.GET_MESH)
 def get_mesh(query: MeshQuery) -> MeshView:
-    """From every site to every other: the latest value of a metric, its age, and whether it is good."""
+    """Return the latest value of a metric between all sites, with age and verdict."""
     parts, now = services(), services().clock()
     known = {one.key: one for one in parts.measurements.ask(Archive.latest) if one.metric is query.metric}
     circuits = [(one.name, one.source, one.destination) for one in parts.store.circuits().circuits]
@@ -140,7 +140,7 @@ def _readable(key: PathKey, metric: Metric) -> bool:
 
 @handles(routes.LIST_SERIES)
 def list_series(query: SeriesQuery) -> SeriesList:
-    """Every series of which something is kept: metrics of paths, and of hosts and workflows."""
+    """Return the series in the archive: metrics of paths, hosts and workflows."""
     shown, following = sliced(_series(query), query, _name)
     return SeriesList(items=shown, next=following)
 
@@ -163,7 +163,7 @@ def _name(series: Series) -> str:
 
 @handles(routes.LIST_BOXES)
 def list_boxes(query: BoxQuery) -> BoxList:
-    """Extremes, mean and quantiles per hour or day of each series: what a box plot is drawn from."""
+    """Return extremes, mean and quantiles of each series per hour or day, for box plots."""
     until = services().clock() if query.until is None else query.until
     since = until - SHOWN[query.group] if query.since is None else query.since
     if not 0 < until - since <= LONGEST[query.group]:
@@ -188,7 +188,7 @@ VALUES = 60
 
 @handles(routes.LIST_WORKFLOWS)
 def list_workflows(query: WorkflowQuery) -> WorkflowList:
-    """Workflows (Pegasus) by host and name, and the batch systems (Slurm, HTCondor), as last told."""
+    """Return workflows (Pegasus) and batch systems (Slurm, HTCondor) as their hosts reported them."""
     parts = services()
     now = parts.clock()
     known = parts.policy.readable(g.actor, ((one, one) for one in parts.measurements.ask(Archive.series)))

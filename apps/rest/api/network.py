@@ -35,7 +35,7 @@ from measurement.model import Series
 
 @handles(routes.LIST_PATHS)
 def list_paths(query: InOrder) -> PathList:
-    """Every directed path with its latest values, and the edge switches."""
+    """Return every directed path with its latest values, and the edge switches."""
     return cut(path_list(), query, lambda one: f"{one.path}:{one.source}:{one.destination}")
 
 
@@ -56,7 +56,7 @@ def path_list() -> PathList:
 
 @handles(routes.GET_NETWORK)
 def get_network() -> NetworkView:
-    """What the network is made of: sites, switches, links, circuits, each with its state."""
+    """Return sites, switches, links and circuits with their states."""
     return to_network_view(services().snapshots.get())
 
 
@@ -77,7 +77,7 @@ def _seen(items: Iterable[tuple[PathView | EstimateView, str, T]]) -> list[T]:
 
 @handles(routes.GET_QUEUE)
 def get_queue(query: InOrder) -> QueueView:
-    """The waiting flows, first to be served first; a researcher sees their own."""
+    """Return the queued flows in the order of service; a researcher sees own flows."""
     parts = services()
     snapshot = parts.snapshots.get()
     own = only_own(Action.FLOW_READ)
@@ -90,7 +90,7 @@ def get_queue(query: InOrder) -> QueueView:
 
 @handles(routes.LIST_HOSTS)
 def list_hosts(query: InOrder) -> HostList:
-    """The nodes that a transfer can lead from and to."""
+    """Return the data transfer nodes."""
     found = sorted(services().hosts.items())
     items = [HostView(name=name, site=site) for name, site in found]
     return cut(HostList(items=items), query, lambda one: str(one.name))
@@ -98,7 +98,7 @@ def list_hosts(query: InOrder) -> HostList:
 
 @handles(routes.LIST_POLICY)
 def list_policy(query: InOrder) -> PolicyList:
-    """Every setting of the policy, with its meaning and whether somebody configured it."""
+    """Return every setting of the policy with its meaning and origin."""
     configuration = services().configuration
     shown, following = sliced(policy_items(configuration), query, lambda one: one.name)
     return PolicyList(network=configuration.network, items=shown, next=following)
@@ -106,7 +106,7 @@ def list_policy(query: InOrder) -> PolicyList:
 
 @handles(routes.LIST_SLICES)
 def list_slices(query: InOrder) -> SliceList:
-    """Slices, with their rules and what their flows reserve; a researcher sees those they belong to."""
+    """Return slices with their rules and reserved rates; a researcher sees own slices."""
     snapshot = services().snapshots.get()
     staff = services().policy.decide(g.actor, Action.NETWORK_READ).allowed
     used = {one["name"]: one for one in snapshot["slices"]}

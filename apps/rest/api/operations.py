@@ -22,7 +22,7 @@ REHEARSAL_S = 30.0
 
 @handles(routes.LIST_WINDOWS)
 def list_windows(query: WindowQuery) -> WindowList:
-    """Maintenance windows, announced and under way."""
+    """Return the maintenance windows that are announced or active."""
     return cut(WindowList(items=_windows(all_=query.all)), query, lambda one: str(one.id))
 
 
@@ -35,14 +35,14 @@ def _windows(*, all_: bool) -> list[WindowView]:
 
 @handles(routes.ADD_WINDOW)
 def add_window(body: WindowBody) -> WindowView:
-    """Announce a window: nothing is admitted into it, and running flows leave before."""
+    """Announce a maintenance window: running flows leave before it, and no flow is admitted into it."""
     asked = {"request": body.request(), "requester": requester().name}
     return WindowView.of(services().controller.call("maintenance.add", asked))
 
 
 @handles(routes.GET_WINDOW)
 def get_window(id_: str) -> WindowView:
-    """One window, also one that is over or was cancelled."""
+    """Return one maintenance window, also one that has ended."""
     found = next((one for one in _windows(all_=True) if one.id == id_), None)
     if found is None:
         raise NotFound("maintenance", id_)
@@ -51,14 +51,14 @@ def get_window(id_: str) -> WindowView:
 
 @handles(routes.CANCEL_WINDOW)
 def cancel_window(id_: str) -> WindowView:
-    """Cancel a window, also in the middle of it; with ``If-Match``, only in the state it was seen in."""
+    """Cancel a maintenance window, also an active one."""
     asked = {"number": object_number("maintenance", "m", id_), "requester": requester().name}
     return WindowView.of(services().controller.call("maintenance.cancel", asked))
 
 
 @handles(routes.WHAT_IF)
 def what_if(query: WhatIfQuery) -> RehearsalList:
-    """What a failure would do to the flows that run now; nothing is changed."""
+    """Return the effects of a failure on the running flows; change nothing."""
     if (query.failure is None) is not (query.name is None):
         raise InvalidInput.of("name", "goes with failure, and failure with name")
     if query.failure is not None:

@@ -35,7 +35,7 @@ from apps.rest.services import services
 
 @handles(routes.LIST_RULES)
 def list_rules(query: RuleQuery) -> RuleList:
-    """The rules that should be in the switches, and how far each has come; a researcher asks by flow."""
+    """Return the desired rules and their states; a researcher names a flow."""
     store = services().store
     if query.flow is None:
         if only_own(Action.RULE_READ) is not None:
@@ -80,20 +80,20 @@ def _rule(saved: SavedRule) -> RuleView:
 
 @handles(routes.RULES_DIFF)
 def rules_diff(query: InOrder) -> DifferenceList:
-    """How the switches differ from what should be; nothing is changed (R4)."""
+    """Return the differences between present and desired rules; change nothing."""
     found = DifferenceList.model_validate(services().controller.call("rules.diff", {}))
     return cut(found, query, lambda one: str(one.name))
 
 
 @handles(routes.RULES_SYNC)
 def rules_sync() -> Synchronised:
-    """Read every connected switch and repair it now, whatever the period says (R4)."""
+    """Compare and repair the rules of every connected switch now."""
     return Synchronised.model_validate(services().controller.call("rules.sync", {}))
 
 
 @handles(routes.EXPLAIN_RULES)
 def explain_rules(query: ExplainQuery) -> Explanation:
-    """Why rules are there and what they do, in words; a researcher asks about flows of their own."""
+    """Return the purpose and meaning of rules, in words; a researcher names a flow."""
     owner, wanted = _asked_about(query.of)
     store = services().store
     decision = because = requester = None
@@ -139,7 +139,7 @@ def _explained(saved: SavedRule) -> ExplainedRule:
 
 @handles(routes.LIST_SENT)
 def list_sent(query: SentQuery) -> SentList:
-    """The changes sent to switches, the newest first, each with the event that led to it."""
+    """Return the changes sent to switches, the newest first, each with the event that caused it."""
     sent = TimePage(query)
     lines = journal.read(
         services().journal,

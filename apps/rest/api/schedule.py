@@ -30,7 +30,7 @@ GANTT_POLICY = (
 
 @handles(routes.GET_SCHEDULE)
 def get_schedule() -> ScheduleView:
-    """The conflict-free plan, its next runs, and what it spends of the measurement level agreement."""
+    """Return the conflict-free plan of tests, its next runs and its use of the budget."""
     found = ScheduleView.model_validate(ask_collector("schedule", {}))
     visible = seen.tasks_seen_by(services(), g.actor)
     tasks = [task for task in found.tasks if visible(task.task)]
@@ -40,7 +40,7 @@ def get_schedule() -> ScheduleView:
 
 @handles(routes.GET_GANTT)
 def get_gantt() -> Response:
-    """A round of the plan as a picture: one page that needs nothing else."""
+    """Return the plan of tests as a Gantt chart: one HTML page without other files."""
     parts = services()
     visible = seen.tasks_seen_by(parts, g.actor)
     if not all(visible(task["task"]) for task in ask_collector("schedule", {})["tasks"]):
@@ -52,7 +52,7 @@ def get_gantt() -> Response:
 
 @handles(routes.GET_PSCONFIG)
 def get_psconfig(network: str) -> PsconfigTemplate:
-    """The plan of tests as a pSConfig template, if the configuration publishes it."""
+    """Return the plan of tests as a pSConfig template, if the configuration publishes it."""
     configuration = services().configuration
     if not configuration.measurements.publish_psconfig or network != configuration.network:
         raise NotFound("network", network)
@@ -61,7 +61,7 @@ def get_psconfig(network: str) -> PsconfigTemplate:
 
 @handles(routes.LIST_EXECUTIONS)
 def list_executions(query: ExecutionQuery) -> ExecutionList:
-    """What became of planned runs, the newest first."""
+    """Return the results of planned runs, the newest first."""
     page = TimePage(query, query.until)
     found = seen.executions(
         services(),
@@ -80,7 +80,7 @@ MOST = 500
 
 @handles(routes.GET_OVERLAPS)
 def get_overlaps(query: OverlapQuery) -> OverlapList:
-    """Pairs of conflicting runs that ran at the same time all the same."""
+    """Return pairs of conflicting runs that overlapped."""
     parts = services()
     since = parts.clock() - LAST_S if query.since is None else query.since
     items = [

@@ -34,7 +34,7 @@ from apps.rest.services import services
 
 @handles(routes.LIST_SITES)
 def list_sites(query: InOrder) -> ComputeSiteList:
-    """Every compute site: what is free, T_q, since when it is silent, what its word was worth."""
+    """Return every compute site with its free resources, T_q, state and estimate bias."""
     return cut(site_list(), query, lambda one: str(one.name))
 
 
@@ -51,7 +51,7 @@ def site_list() -> ComputeSiteList:
 
 @handles(routes.GET_SITE)
 def get_site(name: str) -> ComputeSiteView:
-    """One compute site."""
+    """Return one compute site."""
     found = next((one for one in site_list().items if one.name == name), None)
     if found is None:
         raise NotFound("compute site", name)
@@ -60,7 +60,7 @@ def get_site(name: str) -> ComputeSiteView:
 
 @handles(routes.LIST_JOBS)
 def list_jobs(query: JobQuery) -> JobList:
-    """Jobs at compute sites, the newest first; a researcher sees their own."""
+    """Return jobs at compute sites, the newest first; a researcher sees own jobs."""
     own = only_own(Action.JOB_READ)
     if own is not None and query.requester not in (None, own):
         return JobList(items=[])
@@ -74,7 +74,7 @@ def list_jobs(query: JobQuery) -> JobList:
 
 @handles(routes.SUBMIT_JOB)
 def submit_job(body: JobBody) -> JobView:
-    """Have a configured program run at a compute site; answers at once, the job's state tells the rest."""
+    """Run a configured program at a compute site; the answer does not wait for its end."""
     check_place(compute=body.site)
     command = {"request": request.get_json(), "requester": requester().name, **controller_key()}
     answer = services().controller.call("job.submit", command)
@@ -83,20 +83,20 @@ def submit_job(body: JobBody) -> JobView:
 
 @handles(routes.GET_JOB)
 def get_job(job: SiteJob) -> JobView:
-    """One job."""
+    """Return one job."""
     return _job_view(job)
 
 
 @handles(routes.CANCEL_JOB)
 def cancel_job(job: SiteJob) -> JobView:
-    """Have a job ended, over when its site says so; with ``If-Match``, only in the state it was seen in."""
+    """Cancel a job; it has ended when its site says so."""
     services().controller.call("job.cancel", {"number": job.number, "requester": requester().name})
     return _job_view(services().store.job(job.number))
 
 
 @handles(routes.LIST_RESOURCES)
 def list_resources(query: InOrder) -> SiteResourcesList:
-    """Every compute site: what it has, what flows hold of it, what is free."""
+    """Return every compute site with its limits, held and free resources."""
     snapshot = services().snapshots.get()
     found = SiteResourcesList(at=snapshot["at"], items=snapshot["resources"])
     return cut(found, query, lambda one: str(one.name))
@@ -104,7 +104,7 @@ def list_resources(query: InOrder) -> SiteResourcesList:
 
 @handles(routes.LIST_RESERVATIONS)
 def list_reservations(query: ReservationQuery) -> ReservationList:
-    """Reservations ahead and active; a researcher sees their own."""
+    """Return reservations that are announced or active; a researcher sees own reservations."""
     parts, own = services(), only_own(Action.RESERVATION_READ)
     now = parts.clock()
     found = parts.store.reservations(None if query.all else now, own)
@@ -115,7 +115,7 @@ def list_reservations(query: ReservationQuery) -> ReservationList:
 
 @handles(routes.ADD_RESERVATION)
 def add_reservation(body: ReservationBody) -> ReservationView:
-    """Have resources kept for oneself; what does not fit is refused, with the time from which on it would."""
+    """Reserve resources; a refusal gives the time from which they are free."""
     check_place(body.path, body.compute)
     wish = _reservation_request(body, services().clock())
     asked = {"request": wish, "requester": requester().name, **controller_key()}
@@ -124,13 +124,13 @@ def add_reservation(body: ReservationBody) -> ReservationView:
 
 @handles(routes.GET_RESERVATION)
 def get_reservation(reservation: Reservation) -> ReservationView:
-    """One reservation."""
+    """Return one reservation."""
     return ReservationView.of(as_json(reservation, services().clock()))
 
 
 @handles(routes.RELEASE_RESERVATION)
 def release_reservation(reservation: Reservation) -> ReservationView:
-    """Release a reservation, also in the middle of it; with ``If-Match``, only as it was seen."""
+    """Release a reservation, also an active one."""
     asked = {"number": reservation.number, "requester": requester().name}
     return ReservationView.of(services().controller.call("reservation.release", asked))
 

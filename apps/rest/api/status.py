@@ -23,13 +23,13 @@ from apps.rest.standing import standing
 
 @handles(routes.GET_HEALTH)
 def get_health() -> StandingView:
-    """Every part with its state, since when, and how old its data are; 200 also if some are away."""
+    """Return the state of each part and the age of its data; 200 even if parts are missing."""
     return standing(services())
 
 
 @handles(routes.GET_VERSION)
 def get_version() -> VersionOfAdon:
-    """Which version of ADON answers."""
+    """Return the version of ADON."""
     return VersionOfAdon(
         version=adon.__version__,
         code=code_version(),
@@ -41,7 +41,7 @@ def get_version() -> VersionOfAdon:
 
 @handles(routes.LIST_CONTROLLERS)
 def list_controllers(query: InOrder) -> ControllerList:
-    """Which controller is active, by the database; answered by a standby, too."""
+    """Return the active controller as the database knows it; a standby answers, too."""
     return cut(ControllerList(items=_controllers()), query, lambda one: str(one.name))
 
 
@@ -61,14 +61,14 @@ def _controllers() -> list[ControllerView]:
 
 @handles(routes.EVENTS)
 def events(query: EventQuery) -> Response:
-    """What happens, as far as this actor may see it, as it happens.
+    """Stream the events that the caller may see.
 
-    ``alarm``: an alarm, each time it is raised, changed or cleared.  ``announce``: what the controller says.
-    ``flow``: a flow's state, path or quality has changed.  ``decision``: a decision was made.
+    ``alarm``: an alarm is raised, changed or cleared.  ``announce``: an announcement of the controller.
+    ``flow``: state, path or quality of a flow has changed.  ``decision``: a new decision.
     ``path``: a new value of a metric of a path.
-    ``notice``: what the actor has subscribed to on this stream (channel ``stream``), gathered as for a mail.
+    ``notice``: alarms of a subscription of the caller with channel ``stream``, collected as for a mail.
 
-    A client that names ``Last-Event-ID`` gets what it missed, as far back as is kept.
+    A client that sends ``Last-Event-ID`` receives the events since then that are stored.
     """
     parts = services()
     kinds = None if query.kinds is None else frozenset(query.kinds.split(","))

@@ -19,7 +19,7 @@ from apps.rest.services import ask_collector, services
 
 @handles(routes.LIST_STUDIES)
 def list_studies(query: StudyQuery) -> StudyList:
-    """Studies in short, those of the latest looks at a network first."""
+    """Return studies in short, the latest first."""
     page = TimePage(query)
     kinds = StudyKind if query.kind is None else (query.kind,)
     measurements = services().measurements
@@ -36,7 +36,7 @@ def list_studies(query: StudyQuery) -> StudyList:
 
 @handles(routes.GET_STUDY)
 def get_study(id_: str) -> StudyDetail:
-    """One study with its document."""
+    """Return one study with its document."""
     measurements = services().measurements
     if is_id(id_):
         for kind in StudyKind:
@@ -51,7 +51,7 @@ def get_study(id_: str) -> StudyDetail:
 
 @handles(routes.ADD_STUDY)
 def add_study(body: StudyBody) -> StudyView:
-    """Keep a study; the same one handed in again is the same, with the title of the last time."""
+    """Store a study; the same study sent again replaces the title."""
     document = _document(body)
     made = study_of(body.kind, document, body.title, requester().name, services().clock())
     answer = ask_collector("study.put", {"study": to_json(made), PACKED: packing.packed(document)})
@@ -72,6 +72,6 @@ def _document(body: StudyBody) -> dict[str, Any]:
 
 @handles(routes.DELETE_STUDY)
 def delete_study(id_: str) -> Deleted:
-    """Forget a study."""
+    """Delete a study."""
     ask_collector("study.delete", {"id": id_})
     return Deleted(id=id_)

@@ -56,7 +56,7 @@ OFFERED = {
 
 @handles(routes.LIST_TEMPLATES)
 def list_templates(query: InOrder) -> TemplateList:
-    """The latest version of every template, by name, and which versions there are."""
+    """Return the latest version of every template, by name, with the list of versions."""
     known: dict[str, list[SavedTemplate]] = {}
     for saved in services().store.templates():
         known.setdefault(saved.template.name, []).append(saved)
@@ -73,7 +73,7 @@ def latest() -> list[Template]:
 
 @handles(routes.ADD_TEMPLATE)
 def add_template(body: TemplateBody) -> dict[str, Any]:  # noqa: ARG001 - checks and documents; sent as it came
-    """Save a template; without a ``version`` as the next one, unless it equals the latest already."""
+    """Save a template; without ``version`` as the next one, unless it equals the latest."""
     command = {"template": request.get_json(), "author": requester().name}
     saved = from_json(Template, services().controller.call("template.add", command))
     document: dict[str, Any] = to_json(saved)
@@ -82,13 +82,13 @@ def add_template(body: TemplateBody) -> dict[str, Any]:  # noqa: ARG001 - checks
 
 @handles(routes.GET_TEMPLATE)
 def get_template(name: str) -> Response:
-    """The latest version, as JSON, YAML or GENI RSpec (by ``Accept``)."""
+    """Return the latest version of a template as JSON, YAML or GENI RSpec (by ``Accept``)."""
     return _in_form(services().store.template(name).template)
 
 
 @handles(routes.GET_TEMPLATE_VERSION)
 def get_template_version(name: str, version: int) -> Response:
-    """One version, as JSON, YAML or GENI RSpec (by ``Accept``); it never changes."""
+    """Return one version of a template as JSON, YAML or GENI RSpec (by ``Accept``)."""
     return _in_form(services().store.template(name, version).template)
 
 
@@ -108,7 +108,7 @@ def _in_form(template: Template) -> Response:
 
 @handles(routes.LIST_VERSIONS)
 def list_versions(name: str, query: InOrder) -> VersionList:
-    """Every version of a template, the first first: who saved it, and when."""
+    """Return every version of a template with author and time, the oldest first."""
     found = services().store.templates(name)
     if not found:
         raise NotFound("template", name)
@@ -123,7 +123,7 @@ def list_versions(name: str, query: InOrder) -> VersionList:
 
 @handles(routes.COMPARE_VERSIONS)
 def compare_versions(name: str, query: DiffQuery) -> TemplateDiff:
-    """How two versions of a template differ, value by value and as a text."""
+    """Return the differences of two versions of a template, by value and as a text."""
     store = services().store
     after = store.template(name, query.to).template
     before = after if query.from_ is None else store.template(name, query.from_).template
@@ -149,7 +149,7 @@ def _next_version(name: str) -> int:
 
 @handles(routes.CHECK_TEMPLATE)
 def check_template(body: CheckBody) -> TemplateCheck:
-    """What is wrong with a template's text, with line and column, and what it says; saves nothing."""
+    """Check the text of a template; return its problems with line and column, and save nothing."""
     found = checked(body.text, body.form, current_app.json)
     template = found.template
     return TemplateCheck(
@@ -171,13 +171,13 @@ def _backtests() -> Backtests:
 
 @handles(routes.LIST_BACKTESTS)
 def list_backtests(query: NewestFirst) -> BacktestList:
-    """Backtests, the newest first; the last 20 since the web process began."""
+    """Return the last 20 backtests since the web process started, the newest first."""
     return cut(BacktestList(items=_backtests().listed), query, lambda one: str(one.id))
 
 
 @handles(routes.START_BACKTEST)
 def start_backtest(body: BacktestBody) -> BacktestView:
-    """Replay the past with this version of a template, beside today's; 409 while another one runs."""
+    """Replay the past with this version of a template and with the present one; 409 while one runs."""
     services().store.template(body.template.name)
     one = _backtests().start(body.template, body.since, body.until, requester().name)
     return BacktestView.of(one)
@@ -185,11 +185,11 @@ def start_backtest(body: BacktestBody) -> BacktestView:
 
 @handles(routes.GET_BACKTEST)
 def get_backtest(id_: str) -> BacktestView:
-    """One backtest: how far it is, and the comparison flow by flow when it is done."""
+    """Return the progress of a backtest, and its comparison by flow when it is done."""
     return BacktestView.of(_backtests().get(id_))
 
 
 @handles(routes.CANCEL_BACKTEST)
 def cancel_backtest(id_: str) -> BacktestView:
-    """End one that runs; with ``If-Match``, only in the state it was seen in."""
+    """Cancel a running backtest."""
     return BacktestView.of(_backtests().cancel(id_))
