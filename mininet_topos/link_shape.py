@@ -43,8 +43,8 @@ costs nothing."""
 UNDER_WAY = 100_000
 """Frames that netem may hold: a second of full ones at 1 Gbit/s.  The queue, not the delay, loses frames."""
 
-TRY_NETEM = "qdisc add dev lo root netem delay 1ms\nqdisc del dev lo root\n"
-"""Lines that fail where the kernel has no netem; to be run in a network namespace of the testbed."""
+TRY_NETEM = ("qdisc add dev lo root netem delay 1ms", "qdisc del dev lo root")
+"""Lines for ``tc -batch`` that fail where the kernel has no netem; for a network namespace of the testbed."""
 
 
 @dataclass(frozen=True)

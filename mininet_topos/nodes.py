@@ -68,21 +68,9 @@ class Machine(Node):  # type: ignore[misc]
         # A userspace datapath passes frames on as it gets them: with offload, without checksums.
         self.cmd("for i in", *self.intfNames(), "; do ethtool -K $i tx off; done")
         aliases = ((port, address) for port in self.intfList() for address in port.params.get("aliases", ()))
-        self.batch("ip", [f"address add {address} dev {port.name}" for port, address in aliases])
-        self.batch("ip", [f"route replace {destination} via {via}" for destination, via in routes])
+        run_batch(self, "ip", [f"address add {address} dev {port.name}" for port, address in aliases])
+        run_batch(self, "ip", [f"route replace {destination} via {via}" for destination, via in routes])
         return result
-
-    def batch(self, tool: str, lines: Sequence[str]) -> None:
-        """Run lines with ``ip -batch`` or ``tc -batch`` in this namespace.
-
-        :raises RuntimeError: if the tool refuses one.
-        """
-        if not lines:
-            return
-        process = self.popen([tool, "-batch", "-"], stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True)
-        output, _ = process.communicate("\n".join((*lines, "")))
-        if process.returncode != 0:
-            raise RuntimeError(f"{self.name}: {tool} -batch: {output.strip()}")
 
 
 class Dtn(Machine):
@@ -111,7 +99,7 @@ class Line(Machine):
         result = super().config(**params)
         joined = [f"link set dev {name} master joined" for name in self.intfNames()]
         bridge = "link add name joined type bridge ageing_time 0 mcast_snooping 0"
-        self.batch("ip", [bridge, *joined, "link set dev joined up"])
+        run_batch(self, "ip", [bridge, *joined, "link set dev joined up"])
         return result
 
 
@@ -206,14 +194,15 @@ class ManagementBridge(Switch):  # type: ignore[misc]
 
     def start(self, controllers: Sequence[Any]) -> None:  # noqa: ARG002 - Mininet's signature
         """Make the bridge with its ports."""
-        _run(f"ip link add name {self.name} type bridge")
-        _run(f"ip address add {self.address} dev {self.name}")
-        _run(f"ip link set dev {self.name} up")
-        for name in self.intfNames():
-            if name != "lo":
-                _run(f"ip link set dev {name} master {self.name} up")
-        for destination, via in self.routes:
-            _run(f"ip route replace {destination} via {via} dev {self.name}")
+        ports = [name for name in self.intfNames() if name != "lo"]
+        lines = [
+            f"link add name {self.name} type bridge",
+            f"address add {self.address} dev {self.name}",
+            f"link set dev {self.name} up",
+            *(f"link set dev {port} master {self.name} up" for port in ports),
+            *(f"route replace {destination} via {via} dev {self.name}" for destination, via in self.routes),
+        ]
+        run_batch(self, "ip", lines)
 
     def stop(self, deleteIntfs: bool = True) -> None:  # noqa: N803 - Mininet's name
         """Remove the bridge."""
@@ -235,22 +224,33 @@ class ShapedLink(Link):  # type: ignore[misc]
         super().__init__(node1, node2, **options)
         for end, shape in zip((self.intf1, self.intf2), shapes, strict=True):
             if shape is not None:
-                end.node.batch("tc", tc_lines(end.name, shape, netem=self.has_netem(end.node)))
+                run_batch(end.node, "tc", tc_lines(end.name, shape, netem=self.has_netem(end.node)))
 
     @classmethod
     def has_netem(cls, machine: Machine) -> bool:
         """Whether the kernel has netem, tried once in the namespace of a machine."""
         if ShapedLink.netem is None:
             try:
-                machine.batch("tc", TRY_NETEM.split("\n")[:-1])
+                run_batch(machine, "tc", TRY_NETEM)
                 ShapedLink.netem = True
             except RuntimeError:
                 ShapedLink.netem = False
         return ShapedLink.netem
 
 
+def run_batch(node: Node, tool: str, lines: Sequence[str]) -> None:
+    """Run lines with ``ip -batch`` or ``tc -batch`` in the namespace of a node.
+
+    :raises RuntimeError: if the tool refuses one.
+    """
+    if lines:
+        process = node.popen([tool, "-batch", "-"], stdin=PIPE, stdout=PIPE, stderr=STDOUT, text=True)
+        output, _ = process.communicate("\n".join((*lines, "")))
+        if process.returncode != 0:
+            raise RuntimeError(f"{node.name}: {tool} -batch: {output.strip()}")
+
+
 def _run(command: str, **_options: Any) -> None:
     _, error, status = errRun(command, shell=True)  # noqa: S604 - Mininet's own text
     if status != 0:
-        remedy = "is Open vSwitch running, and are you root?" if "ovs" in command else "are you root?"
-        raise RuntimeError(f"{command[:80]}: {error.strip()} ({remedy})")
+        raise RuntimeError(f"{command[:80]}: {error.strip()}; is Open vSwitch running, and are you root?")

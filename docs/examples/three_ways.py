@@ -3,10 +3,8 @@
 sudo PYTHONPATH=$PWD mn --custom docs/examples/three_ways.py --topo three_ways --controller remote
 """
 
-from mininet_topos.nodes import CLI
+from mininet_topos.nodes import CLI  # noqa: F401 - `mn` takes its prompt from here
 from mininet_topos.topologies.campus_topo import CampusTopo
-
-__all__ = ["CLI", "ThreeWays", "topos"]
 
 
 class ThreeWays(CampusTopo):

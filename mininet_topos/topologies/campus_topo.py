@@ -44,7 +44,7 @@ RESERVED = ("all", "default", "joined", "lo", "management", "mgmt", "ovs-netdev"
 # The management network: its bridge, and the address of the controller.
 MANAGEMENT_BRIDGE, MANAGEMENT = "management", "172.31.0.1/24"
 # A campus switch forwards as an ordinary switch does: packets leave the campus through its router.
-CAMPUS_RULES = ("priority=0,actions=NORMAL",)
+CAMPUS_RULE = "priority=0,actions=NORMAL"
 CAMPUS_VLAN = "vlan_mode=access tag=1"
 FIRST_VLAN, LAST_VLAN = 1701, 4094
 # Host numbers of DTNs, and the distance between two of them if there is room.
@@ -257,10 +257,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
         for campus in self.campuses.values():
             self._record_ports(campus)
             self._add_management(campus)
-        for router, via in self._find_routes().items():
-            self.nodeInfo(router)["routes"] = self._routes(via)
-        for switch in self._named(PROVIDER):
-            self.nodeInfo(switch)["rules"] = tuple(self._provider_rules(switch))
+        self._add_routes()
+        self._add_provider_rules()
 
     def describe(self) -> None:
         """Declare the campuses, provider switches, routers, circuits and paths."""
@@ -291,8 +289,9 @@ class CampusTopo(Topo):  # type: ignore[misc]
         branches = dict(_branches(tree, f"{name}-", edge))
         self._branches |= branches
         number, below = len(self.campuses) + 1, (*switches, *branches)
-        dtn_addresses = {dtn: DtnAddresses() for dtn in attached}
-        campus = Campus(name, number, edge, tuple(routers), below, dtn_addresses)
+        addresses = {dtn: DtnAddresses() for dtn in attached}
+        campus = Campus(name, number, edge, tuple(routers), below, addresses)
+        addresses[campus.measuring].management = f"172.31.0.{10 + number}/24"
         self._take(CAMPUS, name)
         self._add_hosts(DTN, nodes.Dtn, *attached, routes=((DEFAULT, campus.address(1)),))
         self._add_switches(EDGE, nodes.CampusEdge, campus.dpid, edge)
@@ -345,15 +344,20 @@ class CampusTopo(Topo):  # type: ignore[misc]
         link = self._find_link(where, one, other)
         interfaces = {node: link.interfaces[node] for node in (one, other)}
         frame = MTU + (TAGGED if link.layer == 2 and link.campus is None else UNTAGGED)
-        wire, data = _built_rates(where, rate, goodput, frame, self.scale)
+        require(goodput is None or rate is None, f"{where}: has a rate and a goodput; expected one of them")
+        wire = data = None
+        if goodput is not None:
+            data = goodput * 1e6 / self.scale
+            wire = data * frame / TCP_DATA
+        elif rate is not None:
+            wire = rate * 1e6 / self.scale
+            data = wire * TCP_DATA / frame
         circuit = Circuit(name, interfaces, link.campus, link.layer, wire, data, delay, loss, queue)
         for attribute, cause in circuit.shape.faults() if circuit.shape is not None else ():
             raise ValueError(f"{where}.{attribute}: {cause}")
         for node, label in zip(interfaces, port_names, strict=True):
             if label is not None:
-                interfaces[node].name = self._name_interface(node, label, numbered=False)
-                has_name = bool(interfaces[node].name)
-                require(has_name, f"{where}.port_names: {node}-{label} is taken or longer than 15 characters")
+                interfaces[node].name = self._name_interface(node, label, f"{where}.port_names")
         if circuit.line:
             self.addHost(name, cls=nodes.Line, ip=None)
         self.circuits[name] = self._links[frozenset(interfaces)] = circuit
@@ -402,7 +406,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
     def _add_switches(self, role: str, cls: type, first_dpid: int, *names: str) -> None:
         self._take(role, *names)
         for dpid, name in enumerate(names, start=first_dpid):
-            self.addSwitch(name, cls=cls, dpid=f"{dpid:016x}", rules=CAMPUS_RULES)
+            rules = [] if role == PROVIDER else [CAMPUS_RULE]
+            self.addSwitch(name, cls=cls, dpid=f"{dpid:016x}", rules=rules)
 
     def _take(self, role: str, *names: str) -> None:
         """Give each name its role.
@@ -418,17 +423,17 @@ class CampusTopo(Topo):  # type: ignore[misc]
             require(not known, f"{name}: is the name of {known} already; {role} needs another")
             self._roles[name] = role
 
-    def _name_interface(self, node: str, towards: str, *, numbered: bool = True) -> str:
-        """Name an interface of a node after what it leads to.
+    def _name_interface(self, node: str, towards: str, field: str | None = None) -> str:
+        """Name an interface of a node after what it leads to, or by a number.
 
-        :param numbered: whether it gets a number if that name is taken or too long; else it has no name then.
+        :param field: of a declared name, which is refused if it is taken or too long.
         """
-        for label in chain([towards], count(1) if numbered else ()):
+        for label in chain([towards], count(1) if field is None else ()):
             name = f"{node}-{label}"
             if len(name) <= MAX_INTERFACE_NAME and name not in self._roles:
                 self._roles[name] = "an interface"
                 return name
-        return ""
+        raise ValueError(f"{field}: {node}-{towards} is taken or longer than {MAX_INTERFACE_NAME} characters")
 
     def _find_link(self, where: str, one: str, other: str) -> Circuit:
         """The link between two nodes, without attributes, that a circuit is to replace."""
@@ -545,10 +550,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
         """Record by which ports of a campus's edge its DTNs and paths are reached."""
         circuits = [circuit for circuit in self._links.values() if circuit.campus == campus.name]
         ports = _ports_behind(campus, circuits)
-        for dtn in campus.dtns:
-            its = self._hosts[dtn]
-            campus.dtns[dtn] = DtnAddresses(its.ip, its.mac, ports[dtn])
-        campus.dtns[campus.measuring].management = f"172.31.0.{10 + campus.number}/24"
+        for dtn, held in campus.dtns.items():
+            held.address, held.mac, held.edge_port = self._hosts[dtn].ip, self._hosts[dtn].mac, ports[dtn]
         for path in self.paths.values():
             for name, end in zip(path.campuses, (0, -1), strict=True):
                 node, circuit = path.nodes[end], self.circuits[path.circuits[end]]
@@ -557,37 +560,33 @@ class CampusTopo(Topo):  # type: ignore[misc]
                 elif name == campus.name:
                     path.edge_ports[name], path.next_hop_macs[name] = ports[node], self._hosts[node].mac
 
-    def _find_routes(self) -> dict[str, dict[str, str]]:
-        """Per router and campus the next hop."""
-        ways: dict[str, dict[str, str]] = {router: {} for router in self._named(ROUTER, TRANSIT)}
+    def _add_routes(self) -> None:
+        """Give each router its routes: a default route if all campuses are behind one neighbour."""
+        next_hops: dict[str, dict[str, str]] = {router: {} for router in self._named(ROUTER, TRANSIT)}
         for path in self._paths_on(3):
             for name, hop in zip(path.circuits, pairwise(path.nodes), strict=True):
                 for node, onward, campus in zip(hop, hop[::-1], path.campuses[::-1], strict=True):
                     via = self.circuits[name].interfaces[onward].ip
                     require(
-                        ways[node].setdefault(campus, via) == via,
+                        next_hops[node].setdefault(campus, via) == via,
                         f"paths.{path.name}: leads from {node} to {campus} over circuit {name}, and another "
                         "path over another circuit; a router has one way to a campus",
                     )
-        return ways
+        for router, vias in next_hops.items():
+            known = [campus for campus in self.campuses.values() if campus.name in vias]
+            routes = [(f"{campus.address(0)}/24", vias[campus.name]) for campus in known]
+            if len({*vias.values()}) == 1:
+                routes = [(DEFAULT, via) for _, via in routes[:1]]
+            self.nodeInfo(router)["routes"] = tuple(routes)
 
-    def _routes(self, via: Mapping[str, str]) -> Routes:
-        """Routes of a router; a default route if all campuses are behind one neighbour."""
-        if len({*via.values()}) == 1:
-            return ((DEFAULT, next(iter(via.values()))),)
-        campuses = [campus for campus in self.campuses.values() if campus.name in via]
-        return tuple((f"{campus.address(0)}/24", via[campus.name]) for campus in campuses)
-
-    def _provider_rules(self, switch: str) -> Iterator[str]:
-        """Rules that carry the VLANs of the paths over a provider's switch."""
+    def _add_provider_rules(self) -> None:
+        """Give each provider's switch the rules that carry the VLANs of the paths over it."""
         for path in self._paths_on(2):
-            if switch in path.nodes:
-                at = path.nodes.index(switch)
-                left, right = (
-                    self.circuits[name].interfaces[switch].name for name in path.circuits[at - 1 : at + 1]
-                )
+            for switch, *names in zip(path.nodes[1:-1], path.circuits, path.circuits[1:], strict=False):
+                left, right = (self.circuits[name].interfaces[switch].name for name in names)
                 for source, to in ((left, right), (right, left)):
-                    yield f"priority=100,dl_vlan={path.vlan},in_port={source},actions=output:{to}"
+                    match = f"priority=100,dl_vlan={path.vlan},in_port={source}"
+                    self.nodeInfo(switch)["rules"].append(f"{match},actions=output:{to}")
 
     def _add_link(self, one: Interface, other: Interface, shapes: tuple[LinkShape | None, ...] = ()) -> None:
         shaped = {"cls": nodes.ShapedLink, "shapes": shapes} if any(shapes) else {}
@@ -614,24 +613,6 @@ def require(condition: object, message: str) -> None:
     """
     if not condition:
         raise ValueError(message)
-
-
-def _built_rates(
-    where: str, rate: float | None, goodput: float | None, frame: int, scale: float
-) -> tuple[float | None, float | None]:
-    """Bits/s on the wire and of data, as built.
-
-    :param rate, goodput: Mbit/s at full scale.
-    :param frame: bytes of a full frame.
-    """
-    require(goodput is None or rate is None, f"{where}: has a rate and a goodput; expected one of them")
-    if goodput is not None:
-        data = goodput * 1e6 / scale
-        return data * frame / TCP_DATA, data
-    if rate is not None:
-        wire = rate * 1e6 / scale
-        return wire, wire * TCP_DATA / frame
-    return None, None
 
 
 def _branches(tree: Sequence[int], stem: str, above: str) -> Iterator[tuple[str, str]]:

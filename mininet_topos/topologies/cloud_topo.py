@@ -103,7 +103,7 @@ class CloudTopo(Topo):  # type: ignore[misc]
         self.addHost(name, cls=Router, ip=None)
         if above is not None:
             self._networks[name] = ROUTERS + 4 * number
-            shapes = self._shape(name, up, delay, loss), self._shape(name, down, delay, loss)
+            shapes = self._shape(name, up, delay, loss=loss), self._shape(name, down, delay, loss=loss)
             self._add_link(name, f"{name}-up", above, f"{above}-down{number}", shapes)
 
     def instance(
@@ -131,7 +131,9 @@ class CloudTopo(Topo):  # type: ignore[misc]
         number = len(self.instances) + 1
         require(number <= MAX_INSTANCES, f"{name}: is instance {number}; expected at most {MAX_INSTANCES}")
         network = self._networks[name] = INSTANCES + 4 * number
-        shapes = self._shape(name, egress, delay, peak=peak, bucket=bucket), self._shape(name, ingress, delay)
+        peak_bps = None if peak is None else peak * 1e6
+        hose = self._shape(name, egress, delay, peak=peak_bps, bucket=bucket)
+        shapes = hose, self._shape(name, ingress, delay)
         rates = [None if shape is None else shape.rate for shape in shapes]
         management = f"{MANAGEMENT + number}/16"
         self.instances[name] = CloudInstance(name, router, zone, cores, str(network + 2), management, *rates)
@@ -153,21 +155,13 @@ class CloudTopo(Topo):  # type: ignore[misc]
         is_name = 1 < len(name) <= MAX_NAME and name.replace("-", "").isalnum()
         require(is_name, f"{name}: expected 2 to {MAX_NAME} letters and digits, such as rack1")
 
-    def _shape(
-        self,
-        name: str,
-        rate: float | None,
-        delay: float,
-        loss: float = 0.0,
-        peak: float | None = None,
-        bucket: float = 0.0,
-    ) -> LinkShape | None:
+    def _shape(self, name: str, rate: float | None, delay: float, **limits: Any) -> LinkShape | None:
         if rate is None:
-            is_free = peak is None and not delay and not loss
-            require(is_free, f"{name}: has a peak, delay or loss without a rate; expected a rate too")
+            is_free = not any((delay, *limits.values()))
+            require(is_free, f"{name}: has a peak, bucket, delay or loss without a rate; expected a rate too")
             return None
         queue = max(4, round(rate * 1e6 * self.queue / 8 / MTU))
-        shape = LinkShape(rate * 1e6, queue, delay, loss, None if peak is None else peak * 1e6, bucket)
+        shape = LinkShape(rate * 1e6, queue, delay, **limits)
         for attribute, cause in shape.faults():
             raise ValueError(f"{name}.{attribute}: {cause}")
         return shape

@@ -9,10 +9,8 @@ from pathlib import Path
 # `mn` runs this file without __file__.
 sys.path.append(str(Path(sys._getframe().f_code.co_filename).resolve().parents[2]))
 
-from mininet_topos.nodes import CLI
+from mininet_topos.nodes import CLI  # noqa: F401 - `mn` takes its prompt from here
 from mininet_topos.topologies.campus_topo import CampusTopo
-
-__all__ = ["CLI", "TwoPorts", "topos"]
 
 
 class TwoPorts(CampusTopo):

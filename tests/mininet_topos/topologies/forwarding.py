@@ -8,7 +8,7 @@ from typing import Any
 
 from mininet_topos.nodes import Line, Router
 from mininet_topos.pinned_rules import PinnedFlow, path_rules
-from mininet_topos.topologies.campus_topo import CAMPUS_RULES, MANAGEMENT_BRIDGE, CampusTopo, Interface
+from mininet_topos.topologies.campus_topo import CAMPUS_RULE, MANAGEMENT_BRIDGE, CampusTopo, Interface
 
 LONGEST = 200
 
@@ -108,7 +108,7 @@ class Walk:
         return (there or [end for end in others if self._leads_to(end, None)])[0]
 
     def _is_normal(self, node: str) -> bool:
-        return self.topo.isSwitch(node) and self.topo.nodeInfo(node)["rules"] == CAMPUS_RULES
+        return self.topo.isSwitch(node) and self.topo.nodeInfo(node)["rules"] == [CAMPUS_RULE]
 
     def _is_a(self, node: str, cls: type) -> bool:
         return self.topo.nodeInfo(node)["cls"] is cls
