@@ -32,9 +32,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import yen
 
 from adon.config.network import Cost
-from adon.flowvisor.topology.network_graph import Link, NetworkGraph
-from adon.flowvisor.topology.path_cache import PathCache
-from adon.flowvisor.topology.path_constraints import PathConstraints
+from adon.flowvisor.topology.network_graph import Link, NetworkGraph, PathConstraints
+from adon.flowvisor.topology.overlay import PathCache
 from benchmarks.summary import Summary, table
 
 ROUNDS = 5

@@ -36,7 +36,7 @@ from adon.broker.sites.jobs import Jobs
 from adon.broker.sites.standing import Standings
 from adon.config import Configuration
 from adon.flowvisor.rules.queue_ladder import Means
-from adon.flowvisor.topology.path_cache import PathCache
+from adon.flowvisor.topology.overlay import PathCache
 from adon.templates_catalog.catalog import Catalog
 from adon.units import format_duration
 

@@ -66,6 +66,13 @@ class ControllerRole(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class _OfSwitch:
+    """What is about one switch."""
+
+    dpid: int
+
+
+@dataclass(frozen=True, slots=True)
 class LeaseGot:
     """The lease is ours from now on, until this time of our own clock (:func:`until`)."""
 
@@ -99,18 +106,12 @@ class StateLoaded:
     """What the one before us has saved is loaded: decisions can be made."""
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchArrived:
+class SwitchArrived(_OfSwitch):
     """A switch completed its handshake."""
 
-    dpid: int
 
-
-@dataclass(frozen=True, slots=True)
-class SwitchLeft:
+class SwitchLeft(_OfSwitch):
     """The connection to a switch ended."""
-
-    dpid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +122,8 @@ class RoleGranted:
     role: ControllerRole
 
 
-@dataclass(frozen=True, slots=True)
-class RoleStale:
+class RoleStale(_OfSwitch):
     """A switch has seen a later generation than ours (OFPRRFC_STALE)."""
-
-    dpid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +134,8 @@ class RoleUnknown:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class RoleTaken:
+class RoleTaken(_OfSwitch):
     """A switch made us slave because another controller became its master."""
-
-    dpid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +173,8 @@ class AskRole:
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(_OfSwitch):
     """This switch takes our rules: the broker may hear of it."""
-
-    dpid: int
 
 
 @dataclass(frozen=True, slots=True)

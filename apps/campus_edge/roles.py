@@ -60,19 +60,6 @@ class Board(Protocol):
         """End the connection to a switch."""
 
 
-class _NoSwitches:
-    """Before there is a switchboard, there are no switches."""
-
-    def ask_role(self, ask: AskRole) -> int | None:  # noqa: ARG002
-        return None
-
-    def use(self, dpid: int) -> None:
-        """Nobody to use."""
-
-    def leave(self, dpid: int, why: str) -> None:
-        """Nobody to leave."""
-
-
 class RoleDesk:
     """Keeps :class:`~adon.flowvisor.controller_roles.Roles`; usable from any thread.
 
@@ -89,7 +76,7 @@ class RoleDesk:
         self._roles = begin
         self._clock = clock
         self._end = end
-        self._board: Board = _NoSwitches()
+        self._board: Board | None = None
         self._asked: dict[int, tuple[int, float]] = {}
         # Reentrant: carrying out an effect may end a connection, which is an event.
         self._lock = threading.RLock()
@@ -131,6 +118,10 @@ class RoleDesk:
 
     def _do(self, effect: AskRole | Use | Leave | StepDown) -> None:
         match effect:
+            case StepDown(why):
+                self._end(why)
+            case _ if self._board is None:
+                pass  # before there is a switchboard, there are no switches
             case AskRole():
                 xid = self._board.ask_role(effect)
                 if xid is not None:
@@ -139,26 +130,29 @@ class RoleDesk:
                 self._board.use(dpid)
             case Leave(dpid, why):
                 self._board.leave(dpid, why)
-            case StepDown(why):
-                self._end(why)
 
     # -- what switches answer -----------------------------------------------------------------------------
 
     def granted(self, dpid: int, xid: int, role: ControllerRole) -> None:
         """A role reply came."""
         with self._lock:
-            if self._asked.pop(xid, (None, 0.0))[0] == dpid:
+            if self._take_request(dpid, xid):
                 self.feed(RoleGranted(dpid, role))
 
     def refused(self, dpid: int, message: Any, text: str) -> None:
         """An error message came; it may be about a role."""
         with self._lock:
-            asked = self._asked.get(message.xid, (None, 0.0))[0] == dpid
-            if asked:
-                del self._asked[message.xid]
+            if self._take_request(dpid, message.xid):
                 self.feed(RoleStale(dpid) if messages.is_stale(message) else RoleUnknown(dpid, text))
             elif messages.is_slave(message):
                 self.feed(RoleTaken(dpid))
+
+    def _take_request(self, dpid: int, xid: int) -> bool:
+        """Forget a role request that is answered; return whether this switch was asked with it."""
+        is_asked = self._asked.get(xid, (None, 0.0))[0] == dpid
+        if is_asked:
+            del self._asked[xid]
+        return is_asked
 
     def overdue(self, now: float) -> list[float]:
         """Give up waiting for what was not answered in time; the deadlines that remain.

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.config.network import Cost
-from adon.flowvisor.topology.k_shortest_paths import backup_path, k_shortest_paths
-from adon.flowvisor.topology.network_graph import Link, LinkState, NetworkGraph
-from adon.flowvisor.topology.path_cache import PathCache
-from adon.flowvisor.topology.path_constraints import PathConstraints, Route
+from adon.flowvisor.topology.k_shortest_paths import backup_path
+from adon.flowvisor.topology.network_graph import Link, LinkState, NetworkGraph, PathConstraints, Route
+from adon.flowvisor.topology.overlay import PathCache
 from tests.flowvisor.graphs import directed_edges, fat_tree, graph_of, weighted
 
 DELAY = PathConstraints(Cost.DELAY)
@@ -34,7 +33,7 @@ def well_formed(route: Route) -> bool:
 @given(directed_edges(), st.integers(1, 12))
 def test_the_costs_are_those_of_networkx(drawn: tuple[dict[tuple[int, int], int], int], count: int) -> None:
     edges, nodes = drawn
-    found = k_shortest_paths(graph_of(edges, nodes), 0, nodes - 1, count, DELAY)
+    found = PathCache().k_shortest_paths(graph_of(edges, nodes), 0, nodes - 1, count, DELAY)
     theirs = weighted(edges, nodes)
     expected: list[int] = []
     if nx.has_path(theirs, 0, nodes - 1):
@@ -92,16 +91,16 @@ def test_parallel_links_are_paths_of_their_own() -> None:
     """Three links between 0 and 1 of different cost, two of equal cost between 1 and 2."""
     ends = {"a": (0, 1, 3), "b": (0, 1, 1), "c": (0, 1, 2), "e": (1, 2, 5), "d": (1, 2, 5)}
     links = [Link(name, one, other, 1, 1, 1e9, cost / 1e9) for name, (one, other, cost) in ends.items()]
-    found = k_shortest_paths(NetworkGraph(frozenset({0, 1, 2}), tuple(links)), 0, 2, 8, DELAY)
+    found = PathCache().k_shortest_paths(NetworkGraph(frozenset({0, 1, 2}), tuple(links)), 0, 2, 8, DELAY)
     names = [("b", "d"), ("b", "e"), ("c", "d"), ("c", "e"), ("a", "d"), ("a", "e")]
     assert [(route.cost, route.names) for route in found] == list(zip((6, 6, 7, 7, 8, 8), names, strict=True))
 
 
 def test_fewer_paths_are_the_first_of_more_where_costs_are_equal() -> None:
     graph = two_way(fat_tree(4), 20)
-    eight = k_shortest_paths(graph, 6, 19, 8, DELAY)
+    eight = PathCache().k_shortest_paths(graph, 6, 19, 8, DELAY)
     for count in range(1, 9):
-        assert k_shortest_paths(graph, 6, 19, count, DELAY) == eight[:count]
+        assert PathCache().k_shortest_paths(graph, 6, 19, count, DELAY) == eight[:count]
 
 
 @given(directed_edges(most=6), st.sets(st.integers(0, 5)))
@@ -116,14 +115,14 @@ def test_every_simple_path_is_found_once_and_none_passes_what_it_must_not(
         for path in nx.all_simple_paths(weighted(edges, nodes), 0, nodes - 1)
         if not set(path[1:-1]) & only_ends
     }
-    found = k_shortest_paths(graph_of(edges, nodes), 0, nodes - 1, 64, constraints)
+    found = PathCache().k_shortest_paths(graph_of(edges, nodes), 0, nodes - 1, 64, constraints)
     assert {route.nodes for route in found} <= expected
     assert len({route.nodes for route in found}) == len(found) == min(64, len(expected))
 
 
 def test_fewer_links_win_a_tie() -> None:
     edges = {(0, 1): 1, (1, 3): 1, (0, 3): 2, (0, 2): 1, (2, 3): 1}
-    assert [route.nodes for route in k_shortest_paths(graph_of(edges, 4), 0, 3, 3, DELAY)] == [
+    assert [route.nodes for route in PathCache().k_shortest_paths(graph_of(edges, 4), 0, 3, 3, DELAY)] == [
         (0, 3),
         (0, 1, 3),
         (0, 2, 3),
@@ -149,8 +148,8 @@ def diamond(**odd: object) -> NetworkGraph:
     ],
 )
 def test_a_link_that_does_not_serve_is_not_used(odd: dict[str, object], constraints: PathConstraints) -> None:
-    assert k_shortest_paths(diamond(), 0, 3, 1, DELAY)[0].nodes == (0, 1, 3)
-    assert k_shortest_paths(diamond(**odd), 0, 3, 1, constraints)[0].nodes == (0, 2, 3)
+    assert PathCache().k_shortest_paths(diamond(), 0, 3, 1, DELAY)[0].nodes == (0, 1, 3)
+    assert PathCache().k_shortest_paths(diamond(**odd), 0, 3, 1, constraints)[0].nodes == (0, 2, 3)
 
 
 @given(directed_edges())
@@ -159,7 +158,7 @@ def test_the_backup_shares_the_fewest_links_and_is_the_cheapest_of_those(
 ) -> None:
     edges, nodes = drawn
     graph = graph_of(edges, nodes)
-    routes = k_shortest_paths(graph, 0, nodes - 1, 64, DELAY)
+    routes = PathCache().k_shortest_paths(graph, 0, nodes - 1, 64, DELAY)
     if not routes:
         return
     first, others = routes[0], routes[1:]
@@ -189,7 +188,7 @@ def test_a_link_used_the_other_way_is_shared() -> None:
         for one, other in (pair, pair[::-1])
     ]
     graph = NetworkGraph(frozenset({0, 1, 2, 3, 5}), tuple(links))
-    first = k_shortest_paths(graph, 0, 5, 1, DELAY)[0]
+    first = PathCache().k_shortest_paths(graph, 0, 5, 1, DELAY)[0]
     assert first.names == ("a", "b", "c")
     backup = backup_path(graph, first, DELAY)
     assert backup is not None
@@ -198,8 +197,8 @@ def test_a_link_used_the_other_way_is_shared() -> None:
 
 def test_a_partition_has_no_path() -> None:
     graph = two_way([(0, 1), (2, 3)], 4)
-    assert k_shortest_paths(graph, 0, 3, 8, DELAY) == ()
-    assert k_shortest_paths(graph, 0, 1, 8, DELAY)[0].nodes == (0, 1)
+    assert PathCache().k_shortest_paths(graph, 0, 3, 8, DELAY) == ()
+    assert PathCache().k_shortest_paths(graph, 0, 1, 8, DELAY)[0].nodes == (0, 1)
 
 
 def over(*walks: tuple[list[int], int]) -> NetworkGraph:
@@ -231,7 +230,7 @@ def test_links_count_before_switches_and_switches_before_cost(
     others: list[tuple[list[int], int]], backup: tuple[int, ...]
 ) -> None:
     graph = over(([0, 1, 2, 3, 9], 1), *others)
-    first = k_shortest_paths(graph, 0, 9, 1, DELAY)[0]
+    first = PathCache().k_shortest_paths(graph, 0, 9, 1, DELAY)[0]
     assert first.nodes == (0, 1, 2, 3, 9)
     found = backup_path(graph, first, DELAY)
     assert found is not None
@@ -243,7 +242,7 @@ def test_a_cheap_detour_over_a_shared_link_is_no_backup() -> None:
     graph = over(
         ([0, 1, 2, 3, 9], 1), ([0, 4, 1], 2), ([2, 5], 2), ([5, 3], 2), ([1, 6, 2], 9), ([3, 8, 9], 9)
     )
-    first = k_shortest_paths(graph, 0, 9, 1, DELAY)[0]
+    first = PathCache().k_shortest_paths(graph, 0, 9, 1, DELAY)[0]
     found = backup_path(graph, first, DELAY)
     assert found is not None
     assert not set(found.names) & set(first.names)

@@ -18,9 +18,15 @@ import numpy as np
 from scipy.sparse.csgraph import dijkstra, yen
 
 from adon.errors import NotFound
-from adon.flowvisor.topology.network_graph import Link, NetworkGraph
+from adon.flowvisor.topology.network_graph import (
+    Link,
+    NetworkGraph,
+    PathConstraints,
+    Route,
+    price_links,
+    route_of,
+)
 from adon.flowvisor.topology.path import dpid_text
-from adon.flowvisor.topology.path_constraints import PathConstraints, Route, price_links, route_of
 
 MAX_PATHS = 64
 """The most paths that one question may ask for."""
@@ -29,17 +35,6 @@ _MAX_TIED = 2 * MAX_PATHS
 """No more paths than this are compared by name."""
 _FIRST_NODES = 64
 """The search begins with this many nodes, those with the cheapest paths through them."""
-
-
-def k_shortest_paths(
-    graph: NetworkGraph, source: int, target: int, count: int, constraints: PathConstraints
-) -> tuple[Route, ...]:
-    """Return the ``count`` cheapest loop-free paths, cheapest first; fewer if there are no more.
-
-    :raises NotFound: if a switch is not in the graph.
-    :raises ValueError: for a count outside 1..MAX_PATHS, or if source and target are the same.
-    """
-    return CostMatrix(graph, constraints).routes(source, target, count)
 
 
 def backup_path(graph: NetworkGraph, route: Route, constraints: PathConstraints) -> Route | None:
