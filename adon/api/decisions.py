@@ -138,6 +138,20 @@ class SiteCostView(View):
     origins: dict[str, str] = Field(default_factory=dict, description="who says what a term is")
 
 
+class GrantedView(View):
+    """What the queue ladder of a port gives a flow; rates in bits/s."""
+
+    port: str
+    share: float = Field(description="of its queue, of the port's capacity")
+    asked: float
+    guaranteed: float
+    lent: float
+    ceiling: float = Field(description="all that it may use at present")
+    by: str = Field(description="what holds it to that: `queue`, `meter` or `nothing`")
+    why: str
+    number: int | None = Field(description="of the queue or meter")
+
+
 class DecisionView(View):
     """The recorded outcome for one flow at one time, with everything it was based on."""
 
@@ -158,7 +172,7 @@ class DecisionView(View):
     compute_site: str | None
     alarm: str | None = Field(description="the alarm that led to it, if one did")
     slice: str | None
-    granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
+    granted: GrantedView | None = Field(description="by the queue ladder, in addition to what was asked")
     trigger: str | None = Field(default=None, description="the template's trigger that led to it, if one did")
     forecast: ForecastView | None = None
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, Field
 
 from adon.api.base import MOST, Body, Ids, InOrder, ListView, NewestFirst, View
-from adon.api.decisions import DecisionView, ForecastView, ForeseenEndView, MeanRateView
+from adon.api.decisions import DecisionView, ForecastView, ForeseenEndView, GrantedView, MeanRateView
 from adon.api.times import Time
 from adon.broker.flow import FlowRequest, FlowState, Quality
 from adon.values import Name
@@ -29,6 +29,15 @@ class FiredView(View):
     count: int = Field(description="how often it has fired for this flow")
     on: bool = Field(description="its condition was not over since")
     text: str
+
+
+class BookingView(View):
+    """Bandwidth of a path that is reserved for a time to come."""
+
+    path: str
+    rate_bps: float
+    begins: Time
+    ends: Time
 
 
 class FlowView(View):
@@ -63,12 +72,10 @@ class FlowView(View):
     advised: bool = Field(default=False, description="active on paper: nothing was sent to a switch")
     decision: str | None
     slice: str | None
-    granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
+    granted: GrantedView | None = Field(description="by the queue ladder, in addition to what was asked")
     not_before: Time | None = None
     deadline: Time | None = None
-    booking: dict[str, Any] | None = Field(
-        default=None, description="what it has reserved: path, rate_bps, begins, ends"
-    )
+    booking: BookingView | None = Field(default=None, description="what it has reserved")
     aggregated: bool = Field(description="its connections share one pair of rules: a switch has no room")
     forecast: ForecastView | None = Field(default=None, description="told when it was admitted")
     forecast_at: Time | None = None
@@ -116,15 +123,6 @@ class PushedView(View):
     path: str
     to: str | None = Field(description="the path that it would move to; none if it would wait")
     why: str
-
-
-class BookingView(View):
-    """What would be reserved in advance."""
-
-    path: str
-    rate_bps: float
-    begins: Time
-    ends: Time
 
 
 class PreviewView(View):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from adon.api.base import UNITS, Seconds
 from adon.api.decisions import DecisionView
 from adon.api.flows import ConditionView, FlowView, OutcomeView, PreviewView, StayView
-from adon.api.times import to_text
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.outcomes import FlowOutcome
-from adon.broker.queueing.booking import Booking
 from measurement.model import from_json
 
 
@@ -79,18 +76,11 @@ def to_flow_view(flow: Flow) -> FlowView:
         label=request.label,
         request=request.model_dump(mode="json", exclude_none=True),
         size_bytes=request.size,
-        granted=None if flow.granted is None else asdict(flow.granted),
-        booking=None if flow.booking is None else _booked(flow.booking),
         forecast=flow.diary.forecast,
         forecast_at=None if flow.diary.forecast is None else flow.diary.admitted_at,
         connections=flow.tuples,
         triggers=flow.triggered.fired,
     )
-
-
-def _booked(booking: Booking) -> dict[str, Any]:
-    times = {"begins": to_text(booking.begins), "ends": to_text(booking.ends)}
-    return {"path": booking.path, "rate_bps": booking.rate, **times}
 
 
 def to_decision_view(decision: Decision) -> DecisionView:

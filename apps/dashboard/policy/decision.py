@@ -74,7 +74,7 @@ def _facts(here: Visit, decision: DecisionView) -> Component:
         ("Led to by", _cause(decision, alarm)),
         ("Slice", decision.slice),
         ("Would take", _forecast(forecast)),
-        ("Granted", granted and f"{ui.rate(granted['guaranteed'])} of {ui.rate(granted['asked'])}"),
+        ("Granted", granted and f"{ui.rate(granted.guaranteed)} of {ui.rate(granted.asked)}"),
     )
     return ui.card(None, ui.facts(*(one for one in known if one[1])))
 

@@ -10,7 +10,6 @@ from dash.development.base_component import Component
 from adon.access.policy import Action
 from adon.api.flows import FlowView
 from adon.api.queue import WaitingView
-from adon.api.times import from_text
 from adon.errors import Conflict, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -77,14 +76,14 @@ def _order(items: list[FlowView], waiting: int, here: Visit, chosen: str | None)
 
 
 def _reserved_from(one: FlowView, here: Visit) -> Component | str:
-    return ui.when(from_text(one.booking["begins"]), here) if one.booking else ui.words.NONE
+    return ui.when(one.booking.begins, here) if one.booking else ui.words.NONE
 
 
 def _for(one: FlowView) -> str:
     """What was wrong when it was last looked at says nothing of one whose time is reserved."""
     if not one.booking:
         return str(one.reason)
-    return f"its time: {ui.rate(one.booking['rate_bps'])} of {one.booking['path']} are kept for it then"
+    return f"its time: {ui.rate(one.booking.rate_bps)} of {one.booking.path} are kept for it then"
 
 
 def _state(one: FlowView, here: Visit) -> Component:

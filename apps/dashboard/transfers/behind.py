@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.api.decisions import GrantedView
 from adon.api.flows import FiredView, FlowView
-from adon.api.times import from_text
 from adon.errors import AdonError
 from adon.units import format_share
 from apps.dashboard import ui
@@ -24,8 +23,8 @@ def facts(flow: FlowView, here: Visit) -> list[tuple[str, Any]]:
         found.append(("Slice", flow.slice))
     if flow.booking:
         held = flow.booking
-        what = f"{ui.rate(held['rate_bps'])} of {held['path']}, "
-        times = [ui.when(from_text(held["begins"]), here), " to ", ui.when(from_text(held["ends"]), here)]
+        what = f"{ui.rate(held.rate_bps)} of {held.path}, "
+        times = [ui.when(held.begins, here), " to ", ui.when(held.ends, here)]
         found.append(("Reserved", html.Span([what, *times])))
     if flow.path and not flow.final:
         others = _others(flow, here)
@@ -66,13 +65,13 @@ def said(flow: FlowView, here: Visit) -> list[Component]:
     return found
 
 
-def _granted(granted: Mapping[str, Any]) -> Component:
-    lent = f", and {ui.rate(granted['lent'])} lent" if granted["lent"] else ""
-    number = "" if granted["number"] is None else f" {granted['number']}"
-    where = f"{lent} on the {format_share(granted['share'])} share of port {granted['port']}"
-    held = f"Held to it by {granted['by']}{number}: {granted['why']}."
-    asked = f"Asked for {ui.rate(granted['asked'])}, granted {ui.rate(granted['guaranteed'])}"
-    return html.P([html.Strong(asked), f"{where}; it may use {ui.rate(granted['ceiling'])}. {held}"])
+def _granted(granted: GrantedView) -> Component:
+    lent = f", and {ui.rate(granted.lent)} lent" if granted.lent else ""
+    number = "" if granted.number is None else f" {granted.number}"
+    where = f"{lent} on the {format_share(granted.share)} share of port {granted.port}"
+    held = f"Held to it by {granted.by}{number}: {granted.why}."
+    asked = f"Asked for {ui.rate(granted.asked)}, granted {ui.rate(granted.guaranteed)}"
+    return html.P([html.Strong(asked), f"{where}; it may use {ui.rate(granted.ceiling)}. {held}"])
 
 
 def _fired(one: FiredView, here: Visit) -> Component:
