@@ -18,6 +18,7 @@ from adon.config import Configuration
 from adon.config.checks import SHORTEST_THROUGHPUT
 from adon.config.measurements import MeasurementTest
 from adon.errors import InvalidInput
+from adon.units import format_duration
 from measurement.model import Metric, PathKey, Series
 from measurement.poller import PathTest
 from measurement.pscheduler import specs
@@ -172,15 +173,18 @@ def _configured(configuration: Configuration, slots: Slots) -> Iterator[_Wanted]
         for kind, period in _periods(test).items():
             if period is None:
                 continue
+            where = f"measurements.tests.{number}.{kind}_period"
             if period != int(period):
-                where = f"measurements.tests.{number}.{kind}_period"
-                raise InvalidInput.of(where, f"{period:g} s is no whole number of seconds")
+                cause = f"{period:g} s is no whole number of seconds"
+                raise InvalidInput.of(where, f"{cause}; write for example {max(60, int(period))} s")
             path_test = _path_test(configuration, test, kind, _periods(test))
             slot = _slot(configuration, path_test, slots)
             if slot > period:
-                where = f"measurements.tests.{number}.{kind}_period"
-                around = "with what is kept free around it"
-                raise InvalidInput.of(where, f"{period:g} s: one test takes {slot} s, {around}")
+                cause = (
+                    f"{period:g} s is too short: one test takes {slot} s, with what is kept free around it"
+                )
+                cause = f"{cause}; write for example {format_duration(60 * slot)}"
+                raise InvalidInput.of(where, cause, "out-of-range")
             rate = test.throughput_rate
             yield _Wanted(path_test, _task(configuration, path_test, period, slot, rate), period)
 

@@ -35,7 +35,7 @@ from tests.support.refusals import refused
 ROOT = Path(__file__).resolve().parent.parent
 CODE = re.compile(r"[a-z]+(-[a-z]+)*")
 ROW = re.compile(r"\| `([a-z-]+)` \| .+ \|")
-POSITION = {"InvalidValue": 1, "of": 2, "at": 2, "Problem": 5}
+POSITION = {"InvalidValue": 1, "of": 2, "at": 2, "Problem": 5, "Aborted": 1, "refuse": 2, "Refusal": 2}
 """The place of the code among the arguments, of what takes it without keyword."""
 CALLS = {*POSITION, "_problem", "_wrong"}
 """What makes a problem or an error, in addition to the classes of errors."""

@@ -125,11 +125,13 @@ class Intake:
 
 
 class _Answer(Exception):  # it is an answer, only not a good one
-    def __init__(self, status: int, cause: str, wait: float | None = None, field: str | None = None) -> None:
+    def __init__(
+        self, status: int, cause: str, wait: float | None = None, refusal: Refusal | None = None
+    ) -> None:
         self.status = status
         self.cause = cause
         self.wait = wait
-        self.field = field
+        self.refusal = refusal
         super().__init__(cause)
 
 
@@ -225,15 +227,15 @@ def _results(door: Door, intake: Intake, sender: str, payload: object) -> Respon
         report = pushed.understand(payload, sender)
     except BadAnswer as error:
         refusal = Refusal.of(sender, error)
-        raise _Answer(422, refusal.cause, field=refusal.field) from None
+        raise _Answer(422, refusal.cause, refusal=refusal) from None
     received = receive(report, intake.resolve, intake.clock())
     if received.kept and not pushed.took_part(reporter, report):
         raise _Answer(403, f"{sender} took no part in {report.source}.")
     wrong = next((refusal for refusal in received.refused if refusal.field is not None), None)
     if wrong is not None and not received.kept:
-        raise _Answer(422, wrong.cause, field=wrong.field)
+        raise _Answer(422, wrong.cause, refusal=wrong)
     for refusal in received.refused:
-        LOG.warning('event=refused sender=%s cause="%s"', sender, refusal)
+        LOG.warning('event=refused sender=%s code=%s cause="%s"', sender, refusal.code, refusal)
     door.count("refused", len(received.refused))
     lines = [str(refusal) for refusal in received.refused]
     if not received.kept:
@@ -278,17 +280,18 @@ def _answered(value: object, status: int = 200) -> Response:
 def _refused(door: Door, error: _Answer) -> Response:
     door.count(f"status_{error.status}")
     cause = shorten(error.cause)
+    field = (error.refusal and error.refusal.field) or ""
     LOG.warning(
         'event=refused address=%s path=%s status=%d cause="%s"',
         request.remote_addr,
         shorten(request.path, 80),
         error.status,
-        f"{error.field}: {cause}" if error.field else cause,
+        f"{field}: {cause}" if field else cause,
     )
-    if error.field is None:
+    if error.refusal is None:
         problem = problems.http_document(error.status, "Refused", cause)
     else:
-        problem = problems.to_document(InvalidInput.of(error.field, cause, code="malformed"))
+        problem = problems.to_document(InvalidInput.of(field, cause, error.refusal.code))
     answer = Response(json.dumps(problem) + "\n", error.status, mimetype=problems.MEDIA_TYPE)
     if error.status == 401:
         answer.headers["WWW-Authenticate"] = 'Bearer realm="ADON", Basic realm="ADON", charset="UTF-8"'

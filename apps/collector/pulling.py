@@ -95,7 +95,7 @@ class Puller:
         new = 0
         for page in self._source.pages(query, self._resolve, now):
             for refusal in page.refused:
-                LOG.warning('event=refused archive=%s cause="%s"', self._name, refusal)
+                LOG.warning('event=refused archive=%s code=%s cause="%s"', self._name, refusal.code, refusal)
             if page.kept:
                 new += self._keep(page.kept).new
         return new

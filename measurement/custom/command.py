@@ -38,29 +38,18 @@ class MetricCommand:
             raise ValueError("argv: must be a program and its arguments")
 
 
-@dataclass(frozen=True, slots=True)
-class CommandFailed:
-    """A command that gave no value.
-
-    :param cause: one line that may leave the host.
-    :param detail: what it wrote to standard error; stays on the host.
-    """
-
-    cause: str
-    detail: str = ""
-
-
-def run(command: MetricCommand, host: str, now: float) -> list[Observation] | CommandFailed:
+def run(command: MetricCommand, host: str, now: float) -> list[Observation]:
     """Run it once.
 
     :param host: the name under which the values are kept.
     :param now: the time they are of, seconds since the epoch.
+    :raises MetricFailed: when it gives no value.
     """
     found = execute(command.argv, command.limits, environment(command.passed))
     if isinstance(found, Aborted):
-        return CommandFailed(found.cause)
+        raise MetricFailed(found.cause, code=found.code)
     if found.status != 0:
-        return CommandFailed(f"it {ending(found, command.limits)}", found.stderr)
+        raise MetricFailed(f"it {ending(found, command.limits)}", found.stderr)
     origin = Origin(host, command.name, now, "command")
     try:
         values = read_answer(found.stdout)
@@ -69,7 +58,7 @@ def run(command: MetricCommand, host: str, now: float) -> list[Observation] | Co
             for name, value in values.items()
         ]
     except ValueError as error:
-        return CommandFailed(f"it {error}", found.stderr)
+        raise MetricFailed(f"it {error}", found.stderr, code="malformed") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +79,4 @@ class CommandMetric(Endless):
 
         :raises MetricFailed: when it gave no value.
         """
-        found = run(self.command, self.host, now)
-        if isinstance(found, CommandFailed):
-            raise MetricFailed(found.cause, found.detail)
-        return found
+        return run(self.command, self.host, now)

@@ -66,9 +66,11 @@ class Aborted:
     """A program that could not be started or was ended by us.
 
     :param cause: one line; it names the program, never its arguments.
+    :param code: stable: ``not-started``, ``timeout`` or ``too-large``.
     """
 
     cause: str
+    code: str
 
 
 def environment(passed: Iterable[str] = (), **fixed: str) -> dict[str, str]:
@@ -87,7 +89,7 @@ def execute(
     """
     name = Path(argv[0]).name
     if shutil.which(argv[0], path=variables.get("PATH", _PATH)) is None:
-        return Aborted(f"{name} is not installed or may not be executed")
+        return Aborted(f"{name} is not installed or may not be executed", "not-started")
     with tempfile.TemporaryFile() as stdin:  # a pipe that nobody reads would block us
         stdin.write(given)
         stdin.seek(0)
@@ -102,15 +104,15 @@ def execute(
                 start_new_session=True,
             )
         except OSError as error:
-            return Aborted(f"{name} cannot be started: {error.strerror}")
+            return Aborted(f"{name} cannot be started: {error.strerror}", "not-started")
     with child, _Pipes(child, limits.output) as pipes:
         cause = _watch(child, pipes, limits)
         _end_group(child)
         pipes.drain()
-    if cause is None and pipes.too_long:
-        cause = f"wrote more than {limits.output} bytes"
     if cause is not None:
-        return Aborted(f"{name} {cause}")
+        return Aborted(f"{name} {cause}", "timeout")
+    if pipes.too_long:
+        return Aborted(f"{name} wrote more than {limits.output} bytes", "too-large")
     return Finished(child.returncode, pipes.text(0), pipes.text(1))
 
 

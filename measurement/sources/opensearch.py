@@ -65,7 +65,8 @@ class OpenSearchArchive:
             if following == after:
                 raise BadAnswer(self._http.host, "hits: the same page again")
             after, left = following, left - len(hits)
-        yield refuse(self._http.host, f"more than {query.limit} results: the newest are left out")
+        cause = f"more than {query.limit} results: the newest are left out"
+        yield refuse(self._http.host, cause, "too-large")
 
     def _search(self, body: Mapping[str, object]) -> list[Document]:
         path = f"/{quote(_INDEXES, safe=',*')}/_search"
@@ -133,7 +134,7 @@ def read_hit(hit: Document, resolve: Resolve, now: float) -> Received:
     try:
         report = _report(hit.child("_source"))
     except BadAnswer as error:
-        return refuse(f"{hit.host}: {shorten(str(hit.fields.get('_id')), 60)}", error.cause)
+        return refuse(f"{hit.host}: {shorten(str(hit.fields.get('_id')), 60)}", error.cause, "malformed")
     return receive(report, resolve, now)
 
 

@@ -57,7 +57,7 @@ def read(payload: object, reporter: Reporter | None, resolve: Resolve, now: floa
     except BadAnswer as error:
         return Received((), (Refusal.of(who, error),))
     if reporter is not None and not took_part(reporter, report):
-        return refuse(report.source, f"{reporter.name} took no part in this run")
+        return refuse(report.source, f"{reporter.name} took no part in this run", "forbidden")
     return receive(report, resolve, now)
 
 

@@ -149,7 +149,9 @@ class Consumer:
             self._keep(values)
         for delivery, received in read_:
             for refusal in received.refused:
-                LOG.warning('event=refused queue=%s cause="%s"', self._settings.name, refusal)
+                LOG.warning(
+                    'event=refused queue=%s code=%s cause="%s"', self._settings.name, refusal.code, refusal
+                )
             if received.kept:
                 channel.basic_ack(delivery.tag)
             else:
@@ -165,12 +167,12 @@ def read_delivery(delivery: Delivery, settings: Settings, resolve: Resolve, now:
     reporter = None
     if settings.reporters:
         if delivery.user is None or delivery.user not in settings.reporters:
-            return refuse(settings.name, f"user_id {delivery.user!r} may report nothing")
+            return refuse(settings.name, f"user_id {delivery.user!r} may report nothing", "forbidden")
         reporter = settings.reporters[delivery.user]
     try:
         payload = body.parse(delivery.data, settings.largest)
     except ValueError as error:
-        return refuse(settings.name, str(error))
+        return refuse(settings.name, str(error), "malformed")
     return read(payload, reporter, resolve, now)
 
 

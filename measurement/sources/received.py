@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from measurement.errors import BadAnswer, shorten
+from measurement.errors import BadAnswer, InvalidValue, shorten
 from measurement.model import Measurement, Observation, PathKey, from_json
 from measurement.pscheduler import results
 from measurement.pscheduler.document import Document
@@ -38,11 +38,13 @@ class Refusal:
 
     :param source: who or what said it.
     :param cause: why it was not kept.
+    :param code: the stable name of the cause.
     :param field: the wrong field of the message; None where the message is correct.
     """
 
     source: str
     cause: str
+    code: str
     field: str | None = None
 
     def __str__(self) -> str:
@@ -53,7 +55,7 @@ class Refusal:
     def of(cls, source: str, error: BadAnswer) -> Refusal:
         """The refusal of a message with a wrong field."""
         field, _, cause = error.cause.partition(": ")
-        return cls(source, cause, field)
+        return cls(source, cause, "malformed", field)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +106,9 @@ def receive(report: Report, resolve: Resolve, now: float) -> Received:
         return Received((), (Refusal.of(report.source, error),))
 
 
-def refuse(source: str, cause: str, field: str | None = None) -> Received:
+def refuse(source: str, cause: str, code: str, field: str | None = None) -> Received:
     """Nothing, and why."""
-    return Received((), (Refusal(source, cause, field),))
+    return Received((), (Refusal(source, cause, code, field),))
 
 
 def ends(report: Report) -> tuple[str, str] | None:
@@ -125,37 +127,41 @@ def _name(value: object) -> bool:
 
 
 def _receive(report: Report, resolve: Resolve, now: float) -> Received:
-    cause = _implausible(report, now)
-    if cause is not None:
-        return refuse(report.source, cause, "run")
+    if (refused := _check_times(report, now)) is not None:
+        return refused
     succeeded = report.result.get("succeeded")
     if succeeded is not True:
-        field = None if succeeded is False else "result.succeeded"
-        return refuse(report.source, f"the test did not succeed: {_reason(report)}", field)
+        cause = f"the test did not succeed: {_reason(report)}"
+        if succeeded is False:
+            return refuse(report.source, cause, "run-failed")
+        return refuse(report.source, cause, "malformed", "result.succeeded")
     if report.test == HOST_METRIC:
         return _observations(report, now)
     readings = results.read_result(report.test, report.spec, report.result, report.host)
     if not readings:
-        return refuse(report.source, f"no results of {report.test!r} tests are read here")
+        return refuse(report.source, f"no results of {report.test!r} tests are read here", "unknown-value")
     between = ends(report)
     if between is None:
-        return refuse(report.source, "names no source or no destination", "test.spec")
+        return refuse(report.source, "names no source or no destination", "missing", "test.spec")
     key = resolve(*between)
     if key is None:
-        return refuse(report.source, f"no configured path leads from {between[0]} to {between[1]}")
+        cause = f"no configured path leads from {between[0]} to {between[1]}"
+        return refuse(report.source, cause, "unknown-name")
     received = Received()
     for reading in readings:
         received += _value(report, key, results.by_tool(reading, report.tool), now)
     return received
 
 
-def _implausible(report: Report, now: float) -> str | None:
+def _check_times(report: Report, now: float) -> Received | None:
     if report.ended < report.started:
-        return "the run ends before it begins"
+        return refuse(report.source, "the run ends before it begins", "out-of-range", "run")
     if report.ended > now + AHEAD:
-        return f"is from the future: ends {report.ended - now:.0f} s from now"
+        cause = f"is from the future: ends {report.ended - now:.0f} s from now"
+        return refuse(report.source, cause, "in-future", "run")
     if report.started < BEGAN:
-        return "is from before 2017: a clock that was never set"
+        cause = "is from before 2017: a clock that was never set"
+        return refuse(report.source, cause, "out-of-range", "run")
     return None
 
 
@@ -174,8 +180,8 @@ def _observations(report: Report, now: float) -> Received:
     for item in Document(report.host, "result", report.result).children("observations"):
         try:
             received += Received((_observation(report, item, now),))
-        except ValueError as error:
-            received += refuse(report.source, str(error), item.where)
+        except InvalidValue as error:
+            received += refuse(report.source, str(error), error.code, item.where)
     return received
 
 
@@ -183,14 +189,14 @@ def _observation(report: Report, item: Document, now: float) -> Observation:
     """What a point observed on its own host: which host that is, is not its to say."""
     found = from_json(Observation, item.fields)
     if not BEGAN <= found.observed_at <= now + AHEAD:
-        raise ValueError("observed in the future, or before 2017")
+        raise InvalidValue("observed in the future, or before 2017", "out-of-range")
     key = PathKey("", report.host, found.key.destination)
     return replace(found, key=key, observed_at=min(found.observed_at, now))
 
 
 def _value(report: Report, key: PathKey, reading: results.Reading | results.Refused, now: float) -> Received:
     if isinstance(reading, results.Refused):
-        return refuse(report.source, f"{reading.metric}: {reading.cause}")
+        return refuse(report.source, f"{reading.metric}: {reading.cause}", "malformed")
     started, observed = _times(report, now)
     try:
         value = Measurement(
@@ -204,5 +210,5 @@ def _value(report: Report, key: PathKey, reading: results.Reading | results.Refu
             reading.parameters,
         )
     except ValueError as error:
-        return refuse(report.source, str(error), f"result.{reading.metric}")
+        return refuse(report.source, str(error), "out-of-range", f"result.{reading.metric}")
     return Received((value,))

@@ -151,7 +151,6 @@ MALFORMED: list[tuple[dict[str, Any], str]] = [
     (messages.message(participants="ps-a.example.net"), "participants"),
     (messages.message("throughput", {"succeeded": True}), "result.summary"),
     (messages.message("throughput", NO_RATE), "result.summary.summary.throughput-bits"),
-    (messages.message(ended=NOW + 3600), "run"),
 ]  # fmt: skip
 
 
@@ -161,6 +160,12 @@ def test_malformed_document_names_its_field(shared: Running, body: dict[str, Any
     assert (answer.status_code, answer.headers["Content-Type"]) == (422, "application/problem+json")
     assert (answer.json()["code"], answer.json()["problems"][0]["field"]) == ("invalid-input", field)
     assert answer.json()["problems"][0]["code"] == "malformed"
+
+
+def test_result_from_the_future_has_a_code(shared: Running) -> None:
+    answer = shared.post(messages.message(ended=NOW + 3600))
+    (problem,) = answer.json()["problems"]
+    assert (answer.status_code, problem["field"], problem["code"]) == (422, "run", "in-future")
 
 
 def test_body_that_is_not_json_has_a_code(shared: Running) -> None:

@@ -37,7 +37,7 @@ class Commands:
         variables = environment(self.passed, **dict(self.fixed))
         found = execute(self._placed(argv), self.limits, variables, given.encode())
         if isinstance(found, Aborted):
-            raise BatchFailed(found.cause)
+            raise BatchFailed(found.cause, code=found.code)
         return found
 
     def answer(self, argv: Sequence[str], given: str = "") -> str:

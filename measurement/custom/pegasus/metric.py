@@ -67,7 +67,7 @@ class Tools:
     def _ask(self, read: Callable[[str], _Read], *argv: str) -> _Read:
         found = execute(argv, self.limits, environment(self.passed))
         if isinstance(found, Aborted):
-            raise MetricFailed(found.cause)
+            raise MetricFailed(found.cause, code=found.code)
         try:
             # Not by its status: the analyzer of a failed workflow ends with 2.
             return read(found.stdout)

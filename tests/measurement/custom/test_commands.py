@@ -60,7 +60,7 @@ def test_a_failure_names_the_tool_and_not_where_it_ran(install: Install) -> None
 def test_one_that_hangs_is_ended_with_its_children(install: Install, tmp_path: Path) -> None:
     install("ssh", f"sleep 1000 & echo $! > {tmp_path}/child; wait")
     slow = Commands(("PATH",), (), Limits(seconds=1, memory=None), ("ssh", "login"))
-    with refused("batch-failed"):
+    with refused("timeout"):
         slow.answer(["squeue"])
     child = int((tmp_path / "child").read_text())
     until = time.monotonic() + 10
@@ -79,6 +79,6 @@ def alive(process: int) -> bool:
 def test_output_without_end_is_cut_off(install: Install) -> None:
     install("sinfo", "yes")
     loud = Commands(("PATH",), (), Limits(seconds=10, memory=None, output=10_000))
-    with refused("batch-failed") as caught:
+    with refused("too-large") as caught:
         loud.answer(["sinfo"])
     assert "10000" in str(caught.error)

@@ -119,7 +119,7 @@ def test_a_tool_that_says_something_else(pegasus: Path, said: str) -> None:
 
 
 def test_pegasus_is_not_installed(tmp_path: Path) -> None:
-    with refused("metric-failed"):
+    with refused("not-started"):
         WorkflowMetric("soykb", "isi", tmp_path, Tools(passed=())).sample(1000.0)
 
 

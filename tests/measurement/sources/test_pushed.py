@@ -141,6 +141,22 @@ def test_what_cannot_be_kept_leaves_one_line(payload: Any, shown: str) -> None:
     assert "secret-key" not in line
 
 
+@pytest.mark.parametrize(
+    ("payload", "code"),
+    [
+        (messages.message(ended=NOW + 3600), "in-future"),
+        (messages.message(ended=20.0), "out-of-range"),
+        (messages.message(spec={"dest": "203.0.113.1"}), "unknown-name"),
+        (messages.message(spec={"dest": ""}), "missing"),
+        (messages.message("disk-to-disk"), "unknown-value"),
+        (messages.message(result={"succeeded": False, "error": "connect failed"}), "run-failed"),
+        (messages.message(id="7"), "malformed"),
+    ],
+)
+def test_refusal_has_a_code(payload: Any, code: str) -> None:
+    assert [one.code for one in received(payload).refused] == [code]
+
+
 def test_the_reason_of_a_failed_ping_is_in_the_participants_own_result() -> None:
     payload = messages.message(result={"schema": 1, "succeeded": False})
     payload["run"]["result-full"] = [{"diags": "ping: EAI_NONAME"}]
