@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,9 +94,6 @@ def run_demo(report: Path, *, stay: bool, seed: int | None, platform: str | None
 def load_part(name: str, seed: int | None) -> tuple[ExperimentFile, CampusTopo]:
     """Return an experiment of the demo: one repetition, at the scale of the demo's network."""
     changes: dict[str, Any] = {"scale": SCALE, "sizes": SCALE, "repetitions": 1}
-    if name == FIGURE_18:
-        # Its loads would be part of the round trip's usual level, which the detector learns afterwards.
-        changes["measuring"] = {"rtt": None}
     if seed is not None:
         changes["seed"] = seed
     return load_checked(name, changes)
@@ -156,25 +153,16 @@ class Demo:
 
     def _print_verdicts(self, verdicts: Sequence[Verdict]) -> bool:
         """Print and write the verdicts; return whether all hold."""
-        checks = [
-            {
-                "text": one.claim,
-                "held": one.outcome is Outcome.HELD,
-                "found": f"{one.found} {one.doubt}".strip(),
-            }
-            for one in verdicts
-        ]
-        (Path(self.report) / CHECKS_FILE).write_text(json.dumps(checks, indent=1) + "\n")
+        text = json.dumps([asdict(verdict) for verdict in verdicts], indent=1)
+        (Path(self.report) / CHECKS_FILE).write_text(f"{text}\n")
         self.narrator.say("What must follow:")
-        for check in checks:
-            words = (
-                f"held    {check['text']}" if check["held"] else f"FAILED  {check['text']}: {check['found']}"
-            )
-            self.narrator.say(words, paragraph=False)
-        held = sum(check["held"] is True for check in checks)
+        held = [verdict for verdict in verdicts if verdict.outcome is Outcome.HELD]
+        for verdict in verdicts:
+            words = "held  " if verdict in held else f"FAILED ({verdict.found} {verdict.doubt})"
+            self.narrator.say(f"{words}  {verdict.claim}", paragraph=False)
         index = write_index(Path(self.report))
-        self.narrator.say(f"{held} of {len(checks)} checks held. Report: {index}")
-        return held == len(checks)
+        self.narrator.say(f"{len(held)} of {len(verdicts)} checks held. Report: {index}")
+        return len(held) == len(verdicts)
 
 
 def select_verdicts(verdicts: Iterable[Verdict]) -> list[Verdict]:

@@ -33,21 +33,7 @@ TOOL_FOLDER = "/usr/local/sbin"
 KEY, OUTSIDE = "agents.key", "controller"
 ROUND_TIMEOUT, PLACE_TIMEOUT = 120.0, 180.0
 STAYS = "The network, ADON and its dashboard stay until you leave this prompt with exit or Ctrl-D."
-APPLICATION: Mapping[str, Any] = {
-    "name": "variant-calling",
-    "tasks": [
-        {"name": "split", "cores": 1, "pinned": "mu-dtn"},
-        {"name": "align-1", "cores": 2},
-        {"name": "align-2", "cores": 2},
-        {"name": "merge", "cores": 1, "pinned": "osu-dtn"},
-    ],
-    "transfers": [
-        {"from": "split", "to": "align-1", "size": "400 MB"},
-        {"from": "split", "to": "align-2", "size": "300 MB"},
-        {"from": "align-1", "to": "merge", "size": "40 MB"},
-        {"from": "align-2", "to": "merge", "size": "30 MB"},
-    ],
-}
+APPLICATION = Path(__file__).with_name("variant_calling.yaml")
 
 
 def write_metrics(folder: Path) -> Path:
@@ -131,14 +117,11 @@ def _add_studies(testbed: Testbed, server: AdonServer, say: Callable[[str], obje
     if not wait_until(lambda: bool(client.studies("health-round")), ROUND_TIMEOUT):
         raise Unavailable(f"health: no round within {ROUND_TIMEOUT:g} s")
     say(f"health: {client.studies('health-round')[0].summary}")
-    instances, snapshot, tasks = (
-        testbed.folder / name for name in ("instances.yaml", "snapshot.json", "tasks.yaml")
-    )
+    instances, snapshot = testbed.folder / "instances.yaml", testbed.folder / "snapshot.json"
     machines = [{**one, "cores": 4} for one in _instances(testbed)]
     instances.write_text(dump_data({"key_file": KEY, "instances": machines}))
-    tasks.write_text(dump_data(APPLICATION))
     _place(server, "snapshot", instances, "-o", snapshot)
-    text = _place(server, "tasks", tasks, "--instances", instances, "--snapshot", snapshot)
+    text = _place(server, "tasks", APPLICATION, "--instances", instances, "--snapshot", snapshot)
     for line in text.strip().splitlines()[-2:]:  # its time, and whether another is faster
         say(f"placement: {line}")
 
