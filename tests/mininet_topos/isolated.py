@@ -70,3 +70,9 @@ def find_processes(runtime: Path) -> dict[int, str]:
         except OSError:  # it has just ended
             continue
     return found
+
+
+def interfaces_left() -> list[str]:
+    """Return interfaces of this machine that belong to the network ``mu_osu``."""
+    listed = subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if line.startswith(("mu-", "osu-", "line-", "t1-"))]

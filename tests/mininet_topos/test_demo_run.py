@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from mininet_topos.commands import wait_until
 from mininet_topos.demo import CHECKS_FILE, EXIT_INTERRUPTED
 from mininet_topos.isolation import running_folders
 from mininet_topos.showcase import STAYS
+from tests.mininet_topos.isolated import interfaces_left
 from tests.terminal import Command, left_of
 from tests.walks.people import walk_all
 
@@ -27,35 +27,28 @@ PICTURES = Path("reports/walks")
 
 
 @contextmanager
-def demo(report: Path, log: Path, *options: str) -> Iterator[tuple[Command, Path]]:
-    """Yield a demo that runs, and its run folder."""
-    before = set(running_folders())
-    command = Command([str(ADON), "demo", "--report", str(report), *options], log)
+def demo(runtime: Path, log: Path, *options: str) -> Iterator[tuple[Command, Path]]:
+    """Yield a demo that runs, and its run folder.
+
+    :param runtime: runtime folder of this demo alone.
+    """
+    command = Command([str(ADON), "demo", *options], log)
     try:
-        found: list[Path] = []
-
-        def has_folder() -> bool:
-            found[:] = set(running_folders()) - before
-            return bool(found) or command.process.poll() is not None
-
-        assert wait_until(has_folder, 60), command.text
-        assert found, command.text
-        yield command, found[0]
+        assert wait_until(lambda: running_folders() != [] or command.process.poll() is not None, 60)
+        assert running_folders(), command.text
+        assert running_folders()[0].is_relative_to(runtime)
+        yield command, running_folders()[0]
     finally:
         if command.process.poll() is None:
             command.process.kill()
         command.process.wait()
 
 
-def interfaces() -> str:
-    return subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True).stdout
-
-
 @pytest.mark.slow
 @pytest.mark.testbed
-def test_the_demo_holds_all_checks_and_its_dashboard_is_walked_through(tmp_path):
+def test_the_demo_holds_all_checks_and_its_dashboard_is_walked_through(runtime, tmp_path):
     report = tmp_path / "report"
-    with demo(report, tmp_path / "log", "--stay") as (run, folder):
+    with demo(runtime, tmp_path / "log", "--report", str(report), "--stay") as (run, folder):
         run.says(STAYS, LONGEST_S)
         (url,) = re.findall(r"dashboard: (http://127\.0\.0\.1:[0-9]+)", run.text)
         walk_all(url, folder, PICTURES)
@@ -72,21 +65,20 @@ def test_the_demo_holds_all_checks_and_its_dashboard_is_walked_through(tmp_path)
 
 @pytest.mark.testbed
 @pytest.mark.parametrize("line", ["Building the network", "The network runs", "measuring each path once"])
-def test_ctrl_c_removes_everything_and_reports_it_in_one_line(tmp_path, line):
-    before = interfaces()
-    with demo(tmp_path / "report", tmp_path / "log") as (run, folder):
+def test_ctrl_c_removes_everything_and_reports_it_in_one_line(runtime, tmp_path, line):
+    with demo(runtime, tmp_path / "log", "--report", str(tmp_path / "report")) as (run, folder):
         run.says(line)
         os.killpg(run.process.pid, signal.SIGINT)
         assert run.process.wait(60) == EXIT_INTERRUPTED, run.text
     assert "interrupted" in run.text.splitlines()[-1]
     assert "Traceback" not in run.text
     assert wait_until(lambda: left_of(folder) == [] and not folder.exists(), 10)
-    assert interfaces() == before
+    assert interfaces_left() == []
 
 
 @pytest.mark.testbed
-def test_of_a_killed_demo_no_process_is_left(tmp_path):
-    with demo(tmp_path / "report", tmp_path / "log") as (killed, folder):
+def test_of_a_killed_demo_no_process_is_left(runtime, tmp_path):
+    with demo(runtime, tmp_path / "log", "--report", str(tmp_path / "report")) as (killed, folder):
         killed.says("The network runs")
         killed.process.kill()
         killed.process.wait()

@@ -3,9 +3,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +11,6 @@ from tests.mininet_topos.isolated import processes, start
 
 pytestmark = pytest.mark.integration
 ENDING = 60.0
-
-
-@pytest.fixture
-def runtime() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="adon-", dir="/tmp", ignore_cleanup_errors=True) as short:
-        yield Path(short)
 
 
 def test_program_in_a_guest_has_the_callers_input_output_and_status(runtime):

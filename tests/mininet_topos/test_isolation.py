@@ -5,27 +5,16 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from mininet_topos.commands import wait_until
 from mininet_topos.isolation import folder_inside, run_folder, run_folders
-from tests.mininet_topos.isolated import BUILD, ROOT, processes, start
+from tests.mininet_topos.isolated import BUILD, ROOT, interfaces_left, processes, start
 from tests.support.refusals import refused
 
 ENDING = 60.0
 """Seconds within which the kernel ends all processes of a namespace on a busy machine."""
-
-
-@pytest.fixture
-def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A runtime folder of this test's own, with a path that is short enough for sockets."""
-    with tempfile.TemporaryDirectory(prefix="adon-", dir="/tmp", ignore_cleanup_errors=True) as short:
-        monkeypatch.setenv("XDG_RUNTIME_DIR", short)
-        yield Path(short)
 
 
 def test_a_folder_is_removed_by_its_owner(runtime):
@@ -140,8 +129,7 @@ def test_kill_9_at_any_moment_leaves_nothing_and_the_next_start_removes_the_fold
                 process.wait(moments.uniform(0.0, 2.5))
             process.kill()
         assert wait_until(lambda: processes(runtime) == [], ENDING), (seed, processes(runtime))
-    interfaces = subprocess.run(["ip", "-br", "link"], capture_output=True, text=True, check=True).stdout
-    assert not [line for line in interfaces.splitlines() if line.startswith(("mu-", "osu-", "line-", "t1-"))]
+    assert interfaces_left() == []
     with start("host", runtime, ["true"]) as process:
         assert process.wait() == 0
     assert list(run_folders().iterdir()) == []
