@@ -298,7 +298,7 @@ def _read_rows(file: Path, kind: type[Any]) -> Iterator[Any]:
             _check_columns(next(lines, []), kind._fields)
             for line in lines:
                 number = lines.line_num
-                yield from_json(kind, line)
+                yield from_json(kind, dict(zip(kind._fields, line, strict=True)))
     except (OSError, ValueError, csv.Error) as error:
         raise InvalidInput(Problem("", f"cannot be read: {error}", str(file), number)) from error
 

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from mininet_topos.adon_configuration import DEFAULT_PERIODS
+from mininet_topos.adon_server import LOG
+from mininet_topos.experiments.document import Controller
 from mininet_topos.experiments.trial_setup import (
     TestLog,
+    TrialSetup,
     circuit_of,
     needs_adon,
     plan_periods,
@@ -16,7 +20,7 @@ from mininet_topos.experiments.trial_setup import (
 )
 from mininet_topos.openvswitch import open_vswitch
 from mininet_topos.topology_catalog import load_topology
-from tests.mininet_topos.experiments.loopback import Archive, make_trial
+from tests.mininet_topos.experiments.loopback import Archive, LoopbackTestbed, make_setup, make_trial
 from tests.support.refusals import refused
 
 MU_OSU = load_topology("mu_osu")
@@ -103,3 +107,57 @@ def test_rules_are_restored_when_a_trial_has_ended(tmp_path):
             switches.ofctl("del-flows", "mu-edge", "cookie=0x7/-1")
             assert switches.ofctl("--no-stats", "dump-flows", "mu-edge") != before
         assert switches.ofctl("--no-stats", "dump-flows", "mu-edge") == before
+
+
+class Server:
+    """Stands in for ``adon serve``: a log and what it was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.calls, self.process = folder, list[str](), object()
+        self.die("controller")
+
+    def die(self, part: str) -> None:
+        with (self.folder / LOG).open("a") as log:
+            log.write(f"event=died part={part} status=-9 again_in_s=1\n")
+
+    def require_running(self) -> None:
+        self.calls.append("look")
+
+    def start(self) -> None:
+        self.calls.append("start")
+
+    def wait_ready(self) -> None:
+        self.process = object()
+        self.die("controller")
+
+    def stop(self) -> None:
+        self.process = None
+
+    kill = stop
+
+
+@pytest.fixture
+def setup(tmp_path) -> TrialSetup:
+    ready = make_setup(make_trial(PINNED), LoopbackTestbed())
+    ready.server = Server(tmp_path)  # type: ignore[assignment]
+    ready.note_ready()
+    return ready
+
+
+def test_part_that_ends_after_adon_was_ready_ends_the_trial(setup):
+    setup.check_health()
+    setup.server.die("collector")
+    with refused("not-running") as found:
+        setup.check_health()
+    assert "part=collector" in str(found.error)
+
+
+@pytest.mark.parametrize("what", [Controller.STOP, Controller.KILL])
+def test_adon_that_an_event_ended_is_no_fault_until_it_runs_again(setup, what):
+    setup.control(what)
+    assert setup.is_down
+    setup.check_health()
+    assert setup.server.calls == []
+    setup.control(Controller.START)
+    setup.check_health()
+    assert setup.server.calls == ["start", "look"]
