@@ -20,11 +20,12 @@ from plotly.offline import get_plotlyjs
 
 from adon.errors import InvalidInput
 from mininet_topos.experiments.charts import draw_plot, draw_timeline, list_moments
-from mininet_topos.experiments.document import Experiment, parse_quantity
+from mininet_topos.experiments.document import Experiment, Figure, parse_quantity
 from mininet_topos.experiments.loading import parse_experiment
 from mininet_topos.experiments.measures import (
     CONFIDENCE,
     Observed,
+    Summary,
     full_scale_factor,
     sample_figure,
     summarise,
@@ -53,15 +54,17 @@ _PLOTLY = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": [
 
 
 class FigureRow(NamedTuple):
-    """A figure at one combination of swept values, as text."""
+    """A figure at one combination of swept values.
 
-    figure: str
+    :param summary: None if it has no value.
+    :param factor: to full scale; None if it has none.
+    """
+
+    name: str
+    figure: Figure
     where: str
-    repetitions: int
-    median: str = "no value"
-    interval: str = ""
-    full_scale: str = ""
-    paper: str = ""
+    summary: Summary | None
+    factor: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,22 +149,14 @@ def _judge_runs(results: Path) -> Iterator[JudgedRun]:
 def list_figure_rows(experiment: Experiment, observed: Observed, name: str) -> Iterator[FigureRow]:
     """Yield the rows of a figure: one for each combination and policy."""
     figure = experiment.figures[name]
-    unit, factor = figure.unit, full_scale_factor(figure, experiment, observed.info)
-    paper = "" if figure.paper is None else format_quantity(parse_quantity(figure.paper, unit), unit)
+    factor = full_scale_factor(figure, experiment, observed.info)
     values: dict[str, list[float]] = {}
     for trial, value in ((one.trial, one.value) for one in sample_figure(observed, figure)):
         policy = {POLICY: trial.policy} if len(experiment.policies) > 1 else {}
         where = ", ".join(f"{key} {setting}" for key, setting in {**trial.point, **policy}.items())
         values.setdefault(where, []).extend([] if value is None else [value])
     for where, known in values.items():
-        row = FigureRow(figure.about or name, where, len(known), paper=paper)
-        if summary := summarise(known):
-            row = row._replace(
-                median=format_quantity(summary.median, unit),
-                interval=format_interval(summary.interval, unit),
-                full_scale="" if factor is None else format_quantity(summary.median * factor, unit),
-            )
-        yield row
+        yield FigureRow(figure.about or name, figure, where, summarise(known), factor)
 
 
 def _timeline_trials(experiment: Experiment, observed: Observed) -> tuple[list[TrialRecord], int]:
@@ -195,6 +190,7 @@ def _chart(chart: go.Figure, name: str) -> Markup:
 def _templates() -> jinja2.Environment:
     loader = jinja2.PackageLoader("mininet_topos.experiments")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"parse": parse_quantity, "quantity": format_quantity, "interval": format_interval}
     environment.filters["chart"] = _chart
     environment.filters["time"] = lambda at: f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S UTC}"
     environment.filters["style"] = lambda text: str(text).partition(",")[0].replace(" ", "-")

@@ -29,7 +29,7 @@ from mininet_topos.experiments.results import (
     start_run,
     write_trial,
 )
-from mininet_topos.experiments.verdicts import Outcome
+from mininet_topos.experiments.verdicts import Outcome, format_quantity
 from tests.mininet_topos.experiments.synthetic_runs import (
     FIGURE_21,
     load_figure_21,
@@ -136,11 +136,14 @@ def test_index_leaves_out_a_damaged_run(run, tmp_path):
     assert (tmp_path / INDEX_FILE).exists()
 
 
-def test_figure_rows_have_full_scale_and_paper(run):
+def test_figure_is_a_row_with_full_scale_and_the_value_of_the_paper(run, page):
     (row,) = list_figure_rows(load_figure_21().experiment, Observed.from_run(run), "routed")
-    assert row.repetitions == 3
-    assert row.paper == "308 s"
-    assert row.full_scale  # sizes 1:1000 in rates 1:100: ten times the time
+    assert row.summary is not None
+    assert row.summary.count == 3
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", page.partition("<td>routed</td>")[2])
+    # Sizes 1:1000 in rates 1:100: ten times the time.
+    assert cells[4] == format_quantity(row.summary.median * 10, Unit.SECONDS)
+    assert cells[5] == "308 s"
 
 
 def test_line_plot_shows_full_scale_beside_the_paper(run):
