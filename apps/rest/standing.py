@@ -1,50 +1,35 @@
-"""How ADON itself is: every part with its state, since when, and how old its data are."""
+"""State of ADON: each part with its state, since when, and the age of its data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from adon.api.status import PartStanding, PartState, StandingView
-from adon.errors import AdonError, Unavailable
+from adon.errors import AdonError
 from adon.store.lease import CONTROLLER
 from apps.rest.services import Services
 from measurement.archive import Archive
 
 ASKED_S = 3.0
-"""Seconds that a part may take to answer; longer, and it is as good as away."""
+"""Seconds that a part may take to answer."""
 STALE_S = 900.0
-"""Seconds without any new value of the network, after which measuring is not as it should be."""
+"""Seconds without a new value, after which the archive is degraded."""
 NEEDED = frozenset({"store", "controller"})
-"""Without these no flow is decided on."""
+"""Parts without which no flow is decided."""
 
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a part answered, or why it did not."""
-
-    answer: Mapping[str, Any] | None
-    error: str = ""
+Read = Callable[[Services], PartStanding | None]
 
 
 def standing(parts: Services) -> StandingView:
-    """Every part, asked now."""
-    now = parts.clock()
-    found = [
-        _web(parts),
-        _store(parts),
-        _controller(parts),
-        *_switches(parts),
-        _collector(parts),
-        _archive(parts, now),
-        *_supervisor(parts),
-    ]
-    return StandingView(at=now, state=overall(found), parts=found)
+    """Return the state of every part, as it answers now."""
+    found = [_read_part(name, read, parts) for name, read in READERS.items()]
+    known = [part for part in found if part is not None]
+    return StandingView(at=parts.clock(), state=overall(known), parts=known)
 
 
 def overall(found: Iterable[PartStanding]) -> PartState:
-    """The state of the whole: away without a part that flows need, degraded if any part is not well."""
+    """Return the state of the whole: away without a part that flows need, degraded by any other part."""
     known = list(found)
     if any(part.state is PartState.AWAY for part in known if part.name in NEEDED):
         return PartState.AWAY
@@ -52,137 +37,124 @@ def overall(found: Iterable[PartStanding]) -> PartState:
     return PartState.OK if well else PartState.DEGRADED
 
 
-def _web(parts: Services) -> PartStanding:
-    figures = {"network": parts.configuration.network}
-    return PartStanding(name="web", state=PartState.OK, since=parts.began, text="", figures=figures)
-
-
-def _store(parts: Services) -> PartStanding:
+def _read_part(name: str, read: Read, parts: Services) -> PartStanding | None:
     try:
-        number = parts.store.last_flow_number()
+        return read(parts)
     except AdonError as error:
-        return PartStanding(name="store", state=PartState.AWAY, since=None, text=str(error))
+        state = PartState.DEGRADED if name == "supervisor" else PartState.AWAY
+        return _part(name, state, str(error))
+
+
+def _part(
+    name: str,
+    state: PartState = PartState.OK,
+    text: str = "",
+    *,
+    since: float | None = None,
+    data_at: float | None = None,
+    age: float | None = None,
+    figures: Mapping[str, Any] | None = None,
+) -> PartStanding:
     return PartStanding(
-        name="store",
-        state=PartState.OK,
-        since=None,
-        text="",
-        figures={"flows_ever": number},
+        name=name,
+        state=state,
+        since=since,
+        text=text,
+        data_at=data_at,
+        data_age_seconds=age,
+        figures=figures or {},
     )
 
 
-def _controller(parts: Services) -> PartStanding:
-    link, held = parts.controller, parts.store.lease(CONTROLLER)
-    figures: dict[str, Any] = {}
-    if held is not None:
-        figures = {"name": held.holder, "generation": held.generation}
-        figures["role"] = "active" if not parts.leased or held.seconds > 0 else "none"
-        if parts.leased:
-            figures["lease_seconds"] = max(0.0, held.seconds)
+def _read_web(parts: Services) -> PartStanding:
+    return _part("web", since=parts.began, figures={"network": parts.configuration.network})
+
+
+def _read_store(parts: Services) -> PartStanding:
+    return _part("store", figures={"flows_ever": parts.store.last_flow_number()})
+
+
+def _read_controller(parts: Services) -> PartStanding:
+    link, figures = parts.controller, _lease(parts)
     if not link.connected:
         text = "the controller is not running: rules stay as they are, nothing is decided"
-        return PartStanding(
-            name="controller", state=PartState.AWAY, since=link.since, text=text, figures=figures
-        )
-    asked = _asked(parts.snapshots.get)
-    if asked.answer is None:
-        return PartStanding(
-            name="controller", state=PartState.AWAY, since=None, text=asked.error, figures=figures
-        )
-    read = asked.answer
+        return _part("controller", PartState.AWAY, text, since=link.since, figures=figures)
+    try:
+        read = parts.snapshots.get()
+    except AdonError as error:
+        return _part("controller", PartState.AWAY, str(error), figures=figures)
     figures |= {"queued_flows": read.get("queued", 0), "failures_open": read["failover"]["open"]}
     age = max(0.0, parts.clock() - float(read["at"]))
-    return PartStanding(
-        name="controller",
-        state=PartState.OK,
-        since=link.since,
-        text="",
-        data_at=read["at"],
-        data_age_seconds=age,
-        figures=figures,
-    )
+    return _part("controller", since=link.since, data_at=read["at"], age=age, figures=figures)
 
 
-def _switches(parts: Services) -> list[PartStanding]:
-    asked = _asked(parts.snapshots.get) if parts.controller.connected else Asked(None)
-    if asked.answer is None:
-        return []
-    switches = asked.answer["switches"]
+def _lease(parts: Services) -> dict[str, Any]:
+    held = parts.store.lease(CONTROLLER)
+    if held is None:
+        return {}
+    role = "active" if not parts.leased or held.seconds > 0 else "none"
+    figures: dict[str, Any] = {"name": held.holder, "generation": held.generation, "role": role}
+    return figures | ({"lease_seconds": max(0.0, held.seconds)} if parts.leased else {})
+
+
+def _read_switches(parts: Services) -> PartStanding | None:
+    if not parts.controller.connected:
+        return None
+    try:
+        switches = parts.snapshots.get()["switches"]
+    except AdonError:
+        return None  # the controller's part has the reason
     away = [one["name"] for one in switches if not one["connected"]]
     text = f"not connected: {', '.join(away)}" if away else ""
     state = PartState.OK if not away else PartState.AWAY if len(away) == len(switches) else PartState.DEGRADED
     figures = {"connected": len(switches) - len(away), "configured": len(switches)}
-    return [PartStanding(name="switches", state=state, since=None, text=text, figures=figures)]
+    return _part("switches", state, text, figures=figures)
 
 
-def _collector(parts: Services) -> PartStanding:
+def _read_collector(parts: Services) -> PartStanding:
     link = parts.collector
     if not link.connected:
         text = "the collector is not running: nothing is measured now"
-        return PartStanding(name="collector", state=PartState.AWAY, since=link.since, text=text)
-    asked = _asked(lambda: link.call("schedule", {}, timeout=ASKED_S))
-    if asked.answer is None:
-        return PartStanding(name="collector", state=PartState.AWAY, since=None, text=asked.error)
-    measures = bool(asked.answer["measures"])
-    return PartStanding(
-        name="collector",
-        state=PartState.OK,
-        since=link.since,
-        text="" if measures else "another collector measures; this one stands by",
-        figures={"role": "measures" if measures else "standby", "tests": len(asked.answer["tasks"])},
-    )
+        return _part("collector", PartState.AWAY, text, since=link.since)
+    answer = link.call("schedule", {}, timeout=ASKED_S)
+    text = "" if answer["measures"] else "another collector measures; this one stands by"
+    figures = {"role": "measures" if answer["measures"] else "standby", "tests": len(answer["tasks"])}
+    return _part("collector", text=text, since=link.since, figures=figures)
 
 
-def _archive(parts: Services, now: float) -> PartStanding:
-    try:
-        (newest,) = parts.measurements.ask(lambda archive: [archive.newest()]) or (None,)
-        series = parts.measurements.ask(Archive.series)
-        size = parts.measurements.bytes_held()
-    except Unavailable as error:
-        return PartStanding(name="archive", state=PartState.AWAY, since=None, text=str(error))
-    figures: dict[str, Any] = {"series": len(series)} | ({} if size is None else {"size_bytes": size})
+def _read_archive(parts: Services) -> PartStanding:
+    (newest,) = parts.measurements.ask(lambda archive: [archive.newest()]) or (None,)
+    size = parts.measurements.bytes_held()
+    figures: dict[str, Any] = {"series": len(parts.measurements.ask(Archive.series))}
+    figures |= {} if size is None else {"size_bytes": size}
     if newest is None:
-        text = "nothing has been measured yet"
-        return PartStanding(name="archive", state=PartState.DEGRADED, since=None, text=text, figures=figures)
-    age = max(0.0, now - newest)
-    late = age > STALE_S
-    return PartStanding(
-        name="archive",
-        state=PartState.DEGRADED if late else PartState.OK,
-        since=None,
-        text="no value has come for a while" if late else "",
-        data_at=newest,
-        data_age_seconds=age,
-        figures=figures,
-    )
+        return _part("archive", PartState.DEGRADED, "nothing has been measured yet", figures=figures)
+    age = max(0.0, parts.clock() - newest)
+    state, text = PartState.OK, ""
+    if age > STALE_S:
+        state, text = PartState.DEGRADED, "no value has come for a while"
+    return _part("archive", state, text, data_at=newest, age=age, figures=figures)
 
 
-def _supervisor(parts: Services) -> list[PartStanding]:
+def _read_supervisor(parts: Services) -> PartStanding | None:
     link = parts.supervisor
     if link is None:
-        return []
+        return None
     if not link.connected:
         text = "adon serve is not running: a process that ends is not started again"
-        return [PartStanding(name="supervisor", state=PartState.DEGRADED, since=link.since, text=text)]
-    asked = _asked(lambda: link.call("standing", {}, timeout=ASKED_S))
-    if asked.answer is None:
-        return [PartStanding(name="supervisor", state=PartState.DEGRADED, since=None, text=asked.error)]
-    read = asked.answer
+        return _part("supervisor", PartState.DEGRADED, text, since=link.since)
+    read = link.call("standing", {}, timeout=ASKED_S)
     figures = {"configuration": read["hash"], "reloads": read["reloads"]}
-    return [
-        PartStanding(
-            name="supervisor",
-            state=PartState.OK,
-            since=link.since,
-            text="",
-            data_at=read["succeeded_at"],
-            figures=figures,
-        )
-    ]
+    return _part("supervisor", since=link.since, data_at=read["succeeded_at"], figures=figures)
 
 
-def _asked(question: Callable[[], Mapping[str, Any]]) -> Asked:
-    try:
-        return Asked(question())
-    except AdonError as error:
-        return Asked(None, str(error))
+READERS: Mapping[str, Read] = {
+    "web": _read_web,
+    "store": _read_store,
+    "controller": _read_controller,
+    "switches": _read_switches,
+    "collector": _read_collector,
+    "archive": _read_archive,
+    "supervisor": _read_supervisor,
+}
+"""How each part is read."""

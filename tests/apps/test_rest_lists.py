@@ -84,10 +84,12 @@ LISTS = [
     "/reservations",
     "/policy",
     "/hosts",
+    "/tokens",
+    "/audit",
 ]
 
 
-@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize("path", [*LISTS, "/users"])
 def test_pages_put_together_are_the_list(full, path):
     whole = walked(full, path, 100)
     assert whole

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from apps.link import LinkClient
+from apps.rest.examples import EXAMPLES
 from tests.apps.peopled import RESERVATION, WINDOW
 from tests.support.web_world import SOYKB, WISH, World, empty_database
 
@@ -136,6 +137,8 @@ DELETES = [
     ("/reservations/r-1", ("POST", "/reservations", RESERVATION)),
     ("/maintenance/m-1", ("POST", "/maintenance", WINDOW)),
     ("/subscriptions/{id}", ("POST", "/subscriptions", {"channel": "stream"})),
+    ("/tokens/{id}", ("POST", "/tokens", {"label": "nightly"})),
+    ("/studies/{id}", ("POST", "/studies", EXAMPLES["add_study"])),
 ]
 
 

@@ -39,6 +39,7 @@ from apps.rest import auditing
 from apps.rest.answers import check_if_match
 from apps.rest.dispatch import handles
 from apps.rest.guard import check, only_own, requester
+from apps.rest.paging import page
 from apps.rest.services import services
 
 
@@ -48,9 +49,8 @@ def list_users(query: UserQuery) -> UserList:
     own = only_own(Action.USER_READ)
     known = services().access.users
     found = known.list(query.after, query.limit + 1) if own is None else (known.get(own),)
-    page = found[: query.limit]
-    following = page[-1].name if len(found) > query.limit else None
-    return UserList(items=[UserView.of(user_values(one)) for one in page], next=following)
+    shown, following = page(found, query.limit, lambda one: one.name)
+    return UserList(items=[UserView.of(user_values(one)) for one in shown], next=following)
 
 
 @handles(routes.ADD_USER)
@@ -139,9 +139,8 @@ def list_tokens(query: TokenQuery) -> TokenList:
         return TokenList(items=[], next=None)
     before = None if query.before is None else tokens.get(query.before)
     found = tokens.list(query.owner if own is None else own, before, query.limit + 1)
-    page = found[: query.limit]
-    following = page[-1].id if len(found) > query.limit else None
-    return TokenList(items=[TokenView.of(token_values(one)) for one in page], next=following)
+    shown, following = page(found, query.limit, lambda one: one.id)
+    return TokenList(items=[TokenView.of(token_values(one)) for one in shown], next=following)
 
 
 @handles(routes.ADD_TOKEN)
@@ -249,9 +248,8 @@ def _listed(owner: str | None, query: SessionQuery) -> SessionList:
     kept, now = services().access.sessions, services().clock()
     before = None if query.before is None else kept.one(query.before, now)
     found = kept.list(now, owner, before, query.limit + 1)
-    page = found[: query.limit]
-    following = page[-1].id if len(found) > query.limit else None
-    return SessionList(items=[_shown(one) for one in page], next=following)
+    shown, following = page(found, query.limit, lambda one: one.id)
+    return SessionList(items=[_shown(one) for one in shown], next=following)
 
 
 def _shown(session: Session) -> SessionView:
@@ -317,6 +315,5 @@ def list_audit(query: AuditQuery) -> AuditList:
         raise Unavailable(
             "a line of the audit log was changed; adon audit verify --data DIR names it"
         ) from error
-    page = found[: query.limit]
-    following = str(page[-1].number) if len(found) > query.limit else None
-    return AuditList(items=page, next=following, head=None if head is None else f"{head[0]}:{head[1]}")
+    shown, following = page(found, query.limit, lambda one: str(one.number))
+    return AuditList(items=shown, next=following, head=None if head is None else f"{head[0]}:{head[1]}")
