@@ -267,21 +267,22 @@ class TrialRun:
         one = self._traffic.get(name)
         if one is not None and one.run is not None:
             one.run.stop()
-        elif isinstance(one, FlowTraffic):
-            if not one.is_over:
-                if one.row.asked is not None:
-                    one.policy.finished(name, None)
-                self._reject(name, one, "its end came before it had a path")
-        elif name in self._open:
-            if name in self._undo:
-                circuit, undo = self._undo[name]
-                self._setup.testbed.change_link(circuit, undo)
-                self._note(name, "link", "ends", f"{circuit} is as before")
-            self._close_step(name)
+        elif isinstance(one, FlowTraffic) and not one.is_over:
+            if one.row.asked is not None:
+                one.policy.finished(name, None)
+            self._reject(one, "its end came before it had a path")
+        elif name in self._undo and name in self._open:
+            circuit, undo = self._undo[name]
+            self._setup.testbed.change_link(circuit, undo)
+            self._note(name, "link", "ends", f"{circuit} is as before")
+            self._close(name, "it is over")
 
-    def _close_step(self, name: str, at: float | None = None) -> None:
+    def _close(self, name: str, reason: str, at: float | None = None, *, has_begun: bool = True) -> None:
+        """Report the end of a step; no other moment of it comes any more but tests."""
         self._open.discard(name)
         self._happened(name, Phase.ENDS, at)
+        impossible = frozenset(Phase) - (AFTER_END if has_begun else frozenset())
+        self._occurrences.append(timeline.Impossible(name, impossible, reason))
 
     # Traffic
 
@@ -319,12 +320,11 @@ class TrialRun:
         ended = max(delivery.ended_at - self._began_at, one.row.began or 0.0)
         one.count(delivery)
         one.update(ended=ended, state=FlowState.FAILED if delivery.problem else FlowState.FINISHED)
-        self._close_step(name, ended)
+        self._close(name, "it is over", ended, has_begun=one.row.began is not None)
         if isinstance(one, FlowTraffic):
             problem = f": {delivery.problem}" if delivery.problem else ""
             self._print(f"{name} ends after {ended - (one.row.began or ended):.1f} s{problem}")
             one.policy.finished(name, delivery)
-            self._close_flow(name, one, "it is over")
             return
         self._note(name, "load", "ends", f"{delivery.received} bytes", delivery.problem)
         if one.run is not None and one.run.stopped_at is None:
@@ -362,7 +362,7 @@ class TrialRun:
             self._print(f"{name} is queued{because}")
         elif update.kind is UpdateKind.REJECTED:
             if one.run is None:
-                self._reject(name, one, update.reason)
+                self._reject(one, update.reason)
         elif update.path is not None:
             at, is_first = update.at - self._began_at, not one.paths
             one.paths.append((at, update.path))
@@ -374,15 +374,10 @@ class TrialRun:
                     one.update(size=update.size)
                 one.run = self._start_flow(one.flow, one.row.size)
 
-    def _reject(self, name: str, one: Traffic, reason: str) -> None:
+    def _reject(self, one: FlowTraffic, reason: str) -> None:
         one.update(state=FlowState.REJECTED, problem=reason)
-        self._print(f"{name} is rejected: {reason}")
-        self._happened(name, Phase.ENDS)
-        self._close_flow(name, one, f"it was rejected: {reason}")
-
-    def _close_flow(self, name: str, one: Traffic, reason: str) -> None:
-        whats = frozenset(Phase) - (AFTER_END if one.row.began is not None else frozenset())
-        self._occurrences.append(timeline.Impossible(name, whats, reason))
+        self._print(f"{one.flow.name} is rejected: {reason}")
+        self._close(one.flow.name, f"it was rejected: {reason}", has_begun=False)
 
     def _read_tests(self, awaited: frozenset[tuple[str, Phase]]) -> None:
         if self._setup.is_down or self._now - self._tested_at < TEST_INTERVAL:
