@@ -164,8 +164,8 @@ def _path(path: TransitPath, shared: Set[str]) -> dict[str, Any]:
 
 
 def _point(campus: Campus, contacts: Mapping[str, PointContact], token: Path) -> dict[str, Any]:
-    address = str(campus.dtns[campus.measuring].management).partition("/")[0]
-    default = PointContact(f"{address}:{PORT}", Path(f"{campus.measuring}.pem"))
+    address = f"{campus.dtns[campus.measuring].management}:{PORT}"
+    default = PointContact(address, Path(f"{campus.measuring}.pem"))
     contact = contacts.get(campus.measuring, default)
     return {
         "url": contact.url,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adon.errors import InvalidInput
-from mininet_topos.topologies.campus_topo import Campus, CampusTopo, DtnAddresses, TransitPath
+from mininet_topos.topologies.campus_topo import Campus, CampusTopo, DtnInterface, TransitPath
 
 PRIORITY = 40_000
 """Above the campus's own rule; ADON's rules, where it runs too, are for other flows."""
@@ -46,7 +46,7 @@ class PinnedFlow:
 @dataclass(frozen=True, slots=True)
 class _End:
     campus: Campus
-    dtn: DtnAddresses
+    dtn: DtnInterface
     address: str
 
 

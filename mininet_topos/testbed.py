@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_address, ip_interface
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,7 @@ class Testbed:
         """
         found = self._management().get(host)
         if found is not None:
-            return str(ip_interface(found).ip)
+            return found
         raise InvalidInput.of("host", f"{host} has no management address")
 
     def change_link(self, circuit: str, change: LinkChange) -> LinkChange:
@@ -178,7 +178,7 @@ class Testbed:
     def _routes_by(self, interface: Interface) -> Iterator[str]:
         """Yield lines that set the static routes of a node whose next hop is behind an interface."""
         if interface.address:
-            network = ip_interface(interface.address).network
+            network = ip_network(f"{interface.address}/{interface.prefix}", strict=False)
             for destination, via in self.net[interface.node].params.get("routes", ()):
                 if ip_address(via) in network:
                     yield f"route replace {destination} via {via}"

@@ -62,8 +62,8 @@ class Interface:
     """An interface of a node.
 
     :param towards: end of its name; empty if it has the name of the circuit or node that it leads to.
-    :param address: with prefix length.
-    :param aliases: further addresses, with prefix length.
+    :param prefix: length of the prefix of its addresses.
+    :param aliases: further addresses.
     :param vlans: columns of an Open vSwitch port.
     """
 
@@ -72,32 +72,28 @@ class Interface:
     name: str = ""
     mac: str = ""
     address: str = ""
+    prefix: int = 24
     aliases: tuple[str, ...] = ()
     vlans: str = ""
 
-    @property
-    def ip(self) -> str:
-        """The address without its prefix length."""
-        return self.address.partition("/")[0]
-
     def options(self, end: int) -> dict[str, Any]:
         """Options of ``Topo.addLink`` for its end 1 or 2."""
-        params = {"ip": self.address or None, "aliases": self.aliases, "vlans": self.vlans}
+        address = f"{self.address}/{self.prefix}" if self.address else None
+        aliases = [f"{alias}/{self.prefix}" for alias in self.aliases]
         mac = {f"addr{end}": self.mac} if self.mac else {}
+        params = {"ip": address, "aliases": aliases, "vlans": self.vlans}
         return {f"intfName{end}": self.name, f"params{end}": params, **mac}
 
 
 @dataclass
-class DtnAddresses:
-    """Addresses of a data transfer node.
+class DtnInterface(Interface):
+    """The data interface of a data transfer node; ADON decides per flow which path it takes.
 
-    :param address: of its data; ADON decides per flow which path it takes.
-    :param edge_port: the interface of the campus's edge that leads to it.
-    :param management: address, with prefix length, of its measurement point; None if it has none.
+    :param aliases: addresses that ADON pins to a path each, and measures.
+    :param edge_port: interface of the campus's edge that leads to the node.
+    :param management: address of its measurement point; None if it has none.
     """
 
-    address: str = ""
-    mac: str = ""
     edge_port: str = ""
     management: str | None = None
 
@@ -107,17 +103,17 @@ class Campus:
     """A campus.
 
     :param number: from 1, in the order of declaration.
-    :param routers: the gateway of the hosts first.
+    :param routers: per router its interface in the campus; the gateway of the hosts is the first.
     :param switches: those that ADON does not control.
-    :param dtns: per DTN its addresses; complete when the topology is.
+    :param dtns: per DTN its data interface.
     """
 
     name: str
     number: int
     edge: str
-    routers: tuple[str, ...]
     switches: tuple[str, ...]
-    dtns: dict[str, DtnAddresses]
+    routers: dict[str, Interface]
+    dtns: dict[str, DtnInterface]
 
     @property
     def dpid(self) -> int:
@@ -241,7 +237,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
         self.circuits: dict[str, Circuit] = {}
         self.paths: dict[str, TransitPath] = {}
         self._roles: dict[str, str] = dict.fromkeys(RESERVED, "the testbed itself")
-        self._hosts: dict[str, Interface] = {}
         self._links: dict[frozenset[str], Circuit] = {}
         self._branches: dict[str, str] = {}
         self.describe()
@@ -289,21 +284,21 @@ class CampusTopo(Topo):  # type: ignore[misc]
         branches = dict(_branches(tree, f"{name}-", edge))
         self._branches |= branches
         number, below = len(self.campuses) + 1, (*switches, *branches)
-        addresses = {dtn: DtnAddresses() for dtn in attached}
-        campus = Campus(name, number, edge, tuple(routers), below, addresses)
-        addresses[campus.measuring].management = f"172.31.0.{10 + number}/24"
+        lan = {router: Interface(router, "lan") for router in routers}
+        data = {dtn: DtnInterface(dtn, "data") for dtn in attached}
+        campus = Campus(name, number, edge, below, lan, data)
+        campus.dtns[campus.measuring].management = f"172.31.0.{10 + number}"
         self._take(CAMPUS, name)
         self._add_hosts(DTN, nodes.Dtn, *attached, routes=((DEFAULT, campus.address(1)),))
         self._add_switches(EDGE, nodes.CampusEdge, campus.dpid, edge)
         self._add_switches(SWITCH, nodes.CampusSwitch, number * 0x10000 + 1, *below)
         self._add_hosts(ROUTER, nodes.Router, *routers)
-        for node, switch in (attached | dict.fromkeys(routers)).items():
-            is_own = switch in (None, edge, *below)
+        for node, host in {**campus.dtns, **campus.routers}.items():
+            switch = attached.get(node) or edge
+            is_own = switch in (edge, *below)
             require(is_own, f"campuses.{name}.dtns.{node}: {switch} is no switch of this campus")
-            port = Interface(switch or edge, node.removeprefix(f"{name}-"), vlans=CAMPUS_VLAN)
-            self._hosts[node] = Interface(node, "lan" if node in routers else "data")
-            interfaces = {port.node: port, node: self._hosts[node]}
-            self._links[frozenset(interfaces)] = Circuit(node, interfaces, name)
+            port = Interface(switch, node.removeprefix(f"{name}-"), vlans=CAMPUS_VLAN)
+            self._links[frozenset((switch, node))] = Circuit(node, {switch: port, node: host}, name)
         self.campuses[name] = campus
 
     def provider_switch(self, *names: str) -> None:
@@ -451,7 +446,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
             "a DTN and its switch, edges and provider's switches, or two routers",
         )
         vlans = CAMPUS_VLAN if campus else ""
-        interfaces = {node: Interface(node, vlans=vlans) for node in (one, other)}
+        interfaces = {node: Interface(node, prefix=30, vlans=vlans) for node in (one, other)}
         return Circuit("", interfaces, campus, 3 if is_routed else 2)
 
     def _find_way(self, where: str, layer: int, over: Sequence[str]) -> tuple[str, ...]:
@@ -497,8 +492,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
             circuit = self.circuits[name]
             near_end, far_end = circuit.interfaces[near], circuit.interfaces[circuit.beyond(near)]
             if not near_end.address:
-                first = next(networks).network_address + 1
-                near_end.address, far_end.address = f"{first}/30", f"{first + 1}/30"
+                near_end.address, far_end.address = map(str, next(networks).hosts())
 
     def _address_hosts(self, campus: Campus) -> None:
         """Plan the interfaces of a campus's routers and DTNs."""
@@ -512,14 +506,12 @@ class CampusTopo(Topo):  # type: ignore[misc]
             f"addresses than the {room} of its network",
         )
         numbers = (FIRST_DTN, *range(FIRST_DTN + blocks[steps[0]], LAST_HOST + 1, steps[0]))
-        dtns = zip(numbers, campus.dtns, strict=False)
-        for number, host in (*enumerate(campus.routers, start=1), *dtns):
-            interface = self._hosts[host]
-            interface.mac, interface.address = campus.mac(number), f"{campus.address(number)}/24"
+        dtns = zip(numbers, campus.dtns.values(), strict=False)
+        for number, host in (*enumerate(campus.routers.values(), start=1), *dtns):
+            host.mac, host.address = campus.mac(number), campus.address(number)
         for number, path in enumerate(measured, start=FIRST_DTN + 1):
             path.addresses[campus.name] = campus.address(number)
-        aliases = (f"{path.addresses[campus.name]}/24" for path in measured)
-        self._hosts[campus.measuring].aliases = tuple(aliases)
+            campus.dtns[campus.measuring].aliases += (campus.address(number),)
 
     def _add_circuit(self, circuit: Circuit) -> None:
         """Add the link of a circuit to Mininet's graph, or the two links of a line."""
@@ -550,15 +542,15 @@ class CampusTopo(Topo):  # type: ignore[misc]
         """Record by which ports of a campus's edge its DTNs and paths are reached."""
         circuits = [circuit for circuit in self._links.values() if circuit.campus == campus.name]
         ports = _ports_behind(campus, circuits)
-        for dtn, held in campus.dtns.items():
-            held.address, held.mac, held.edge_port = self._hosts[dtn].ip, self._hosts[dtn].mac, ports[dtn]
+        for dtn, interface in campus.dtns.items():
+            interface.edge_port = ports[dtn]
         for path in self.paths.values():
-            for name, end in zip(path.campuses, (0, -1), strict=True):
+            if campus.name in path.campuses:
+                end = -path.campuses.index(campus.name)  # 0 for the first, -1 for the last
                 node, circuit = path.nodes[end], self.circuits[path.circuits[end]]
-                if name == campus.name and path.layer == 2:
-                    path.edge_ports[name] = circuit.interfaces[node].name
-                elif name == campus.name:
-                    path.edge_ports[name], path.next_hop_macs[name] = ports[node], self._hosts[node].mac
+                path.edge_ports[campus.name] = ports.get(node, circuit.interfaces[node].name)
+                if path.layer == 3:
+                    path.next_hop_macs[campus.name] = campus.routers[node].mac
 
     def _add_routes(self) -> None:
         """Give each router its routes: a default route if all campuses are behind one neighbour."""
@@ -566,7 +558,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         for path in self._paths_on(3):
             for name, hop in zip(path.circuits, pairwise(path.nodes), strict=True):
                 for node, onward, campus in zip(hop, hop[::-1], path.campuses[::-1], strict=True):
-                    via = self.circuits[name].interfaces[onward].ip
+                    via = self.circuits[name].interfaces[onward].address
                     require(
                         next_hops[node].setdefault(campus, via) == via,
                         f"paths.{path.name}: leads from {node} to {campus} over circuit {name}, and another "
@@ -595,8 +587,10 @@ class CampusTopo(Topo):  # type: ignore[misc]
     def _add_management(self, campus: Campus) -> None:
         dtn = campus.measuring
         bridge = Interface(MANAGEMENT_BRIDGE, name=self._name_interface("mgmt", dtn))
-        name, address = self._name_interface(dtn, "mgmt"), campus.dtns[dtn].management or ""
-        self._add_link(bridge, Interface(dtn, name=name, address=address))
+        point = Interface(
+            dtn, name=self._name_interface(dtn, "mgmt"), address=campus.dtns[dtn].management or ""
+        )
+        self._add_link(bridge, point)
 
     def _named(self, *roles: str) -> list[str]:
         """The names of some roles, in the order of declaration."""

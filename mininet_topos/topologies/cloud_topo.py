@@ -37,7 +37,7 @@ class CloudInstance:
 
     :param zone: its location, as its provider states it.
     :param cores: of its processors, for placement; None if unknown.
-    :param management: address, with prefix length, on the management network.
+    :param management: address on the management network.
     :param egress, ingress: bits/s that it can send and receive all the time; None for no limit.
     """
 
@@ -72,7 +72,7 @@ class CloudTopo(Topo):  # type: ignore[misc]
         self.describe(*arguments, **options)
         for name in self.routers:
             self.nodeInfo(name)["routes"] = tuple(self._routes(name))
-        reached = [(one.address, one.management.partition("/")[0]) for one in self.instances.values()]
+        reached = [(one.address, one.management) for one in self.instances.values()]
         self.nodeInfo(MANAGEMENT_BRIDGE)["routes"] = tuple(reached)
 
     def describe(self, *arguments: Any, **options: Any) -> None:
@@ -135,12 +135,12 @@ class CloudTopo(Topo):  # type: ignore[misc]
         hose = self._shape(name, egress, delay, peak=peak_bps, bucket=bucket)
         shapes = hose, self._shape(name, ingress, delay)
         rates = [None if shape is None else shape.rate for shape in shapes]
-        management = f"{MANAGEMENT + number}/16"
+        management = str(MANAGEMENT + number)
         self.instances[name] = CloudInstance(name, router, zone, cores, str(network + 2), management, *rates)
         self.addHost(name, cls=Instance, ip=None, routes=((DEFAULT, str(network + 1)),))
         self._add_link(name, f"{name}-eth", router, f"{router}-to{number}", shapes)
         bridge = Interface(MANAGEMENT_BRIDGE, name=f"mgmt{number}")
-        point = Interface(name, name=f"{name}-mgmt", address=management)
+        point = Interface(name, name=f"{name}-mgmt", address=management, prefix=16)
         self.addLink(MANAGEMENT_BRIDGE, name, **bridge.options(1), **point.options(2))
 
     def _above(self, router: str | None) -> Iterator[str]:
@@ -181,8 +181,8 @@ class CloudTopo(Topo):  # type: ignore[misc]
     ) -> None:
         """Link a node to the router above it, which has the lower address."""
         network = self._networks[below]
-        near = Interface(below, name=port, address=f"{network + 2}/30")
-        far = Interface(above, name=far_port, address=f"{network + 1}/30")
+        near = Interface(below, name=port, address=str(network + 2), prefix=30)
+        far = Interface(above, name=far_port, address=str(network + 1), prefix=30)
         self.addLink(below, above, cls=ShapedLink, shapes=shapes, **near.options(1), **far.options(2))
 
 

@@ -19,10 +19,10 @@ def cloud(describe: Callable[[CloudTopo], None]) -> CloudTopo:
 def test_instances_have_addresses_in_the_order_of_declaration():
     topo = Dumbbell(pairs=2)
     assert [(one.name, one.address, one.management) for one in topo.instances.values()] == [
-        ("s1", "10.64.0.6", "172.31.1.1/16"),
-        ("s2", "10.64.0.10", "172.31.1.2/16"),
-        ("r1", "10.64.0.14", "172.31.1.3/16"),
-        ("r2", "10.64.0.18", "172.31.1.4/16"),
+        ("s1", "10.64.0.6", "172.31.1.1"),
+        ("s2", "10.64.0.10", "172.31.1.2"),
+        ("r1", "10.64.0.14", "172.31.1.3"),
+        ("r2", "10.64.0.18", "172.31.1.4"),
     ]
 
 

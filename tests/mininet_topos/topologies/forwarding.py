@@ -24,12 +24,14 @@ def wires_of(topo: CampusTopo) -> list[tuple[Interface, Interface]]:
 
 def _end(info: dict[str, Any], number: int) -> Interface:
     params = info[f"params{number}"]
+    address, _, prefix = (params["ip"] or "").partition("/")
     return Interface(
         info[f"node{number}"],
         name=info[f"intfName{number}"],
         mac=info.get(f"addr{number}", ""),
-        address=params["ip"] or "",
-        aliases=params["aliases"],
+        address=address,
+        prefix=int(prefix or 0),
+        aliases=tuple(alias.partition("/")[0] for alias in params["aliases"]),
         vlans=params["vlans"],
     )
 
@@ -129,7 +131,7 @@ class Walk:
             (other,) = (end for end in own if end != arrived)
             return other
         assert self._is_a(arrived.node, Router)
-        near = [(IPv4Interface(end.address).network, end) for end in own if end.address]
+        near = [(IPv4Interface(f"{end.address}/{end.prefix}").network, end) for end in own if end.address]
         ways = list(near)
         for destination, via in self.topo.nodeInfo(arrived.node)["routes"]:
             (out,) = (end for network, end in near if IPv4Address(via) in network)

@@ -83,9 +83,11 @@ def test_addresses():
         "al2s": "10.2.0.11",
         "internet": "10.2.0.12",
     }
-    assert mu.management == "172.31.0.11/24"
+    assert mu.management == "172.31.0.11"
     assert (mu.mac, TOPO.campuses["mu"].gateway_mac) == ("02:00:00:00:0a:0a", "02:00:00:00:0a:01")
-    assert {end.name: end.address for end in Walk(TOPO).interfaces.values() if end.address} == {
+    assert {
+        end.name: f"{end.address}/{end.prefix}" for end in Walk(TOPO).interfaces.values() if end.address
+    } == {
         "mu-dtn-data": "10.1.0.10/24",
         "osu-dtn-data": "10.2.0.10/24",
         "mu-rtr-lan": "10.1.0.1/24",
