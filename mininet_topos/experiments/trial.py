@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from adon.errors import AdonError, Unavailable
@@ -40,6 +40,8 @@ PORTS = range(20_000, 30_000)
 AFTER_END = frozenset({Phase.TESTED, Phase.RETESTED})
 """Moments of a flow that may come after its end."""
 OVER = (FlowState.FINISHED, FlowState.FAILED, FlowState.REJECTED)
+CHANGEABLE = ("state", "rate", "delay", "loss")
+"""Fields of a link event that change a circuit."""
 PLANNED = ("template", "source", "destination", "size", "streams", "window", "priority", "floor")
 COUNTED = ("received", "packets_sent", "packets_lost", "jitter", "problem")
 """Columns of a flow's row that its plan has, and those that its delivery has."""
@@ -251,8 +253,8 @@ class TrialRun:
         circuit = circuit_of(self._topo, link.name or link.path or "")
         change = as_change(link, up=None if link.state is None else link.state == "up")
         self._undo[name] = circuit, self._setup.testbed.change_link(circuit, change)
-        changed = ", ".join(f"{key} {value}" for key, value in asdict(change).items() if value is not None)
-        return f"{circuit}: {changed}", ""
+        changed = link.model_dump(mode="json", include=set(CHANGEABLE), exclude_none=True)
+        return f"{circuit}: " + ", ".join(f"{name} {value}" for name, value in changed.items()), ""
 
     def _control_adon(self, _name: str, what: Controller) -> tuple[str, str]:
         self._setup.control(what)

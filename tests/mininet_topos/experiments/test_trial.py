@@ -130,6 +130,7 @@ def test_change_of_a_circuit_is_undone_at_its_end():
     outcome, testbed = carry_out(f"[{FLOW}]", CUT)
     assert outcome.reason == ""
     assert testbed.changes == [("routed", LinkChange(up=False, rate=1e6)), ("routed", UNDO)]
+    assert "1000000.0 bps" in outcome.tables.events[0].about
     assert at(outcome, "cut", "ends") >= row_of(outcome, "soykb").ended
 
 
