@@ -6,8 +6,11 @@ and its diagonal says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic_core import CoreSchema, core_schema
 
 V = TypeVar("V")
 P = TypeVar("P", bound=tuple[str, str])
@@ -44,3 +47,32 @@ def pairs(field: str, names: Sequence[str], matrix: Sequence[Sequence[V | None]]
         for other, value in zip(names, row, strict=True)
         if value is not None and one != other
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """How a field with values by pair is read from a matrix and written as one; for ``Annotated``.
+
+    :param rows: the type of the matrix.
+    :param names: the field before it that holds the names.
+    :param pair: what makes a pair of two names.
+    """
+
+    rows: Any
+    names: str
+    pair: Callable[[str, str], tuple[str, str]] = lambda one, other: (one, other)
+
+    def __get_pydantic_core_schema__(self, _source: Any, handler: Any) -> CoreSchema:
+        return core_schema.with_info_after_validator_function(
+            self._read,
+            handler.generate_schema(self.rows),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda value, values: rows(getattr(value, self.names), values), is_field_serializer=True
+            ),
+        )
+
+    def _read(self, matrix: Sequence[Sequence[Any]], info: core_schema.ValidationInfo) -> dict[Any, Any]:
+        if self.names not in info.data:
+            return {}  # the names are wrong, which is a problem of its own
+        found = pairs(info.field_name or "", info.data[self.names], matrix)
+        return {self.pair(*ends): value for ends, value in found.items()}

@@ -13,8 +13,8 @@ from adon.config.types import Section
 from adon.errors import InvalidInput, Problem
 from adon.placement.model import Application, Task
 from adon.units import Duration, Size
-from measurement import matrix
-from measurement.profiling import documents
+from measurement import document, matrix
+from measurement.profiling.model import Profile
 from measurement.profiling.tasks import Tasks
 
 MOST = 2000
@@ -126,7 +126,7 @@ def load_application(path: Path) -> Application:
         return found.application({})
     file = path.parent / found.profile
     try:
-        return found.application(dict(documents.loads(file.read_bytes()).sent))
+        return found.application(dict(document.loads(Profile, file.read_bytes()).sent))
     except OSError as error:
         raise InvalidInput(Problem("profile", f"{file}: {error.strerror}", str(path))) from error
     except ValueError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 MOST_TITLE = 200
 DOCUMENT = "study"
@@ -56,34 +55,3 @@ class Study:
 def is_id(text: str) -> bool:
     """Whether this could be a study's id."""
     return _ID.fullmatch(text) is not None
-
-
-def to_json(study: Study) -> dict[str, Any]:
-    """As it is kept."""
-    return {
-        "id": study.id,
-        "kind": study.kind.value,
-        "at": study.at,
-        "title": study.title,
-        "summary": study.summary,
-        "submitted_by": study.submitted_by,
-        "submitted_at": study.submitted_at,
-        "size": study.size,
-    }
-
-
-def from_json(body: dict[str, Any]) -> Study:
-    """The inverse of :func:`to_json`.
-
-    :raises KeyError, TypeError, ValueError: for what it did not make.
-    """
-    return Study(
-        str(body["id"]),
-        StudyKind(body["kind"]),
-        float(body["at"]),
-        str(body["title"]),
-        str(body["summary"]),
-        str(body["submitted_by"]),
-        float(body["submitted_at"]),
-        int(body["size"]),
-    )

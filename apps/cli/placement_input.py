@@ -57,12 +57,13 @@ def network(instances: Path, measured: Path, *, hose: bool) -> tuple[tuple[Machi
     from adon.config.instances import load_instances
     from adon.placement.completion import assume_hoses
     from adon.placement.model import Machine
-    from measurement.snapshot.model import loads
+    from measurement.document import loads
+    from measurement.snapshot.model import Snapshot
 
     with told("--instances", whole=True):
         machines = tuple(Machine.of(one) for one in load_instances(instances).listed)
     with told("--snapshot", whole=True):
-        snapshot = loads(measured.read_bytes())
+        snapshot = loads(Snapshot, measured.read_bytes())
     return _measured(machines, snapshot), assume_hoses(snapshot) if hose else snapshot
 
 

@@ -42,7 +42,8 @@ def profile(
     between two tasks, 130 if interrupted.
     """
     from adon.config.input_files import load_tasks
-    from measurement.profiling.documents import dumps, to_json
+    from measurement.document import dumps
+    from measurement.model import to_json
 
     if bool(captures) == (listen is not None):
         raise InvalidInput.of("CAPTURE", "say from what: either captures, or --listen ADDRESS[:PORT]")

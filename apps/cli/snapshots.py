@@ -54,8 +54,8 @@ def snapshot(
     Ctrl-C keeps what there is.  Exit status: 0 if all was found, 3 if something was not, 130 if interrupted.
     """
     from adon.config.instances import load_instances
+    from measurement.document import dumps
     from measurement.model import to_json
-    from measurement.snapshot.model import dumps
     from measurement.snapshot.taking import take
     from measurement.snapshot.wanted import Taking
 

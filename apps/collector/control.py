@@ -129,8 +129,9 @@ class Control:
         return {"id": name}
 
     def _keep_study(self, payload: Mapping[str, Any]) -> Answer:
-        wanted = study.from_json(payload["study"])
-        return study.to_json(self._studies.put(wanted, str(payload[study.PACKED]), stays=True))
+        wanted = from_json(study.Study, payload["study"])
+        kept: Answer = to_json(self._studies.put(wanted, str(payload[study.PACKED]), stays=True))
+        return kept
 
     def _delete_study(self, payload: Mapping[str, Any]) -> Answer:
         name = str(payload["id"])

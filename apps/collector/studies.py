@@ -7,8 +7,9 @@ made itself goes when it is too old, as alarms do.
 from __future__ import annotations
 
 from adon.errors import InvalidInput, NotFound
-from adon.studies.model import DOCUMENT, PACKED, Study, StudyKind, is_id, short_of, to_json
+from adon.studies.model import DOCUMENT, PACKED, Study, StudyKind, is_id, short_of
 from measurement.archive import Archive
+from measurement.model import to_json
 
 MOST = 500
 """Studies of one kind that people may hand in."""

@@ -87,4 +87,4 @@ def profile(tasks: Tasks, places: Iterable[Mapping[Pair, Sum]], began: float, en
             if pair not in most or each.sent > most[pair].sent:
                 most[pair] = each
     errors = {pair: each.error for pair, each in most.items() if each.spread > 0}
-    return Profile(tasks.names, {pair: round(each.sent) for pair, each in most.items()}, began, ended, errors)
+    return Profile(began, ended, tasks.names, {pair: round(each.sent) for pair, each in most.items()}, errors)

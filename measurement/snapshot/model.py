@@ -2,22 +2,22 @@
 
 A snapshot is a document: ``measurement.model.to_json`` writes it and ``from_json`` reads it.  Values of pairs
 are matrices there (:mod:`measurement.matrix`), pairs are ``[source, destination]``, and what is not known is
-left out; docs/choreo.md explains the fields.  :func:`dumps` and :func:`loads` are for files.
+left out; docs/choreo.md explains the fields.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainSerializer
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema
 
-from measurement import document, matrix
 from measurement.health.model import Pair
-from measurement.model import STRICT, from_json, headed_schema, sparse_schema, to_json
+from measurement.matrix import Rows
+from measurement.model import STRICT, headed_schema, sparse_schema
 
 Amount = Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, strict=True)]
@@ -25,35 +25,9 @@ Word = Annotated[str, Field(max_length=500)]
 Name = Annotated[str, Field(min_length=1, max_length=63)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """How values by pair are read from a matrix and written as one, by the names of the instances.
-
-    :param rows: the type of the matrix.
-    """
-
-    rows: Any
-
-    def __get_pydantic_core_schema__(self, _source: Any, handler: Any) -> CoreSchema:
-        return core_schema.with_info_after_validator_function(
-            _read_rows,
-            handler.generate_schema(self.rows),
-            serialization=core_schema.plain_serializer_function_ser_schema(
-                lambda snapshot, values: matrix.rows(snapshot.instances, values), is_field_serializer=True
-            ),
-        )
-
-
-def _read_rows(rows: Sequence[Sequence[Any]], info: core_schema.ValidationInfo) -> dict[Pair, Any]:
-    if "instances" not in info.data:
-        return {}
-    found = matrix.pairs(info.field_name or "", info.data["instances"], rows)
-    return {Pair(*pair): value for pair, value in found.items()}
-
-
-Amounts = Annotated[Mapping[Pair, float], _Rows(tuple[tuple[Amount | None, ...], ...])]
-Counts = Annotated[Mapping[Pair, int], _Rows(tuple[tuple[Count | None, ...], ...])]
-Words = Annotated[Mapping[Pair, str], _Rows(tuple[tuple[Word | None, ...], ...])]
+Amounts = Annotated[Mapping[Pair, float], Rows(tuple[tuple[Amount | None, ...], ...], "instances", Pair)]
+Counts = Annotated[Mapping[Pair, int], Rows(tuple[tuple[Count | None, ...], ...], "instances", Pair)]
+Words = Annotated[Mapping[Pair, str], Rows(tuple[tuple[Word | None, ...], ...], "instances", Pair)]
 Rack = Annotated[frozenset[str], PlainSerializer(sorted)]
 
 
@@ -158,17 +132,3 @@ class Snapshot:
         yield from (("hoses", (one,), rate) for one, rate in self.hoses.items())
         for each in self.bottlenecks:
             yield from (("bottlenecks", (*pair,), each.rate) for pair in each.pairs)
-
-
-def dumps(snapshot: Snapshot) -> str:
-    """Return a snapshot's document as text, a row of a matrix per line."""
-    return document.written(to_json(snapshot))
-
-
-def loads(text: str | bytes) -> Snapshot:
-    """Return the snapshot of a text that anybody may have written.
-
-    :raises ValueError: if it is too large, no JSON, of another kind or version, or a field is wrong; it names
-        the fields.
-    """
-    return from_json(Snapshot, document.parsed(text))

@@ -20,7 +20,8 @@ from apps.cli.common import Commands
 from apps.cli.profiling import profile
 from apps.cli.snapshots import snapshot, staleness
 from measurement.archive.records import Record
-from measurement.profiling.documents import loads
+from measurement.document import loads
+from measurement.profiling.model import Profile
 from measurement.profiling.packets import End
 from tests.measurement.profiling.frames import datagram, ethernet, header, ip, sample
 from tests.ports import free_port
@@ -69,7 +70,7 @@ class TestProfile:
             "7 B",
         ):
             assert text in done.stdout, done.stdout
-        found = loads((tmp_path / "profile.json").read_text())
+        found = loads(Profile, (tmp_path / "profile.json").read_text())
         assert found.sent == {("map", "reduce"): 1000, ("reduce", "map"): 20}
         assert json.loads(run("profile", tasks, capture, "--json").stdout)["tasks"] == ["map", "reduce"]
 
@@ -124,7 +125,7 @@ class TestProfile:
             out, err = process.communicate(timeout=60)
         assert (process.returncode, err) == (130, ""), err
         assert "map" in out
-        assert loads(file.read_text()).sent.keys() == {("map", "reduce")}
+        assert loads(Profile, file.read_text()).sent.keys() == {("map", "reduce")}
 
     def test_nothing_between_two_tasks_is_status_3(self, tasks: Path, capture: Path) -> None:
         tasks.write_text("tasks:\n  a: [10.1.0.1]\n  b: [10.1.0.2]\n")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from adon.studies.model import Study
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.policy import Policy
 from measurement.anomaly.threshold import Threshold
@@ -17,10 +18,23 @@ from measurement.health.record import RoundRecord
 from measurement.model import Measurement, Observation, Series, from_json, to_json
 from measurement.notify.outbox import outbox_from_json, outbox_to_json
 from measurement.notify.subscription import Subscription
+from measurement.profiling.model import Profile
 from measurement.snapshot.model import Snapshot
 
 STORED = json.loads((Path(__file__).parents[1] / "data" / "stored_documents.json").read_text())
-KINDS = [Measurement, Observation, Alarm, Subscription, RoundRecord, Run, Sample, Note, Snapshot]
+KINDS = [
+    Measurement,
+    Observation,
+    Alarm,
+    Subscription,
+    RoundRecord,
+    Run,
+    Sample,
+    Note,
+    Snapshot,
+    Profile,
+    Study,
+]
 LIMITS = {Series("al2s", "mu", "osu", "throughput"): Threshold(low=4e7)}
 
 

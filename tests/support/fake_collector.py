@@ -176,9 +176,9 @@ class Collector:
                 return {"id": payload["id"]}
             case "study.put":
                 kept = Studies(archive).put(
-                    study.from_json(payload["study"]), payload[study.PACKED], stays=True
+                    from_json(study.Study, payload["study"]), payload[study.PACKED], stays=True
                 )
-                return study.to_json(kept)
+                return to_json(kept)
             case "study.delete":
                 Studies(archive).delete(payload["id"])
                 return {"id": payload["id"]}

@@ -9,12 +9,13 @@ from adon.api.base import Deleted
 from adon.api.studies import StudyBody, StudyDetail, StudyList, StudyQuery, StudyView
 from adon.errors import InvalidInput, NotFound
 from adon.studies import packing
-from adon.studies.model import DOCUMENT, PACKED, StudyKind, from_json, is_id, short_of, to_json
+from adon.studies.model import DOCUMENT, PACKED, Study, StudyKind, is_id, short_of
 from adon.studies.reading import study_of
 from apps.rest.dispatch import handles
 from apps.rest.guard import requester
 from apps.rest.paging import TimePage
 from apps.rest.services import ask_collector, services
+from measurement.model import from_json, to_json
 
 
 @handles(routes.LIST_STUDIES)
@@ -24,7 +25,7 @@ def list_studies(query: StudyQuery) -> StudyList:
     kinds = StudyKind if query.kind is None else (query.kind,)
     measurements = services().measurements
     found = [
-        from_json(one)
+        from_json(Study, one)
         for kind in kinds
         for one in measurements.documents(short_of(kind), query.since, page.until, page.limit)
     ]
@@ -43,7 +44,7 @@ def get_study(id_: str) -> StudyDetail:
             kept = measurements.document(short_of(kind), id_)
             body = None if kept is None else measurements.document(DOCUMENT, id_)
             if kept is not None and body is not None:
-                found = from_json(kept)
+                found = from_json(Study, kept)
                 document = packing.unpacked(body[PACKED])
                 return StudyDetail.of(found, document_bytes=found.size, document=document)
     raise NotFound("study", id_)
@@ -55,7 +56,7 @@ def add_study(body: StudyBody) -> StudyView:
     document = _document(body)
     made = study_of(body.kind, document, body.title, requester().name, services().clock())
     answer = ask_collector("study.put", {"study": to_json(made), PACKED: packing.packed(document)})
-    kept = from_json(answer)
+    kept = from_json(Study, answer)
     return StudyView.of(kept, document_bytes=kept.size)
 
 

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.lab import Namespace
-from measurement.profiling.documents import to_json
+from measurement.model import to_json
 from measurement.profiling.listening import bound, listen
 from measurement.profiling.tasks import Tasks
 from mininet_topos.commands import wait_until

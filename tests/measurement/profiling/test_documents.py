@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.profiling.documents import dumps, loads, to_json
+from measurement.document import dumps, loads
+from measurement.model import to_json
 from measurement.profiling.model import Profile
 from tests.support.refusals import refused
 
@@ -21,15 +22,15 @@ def profiles(draw: st.DrawFn) -> Profile:
     sent = draw(st.dictionaries(st.sampled_from(pairs), st.integers(0, 2**60)))
     errors = {pair: draw(st.floats(0, 10)) for pair in sent if draw(st.booleans())}
     began = draw(st.floats(0, 4e9))
-    return Profile(tuple(tasks), sent, began, began + draw(st.floats(0, 1e6)), errors)
+    return Profile(began, began + draw(st.floats(0, 1e6)), tuple(tasks), sent, errors)
 
 
 @given(profiles())
 def test_what_is_written_is_read(profile: Profile) -> None:
-    assert loads(dumps(profile)) == profile
+    assert loads(Profile, dumps(profile)) == profile
 
 
-WHOLE = to_json(Profile(("a", "b"), {("a", "b"): 10}, 0.0, 1.0))
+WHOLE = to_json(Profile(0.0, 1.0, ("a", "b"), {("a", "b"): 10}))
 
 
 @pytest.mark.parametrize(
@@ -50,4 +51,4 @@ WHOLE = to_json(Profile(("a", "b"), {("a", "b"): 10}, 0.0, 1.0))
 )
 def test_what_is_wrong_is_named_with_its_field(changed: dict[str, Any], field: str) -> None:
     with refused(ValueError, field):
-        loads(json.dumps({**WHOLE, **changed}))
+        loads(Profile, json.dumps({**WHOLE, **changed}))

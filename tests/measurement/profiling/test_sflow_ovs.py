@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.lab import UNSHARE
-from measurement.profiling.documents import loads
+from measurement.document import loads
 from measurement.profiling.listening import bound, listen
+from measurement.profiling.model import Profile
 from measurement.profiling.packets import End
 from measurement.profiling.tasks import Tasks
 from tests.measurement.profiling.frames import datagram, ethernet, header, ip, sample
@@ -35,7 +36,7 @@ def test_what_was_sent_is_within_the_bound_that_is_told(tmp_path: Path) -> None:
     told = json.loads(answer.read_text())
     assert (told["refused"], told["lost_datagrams"], told["lost_samples"]) == (0, 0, 0)
     assert told["agents"] == ["127.0.0.1"]
-    found = loads(json.dumps(told["profile"]))
+    found = loads(Profile, json.dumps(told["profile"]))
     for source, destination, size in TRANSFERS:
         sent, error = found.sent[source, destination], found.errors[source, destination]
         assert error < 0.2

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from measurement.document import dumps, loads
 from measurement.health.model import Pair
 from measurement.model import from_json, to_json
-from measurement.snapshot.model import Bottleneck, Snapshot, dumps, loads
+from measurement.snapshot.model import Bottleneck, Snapshot
 from tests.measurement.snapshot.snapshots import snapshots
 from tests.support.refusals import refused
 
@@ -32,7 +33,7 @@ WHOLE = Snapshot(
 
 @given(snapshots())
 def test_what_is_written_is_read(snapshot: Snapshot) -> None:
-    assert loads(dumps(snapshot)) == snapshot
+    assert loads(Snapshot, dumps(snapshot)) == snapshot
     assert from_json(Snapshot, to_json(snapshot)) == snapshot
 
 
@@ -82,7 +83,7 @@ def test_what_every_snapshot_has_cannot_be_missing(field: str) -> None:
 )
 def test_what_is_no_document_is_refused(text: str) -> None:
     with refused(ValueError, "document"):
-        loads(text)
+        loads(Snapshot, text)
 
 
 def test_a_row_has_a_line() -> None:

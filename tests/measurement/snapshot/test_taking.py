@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from measurement.document import dumps, loads
 from measurement.health.model import Pair
 from measurement.snapshot.concurrent import plan
 from measurement.snapshot.crossing import sample
-from measurement.snapshot.model import dumps, loads
+from measurement.snapshot.model import Snapshot
 from measurement.snapshot.racks import tree
 from measurement.snapshot.taking import take
 from measurement.snapshot.wanted import Taken, Taking
@@ -51,7 +52,7 @@ def test_everything_is_found_that_is_there() -> None:
     assert result.constant == {*AT}
     assert {*found.how.values()} == {"train", "transfer"}
     assert sorted(agents.closed) == sorted(AT)
-    assert loads(dumps(found)) == found
+    assert loads(Snapshot, dumps(found)) == found
 
 
 def test_trains_do_not_meet() -> None:
@@ -169,7 +170,7 @@ def test_others_traffic_is_looked_for_where_it_is_wanted() -> None:
     assert {*found.crossing.values()} == {0.0, found.crossing[crowded]}
     assert {*result.uncrossed} == {windowed}
     assert found.whole, "its rate is known all the same"
-    assert loads(dumps(found)) == found
+    assert loads(Snapshot, dumps(found)) == found
 
 
 def test_what_was_not_asked_for_is_not_looked_for() -> None:
