@@ -1,15 +1,14 @@
 """Rate, delay, loss and queue of one direction of a link, and the lines for ``tc -batch`` that set them.
 
-What leaves by an interface is lost or delayed first (netem), then queued and sent at the rate (HTB with one
+An interface first loses or delays a packet (netem), then queues it and sends it at the rate (HTB with one
 class, and a tail-drop queue in it)::
 
     1: netem (delay, loss) -- 2: htb (rate) -- 3: pfifo (queue)      without netem: 2: htb -- 3: pfifo
 
-The other way round, with netem in HTB's class, its one limit would hold both the frames that wait and those
-that are under way, and of these a burst brings more than rate times delay: frames would be lost that a real
-queue takes.  A delay that is the same for all does not change what a queue sees, so that it comes first makes
-no other difference.  netem is there wherever the kernel has it, even without a delay, so that a link can get
-one while it runs and loses nothing by that.
+With netem inside HTB's class, one limit would hold the frames that wait and the frames on the way.  A burst
+brings more of the latter than rate times delay, so frames would be lost that a real queue accepts.  A
+constant delay before the queue does not change the queue.  If the kernel has netem, an interface has it even
+without a delay: the link can then get a delay while it runs, and loses no frame.
 
 Sources: tc-htb(8), tc-netem(8), tc-pfifo(8).
 """
@@ -20,8 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 MIN_RATE, MAX_RATE = 100_000.0, 1e9
-"""Bits/s that a shaped link may have.  Below, one full frame takes more than 0.12 s; above, the userspace
-datapath and two cores are the bottleneck and not the link."""
+"""Bits/s of a shaped link.  Below, one full frame takes more than 0.12 s; above, the userspace datapath on
+two cores is the bottleneck."""
 
 MAX_BUCKET = 1e9
 MAX_DELAY = 1.0
@@ -37,11 +36,11 @@ BURST_FRAMES = 4
 """Frames that HTB may send at once, so that the rate holds over a millisecond."""
 
 BURST_TIME = 0.001
-"""Seconds at the rate that HTB may send at once, where that is more: a kernel's timer that is late by so much
-costs nothing."""
+"""Seconds at the rate that HTB may send at once, if that is more than the frames: the delay of a kernel timer
+that costs no throughput."""
 
 UNDER_WAY = 100_000
-"""Frames that netem may hold: a second of full ones at 1 Gbit/s.  The queue, not the delay, loses frames."""
+"""Frames that netem may hold: one second of full frames at 1 Gbit/s, so that only the queue loses frames."""
 
 TRY_NETEM = ("qdisc add dev lo root netem delay 1ms", "qdisc del dev lo root")
 """Lines for ``tc -batch`` that fail where the kernel has no netem; for a network namespace of the testbed."""
@@ -49,7 +48,7 @@ TRY_NETEM = ("qdisc add dev lo root netem delay 1ms", "qdisc del dev lo root")
 
 @dataclass(frozen=True)
 class LinkShape:
-    """What may leave by an interface.
+    """Limits of the packets that leave by an interface.
 
     :param rate: bits/s on the wire, with Ethernet headers, as Linux ``tc`` counts.
     :param queue: frames that may wait at the bottleneck (tail drop).
@@ -93,7 +92,7 @@ def tc_lines(interface: str, shape: LinkShape, *, netem: bool, change: bool = Fa
     parent = "root" if change or not netem else "parent 1:1"
     peak = shape.peak or shape.rate
     burst, peak_burst = (max(BURST_FRAMES * MTU, round(BURST_TIME * rate / 8)) for rate in (shape.rate, peak))
-    # With one class the quantum decides nothing; without one the kernel complains of its own guess.
+    # With one class the quantum has no effect; without a quantum the kernel logs a warning.
     quantum = MTU + ETHERNET_HEADER
     bursts = f"burst {max(burst, round(shape.bucket))} cburst {peak_burst}"
     htb = f"htb rate {round(shape.rate)}bit ceil {round(peak)}bit {bursts} quantum {quantum}"

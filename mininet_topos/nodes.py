@@ -1,11 +1,10 @@
-"""Node and link classes of the test networks: what Mininet's own classes lack.
+"""Node and link classes of the test networks, in addition to the classes of Mininet.
 
 ``mn`` imports this module with the system's Python, so it uses the standard library and Mininet only.
 
-Congestion control is reno in every host: streams that share a path share it evenly after seconds, which is
-what the paper's figures show, and every kernel lets a network namespace choose it.  TCP remembers nothing
-from one connection to the next (``tcp_no_metrics_save``), so that a measurement does not depend on the one
-before.
+Congestion control is reno in every host.  Every kernel lets a network namespace choose reno, and streams on
+one path get equal rates within seconds, as in the figures of the paper.  TCP keeps no metrics between
+connections (``tcp_no_metrics_save``), so a measurement does not depend on the one before.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from mininet_topos.link_shape import TRY_NETEM, LinkShape, tc_lines
 
 KERNEL_DATAPATH = Path("/sys/module/openvswitch")
 COMMAND_TIMEOUT = 60
-"""Seconds that ``ovs-vsctl`` may take: a transaction that makes a hundred switches takes some."""
+"""Timeout of ``ovs-vsctl`` in seconds; one transaction adds a hundred switches."""
 AT_ONCE = 16
-"""Switches that get their rules at once; each ``ovs-ofctl`` waits for several turns of one thread."""
+"""Number of ``ovs-ofctl`` processes at a time; each waits for the one thread of ovs-vswitchd."""
 
 HOST_SETTINGS = (
     "net.ipv6.conf.all.disable_ipv6=1",
@@ -65,7 +64,7 @@ class Machine(Node):  # type: ignore[misc]
         :raises RuntimeError: if ``ip`` refuses one.
         """
         result = super().config(**params)
-        # A userspace datapath passes frames on as it gets them: with offload, without checksums.
+        # With offload, a userspace datapath would forward frames without checksums.
         self.cmd("for i in", *self.intfNames(), "; do ethtool -K $i tx off; done")
         aliases = ((port, address) for port in self.intfList() for address in port.params.get("aliases", ()))
         run_batch(self, "ip", [f"address add {address} dev {port.name}" for port, address in aliases])
@@ -90,8 +89,8 @@ class Router(Machine):
 class Line(Machine):
     """A long-haul layer-2 circuit: a bridge of two interfaces, where the bottleneck is.
 
-    It is no port of a switch: Open vSwitch's userspace datapath sends all frames through one socket, so a
-    queue at one port, once as long as the socket's buffer (some 90 frames), loses frames at all others.
+    The userspace datapath of Open vSwitch sends all frames through one socket.  A queue at one port that is
+    longer than the buffer of the socket (about 90 frames) would lose frames at all other ports.
     """
 
     def config(self, **params: Any):  # type: ignore[no-untyped-def]
@@ -104,7 +103,7 @@ class Line(Machine):
 
 
 class CampusSwitch(OVSSwitch):  # type: ignore[misc]
-    """An OpenFlow 1.3 switch that forwards as its owner's rules say; not controlled.
+    """An OpenFlow 1.3 switch with static rules and without a controller.
 
     :param rules: ``ovs-ofctl`` flow text, with ports by name.
     """
@@ -113,7 +112,7 @@ class CampusSwitch(OVSSwitch):  # type: ignore[misc]
 
     def __init__(self, name: str, rules: Sequence[str] = (), **params: Any) -> None:
         datapath = "kernel" if KERNEL_DATAPATH.exists() else "user"
-        # `mn` passes a port to listen on, which nothing here needs.
+        # `mn` passes a listenPort, which no switch here needs.
         own = {"datapath": datapath, "protocols": "OpenFlow13", "failMode": "secure", "listenPort": None}
         super().__init__(name, **{**params, **own})
         self.rules = tuple(rules)

@@ -127,7 +127,7 @@ class Campus:
 
     @property
     def gateway_mac(self) -> str:
-        """MAC address of the router that its hosts use."""
+        """MAC address of the gateway of the hosts."""
         return self.mac(1)
 
     def address(self, host: int) -> str:
@@ -143,13 +143,14 @@ class Campus:
 class Circuit:
     """A link between two nodes; both directions have the same attributes.
 
-    :param interfaces: per node its interface on it, in the order of declaration.
+    :param interfaces: interface of each node, in the order of declaration.
     :param campus: the campus whose switches and hosts it joins; None outside campuses.
     :param layer: 3 between routers, else 2.
-    :param rate: bits/s on the wire as built; None for whatever the machine can do.
-    :param goodput: bits/s of data in a TCP stream that has it for itself; None without a rate.
-    :param shaped: the two interfaces with the shape: packets to the second node leave by the first one,
-        packets to the first node by the second one.  Empty without a rate.
+    :param rate: bits/s on the wire as built; None: as fast as the machine.
+    :param goodput: bits/s of data in a TCP stream that is alone on the circuit; None without a rate.
+    :param queue: frames that may wait in each direction.
+    :param shaped: names of the two interfaces with the shape: packets to the second node leave by the first
+        interface, packets to the first node by the second.  Empty without a rate.
     """
 
     name: str
@@ -165,18 +166,18 @@ class Circuit:
 
     @property
     def ends(self) -> tuple[str, str]:
-        """Its two nodes."""
+        """The two nodes."""
         one, other = self.interfaces
         return one, other
 
     @property
     def shape(self) -> LinkShape | None:
-        """What each direction takes; None without a rate."""
+        """Rate, delay, loss and queue of each direction; None without a rate."""
         return None if self.rate is None else LinkShape(self.rate, self.queue, self.delay, self.loss)
 
     @property
     def line(self) -> bool:
-        """Whether it is a node of its own, since a switch's port cannot be shaped."""
+        """Whether the circuit is a node of its own, because the port of a switch cannot be shaped."""
         return self.layer == 2 and self.rate is not None
 
     def beyond(self, node: str) -> str:
@@ -189,16 +190,16 @@ class Circuit:
 class TransitPath:
     """A transit path between two campuses.
 
-    :param campuses: where it begins and ends.
-    :param nodes: from the first campus's edge (layer 2) or router (layer 3) to the other's.
-    :param circuits: between them.
-    :param capacity: bits/s on the wire of its narrowest circuit.
-    :param goodput: bits/s of data that one TCP stream gets of that alone, with full frames.
-    :param delay: one way, the sum of its circuits.
-    :param loss: share of packets lost on one way.
-    :param addresses: per campus the address that is measured on this path; empty where nothing measures it.
+    :param campuses: its two ends.
+    :param nodes: from the edge (layer 2) or router (layer 3) of the first campus to that of the other.
+    :param circuits: names of the circuits between the nodes.
+    :param capacity: bits/s on the wire of the narrowest circuit.
+    :param goodput: bits/s of data in one TCP stream of full frames that is alone on the path.
+    :param delay: seconds one way, the sum of the circuits.
+    :param loss: share of packets lost one way.
+    :param addresses: per campus the address that is measured on this path; empty if it is not measured.
     :param edge_ports: per campus the interface of its edge that leads to the path.
-    :param next_hop_macs: per campus that of the router behind the port; empty on layer 2.
+    :param next_hop_macs: per campus the MAC address of the router behind that interface; empty on layer 2.
     """
 
     name: str
@@ -270,17 +271,18 @@ class CampusTopo(Topo):  # type: ignore[misc]
     ) -> None:
         """Declare a campus.
 
-        :param dtns: its DTNs, with the campus switch of each that is not attached to the edge; ``NAME-dtn``.
-        :param routers: the hosts' gateway first; ``NAME-rtr``.
-        :param switches: further ones, to be joined to the edge by circuits.
-        :param tree: ``(1, 3, 5)`` is one switch ``NAME-1`` below the edge, three below that (``NAME-11`` to
-            ``NAME-13``) and five below each of these.
+        :param dtns: DTNs, with the campus switch of each that is not attached to the edge; ``NAME-dtn``.
+        :param routers: routers, the gateway of the hosts first; ``NAME-rtr``.
+        :param switches: campus switches, which circuits join to the edge.
+        :param tree: ``(1, 3, 5)`` is one switch ``NAME-1`` below the edge, three switches below that
+            (``NAME-11`` to ``NAME-13``) and five below each of these.
         :param edge: the switch that ADON controls; ``NAME-edge``.
         """
         edge = edge or f"{name}-edge"
         routers = (f"{name}-rtr",) if routers is None else routers
         hosts = [f"{name}-dtn"] if dtns is None else dtns
         attached = dict(hosts) if isinstance(hosts, Mapping) else dict.fromkeys(hosts)
+        require(attached, f"campuses.{name}.dtns: is empty; expected at least one, such as {name}-dtn")
         branches = dict(_branches(tree, f"{name}-", edge))
         self._branches |= branches
         number, below = len(self.campuses) + 1, (*switches, *branches)
@@ -323,16 +325,16 @@ class CampusTopo(Topo):  # type: ignore[misc]
     ) -> None:
         """Declare a circuit between two nodes.
 
-        Without a goodput or rate it is as fast as the machine.  One reno stream fills a circuit of tens of
-        Mbit/s with the default queue.  Two such queues that are full at once stay below what one socket of
-        the userspace datapath holds.
+        Without a goodput or rate the circuit is as fast as the machine.  With the default queue, one reno
+        stream fills a circuit of tens of Mbit/s, and two full queues fit into the one socket of the userspace
+        datapath.
 
         :param goodput: Mbit/s of data in one TCP stream of full frames, at full scale.
         :param rate: instead: Mbit/s on the wire, with Ethernet headers, at full scale.
         :param delay: seconds, one way.
         :param loss: share of packets lost at random.
         :param queue: frames that may wait.
-        :param port_names: what the two interfaces are called after their nodes' names.
+        :param port_names: ends of the names of the two interfaces, after the names of their nodes.
         """
         where = f"circuits.{name}"
         self._take("a circuit", name)

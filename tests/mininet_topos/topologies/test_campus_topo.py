@@ -62,6 +62,7 @@ REFUSED = [
     ("circuits.spare", pair(more=circuit("spare", "one-edge", "tr2"))),
     ("circuits.one-tr", pair(overlay=())),
     # Campuses.
+    ("campuses.one.dtns", pair(one={"dtns": []})),
     ("campuses.one.dtns.d1", pair(one={"dtns": {"d1": "tr1"}})),
     ("campuses.one", pair(one={"switches": ["o-lab"]})),
     ("circuits.l3", pair(one={"switches": ["o-a", "o-b"]}, more=loop)),
