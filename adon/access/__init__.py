@@ -1,1 +1,1 @@
-"""Who may do what: identities, and the one function that checks every request."""
+"""Access control: identities, roles, tokens, permissions and the audit log."""

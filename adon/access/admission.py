@@ -1,13 +1,13 @@
-"""Admission: from what a party asserts to roles and groups, by ``access.rules`` of the configuration.
+"""Admission: roles and groups of an asserted identity, by ``access.rules`` of the configuration.
 
-Every rule whose condition holds gives its roles and groups; they add up.  A user without a role gets the
+Every rule whose condition holds adds its roles and groups.  A user without a role gets the
 default roles, or is refused.  All keys of a condition must hold; one of several values of a key suffices:
 
-- ``entitlement``: equal, or with this beginning (``urn:mace:example.edu:*``);
+- ``entitlement``: equal, or a prefix (``urn:mace:example.edu:*``);
 - ``group``: an AARC-G069 value is compared by its meaning with entitlements and groups; another text is the
-  name of a group, or its beginning;
+  name of a group, or its prefix;
 - ``affiliation``: in the scopes that the party may assert;
-- ``issuer``, ``home``: equal; ``name``: the user's name here.
+- ``issuer``, ``home``: equal; ``name``: the user's name in ADON.
 
 AARC-G069 writes groups as ``urn:geant:example.edu:group:soybean:lab:role=manager#idp.example.edu``.  After
 the namespace and ``:group:`` come the group, its subgroups from the outermost inwards, at most one role in
@@ -43,8 +43,8 @@ class Group:
     """A membership.
 
     :param path: the group, then its subgroups inwards; never empty.
-    :param role: what somebody is in the innermost; None for just a member.
-    :param authority: who says so; None if that is left open.
+    :param role: the role in the innermost group; None for a plain member.
+    :param authority: the authority of the statement; None for any.
     """
 
     namespace: str
@@ -53,7 +53,7 @@ class Group:
     authority: str | None = None
 
     def fulfils(self, asked: Group) -> bool:
-        """Whether who has this membership is what ``asked`` describes."""
+        """Return whether this membership implies the membership ``asked``."""
         if self.namespace != asked.namespace or asked.authority not in (None, self.authority):
             return False
         if asked.role is not None:
@@ -62,7 +62,7 @@ class Group:
 
 
 def parse_group(text: str) -> Group | None:
-    """The membership that a value states; None for a value of another form."""
+    """Return the membership in a value; None for a value of another form."""
     found = _VALUE.fullmatch(text)
     if found is None or not _ENCODED.fullmatch(text.partition("#")[0]):
         return None
@@ -90,7 +90,7 @@ def _plain(part: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """Somebody who may come in.
+    """An admitted user.
 
     :param rules: the positions of the rules that held, counted from 0; none for the default roles.
     """
@@ -108,11 +108,11 @@ def admit(
     default_roles: Collection[Role] = (),
     parties: Collection[str] = frozenset(),
 ) -> Admitted:
-    """Who somebody is here.
+    """Return the name, roles and groups of an asserted identity.
 
     :param may_assert: domains that the party speaks for; ``*`` for all.
     :param parties: the issuers of all parties that are configured.
-    :raises Forbidden: if the name is not the party's to assert, or no role comes of it.
+    :raises Forbidden: if the party may not assert the name, or no rule gives a role.
     """
     named = user_name(assertion, may_assert, parties)
     allowed = replace(assertion, affiliations=own_affiliations(assertion, may_assert))
@@ -123,23 +123,23 @@ def admit(
             f"{named.name} is known now, but no rule gives a role here; "
             "ask who runs this network, and tell them this name"
         )
-    groups = frozenset(group for number in held for group in _given(rules[number], allowed))
+    groups = frozenset(group for number in held for group in _collect_groups(rules[number], allowed))
     return Admitted(named, roles, groups, held)
 
 
 def _holds(when: Condition, name: str, assertion: Assertion) -> bool:
-    """Whether a user and an assertion have all that a condition names."""
+    """Return whether a user and an assertion meet all keys of a condition."""
     return (
         _any(when.issuer, {assertion.issuer}, eq)
         and _any(when.home, () if assertion.home is None else (assertion.home,), eq)
         and _any(when.name, {name}, _begins)
         and _any(when.entitlement, assertion.entitlements, _begins)
-        and _any(when.affiliation, assertion.affiliations, _affiliated)
+        and _any(when.affiliation, assertion.affiliations, _matches_affiliation)
         and (not when.group or bool(_members(when.group, assertion)))
     )
 
 
-def _given(rule: AccessRule, assertion: Assertion) -> frozenset[str]:
+def _collect_groups(rule: AccessRule, assertion: Assertion) -> frozenset[str]:
     kept = _members(rule.when.group, assertion) if rule.keep_groups else frozenset()
     return frozenset(rule.groups) | kept
 
@@ -165,6 +165,6 @@ def _begins(pattern: str, value: str) -> bool:
     return value.startswith(pattern[:-1]) if pattern.endswith("*") else value == pattern
 
 
-def _affiliated(pattern: str, value: str) -> bool:
+def _matches_affiliation(pattern: str, value: str) -> bool:
     asked, held = pattern.split("@"), value.split("@")
     return all(one in ("*", other) for one, other in zip(asked, held, strict=True))

@@ -1,8 +1,8 @@
-"""What a party asserts about somebody who signed in there, read from its form into one value.
+"""Assertions of an identity provider about a user, parsed into one value.
 
-OpenID Connect providers send claims, SAML identity providers attributes; the same facts have several names,
-and come as a list or as one text.  Nothing is decided here: whether the party may say so is asked in
-:mod:`adon.access.user_names`, what follows from it in :mod:`adon.access.admission`.  Pure.
+OpenID Connect providers send claims, SAML identity providers attributes.  The same fact has several names,
+and is a list or one text.  :mod:`adon.access.user_names` checks whether the party may assert a name, and
+:mod:`adon.access.admission` derives roles and groups.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 MOST_VALUES, LONGEST = 1000, 1000
-"""Of one attribute, and characters of one value; what is beyond is not read."""
+"""Maximum values of one attribute, and characters of one value; the rest is ignored."""
 
 PRINCIPAL = ("eduperson_principal_name", "eduPersonPrincipalName", "eppn")
 ENTITLEMENTS = (
@@ -34,13 +34,13 @@ _SEPARATOR = re.compile(r"(?<!\\);")
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """What one party says.
+    """Assertion of one party.
 
     :param issuer: the party: an OpenID issuer, or a SAML entity ID.
-    :param subject: what it calls the person, for ever; empty if it does not say.
+    :param subject: its permanent identifier of the user; empty if absent.
     :param principal: eduPersonPrincipalName.
-    :param home: the institution that a hub got it from.
-    :param display: how the person likes to be called; for eyes only.
+    :param home: the home institution that a hub names.
+    :param display: the preferred name, for display only.
     """
 
     issuer: str
@@ -54,9 +54,9 @@ class Assertion:
 
 
 def from_claims(claims: Mapping[str, object]) -> Assertion:
-    """The assertion in the claims of a verified ID token, with those of userinfo.
+    """Return the assertion from the claims of a verified ID token and of userinfo.
 
-    A claim of another type than it should have counts as absent.
+    A claim of the wrong type counts as absent.
     """
     return Assertion(
         _text(claims, ("iss",)) or "",
@@ -70,18 +70,18 @@ def from_claims(claims: Mapping[str, object]) -> Assertion:
     )
 
 
-def lacking(claims: Mapping[str, object]) -> bool:
-    """Whether an ID token leaves out something that userinfo may tell."""
+def is_incomplete(claims: Mapping[str, object]) -> bool:
+    """Return whether an ID token lacks claims that userinfo may have."""
     return not all(
         any(name in claims for name in names) for names in (PRINCIPAL, ENTITLEMENTS, AFFILIATIONS, GROUPS)
     )
 
 
 def from_attributes(attributes: Mapping[str, str]) -> Assertion:
-    """The assertion in what mod_shib passes on: several values of one attribute are separated by ``;``.
+    """Return the assertion from the attributes of mod_shib: ``;`` separates values of one attribute.
 
     :param attributes: ``issuer``, ``principal``, ``subject`` (subject-id), ``persistent``, ``entitlement``,
-        ``affiliation``, ``groups``, ``name``; empty is absent.
+        ``affiliation``, ``groups``, ``name``; an empty value counts as absent.
     """
     issuer = attributes.get("issuer", "")
     return Assertion(

@@ -1,7 +1,7 @@
-"""The audit log: the values of a line, the chain of digests, bounded refusals, and the log as a file.
+"""Audit log: the values of a line, the chain of digests, bounded refusals, and the export.
 
-The digest of a line is SHA-256 over the digest of the line before and all of its own values: a line that is
-changed, removed or inserted does not fit any more (:func:`verify`).  A writer of the database could compute
+The digest of a line is SHA-256 over the digest of the previous line and all of its own values: a changed,
+removed or inserted line breaks the chain (:func:`verify`).  A writer of the database could compute
 the whole chain again; a digest that is kept elsewhere (``expected``) protects against that.
 """
 
@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import Any
 
 LONGEST = 300
-"""Characters of a text that are kept."""
+"""Maximum characters of a stored text."""
 FIRST = ""
 """The digest before the first line."""
 
@@ -36,13 +36,13 @@ class Entry:
     """A request that was carried out, refused or failed.
 
     :param at: time in seconds since the epoch; of several requests the last.
-    :param actor: the proven name; empty if there was none.
-    :param via: how it was proven, with the id of the token or session.
-    :param address: where the request came from.
-    :param action: of :class:`adon.access.policy.Action`, or another name for what has none there.
-    :param object: the address of what the request was about.
+    :param actor: the proven name; empty without one.
+    :param via: the method of proof, with the id of the token or session.
+    :param address: the address of the client.
+    :param action: of :class:`adon.access.policy.Action`, or another name for other requests.
+    :param object: the path of the requested object.
     :param status: the HTTP status of the answer; 0 without an answer.
-    :param detail: the reason of a refusal or failure, or what was changed.
+    :param detail: the reason of a refusal or failure, or the change.
     :param times: the number of requests that the entry counts.
     """
 
@@ -58,10 +58,10 @@ class Entry:
     detail: str = ""
     times: int = 1
 
-    def cleaned(self) -> Entry:
-        """Return the entry as it is kept: texts bounded, on one line, without invisible characters.
+    def sanitise(self) -> Entry:
+        """Return the entry for storage: texts bounded, on one line, without invisible characters.
 
-        The time is to the millisecond, as in the API, so that readers there can compute digests.
+        The time has millisecond resolution, as in the API, so that API clients can compute digests.
         """
         texts = {name: clean(getattr(self, name), most) for name, most in _LENGTHS.items()}
         return replace(self, at=round(self.at, 3), **texts)  # type: ignore[arg-type]
@@ -72,7 +72,7 @@ _LENGTHS |= {"actor": 200, "action": 64, "method": 16}
 _FIELDS = tuple(one.name for one in fields(Entry))
 _values = attrgetter(*("outcome.value" if name == "outcome" else name for name in _FIELDS))
 COLUMNS = ("number", *_FIELDS, "digest")
-"""The names of a line's values in order, as they are kept and exported; ``at`` in seconds since the epoch."""
+"""Names of a line's values in order, as stored and exported; ``at`` in seconds since the epoch."""
 Values = Sequence[Any]
 
 
@@ -96,7 +96,7 @@ class Line:
 
     @property
     def values(self) -> Values:
-        """As :data:`COLUMNS` says."""
+        """Values in the order of :data:`COLUMNS`."""
         return (self.number, *_values(self.entry), self.digest)
 
 
@@ -106,7 +106,7 @@ class Verified:
 
     :param lines: the number of good lines, from the first one.
     :param head: the digest of the last of them.
-    :param problem: what is wrong with the next line; None if the log is complete.
+    :param problem: the problem of the next line; None if the log is complete.
     """
 
     lines: int
@@ -115,7 +115,7 @@ class Verified:
 
 
 def clean(text: str, most: int = LONGEST) -> str:
-    """Return a text with its invisible characters written out, and cut."""
+    """Return a text with its invisible characters escaped, truncated to a length."""
     shown = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text[: most + 1])
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
@@ -128,8 +128,8 @@ def _digest(previous: str, values: Iterable[Any]) -> str:
     return hashlib.sha256(_encoded([previous, *values]).encode()).hexdigest()
 
 
-def chained(previous: Line | None, entries: Iterable[Entry]) -> list[Line]:
-    """Return entries as the lines that follow a line; None for the first ones."""
+def chain_entries(previous: Line | None, entries: Iterable[Entry]) -> list[Line]:
+    """Return entries as the lines after a line; None for the start of the log."""
     number, digest = (0, FIRST) if previous is None else (previous.number, previous.digest)
     lines = []
     for entry in entries:
@@ -145,8 +145,8 @@ def verify(
     """Check whether a log is complete and unchanged.
 
     :param lines: the values of all lines in order; there may be millions, so no objects are made of them.
-    :param head: number and digest of the last line, as the database keeps them separately; None if missing.
-    :param expected: digests by number that were kept elsewhere.
+    :param head: number and digest of the last line, as the database stores them separately; None if missing.
+    :param expected: digests by number from an external copy.
     """
     number, digest = 0, FIRST
     wanted = dict(expected or {})
@@ -169,10 +169,10 @@ def verify(
 
 @dataclass(slots=True)
 class Flood:
-    """Counts repeated entries: the first is written at once, the others as one entry per window.
+    """Counter of repeated entries: the first is written at once, the others as one entry per window.
 
-    Different entries are bounded, too: above a number of kinds of one address, or of all addresses, further
-    kinds are counted together.
+    The number of different entries is bounded, too: above a number of kinds of one address, or of all
+    addresses, further kinds are counted together.
 
     :param window: seconds.
     """
@@ -232,10 +232,10 @@ def csv_rows(lines: Iterable[Values]) -> Iterator[str]:
     write = csv.writer(_Echo()).writerow
     yield write(COLUMNS)
     for number, at, *rest in lines:
-        cells = [defused(cell) if isinstance(cell, str) else cell for cell in rest]
+        cells = [escape_formula(cell) if isinstance(cell, str) else cell for cell in rest]
         yield write((number, datetime.fromtimestamp(at, UTC).isoformat(), *cells))
 
 
-def defused(cell: str) -> str:
-    """Return a cell that a spreadsheet reads as text: an apostrophe precedes what begins like a formula."""
+def escape_formula(cell: str) -> str:
+    """Return a cell that a spreadsheet reads as text: an apostrophe precedes a formula."""
     return "'" + cell if cell.startswith(_FORMULA) else cell

@@ -1,10 +1,10 @@
-"""Who asks: actors, and the tokens that prove it.
+"""Actors, and the tokens that prove their identity.
 
-A token is ``adon_`` and 256 random bits; what is kept of it is its SHA-256 (no salt and no slow hash:
-there is nothing to guess in 256 bits).  Other ways to prove an identity (OIDC, Shibboleth) will yield
-the same :class:`Actor` with another ``via``; nothing behind this module asks how somebody logged in.
+A token is ``adon_`` and 256 random bits.  ADON stores its SHA-256 (without salt or slow hash: 256 bits cannot
+be guessed).  Other proofs of identity (OIDC, Shibboleth) yield the same :class:`Actor` with another ``via``;
+no other module depends on the method of the sign-in.
 
-No clock here: ``now`` is an argument, in seconds since the epoch.
+The module reads no clock: ``now`` is an argument, in seconds since the epoch.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from typing import Any
 from adon.errors import InvalidInput, NotAuthenticated
 
 PREFIX = "adon_"
-"""What every token begins with, so that a leaked one is recognised in a log or a repository."""
+"""Prefix of every token, by which scanners recognise a leaked token in a log or a repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Somebody who asks for something.
+    """The requester of an action.
 
-    :param roles: the roles' names; one that this version does not know grants nothing.
-    :param groups: what an identity provider says the actor belongs to (AARC-G069 values).
-    :param via: how the identity was proven.
-    :param scope: the actions that the proof is good for; None for all that the roles allow.
-    :param proof: the id of the token or session; it proves nothing and may be logged.
-    :param until: when the token expires that proves it; None for never, or no token.
+    :param roles: names of roles; unknown roles grant nothing.
+    :param groups: groups that an identity provider asserted (AARC-G069 values).
+    :param via: the method of proof.
+    :param scope: the actions that the proof allows; None for all that the roles allow.
+    :param proof: the id of the token or session; not secret, may be logged.
+    :param until: expiry of the token; None for never, or no token.
     """
 
     name: str
@@ -44,15 +44,15 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is kept of a token; times in seconds since the epoch, None for never.
+    """Stored values of a token; times in seconds since the epoch, None for never.
 
-    :param id: a short name to list and revoke it by; it proves nothing.
-    :param owner: the name of the user that it speaks for.
+    :param id: a short name to list and revoke the token; not secret.
+    :param owner: the name of its user.
     :param digest: SHA-256 of the token, in hexadecimal.
-    :param label: what its owner calls it.
-    :param scope: what it is good for (:mod:`adon.access.scopes`).
-    :param roles: the roles that it is limited to; None for all that its owner has.
-    :param used: when it was last used, to the minute.
+    :param label: a text of its owner.
+    :param scope: the allowed actions (:mod:`adon.access.scopes`).
+    :param roles: the roles that it is limited to; None for all roles of its owner.
+    :param used: time of the last use, to the minute.
     """
 
     id: str
@@ -67,11 +67,11 @@ class Token:
     used: float | None = None
 
     def revoke(self, now: float) -> Token:
-        """The token after it was revoked; the first time counts."""
+        """Return the revoked token; the first revocation counts."""
         return self if self.revoked is not None else replace(self, revoked=now)
 
     def check(self, now: float) -> None:
-        """Nothing, if the token is good now.
+        """Check that the token is valid now.
 
         :raises NotAuthenticated: if it is revoked or expired.
         """
@@ -98,10 +98,10 @@ def create_token(
     scope: Iterable[str] = ("all",),
     roles: Iterable[str] | None = None,
 ) -> tuple[str, Token]:
-    """A new token: the text to hand over, once, and what to keep.
+    """Create a token: return its secret text, which is shown once, and the values to store.
 
     :param lifetime: seconds until it expires; None for never.
-    :raises InvalidInput: for an owner without name, or a lifetime that is over at once.
+    :raises InvalidInput: for an owner without name, or a lifetime that is not above zero.
     """
     if not owner.strip():
         raise InvalidInput.of("owner", "has no name")
@@ -122,10 +122,10 @@ def create_token(
 
 
 def digest_of(text: str) -> str:
-    """What is kept of a token or cookie, and looked up by.
+    """Return the digest by which a token or cookie is stored and found.
 
-    To look up by the digest tells nothing by the time it takes: who does not know the text cannot choose
-    where its digest lies.
+    A search by digest leaks nothing through its duration: a client that does not know the text cannot choose
+    its digest.
     """
-    # A header can carry bytes that are no text; they are simply not a token of ours.
+    # A header can carry bytes that are no text; they match no token.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 
 
 class Scope(StrEnum):
-    """On which objects a role may do it."""
+    """Objects on which a role may do an action."""
 
     ANY = "any"
     OWN = "own"
@@ -57,7 +57,7 @@ _OWN_OR_AUDITORS = _grant(_AUDITORS, Role)
 
 
 class Action(StrEnum):
-    """Everything that a request can ask for, with the roles that may do it.
+    """Actions of requests, with the roles that may do them.
 
     :ivar grant: on which objects each role may do it; a missing role may not.
     """
@@ -121,25 +121,25 @@ class Action(StrEnum):
 
 
 ANONYMOUS: frozenset[Action] = frozenset({Action.HEALTH_READ, Action.PSCONFIG_READ})
-"""What nobody needs an identity for."""
+"""Actions that need no identity."""
 
 
 class Owned(NamedTuple):
     """An object of a user.
 
-    :param owner: the name of the user; None if nobody owns the object, or nobody is known to.
+    :param owner: the name of the user; None without a known owner.
     """
 
     owner: str | None
 
 
 Subject = Owned | Series | None
-"""What a request is about: an object of a user, a series of measurements, or what belongs to nobody."""
+"""Subject of a request: an object of a user, a series of measurements, or None for shared objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """The answer, and why."""
+    """A decision and its reason."""
 
     allowed: bool
     reason: str
@@ -147,7 +147,7 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What decides every request.
+    """Access policy for every request.
 
     :param grants: ``policy.measurement_access`` of the configuration.
     """
@@ -160,9 +160,9 @@ class Policy:
         return [grant for grant in self.grants if kind == "measurement" and grant.may == deed]
 
     def decide(self, actor: Actor | None, action: Action, subject: Subject = None) -> Permission:
-        """Whether an actor may do this to the subject.
+        """Decide whether an actor may do an action on a subject.
 
-        Where grants decide, and no series is named: whether the actor may ask for one.
+        Where grants decide, and no series is named, the actor may ask for a series.
 
         :param actor: None for a request without identity.
         """

@@ -1,7 +1,7 @@
-"""What a token is good for: a scope is a set of actions, written as ready-made sets and single actions.
+"""Scopes of tokens: a scope is a set of actions, written as ready-made sets and single actions.
 
-A scope never gives anything: what its owner's roles do not allow, no token allows.  Kept are the words, so
-that an action that a later version adds to a ready-made set is in the scopes that name it.
+A scope only limits: a token never allows an action that its owner's roles refuse.  The words are stored, so
+that an action that a later version adds to a ready-made set is in the scopes that name the set.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ READY_MADE: Mapping[str, frozenset[Action]] = {
     "report": frozenset({Action.HEALTH_READ, Action.FLOW_READ, Action.FLOW_REPORT}),
     "metrics": frozenset({Action.HEALTH_READ, Action.METRICS_READ}),
 }
-"""By the words that a scope may hold beside the names of actions."""
+"""Actions by the words that a scope may contain in addition to names of actions."""
 
 
-def checked_scope(words: Sequence[str], field: str = "scope") -> tuple[str, ...]:
-    """A scope as it is kept: each word once, in order.
+def check_scope(words: Sequence[str], field: str = "scope") -> tuple[str, ...]:
+    """Return a scope for storage: each word once, in order.
 
-    :raises InvalidInput: for an empty one, and for each word that is neither a ready-made set nor an action.
+    :raises InvalidInput: for an empty scope, and for each unknown word.
     """
     known = {*READY_MADE, *(action.value for action in Action)}
     ready = ", ".join(READY_MADE)
@@ -45,7 +45,7 @@ def checked_scope(words: Sequence[str], field: str = "scope") -> tuple[str, ...]
 
 
 def actions_of(words: Iterable[str]) -> frozenset[str] | None:
-    """The actions of a scope; None for all.  A word that this version does not know stands for nothing."""
+    """Return the actions of a scope; None for all.  Unknown words add no allowed action."""
     given = tuple(words)
     if ALL in given:
         return None
@@ -55,8 +55,8 @@ def actions_of(words: Iterable[str]) -> frozenset[str] | None:
     return frozenset(found)
 
 
-def beyond(words: Iterable[str], limit: frozenset[str] | None) -> frozenset[str]:
-    """The actions of a scope that another does not hold: nobody hands on more than they have."""
+def find_excess_actions(words: Iterable[str], limit: frozenset[str] | None) -> frozenset[str]:
+    """Return the actions of a scope that exceed a limit: a user cannot delegate more than they have."""
     if limit is None:
         return frozenset()
     actions = actions_of(words)

@@ -1,13 +1,13 @@
-"""What somebody who signed in elsewhere is called here: one name for ever, that nobody else can get.
+"""Names of users of identity providers: permanent and unique.
 
-- eduPersonPrincipalName (``ann@missouri.edu``), if the party asserts it and may: its scope must be one of
-  the domains that the configuration lets the party speak for.  Case means nothing in it.
-- Else the party's own identifier of the person at the party's address: ``248289761001@login.example.edu``,
-  with the issuer's path where it has one.
+- eduPersonPrincipalName (``ann@missouri.edu``), if the party may assert it: its scope must be one of the
+  domains that the configuration allows the party.  It is case-insensitive.
+- Otherwise the party's own identifier of the user at the party's address:
+  ``248289761001@login.example.edu``, with the issuer's path where it has one.
 
-The two kinds cannot meet: what follows the last ``@`` is a scope of the configuration, or the address of a
-party; no hub (``*``) may assert a scope that is the address of a configured party.  Local users' names have
-no ``@``, unless an administrator writes one.  Pure.
+The two kinds cannot collide: the part after the last ``@`` is a scope of the configuration, or the address of
+a party.  No hub (``*``) may assert a scope that is the address of a configured party.  Names of local users
+have no ``@``, unless an administrator writes one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from adon.access.assertion import Assertion
 from adon.errors import Forbidden, InvalidInput
 
 PRINCIPALS = "eduPersonPrincipalName"
-"""Who vouches for a principal name: its domain, whichever of the domain's parties it came by."""
+"""Issuer of all principal names: the domain vouches for them, whichever of its parties asserted it."""
 _PRINCIPAL = re.compile(r"[!-?A-~]{1,120}@[A-Za-z0-9.-]{1,120}")
 _PARTY = re.compile(r"[!-?A-~]{1,255}")
 _SUBJECT = re.compile(r"[!-~]{1,255}")
@@ -28,7 +28,7 @@ _SUBJECT = re.compile(r"[!-~]{1,255}")
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A person's name, and what it stands on: who has the same issuer and subject is the same person."""
+    """A user's name and its source: the same issuer and subject are the same user."""
 
     name: str
     issuer: str
@@ -38,11 +38,11 @@ class Named:
 def user_name(
     assertion: Assertion, may_assert: Collection[str], parties: Collection[str] = frozenset()
 ) -> Named:
-    """The name of the person here.
+    """Return the name of an asserted user.
 
     :param may_assert: domains that the party speaks for; ``*`` for all.
     :param parties: the issuers of all parties that are configured.
-    :raises Forbidden: if the party asserts a name that it may not, or names nobody at all.
+    :raises Forbidden: if the party may not assert the name, or asserts no name.
     """
     if assertion.principal is not None and may_assert:
         name = _read_principal(assertion.principal)
@@ -50,7 +50,7 @@ def user_name(
             cause = f"{assertion.issuer} asserts a name that is none: {assertion.principal[:80]!a}"
             raise Forbidden(cause, code="malformed")
         scope = name.partition("@")[2]
-        if not _allowed(scope, may_assert) or scope in {address(party) for party in parties}:
+        if not _is_allowed(scope, may_assert) or scope in {address(party) for party in parties}:
             raise Forbidden(f"{assertion.issuer} may not assert names of {scope}")
         return Named(name, PRINCIPALS, name)
     if not _SUBJECT.fullmatch(assertion.subject) or not _PARTY.fullmatch(address(assertion.issuer)):
@@ -63,12 +63,12 @@ def user_name(
     return Named(name, assertion.issuer, assertion.subject)
 
 
-def expected(issuer: str, subject: str) -> Named:
-    """Somebody who has not been here yet, as their first sign-in will name them.
+def derive_name(issuer: str, subject: str) -> Named:
+    """Return the name that the first sign-in of a user will have.
 
-    :param issuer: :data:`PRINCIPALS`, or the party as it calls itself (OpenID's ``iss``, SAML's entity ID).
-    :param subject: the principal name, or the party's identifier of the person.
-    :raises InvalidInput: for what no sign-in can present.
+    :param issuer: :data:`PRINCIPALS`, or the identifier of the party (OpenID's ``iss``, SAML's entity ID).
+    :param subject: the principal name, or the party's identifier of the user.
+    :raises InvalidInput: for values that no sign-in can have.
     """
     if issuer == PRINCIPALS:
         name = _read_principal(subject)
@@ -89,17 +89,17 @@ def _read_principal(text: str) -> str | None:
 
 
 def address(issuer: str) -> str:
-    """A party as it stands in names: its URL without scheme and closing slash, or its URN."""
+    """Return the address of a party in names: its URL without scheme and closing slash, or its URN."""
     rest = issuer.partition("://")[2]
     host, slash, path = rest.rstrip("/").partition("/")
     return host.lower() + slash + path if host else issuer
 
 
 def own_affiliations(assertion: Assertion, may_assert: Collection[str]) -> frozenset[str]:
-    """The scoped affiliations that the party may assert, in lower case."""
+    """Return the scoped affiliations that the party may assert, in lower case."""
     lower = {value.lower() for value in assertion.affiliations if value.count("@") == 1}
-    return frozenset(value for value in lower if _allowed(value.partition("@")[2], may_assert))
+    return frozenset(value for value in lower if _is_allowed(value.partition("@")[2], may_assert))
 
 
-def _allowed(scope: str, may_assert: Collection[str]) -> bool:
+def _is_allowed(scope: str, may_assert: Collection[str]) -> bool:
     return "*" in may_assert or scope in may_assert

@@ -40,8 +40,8 @@ class User:
     :param name: the owner's name of what they request; never changes, and is never given to another user.
     :param by_rules: the roles that the rules gave at the last sign-in.
     :param granted: roles that a local administrator gave.
-    :param removed: roles that a local administrator took away, whatever the rules say.
-    :param disabled: since when sign-ins and tokens are refused; None if they are not.
+    :param removed: roles that a local administrator removed; overrides the rules.
+    :param disabled: start time of the refusal of sign-ins and tokens; None if enabled.
     :param last_seen: time of the last request by a browser or with a token, to the minute; None for never.
     """
 
@@ -60,14 +60,14 @@ class User:
 
     @property
     def roles(self) -> frozenset[str]:
-        """The roles in force: the local administrator's word wins."""
+        """Roles in force: the local administrator overrides the rules."""
         return (self.by_rules | self.granted) - self.removed
 
     def actor(self, via: str, proof: str = "", token: Token | None = None) -> Actor:
         """Return the user as the requester of something.
 
         :param proof: the id of the token or session.
-        :param token: the token that limits what the proof is good for; None for no limits.
+        :param token: the token that limits the proof; None for no limits.
         """
         if token is None:
             return Actor(self.name, self.roles, self.groups, via, proof=proof)
@@ -90,9 +90,9 @@ def unique_name(wanted: str, taken: Collection[str]) -> str:
     """Return the name of a new user: the wanted one, with a number if another user has it.
 
     :param taken: the keys (:func:`name_key`) of the names in use.
-    :raises InvalidInput: for a name that cannot be told from another.
+    :raises InvalidInput: for an invalid name.
     """
-    plain = checked_name(wanted.translate(_PLAIN))
+    plain = check_name(wanted.translate(_PLAIN))
     name, number = plain, 1
     while name_key(name) in taken:
         number += 1
@@ -100,10 +100,10 @@ def unique_name(wanted: str, taken: Collection[str]) -> str:
     return name
 
 
-def checked_name(text: str, field: str = "name") -> str:
-    """The name, if it can be one.
+def check_name(text: str, field: str = "name") -> str:
+    """Return a valid name.
 
-    :raises InvalidInput: saying what cannot be in a name, and where.
+    :raises InvalidInput: naming the invalid character and its place.
     """
     problem = name_problem(text)
     if problem is not None:
@@ -112,7 +112,7 @@ def checked_name(text: str, field: str = "name") -> str:
 
 
 def name_problem(text: str) -> str | None:
-    """What is wrong with a name; None if nothing is."""
+    """Return the problem of a name; None for a valid name."""
     if not 1 <= len(text) <= LONGEST:
         return f"must have 1 to {LONGEST} characters"
     for place, character in enumerate(text, start=1):
@@ -132,7 +132,7 @@ def name_problem(text: str) -> str | None:
 
 
 def name_key(text: str) -> str:
-    """A name as it is compared with others: two names with one key would be mistaken for each other."""
+    """Return the key for comparisons of names: two names with one key are easily confused."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 

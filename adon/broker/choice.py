@@ -26,7 +26,7 @@ from adon.flowvisor.topology.path import Basis, CandidatePath, Knowledge, Known,
 from adon.flowvisor.topology.topology import Candidate, Topology
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
-from adon.templates_catalog.model import QSpec, Template, normalised, scoring_tables
+from adon.templates_catalog.model import QSpec, Template, normalise_weights, scoring_tables
 from measurement.model import Measurement, Metric
 
 
@@ -47,8 +47,8 @@ class Need:
         """
         return cls(
             template,
-            template.qspec.overridden(request.qspec),
-            normalised(template.weights if request.weights is None else request.weights),
+            template.qspec.override(request.qspec),
+            normalise_weights(template.weights if request.weights is None else request.weights),
             template.streams if request.streams is None else request.streams,
         )
 

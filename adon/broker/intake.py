@@ -134,7 +134,7 @@ def _job(request: FlowRequest, template: Template, topology: Topology) -> None:
 
 
 def _bounds(request: FlowRequest, template: Template, topology: Topology) -> None:
-    qspec = template.qspec.overridden(request.qspec)
+    qspec = template.qspec.override(request.qspec)
     if qspec.throughput is None:
         return
     asked, ceiling = qspec.throughput.min, template.rspec.bandwidth_ceiling
@@ -227,7 +227,7 @@ def _times(
 
 def _share(request: FlowRequest, template: Template, slice_name: str | None, topology: Topology) -> None:
     """A bound above all that the flow's slice may have of any path."""
-    throughput = template.qspec.overridden(request.qspec).throughput
+    throughput = template.qspec.override(request.qspec).throughput
     tenant = None if slice_name is None else topology.configuration.slices.get(slice_name)
     if throughput is None or tenant is None or topology.configuration.overlays:
         return

@@ -66,7 +66,7 @@ def ask_of(
     Of connections that were learnt nothing is asked: they belong to the flow because its hosts do.
     """
     source, destination = _host(request.source, configuration), _host(request.destination, configuration)
-    throughput = template.qspec.overridden(request.qspec).throughput
+    throughput = template.qspec.override(request.qspec).throughput
     return Ask(
         space=connections(_addresses(source[1]), _addresses(destination[1]), protocol, tuples),
         ends=(source[0], destination[0]),

@@ -1,7 +1,7 @@
-"""The templates that ADON brings (spec section 10b), and how a testbed scales them.
+"""Built-in templates (spec section 10b), and their scaling for a testbed.
 
-The files state real values.  A testbed that is a hundred times slower multiplies every rate by 0.01
-and nothing else: delays, loss and the shape of each scoring table stay.
+The files state real values.  A testbed that is a hundred times slower multiplies every rate by 0.01.
+Delays, loss and the shape of each scoring table stay.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _RATE = re.compile(r"([0-9.e+-]+) bps")
 
 
 def builtin_templates() -> tuple[Template, ...]:
-    """The built-in templates, by name.
+    """Return the built-in templates in the order of their names.
 
     :raises InvalidInput: if an installed file was damaged.
     """
@@ -28,8 +28,8 @@ def builtin_templates() -> tuple[Template, ...]:
     )
 
 
-def scaled(template: Template, factor: float) -> Template:
-    """A copy with every rate multiplied: throughput bound, target and table, and the ceiling.
+def scale_template(template: Template, factor: float) -> Template:
+    """Return a template with every rate multiplied: throughput bound, target and table, and ceiling.
 
     :param factor: above zero; 0.01 for a 1:100 testbed.
     :raises ValueError: for a factor that is not a positive number.
@@ -37,21 +37,21 @@ def scaled(template: Template, factor: float) -> Template:
     if not (math.isfinite(factor) and factor > 0):
         raise ValueError(f"factor: must be above zero, not {factor!r}")
     body = template.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    return Template.model_validate(_scaled(body, factor))
+    return Template.model_validate(_scale_rates(body, factor))
 
 
-def scaled_qspec(qspec: QSpec, factor: float) -> QSpec:
-    """A QSpec with its throughput bound and target multiplied."""
-    return QSpec.model_validate(_scaled(qspec.model_dump(mode="json", exclude_unset=True), factor))
+def scale_qspec(qspec: QSpec, factor: float) -> QSpec:
+    """Return a QSpec with its throughput bound and target multiplied."""
+    return QSpec.model_validate(_scale_rates(qspec.model_dump(mode="json", exclude_unset=True), factor))
 
 
-def _scaled(written: Any, factor: float) -> Any:
+def _scale_rates(written: Any, factor: float) -> Any:
     match written:
         case str() if found := _RATE.fullmatch(written):
             return f"{float(found[1]) * factor!r} bps"
         case list():
-            return tuple(_scaled(one, factor) for one in written)
+            return tuple(_scale_rates(one, factor) for one in written)
         case dict():
-            return {name: _scaled(one, factor) for name, one in written.items()}
+            return {name: _scale_rates(one, factor) for name, one in written.items()}
         case _:
             return written

@@ -1,8 +1,8 @@
-"""The template catalog: versions that never change, and which template a request is for.
+"""Template catalog: immutable versions of templates, and the match of a request to a template.
 
 [ADON] 3.1: a successfully configured template is saved for re-use, and requests are matched to it.  A
-:class:`Catalog` is a value: adding a template yields a new catalog.  What keeps it over a restart, and
-who may add to it, is not known here.
+:class:`Catalog` is a value: adding a template yields a new catalog.  :mod:`adon.store` saves templates, and
+:mod:`adon.access.policy` states the roles that may add them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Catalog:
 
     @classmethod
     def of(cls, templates: Iterable[Template]) -> Catalog:
-        """A catalog of saved templates, each with the version it was saved as.
+        """Return a catalog of saved templates, each with its saved version.
 
         :raises Conflict: if two of them have the same name and version and differ.
         """
@@ -38,10 +38,10 @@ class Catalog:
         return catalog
 
     def add(self, template: Template) -> tuple[Catalog, Template]:
-        """Save a template: the catalog that holds it, and the template with its version.
+        """Return the catalog with a template, and the template with its version.
 
-        Without a ``version`` of its own the template becomes the next one, unless it equals the latest
-        already: then it is that version and nothing is added.  With one it is saved as that version.
+        A template without ``version`` gets the next version, unless it equals the latest version, which is
+        then returned.  A template with ``version`` is saved as that version.
 
         :raises Conflict: if its own version exists with other content, or is below one that exists.
         """
@@ -70,7 +70,7 @@ class Catalog:
         return Catalog(FrozenMap({**self._versions, template.name: (*present, template)}))
 
     def get(self, name: str, version: int | None = None) -> Template:
-        """One version of a template; the latest if no version is named.
+        """Return one version of a template; the latest if ``version`` is None.
 
         :raises NotFound: if there is no such template or version.
         """
@@ -83,9 +83,9 @@ class Catalog:
         raise NotFound("template", f"{name}@{version}")
 
     def resolve(self, reference: str) -> Template:
-        """The template that ``soykb`` (its latest version) or ``soykb@3`` names.
+        """Return the template of a reference: ``soykb`` (its latest version) or ``soykb@3``.
 
-        :raises InvalidInput: if the text is no such reference.
+        :raises InvalidInput: for a text of another form.
         :raises NotFound: if there is no such template or version.
         """
         found = _REFERENCE.fullmatch(reference)
@@ -94,7 +94,7 @@ class Catalog:
         return self.get(found["name"], None if found["version"] is None else int(found["version"]))
 
     def versions(self, name: str) -> tuple[Template, ...]:
-        """All versions of a template, the oldest first.
+        """Return all versions of a template, the oldest first.
 
         :raises NotFound: if there is no such template.
         """
@@ -119,29 +119,28 @@ class Catalog:
         dscp: int | None = None,
         protocol: str | None = None,
     ) -> Template:
-        """The template that a request is for: by application type, else by ports, else by DSCP.
+        """Return the template of a request: by application type, else by ports, else by DSCP.
 
-        The first of these that the request states and some template answers to decides; the later
-        ones do not overrule it.  An application type that no template lists also names a template
-        of that name.
+        The first stated criterion that matches a template decides; later criteria do not overrule it.
+        An application type that no template lists matches the template of that name.
 
-        :param ports: the request's ports; a template answers if each of them is in its rule.
-        :param protocol: ``tcp`` or ``udp``; templates of the other one are left out if stated.
-        :raises NotFound: if the application type is stated and no template is for it.
-        :raises InvalidInput: if nothing is stated, nothing answers, or several templates do.
+        :param ports: the request's ports; a template matches if its rule contains all of them.
+        :param protocol: ``tcp`` or ``udp``, which excludes templates of the other protocol; None for both.
+        :raises NotFound: if no template matches the stated application type.
+        :raises InvalidInput: if no criterion is stated, no template matches, or several match.
         """
         offered = [one for one in self.latest if protocol is None or one.protocol == protocol]
         if application is not None:
-            found = _answering(offered, lambda rule: application in rule.applications)
+            found = _filter_templates(offered, lambda rule: application in rule.applications)
             found = found or [one for one in offered if one.name == application]
             if not found:
                 raise NotFound("template for application", application)
             return _only(found, "application", application)
         wanted = tuple(ports)
-        by_ports = _answering(offered, lambda rule: _covers(rule, wanted)) if wanted else []
+        by_ports = _filter_templates(offered, lambda rule: _covers(rule, wanted)) if wanted else []
         if by_ports:
             return _only(by_ports, "ports", ", ".join(map(str, wanted)))
-        by_dscp = [] if dscp is None else _answering(offered, lambda rule: dscp in rule.dscp)
+        by_dscp = [] if dscp is None else _filter_templates(offered, lambda rule: dscp in rule.dscp)
         if by_dscp:
             return _only(by_dscp, "dscp", str(dscp))
         raise _nothing_answers(offered, wanted, dscp)
@@ -151,7 +150,7 @@ def _same(saved: Template, other: Template) -> bool:
     return saved == other.model_copy(update={"version": saved.version})
 
 
-def _answering(templates: Iterable[Template], answers: Callable[[MatchRule], bool]) -> list[Template]:
+def _filter_templates(templates: Iterable[Template], answers: Callable[[MatchRule], bool]) -> list[Template]:
     return [template for template in templates if answers(template.match)]
 
 
@@ -180,26 +179,26 @@ def _nothing_answers(offered: list[Template], ports: tuple[int, ...], dscp: int 
 
 
 def needs(templates: Iterable[Template]) -> dict[Metric, Need]:
-    """Per metric what these templates need together; metrics that none needs are missing."""
+    """Return the combined requirement of these templates per metric; unused metrics are absent."""
     found: dict[Metric, Need] = {}
     for template in templates:
-        for metric in _looked_at(template):
-            need = _need(template, metric)
-            found[metric] = need if metric not in found else _both(found[metric], need, metric)
+        for metric in _relevant_metrics(template):
+            need = _read_need(template, metric)
+            found[metric] = need if metric not in found else _merge_needs(found[metric], need, metric)
     return found
 
 
-def _looked_at(template: Template) -> Iterable[Metric]:
+def _relevant_metrics(template: Template) -> Iterable[Metric]:
     weighed = {Metric(name) for name, weight in template.weights.items() if weight > 0}
     return [metric for metric in Metric if metric in weighed or metric in template.qspec.metrics]
 
 
-def _need(template: Template, metric: Metric) -> Need:
+def _read_need(template: Template, metric: Metric) -> Need:
     streams = template.qspec.streams if metric is Metric.THROUGHPUT else 1
     return Need(template.selection.max_age, streams, template.qspec.bound(metric))
 
 
-def _both(one: Need, other: Need, metric: Metric) -> Need:
+def _merge_needs(one: Need, other: Need, metric: Metric) -> Need:
     bounds = [need.bound for need in (one, other) if need.bound is not None]
     tightest = max if metric.higher_is_better else min
     return Need(

@@ -1,11 +1,11 @@
-"""Lookup tables: from a measured value to a metric score ([ADON] 3.3, table 2; spec section 2).
+"""Lookup tables from measured values to metric scores ([ADON] 3.3, table 2; spec section 2).
 
 A table is a list of (value, score) points.  Between two points the score is interpolated linearly,
 outside it is clamped; ``step: true`` keeps the score of the last point reached.  A table must be
 monotonic in its metric's good direction: more throughput never scores less, more delay never more.
 
-A table holds plain numbers and does not know its metric; :func:`read_table` and :func:`write_table` stand
-between it and what people write, where every value has a unit.
+A table holds plain numbers and does not know its metric.  :func:`read_table` and :func:`write_table` convert
+from and to text in which every value has a unit.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ UNITS: Mapping[Metric, str] = {
     Metric.LOSS: "ratio",
     Metric.HEALTH: "ratio",
 }
-"""The unit a value of each metric has inside ADON."""
+"""Unit of the values of each metric inside ADON."""
 
 PARSERS = {metric: units.UNITS[unit][0] for metric, unit in UNITS.items()}
-"""How a value of each metric is read from text."""
+"""Parser for the values of each metric."""
 
 WORST_SCORE = 1.0
 BEST_SCORE = 10.0
 """The scores of table 2's first and last row."""
 
 _DECADE = 10.0
-"""Table 2 runs over a factor of ten, 1 to 10 Gbps; where one end of a table is unknown, so does it."""
+"""Ratio of the ends of table 2 (1 to 10 Gbps), and of a generated table with one unknown end."""
 
 _EDGE = 1e-9
-"""How narrow the step of a degenerate table is, relative and absolute: finer than anything measured."""
+"""Width of the step of a degenerate table, relative and absolute: finer than any measurement."""
 
 MAX_ROWS = 1000
 
 _EXAMPLE = "values rise, for example [[700 Mbps, 1], [10 Gbps, 10]]"
 
 _WRITTEN = WithJsonSchema({"type": "string", "examples": ["100 Mbps", "20 ms"]})
-"""For descriptions: whoever sends or is sent a table sees its values with their units."""
+"""JSON schema of a value: a table in JSON states its values with their units."""
 
 Point = tuple[Annotated[float, Field(ge=0), _WRITTEN], Annotated[float, Field(ge=-1e6, le=1e6)]]
 
 
 class LookupTable(Value):
-    """A scoring table of one metric; ``points`` are (value, score), by value.
+    """Scoring table of one metric; ``points`` are (value, score) in the order of values.
 
-    Values are in the metric's unit; written, they have it with them.
+    Values are in the metric's unit.
     """
 
     points: tuple[Point, ...]
@@ -79,9 +79,9 @@ class LookupTable(Value):
         return self
 
     def score(self, value: float) -> float:
-        """The score of a measured value, in the metric's own unit.
+        """Return the score of a measured value in the metric's own unit.
 
-        :raises ValueError: for NaN, which is no measurement.
+        :raises ValueError: for NaN.
         """
         if value != value:
             raise ValueError("NaN has no score")
@@ -95,7 +95,7 @@ class LookupTable(Value):
     def check_direction(self, metric: Metric) -> None:
         """Check that scores never worsen in the metric's good direction.
 
-        :raises ValueError: naming every offending row, as ``points.ROW: cause``.
+        :raises ValueError: naming every wrong row, as ``points.ROW: cause``.
         """
         good, word = (1, "less") if metric.higher_is_better else (-1, "more")
         wrong = [
@@ -115,9 +115,9 @@ def _between(left: tuple[float, float], right: tuple[float, float], value: float
 
 
 def read_table(metric: Metric, written: object) -> object:
-    """A table as written, with the values of its points read by the metric's own parser.
+    """Return a table as written, with the values of its points parsed by the metric's parser.
 
-    What has not the shape of a table is left as it is, for the model to refuse.
+    A value of another shape is returned unchanged; the model refuses it.
 
     :raises ValueError: naming every row whose value is wrong, as ``points.ROW: cause``.
     """
@@ -134,27 +134,27 @@ def _point(metric: Metric, point: object) -> object:
 
 
 def write_table(metric: Metric, table: LookupTable) -> dict[str, Any]:
-    """A table as JSON values that :func:`read_table` reads back exactly, each value with its unit."""
+    """Return a table as JSON values with units, which :func:`read_table` reads back exactly."""
     points = [[f"{value!r} {UNITS[metric]}", score] for value, score in table.points]
     return {"points": points, "step": table.step, "generated": table.generated}
 
 
 def generate(metric: Metric, bound: float | None, best: float | None) -> LookupTable:
-    """The table of a metric that has none ([ADON] table 2): the QSpec bound scores 1, ``best`` 10.
+    """Generate the table of a metric ([ADON] table 2): the QSpec bound scores 1, ``best`` scores 10.
 
-    :param bound: the QSpec's hard bound; None if it has none for this metric.
-    :param best: what nothing better is needed, allowed or possible than: the target, the RSpec
-        ceiling, the best value seen or the propagation limit; None if none of them is known.
+    :param bound: the QSpec's hard bound; None without a bound for this metric.
+    :param best: the target, the RSpec ceiling, the best value seen or the propagation limit; None if all are
+        unknown.
 
     An unknown end is set so that the table can still order candidates:
 
-    - no bound: a factor of ten from ``best``, as far as table 2 reaches;
+    - no bound: a factor of ten from ``best``, as in table 2;
     - no best: ten times the bound for throughput, 1 for health, zero for the others;
-    - neither (or only zeros): anything above zero is best for throughput, worst for the others; health
+    - neither (or only zeros): any value above zero is best for throughput, worst for the others; health
       scores over a factor of ten below 1.
 
-    If ``best`` is not better than the bound there is no room for a line.  The bound then scores 10 and
-    what misses it 1, with a step too narrow to measure.
+    If ``best`` is not better than the bound, the bound scores 10 and values that miss it score 1, with a step
+    too narrow to measure.
     """
     if metric is Metric.HEALTH and best is None:
         best = 1.0  # nothing is healthier

@@ -1,9 +1,9 @@
-"""What an application needs: the application template and its parts, as immutable values.
+"""Application template and its parts: the needs of an application, as immutable values.
 
 A template is registered once per application type by a performance engineer ([ADON] 3.1, 4.1):
 QSpec (the quality its flows need), RSpec (the resources), scoring (metric weights and lookup tables,
 [ADON] 3.3 equations 1-3 and table 2), cost model ([ADON] 4.3) and notes.  A saved version never
-changes; :mod:`adon.templates_catalog.catalog` sees to that.
+changes (:mod:`adon.templates_catalog.catalog`).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from measurement.errors import InvalidValue
 from measurement.model import Metric
 
 
-def known_metric(name: object) -> Metric:
-    """The metric of this name.
+def parse_metric(name: object) -> Metric:
+    """Return the metric of this name.
 
-    :raises ValueError: if there is none, listing those that are known.
+    :raises ValueError: for an unknown metric; lists the known ones.
     """
     if not isinstance(name, str) or name not in list(Metric):
         raise ValueError(
@@ -45,8 +45,8 @@ def known_metric(name: object) -> Metric:
     return Metric(name)
 
 
-MetricName = Annotated[Metric, BeforeValidator(known_metric)]
-"""A metric by name; an unknown one is refused with the list of those that are known."""
+MetricName = Annotated[Metric, BeforeValidator(parse_metric)]
+"""A metric by name; the error for an unknown metric lists the known ones."""
 
 
 class _AtLeast(Value):
@@ -55,7 +55,7 @@ class _AtLeast(Value):
     target: float | None = None
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _check_order(self) -> Self:
         if self.target is not None and self.target < self.min:
             raise ValueError(f"target: is below min; for example {UNITS[self.unit][1](self.min)}")
         return self
@@ -67,7 +67,7 @@ class _AtMost(Value):
     target: float | None = None
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _check_order(self) -> Self:
         if self.target is not None and self.target > self.max:
             raise ValueError(f"target: is above max; for example {UNITS[self.unit][1](self.max)}")
         return self
@@ -105,7 +105,7 @@ class LossBound(_AtMost):
 
 
 class QSpec(Value):
-    """The quality a flow needs: per metric a hard bound and optionally a target (spec section 1)."""
+    """The required quality of a flow: per metric a hard bound and optionally a target (spec section 1)."""
 
     throughput: ThroughputBound | None = None
     rtt: DelayBound | None = None
@@ -127,7 +127,7 @@ class QSpec(Value):
         return None if part is None or part.target is None else float(part.target)
 
     def met_by(self, metric: Metric, value: float) -> bool:
-        """Whether a value keeps this metric's hard bound; a metric without a bound is always kept."""
+        """Return whether a value meets the hard bound of a metric; True without a bound."""
         bound = self.bound(metric)
         if bound is None:
             return True
@@ -140,18 +140,18 @@ class QSpec(Value):
 
     @property
     def streams(self) -> int:
-        """How many parallel TCP streams the throughput bound is meant for."""
+        """Number of parallel TCP streams of the throughput bound."""
         return 1 if self.throughput is None else self.throughput.streams
 
-    def overridden(self, other: QSpec | None) -> QSpec:
-        """This QSpec with the metrics that ``other`` bounds replaced by ``other``'s bounds."""
+    def override(self, other: QSpec | None) -> QSpec:
+        """Return this QSpec with the bounds of ``other`` in place of its own for the same metrics."""
         if other is None:
             return self
         return self.model_copy(update={m.value: getattr(other, m.value) for m in other.metrics})
 
 
 class ComputeRequirement(Value):
-    """What the application asks of a compute site, all worker nodes together."""
+    """Requirements for a compute site, summed over all worker nodes."""
 
     worker_nodes: int = Field(default=1, ge=1, le=100_000)
     cores: int = Field(default=1, ge=1, le=1_000_000)
@@ -181,9 +181,9 @@ class RSpec(Value):
 
 
 def check_ports(ports: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """Refuse what is neither a port nor a range of ports.
+    """Check ports and ranges of ports.
 
-    :raises ValueError: naming every one that is not, by its place.
+    :raises ValueError: naming the row of every invalid value.
     """
     ranges = [port_range(port) for port in ports]
     wrong = [
@@ -201,7 +201,7 @@ Ports = Annotated[tuple[int | str, ...], AfterValidator(check_ports)]
 
 
 class MatchRule(Value):
-    """Which requests this template is for: by application type, by port, by DSCP."""
+    """Match rule of a template: application types, ports and DSCP values of its requests."""
 
     applications: tuple[Name, ...] = ()
     ports: Ports = ()
@@ -209,7 +209,7 @@ class MatchRule(Value):
 
 
 def port_range(port: int | str) -> tuple[int, int]:
-    """The first and last port of ``1247`` or ``"20000-20199"``; (0, 0) if it is neither."""
+    """Return the first and last port of ``1247`` or ``"20000-20199"``; (0, 0) for other text."""
     if isinstance(port, int):
         return port, port
     first, dash, last = port.partition("-")
@@ -219,7 +219,7 @@ def port_range(port: int | str) -> tuple[int, int]:
 
 
 class SelectionPolicy(Value):
-    """How eager the broker is to move a running flow, and how old a value may be (spec section 2)."""
+    """Conditions for rerouting a running flow, and the maximum age of a value (spec section 2)."""
 
     max_age: Annotated[Duration, Field(gt=0)] = 300.0
     switch_margin: float = Field(default=1.0, ge=0, description="difference of Q needed to move")
@@ -238,7 +238,7 @@ class SelectionPolicy(Value):
 
 
 class CostModel(Value):
-    """How local and remote computation are compared ([ADON] 4.3, algorithm 4; spec section 3)."""
+    """Cost model for local and remote computation ([ADON] 4.3, algorithm 4; spec section 3)."""
 
     function: Literal["total_time", "money", "weighted"] = "total_time"
     result_ratio: float = Field(default=0.1, ge=0, le=100, description="result size over raw size")
@@ -293,7 +293,7 @@ class Template(Value):
     def _read_tables(cls, tables: object) -> object:
         if not isinstance(tables, Mapping):
             return tables
-        return read_each(tables.items(), lambda name, table: read_table(known_metric(name), table))
+        return read_each(tables.items(), lambda name, table: read_table(parse_metric(name), table))
 
     @field_serializer("tables")
     def _write_tables(self, tables: Mapping[Metric, LookupTable]) -> dict[str, Any]:
@@ -313,7 +313,7 @@ class Template(Value):
 
     @property
     def reference(self) -> str:
-        """``soykb@3``: how this version is named everywhere."""
+        """Name and version, for example ``soykb@3``."""
         return f"{self.name}@{self.version}"
 
 
@@ -330,11 +330,11 @@ def _above_ceiling(bound: ThroughputBound | None, ceiling: float | None) -> list
 
 
 MAX_WEIGHT = 1e6
-"""A larger weight is a slip of the pen, and sums of such weights overflow."""
+"""Larger weights are typing errors, and their sums overflow."""
 
 
 def check_weights(weights: Mapping[Metric, float]) -> None:
-    """Refuse weights that cannot be normalised to sum 1 (spec section 2).
+    """Check that weights can be normalised to sum 1 (spec section 2).
 
     :raises ValueError: if there are none, one is negative, not finite or too large, or all are zero.
     """
@@ -351,8 +351,8 @@ def check_weights(weights: Mapping[Metric, float]) -> None:
         raise ValueError("all weights are zero; for example {throughput: 1}")
 
 
-def normalised(weights: Mapping[Metric, float]) -> dict[Metric, float]:
-    """The weights divided by their sum, so that Q stays within the range of the scores.
+def normalise_weights(weights: Mapping[Metric, float]) -> dict[Metric, float]:
+    """Return the weights divided by their sum, so that Q stays within the range of the scores.
 
     :raises ValueError: as :func:`check_weights`.
     """
@@ -367,11 +367,11 @@ def scoring_tables(
     best_seen: Mapping[Metric, float],
     weights: Mapping[Metric, float] | None = None,
 ) -> dict[Metric, LookupTable]:
-    """A table for every weighted metric, in the order of :class:`Metric`.
+    """Return a table for every weighted metric, in the order of :class:`Metric`.
 
-    :param qspec: the QSpec of this flow: the template's, with what the request overrides.
-    :param best_seen: per metric the best value seen on the candidates over the archive's window, or the
-        propagation limit, in the metric's unit; a metric that nothing is known of is absent.
+    :param qspec: the QSpec of this flow: the template's, with the bounds of the request.
+    :param best_seen: per metric the best value of the candidates in the archive's window, or the
+        propagation limit, in the metric's unit; unknown metrics are absent.
     :param weights: the flow's own weights; the template's if None.
     """
     weighted = template.weights if weights is None else weights
@@ -387,7 +387,7 @@ def scoring_tables(
 def _best_value(
     template: Template, qspec: QSpec, best_seen: Mapping[Metric, float], metric: Metric
 ) -> float | None:
-    """What scores 10 in a generated table: the target, else the ceiling, else the best value seen."""
+    """Return the value that scores 10 in a generated table: target, else ceiling, else best value seen."""
     target = qspec.target(metric)
     if target is not None:
         return target

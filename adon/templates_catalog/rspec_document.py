@@ -1,12 +1,12 @@
-"""GENI RSpec v3 as text: its links, their values, and where each stands (spec section 10c).
+"""GENI RSpec v3 as text: its links, their values and their positions (spec section 10c).
 
-An RSpec says much that ADON has no use for: nodes, images, services, extensions, comments.  ADON keeps the
-text and changes only the values of one link in it, so everything else stays where it was, to the letter.
-Hence the parser remembers where each element begins and ends.  DTDs are refused, and with them entities;
-nothing outside the text is ever read.
+An RSpec has parts that ADON does not use: nodes, images, services, extensions, comments.  ADON keeps the
+text and changes only the values of one link in it; all other text stays unchanged.
+Therefore the parser records the start and end of each element.  It refuses DTDs and entities, and reads
+nothing outside the text.
 
 A property of a link states ``capacity`` in kbit/s, ``latency`` in ms and ``packet_loss`` (0 to 1) in one
-direction.  Zero, as GENI's tools write it, means that nothing is asked.
+direction.  Zero, as GENI's tools write it, means no requirement.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from measurement.errors import InvalidValue
 
 RSPEC = "http://www.geni.net/resources/rspec/3"
 ADON = "urn:adon:rspec-extension:1"
-"""The namespace of what RSpec v3 has no words for."""
+"""Namespace of ADON's extension elements."""
 
 MAX_CHARACTERS = 500_000
 MAX_DEPTH = 50
 MAX_LINKS = 200
 MAX_VALUE = 1e15
-"""No network has so many kbit/s, or a delay of so many ms."""
+"""Largest capacity in kbit/s and delay in ms."""
 
 CAPACITY, LATENCY, LOSS = "capacity", "latency", "packet_loss"
 TYPES = ("request", "manifest")
@@ -59,12 +59,12 @@ class Element:
     text: str = ""
     children: list[Element] = field(default_factory=list)
 
-    def named(self, name: str, namespace: str = RSPEC) -> list[Element]:
-        """Return its children of one name."""
+    def find_children(self, name: str, namespace: str = RSPEC) -> list[Element]:
+        """Return the children of one name."""
         return [child for child in self.children if (child.namespace, child.name) == (namespace, name)]
 
     def descendants(self) -> Iterator[Element]:
-        """Yield everything in it, in the order of the document."""
+        """Yield all elements inside this one, in the order of the document."""
         for child in self.children:
             yield child
             yield from child.descendants()
@@ -88,9 +88,9 @@ class Link:
     """A link between two interfaces.
 
     :param direction: the interfaces from and to which data flow: the direction of the larger capacity.
-    :param values: what is stated for that direction; nothing that is zero.
-    :param properties: those that state these values: of both directions, if they state the same.
-    :param differing: what the other direction states instead; empty if the same, or nothing.
+    :param values: the stated values of that direction, without zeros.
+    :param properties: the elements that state these values: of both directions, if these state the same.
+    :param differing: the values of the other direction; empty if equal, or without values.
     """
 
     element: Element
@@ -149,7 +149,7 @@ def parse_document(text: str) -> Document:
 
 
 def _links_of(root: Element) -> dict[str, Element]:
-    found = root.named("link")
+    found = root.find_children("link")
     if not found:
         raise InvalidValue("the document has no link between nodes", "no-link")
     if len(found) > MAX_LINKS:
@@ -166,16 +166,17 @@ def _links_of(root: Element) -> dict[str, Element]:
 
 
 def read_link(document: Document, name: str) -> Link:
-    """Return what a link states.
+    """Return the values of a link.
 
-    :raises InvalidValue: if there is none of this name, it does not join two interfaces of nodes, or it
-        states something impossible.
+    :raises InvalidValue: for an unknown name, a link that does not join two interfaces of nodes, or an
+        impossible value.
     """
     if name not in document.links:
         known = ", ".join(document.links)[:200]
         raise InvalidValue(f"the document has no link {name[:40]!r}; expected one of {known}", "unknown-name")
     element = document.links[name]
-    ends = tuple(dict.fromkeys(ref.attributes.get("client_id", "") for ref in element.named("interface_ref")))
+    references = element.find_children("interface_ref")
+    ends = tuple(dict.fromkeys(one.attributes.get("client_id", "") for one in references))
     if len(ends) != 2:
         cause = f"joins {len(ends)} interfaces; expected two, because a template describes one path"
         raise InvalidValue(cause, "not-a-link")
@@ -183,7 +184,7 @@ def read_link(document: Document, name: str) -> Link:
         if end not in document.interfaces:
             raise InvalidValue(f"interface_ref: no node has an interface {end[:60]!r}", "unknown-name")
     stated: dict[tuple[str, str], tuple[Element, dict[str, float]]] = {}
-    for one in element.named("property"):
+    for one in element.find_children("property"):
         direction = one.attributes.get("source_id", ""), one.attributes.get("dest_id", "")
         if set(direction) != set(ends):
             raise InvalidValue(
@@ -244,8 +245,8 @@ def _number(name: str, text: str) -> float:
 def with_values(text: str, link: Link, values: Mapping[str, str | None], extension: str = "") -> str:
     """Return the text with other values of a link, and with another extension of ADON.
 
-    :param values: attributes of its properties; those that are None are taken away.
-    :param extension: elements of the namespace :data:`ADON` that take the place of the present ones.
+    :param values: attributes of its properties; None removes an attribute.
+    :param extension: elements of the namespace :data:`ADON` that replace the present ones.
     """
     data = text.encode()
     edits = [_edit_tag(data, one, values) for one in link.properties]
@@ -262,11 +263,11 @@ def _edit_tag(data: bytes, element: Element, values: Mapping[str, str | None]) -
     tag = next(_TAG.finditer(data, element.start))
     left = dict(values)
 
-    def edited(found: re.Match[bytes]) -> bytes:
+    def edit_attribute(found: re.Match[bytes]) -> bytes:
         name = found[1].decode()
         return found[0] if name not in left else _attribute(name, left.pop(name))
 
-    attributes = _ATTRIBUTE.sub(edited, tag[1])
+    attributes = _ATTRIBUTE.sub(edit_attribute, tag[1])
     return *tag.span(1), attributes + b"".join(_attribute(*one) for one in left.items())
 
 

@@ -2,9 +2,8 @@
 
 A link's capacity, latency and loss become the bounds of a QSpec, each metric with the same weight.  The
 template keeps the document, and export returns it with the template's values at that link; all other
-elements stay where they were.  What RSpec v3 has no words for (jitter, sites, the exact bounds) is written
-into the link as elements of ADON's own namespace, which other tools ignore; where they are present they
-override the link's values.
+elements stay unchanged.  Values that RSpec v3 cannot express (jitter, sites, the exact bounds) are elements
+of ADON's own namespace in the link, which other tools ignore; they override the link's values.
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ _NEW_DOCUMENT = """\
 
 @dataclass(frozen=True, slots=True)
 class LinkDraft:
-    """What one link of a document asks for.
+    """Requirements of one link of a document.
 
-    :param remarks: what is not kept, what has no effect in ADON, and what the kept document holds.
+    :param remarks: dropped parts, parts without effect in ADON, and the content of the kept document.
     """
 
     link: str
@@ -88,7 +87,7 @@ class LinkDraft:
 
 
 def draft_links(text: str, only: str | None = None) -> tuple[tuple[LinkDraft, ...], tuple[Problem, ...]]:
-    """Return a draft for each link of an RSpec v3 document, and for each other link why there is none.
+    """Return a draft for each link of an RSpec v3 document, and the problems of the other links.
 
     :param only: ``client_id`` of the one link to draft; all if None.
     :raises InvalidInput: if the document cannot be used.

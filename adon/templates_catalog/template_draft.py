@@ -1,12 +1,12 @@
-"""Templates drafted from a survey of an application's people ([ADON] 4.1).
+"""Template drafts from a survey of an application's users ([ADON] 4.1).
 
-The thesis's group asked the researchers and made QSpec and RSpec of the answers by hand.  Here the questions,
-and what words such as "little or no loss" mean, are one table, ``survey.yaml``; every number of a draft has a
-reason, which is written into its notes.
+The authors of the thesis asked the researchers and wrote QSpec and RSpec by hand.  Here one table,
+``survey.yaml``, has the questions and the meaning of words such as "little or no loss".  The notes of a draft
+state the reason of every number.
 
-The weights are rank-order centroids: of n things in order of importance the i-th has (1/n)·Σ 1/k, k from i
+The weights are rank-order centroids: of n criteria in order of importance the i-th has (1/n)·Σ 1/k, k from i
 to n, the mean of all weights that agree with the order (Barron and Barrett, "Decision quality using ranked
-attribute weights", Management Science 42, 1996).  Things that count the same share what their places have.
+attribute weights", Management Science 42, 1996).  Criteria of equal rank share the weights of their ranks.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from adon.units import Duration, Rate, Ratio, Size, format_duration, format_rate
 from adon.values import Name, Value
 
 ANY = "any"
-"""The answer that asks for nothing."""
+"""The answer without a requirement."""
 HEADROOM = 0.05
-"""No transfer begins at its full rate: so much more is asked than amount over time (spec section 11)."""
+"""Share added to amount over time, because no transfer starts at its full rate (spec section 11)."""
 MAX_NOTES = 4000
 
 
 class Word(Value):
     """An answer, in words or with a quantity.
 
-    :param say: its spellings; the first is the one that is kept.  Of a quantity, an example.
+    :param say: the spellings, the canonical one first; for a quantity, an example.
     :param pattern: a regular expression for a quantity; its group is the bound of ``metric``.
     :param means: fields of the template by their dotted path.
     """
@@ -51,7 +51,7 @@ class Word(Value):
     because: str = ""
 
     def match(self, said: str) -> Word | None:
-        """Return what a text means if it is this answer; None if it is not."""
+        """Return the meaning of a text that is this answer; None for other texts."""
         if not self.pattern:
             return self if said in self.say else None
         found = re.fullmatch(self.pattern, said)
@@ -65,8 +65,8 @@ class Question(Value):
     """A question of the survey.
 
     :param key: the answer's name in a file of answers, and in :class:`Answers`.
-    :param field: where the answer itself goes in the template; empty if it needs more than that.
-    :param after: what must have been answered for the question to be asked.
+    :param field: the template field of the answer; empty if the answer sets other fields.
+    :param after: the answers to other questions that enable this question.
     """
 
     key: str
@@ -79,7 +79,7 @@ class Question(Value):
 
     @property
     def default(self) -> str:
-        """What an empty answer means, as it is typed; empty if it is left out."""
+        """Meaning of an empty answer as typed text; empty without a default."""
         value = Answers.model_fields[self.key].default
         if isinstance(value, bool):
             return "yes" if value else "no"
@@ -90,9 +90,9 @@ class Question(Value):
         return all((typed.get(key) or questions()[key].default) == value for key, value in self.after.items())
 
     def find_word(self, text: object) -> Word:
-        """Return what an answer means.
+        """Return the meaning of an answer.
 
-        :raises ValueError: if it is not understood.
+        :raises ValueError: for an unknown answer.
         """
         said = " ".join(str(text).lower().split()).rstrip(".!")
         for word in self.words:
@@ -127,7 +127,7 @@ def _spelling(key: str) -> BeforeValidator:
 
 
 def _split(value: object) -> object:
-    # What is typed is a list without its brackets. A tuple, because pydantic's strict mode refuses a list.
+    # Typed text is a list without its brackets. A tuple, because pydantic's strict mode refuses a list.
     read = value
     if isinstance(value, str):
         try:
@@ -138,7 +138,7 @@ def _split(value: object) -> object:
 
 
 def _rank(value: object) -> object:
-    # One that stands alone is a group of one.
+    # A single criterion is a group of one.
     value = _split(value)
     if not isinstance(value, tuple):
         return value
@@ -151,21 +151,21 @@ Ranking = Annotated[
     BeforeValidator(_rank),
     Field(min_length=1),
 ]
-"""What counts, the most important first; what counts the same stands together."""
+"""Criteria, the most important first; criteria of equal rank form a group."""
 
 
 class Answers(Value):
-    """A survey that was filled in; what was left out was not asked for.
+    """Answers of a survey; absent answers state no requirement.
 
-    :param kind: ``transfer``, an amount that is to be there in a time, or ``session``, a rate while it lasts.
-    :param rate: what one transfer or session needs by its own account.
-    :param fastest: the most that its hosts can send, receive or store.
-    :param sessions: how many there are at once.
+    :param kind: ``transfer``, an amount within a time, or ``session``, a rate while it lasts.
+    :param rate: stated rate of one transfer or session.
+    :param fastest: maximum rate at which its hosts send, receive or store.
+    :param sessions: number of simultaneous transfers or sessions.
     :param parallel: streams that its tool opens for one transfer.
-    :param analysed: whether jobs that ADON may place work on the data.
-    :param result_share: size of the result over that of the raw data.
-    :param result_home: whether the result must come back to where the data was.
-    :param waits: how long a request may stand in the queue.
+    :param analysed: whether jobs that ADON may place process the data.
+    :param result_share: size of the result over the size of the raw data.
+    :param result_home: whether the result must return to the site of the data.
+    :param waits: maximum time of a request in the queue.
     """
 
     application: Name
@@ -201,7 +201,7 @@ class Answers(Value):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        # What is missing comes first: without it there is nothing yet that could contradict.
+        # Missing answers come first: contradictions need complete answers.
         wrong = list(_missing(self)) or list(_contradictions(self))
         if wrong:
             raise InvalidFields(wrong)
@@ -209,19 +209,19 @@ class Answers(Value):
 
     @property
     def pace(self) -> float | None:
-        """Bits/s that amount and time come to; None unless both are answered."""
+        """Amount over time in bits/s; None unless both are answered."""
         if self.amount is None or self.within is None:
             return None
         return self.amount * 8 / self.within
 
     @property
-    def needed(self) -> float:
-        """Bits/s that one transfer or session needs."""
+    def needed_rate(self) -> float:
+        """Required rate of one transfer or session in bits/s."""
         return self.rate if self.rate is not None else _round_up((self.pace or 0.0) * (1 + HEADROOM))
 
 
 def read_typed(typed: Mapping[str, str]) -> Answers:
-    """Return the survey from what was typed; what was left empty is left out.
+    """Return the answers from typed text; empty text is no answer.
 
     :raises InvalidInput: with every problem found.
     """
@@ -237,7 +237,7 @@ def read_typed(typed: Mapping[str, str]) -> Answers:
 
 
 def find_objection(key: str, text: str) -> str:
-    """Return what is wrong with one answer by itself; empty if nothing is."""
+    """Return the problem of one answer by itself; empty without a problem."""
     if not text.strip():
         return "needs an answer" if Answers.model_fields[key].is_required() else ""
     try:
@@ -249,7 +249,7 @@ def find_objection(key: str, text: str) -> str:
 
 
 def _round_up(rate: float) -> float:
-    """Return the next rate with two digits that is not below: 667 becomes 670."""
+    """Round a rate up to two digits: 667 becomes 670."""
     digits = len(str(int(rate)))
     step = 10.0 ** max(0, digits - 2)
     whole = -(-rate // step)
@@ -278,9 +278,9 @@ def _contradictions(a: Answers) -> Iterator[str]:
         yield "within: contradicts kind: a session lasts, and nothing of it has to be there by a time"
     elif pace is not None and a.rate is not None and a.rate < pace:
         yield f"rate: {format_rate(a.rate)} contradicts within: amount over time is {format_rate(pace)}"
-    if a.fastest is not None and a.needed > a.fastest:
-        other = "within" if a.rate is None else "rate"
-        yield f"fastest: {format_rate(a.fastest)} contradicts {other}, which needs {format_rate(a.needed)}"
+    if a.fastest is not None and a.needed_rate > a.fastest:
+        other, needed = "within" if a.rate is None else "rate", format_rate(a.needed_rate)
+        yield f"fastest: {format_rate(a.fastest)} contradicts {other}, which needs {needed}"
     ranked = [name for place in a.counts for name in place]
     for name in sorted({name for name in ranked if ranked.count(name) > 1}):
         yield f"counts: names {name!r} twice"
@@ -298,7 +298,7 @@ def _contradictions(a: Answers) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A field of a draft, by its dotted path, with its value as it is written, and why it has it."""
+    """A field of a draft by its dotted path, with its value as written, and the reason."""
 
     field: str
     value: Any
@@ -306,9 +306,9 @@ class Entry:
 
 
 def draft_template(answers: Answers) -> Template:
-    """Return the template that a survey leads to; its notes give the reason of every number.
+    """Return the template of a survey; its notes state the reason of every number.
 
-    :raises InvalidInput: if it is none; every answer that can make it so is refused by :class:`Answers`.
+    :raises InvalidInput: for an invalid template; :class:`Answers` refuses all answers that lead to one.
     """
     entries = list(_entries(answers))
     reasons = (f"{one.field}: {one.because}" for one in entries if one.because)
@@ -328,7 +328,7 @@ def draft_template(answers: Answers) -> Template:
 def _entries(a: Answers) -> Iterator[Entry]:
     yield Entry("name", a.application)
     yield Entry("match.applications", [a.application])
-    yield Entry("qspec.throughput", _throughput(a), _why_rate(a))
+    yield Entry("qspec.throughput", _throughput_bound(a), _why_rate(a))
     given = a.model_dump(mode="json")
     for key, question in questions().items():
         if question.field and given[key] not in (None, "", []):
@@ -340,7 +340,7 @@ def _entries(a: Answers) -> Iterator[Entry]:
     if a.dscp is not None:
         yield Entry("match.dscp", [a.dscp], "as answered: its packets are marked so")
     if a.fastest is not None or a.sessions > 1:
-        most = a.fastest if a.fastest is not None else a.needed * a.sessions
+        most = a.fastest if a.fastest is not None else a.needed_rate * a.sessions
         why = "its hosts can do no more, as answered" if a.fastest is not None else f"{a.sessions} at once"
         yield Entry("rspec.bandwidth_ceiling", readable(f"{most!r} bps"), why)
     if a.analysed and a.nodes is None:
@@ -357,8 +357,8 @@ def _entries(a: Answers) -> Iterator[Entry]:
     )
 
 
-def _throughput(a: Answers) -> dict[str, Any]:
-    bound = {"min": readable(f"{a.needed!r} bps")}
+def _throughput_bound(a: Answers) -> dict[str, Any]:
+    bound = {"min": readable(f"{a.needed_rate!r} bps")}
     return bound if a.transport == "udp" else {**bound, "streams": a.parallel}
 
 
@@ -393,6 +393,6 @@ def _metric(name: str, answers: Answers) -> str:
     metric = str(questions()["counts"].find_word(name).means["metric"])
     if metric != "delay":
         return metric
-    # The delay that was asked about: a response of "typing" bounds the round trip, others one way.
+    # The delay in question: a response of "typing" bounds the round trip, others one way.
     asked = questions()["response"].find_word(answers.response).means
     return next(field.removeprefix("qspec.") for field in asked)

@@ -1,4 +1,4 @@
-"""Templates as YAML text, and the difference of two: quantities in readable units, nothing empty."""
+"""Templates as YAML text with readable units and without empty parts, and their differences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from adon.units import UNITS
 WIDTH = 76
 FIRST = ("name", "version", "title", "description", "match", "qspec", "rspec", "weights", "tables")
 PROSE = frozenset({"name", "title", "description", "notes"})
-"""Texts that stay as they are written."""
+"""Parts whose text is not reformatted."""
 CONTEXT = 3
 """Unchanged lines around a change, as ``diff -u`` shows them."""
 
@@ -24,10 +24,10 @@ _AMOUNT = re.compile(r"(-?[0-9.]+(?:e[+-]?[0-9]+)?) (bps|B|s|ratio)")
 
 
 def readable(written: Any) -> Any:
-    """A value of a template as a person would write it: ``7 Mbps`` for ``7000000.0 bps``.
+    """Return a value of a template with readable units: ``7 Mbps`` for ``7000000.0 bps``.
 
-    It means exactly the same; what cannot be said shorter without rounding stays as it is.  Lists and
-    mappings are read through.
+    The meaning is exactly the same; a value whose short form would be rounded is unchanged.  Lists and
+    mappings are converted recursively.
     """
     match written:
         case str():
@@ -49,13 +49,13 @@ def _readable(text: str) -> str:
     try:
         return short if read(short) == float(found[1]) else text
     except ValueError:
-        return text  # "never": nothing to be typed
+        return text  # "never" is no input
 
 
 def write_template(template: Mapping[str, Any], *, version: bool = True) -> str:
-    """A template's JSON as YAML, which reads back as the same template.
+    """Return a template's JSON as YAML, which reads back as the same template.
 
-    :param version: without, it reads back as one that gets its version when it is saved.
+    :param version: False leaves the version out; the template gets one when it is saved.
     """
     plain = _bare({name: part if name in PROSE else readable(part) for name, part in template.items()})
     if not version:
@@ -65,7 +65,7 @@ def write_template(template: Mapping[str, Any], *, version: bool = True) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks, where YAML can."""
+    """YAML dumper that writes texts of several lines as blocks where YAML allows it."""
 
     def represent_str(self, data: str) -> yaml.ScalarNode:
         """Choose the style of a text."""
@@ -75,25 +75,25 @@ class _Dumper(yaml.SafeDumper):
 _Dumper.add_representer(str, _Dumper.represent_str)
 
 
-def ordered(template: Mapping[str, Any]) -> dict[str, Any]:
-    """A template's parts in the order in which one reads them."""
+def order_parts(template: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a template in reading order."""
     known = [name for name in FIRST if name in template]
     return {name: template[name] for name in (*known, *(one for one in template if one not in known))}
 
 
 def _bare(value: Any) -> Any:
-    """Without what is not set: a left-out part means the same."""
+    """Return a value without unset parts; an absent part means the same."""
     if not isinstance(value, Mapping):
         return value
-    kept = {name: _bare(part) for name, part in ordered(value).items() if part is not False}
+    kept = {name: _bare(part) for name, part in order_parts(value).items() if part is not False}
     return {name: part for name, part in kept.items() if part not in (None, "", [], {})}
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A value that differs; JSON values with units, as people write them; None where it is not there.
+    """A value that differs, as JSON with readable units; None where it is absent.
 
-    :param field: where, as a dotted path (``qspec.throughput.min``).
+    :param field: dotted path (``qspec.throughput.min``).
     """
 
     field: str
@@ -102,9 +102,9 @@ class Change:
 
 
 def find_changes(before: Template, after: Template) -> tuple[Change, ...]:
-    """The values in which two templates differ, by their place; name and version are left out.
+    """Return the values in which two templates differ, by field, without name and version.
 
-    Lists, such as the points of a lookup table, are compared whole.
+    Lists, such as the points of a lookup table, are compared as a whole.
     """
     here, there = _values(before), _values(after)
     fields = dict.fromkeys((*here, *there))
@@ -116,7 +116,7 @@ def find_changes(before: Template, after: Template) -> tuple[Change, ...]:
 
 
 def compare_text(before: Template, after: Template) -> str:
-    """The same as a unified diff of both as YAML; empty if they do not differ."""
+    """Return a unified diff of two templates as YAML; empty if they do not differ."""
     lines = difflib.unified_diff(
         _text(before).splitlines(keepends=True),
         _text(after).splitlines(keepends=True),
@@ -129,7 +129,7 @@ def compare_text(before: Template, after: Template) -> str:
 
 def _text(template: Template) -> str:
     body = template.model_dump(mode="json", by_alias=True)
-    for name in ("weights", "tables"):  # the order in which somebody wrote these means nothing
+    for name in ("weights", "tables"):  # their order has no meaning
         body[name] = dict(sorted(body[name].items()))
     return write_template(body, version=False)
 

@@ -1,12 +1,12 @@
-"""What a template watches for while its flows run, and what is done about it: values and their checks.
+"""Triggers of a template: conditions on running flows, actions, and their checks.
 
-[ADON] 3.1: templates "define triggers for dynamic resource adaption"; 3.3: more overlay capacity is asked
-for on a burst.  A trigger is a condition on one number (the flow's own rate, a metric of its path, a metric
-of the host at one of its ends, a workflow's among them), how long it must hold, when it is over (hysteresis),
-and one deed of a closed list.  What happens at run time is in :mod:`adon.broker.triggers`.
+[ADON] 3.1: templates "define triggers for dynamic resource adaption"; 3.3: a burst requests more overlay
+capacity.  A trigger has a condition on one number (the flow's own rate, a metric of its path, or a metric of
+the host at one of its ends), a duration, a clear level (hysteresis), and one action of a closed list.
+:mod:`adon.broker.triggers` evaluates triggers.
 
-Levels are written with their unit, as everywhere.  A metric of a host is in its own unit
-(docs/measurement-custom.md): ``2 GB``, ``30 s`` and ``80 %`` are understood, a bare number is taken as it is.
+Levels have a unit.  A metric of a host has its own unit (docs/measurement-custom.md): ``2 GB``, ``30 s`` and
+``80 %`` are parsed, and a bare number is used unchanged.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from adon.values import Name, Value
 from measurement.model import Metric
 
 RATE = "flow.rate"
-"""The flow's own rate, by the counters of its rules, in bits/s."""
+"""Rate of the flow by the counters of its rules, in bits/s."""
 
 MOST = 16
-"""Triggers of one template."""
+"""Maximum number of triggers of one template."""
 
 SHORTEST_HOLD_S = 10.0
 LONGEST_PERIOD_S = 600.0
@@ -45,7 +45,7 @@ _CUSTOM = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _LEVELS = ("above", "below", "clear")
 
 End = Literal["source", "destination"]
-"""One of a flow's sites; its host is that of the site's measurement point."""
+"""One of a flow's sites; its host is the site's measurement point."""
 
 PointMetric = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 """A metric as a measurement point names it in its configuration (``host``, ``queue.length``)."""
@@ -54,10 +54,10 @@ Level = Annotated[float, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": 
 
 
 class Condition(Value):
-    """``metric`` is ``above``, or ``below``, a level; over once it is beyond ``clear`` (hysteresis).
+    """``metric`` is ``above`` or ``below`` a level; ``clear`` is the level that ends it (hysteresis).
 
-    :param of: whose host, for a metric of a host; none for a metric of the path or the flow itself.
-    :param part: which disk, interface, workflow or batch system of that host; empty for any.
+    :param of: the end of the host, for a metric of a host; None for a metric of the path or the flow.
+    :param part: disk, interface, workflow or batch system of that host; empty for any.
     """
 
     metric: Annotated[str, Field(max_length=100)]
@@ -89,27 +89,27 @@ class Condition(Value):
 
     @property
     def host(self) -> bool:
-        """Whether it is about a host, not the path or the flow itself."""
+        """Whether the metric is of a host, not of the path or the flow."""
         return self.of is not None
 
     @property
     def level(self) -> float:
-        """What has to be passed."""
+        """Level of the condition."""
         found = self.below if self.above is None else self.above
         return 0.0 if found is None else found
 
     def met_by(self, value: float) -> bool:
-        """Whether a value is beyond the level."""
+        """Return whether a value is beyond the level."""
         return value > self.level if self.above is not None else value < self.level
 
     def over_by(self, value: float) -> bool:
-        """Whether a value ends what was met: it is on the good side of ``clear``."""
+        """Return whether a value ends the condition: it is on the good side of ``clear``."""
         clear = self.level if self.clear is None else self.clear
         return value <= clear if self.above is not None else value >= clear
 
 
 def unit_of(metric: str) -> str | None:
-    """The unit of a level; None for a metric of a host, which is in its own."""
+    """Return the unit of a level; None for a metric of a host, which has its own unit."""
     if metric == RATE:
         return "bps"
     return UNITS[Metric(metric)] if metric in set(Metric) else None
@@ -157,20 +157,20 @@ def _wrong_levels(condition: Condition) -> Iterator[str]:
 
 
 class Reexamine(Value):
-    """Look again at the flow's paths now; patience is waived, its dwell on a path is not."""
+    """Re-evaluate the flow's paths now; ignores patience, respects the minimum dwell time."""
 
     action: Literal["reexamine"]
 
 
 class ChangePriority(Value):
-    """From now on the flow's priority is what was asked and so much more (or less), within 0 to 999."""
+    """Add a number to the flow's requested priority, within 0 to 999."""
 
     action: Literal["priority"]
     by: Annotated[int, Field(ge=-999, le=999)]
 
 
 class ChangeCapacity(Value):
-    """Announce that the path should have so much more, or less, capacity."""
+    """Announce that the path should have more, or less, capacity by a ratio."""
 
     action: Literal["capacity"]
     more: Annotated[Ratio, Field(gt=0)] | None = None
@@ -184,19 +184,19 @@ class ChangeCapacity(Value):
 
     @property
     def factor(self) -> float:
-        """What the capacity is multiplied by."""
+        """Factor of the capacity."""
         return 1 + self.more if self.more is not None else 1 - (self.less or 0.0)
 
 
 class RequestTest(Value):
-    """Have one metric of the flow's path measured now, where the schedule has room for it."""
+    """Measure one metric of the flow's path now, if the schedule allows it."""
 
     action: Literal["measure"]
     metric: Metric
 
 
 class StartMonitoring(Value):
-    """Watch more at one of the flow's ends until it ends."""
+    """Monitor more metrics at one of the flow's ends until the flow ends."""
 
     action: Literal["monitor"]
     of: End
@@ -205,7 +205,7 @@ class StartMonitoring(Value):
 
 
 class Notify(Value):
-    """Tell people: in the log and on the event stream."""
+    """Write a text to the log and the event stream."""
 
     action: Literal["notify"]
     text: Annotated[str, Field(min_length=1, max_length=200)]
@@ -216,14 +216,14 @@ Deed = Annotated[
     Reexamine | ChangePriority | ChangeCapacity | RequestTest | StartMonitoring | Notify,
     Field(discriminator="action"),
 ]
-"""Everything that a trigger may do."""
+"""Action of a trigger."""
 
 
 class Trigger(Value):
-    """When something holds for so long, do this; not again before it was over, nor within ``hold``.
+    """Action that fires when a condition holds for a time; fires again after it cleared and ``hold`` passed.
 
     :param for_: seconds for which the condition must hold, from one value to another.
-    :param hold: seconds after it fired in which it does not fire.
+    :param hold: minimum seconds from one firing to the next.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -236,12 +236,12 @@ class Trigger(Value):
 
     @model_serializer(mode="wrap")
     def _by_alias(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # ``for`` everywhere: what is answered can be sent again as it is.
+        # ``for`` everywhere: a client can send an answer back unchanged.
         return {"for" if name == "for_" else name: value for name, value in write(self).items()}
 
 
 class Monitor(Value):
-    """What is watched at one of a flow's ends from its deployment until its end ([ADON] 3.1)."""
+    """Metrics monitored at one of a flow's ends from its deployment until its end ([ADON] 3.1)."""
 
     of: End
     metrics: Annotated[tuple[PointMetric, ...], Field(min_length=1, max_length=16)] = ("host",)
@@ -249,7 +249,7 @@ class Monitor(Value):
 
 
 def check_triggers(triggers: tuple[Trigger, ...]) -> tuple[Trigger, ...]:
-    """Refuse too many triggers, and two of one name.
+    """Check the number of triggers, and that their names are unique.
 
     :raises ValueError: naming the row.
     """

@@ -74,7 +74,7 @@ def create(
 
 def _create_here(data: Path | None, store: str | None, wish: Mapping[str, Any]) -> NewTokenView:
     from adon.access.identity import create_token, token_values
-    from adon.access.scopes import checked_scope
+    from adon.access.scopes import check_scope
     from adon.api.access import NewTokenView
     from adon.config.controller import Credentials
     from adon.units import parse_duration
@@ -90,7 +90,7 @@ def _create_here(data: Path | None, store: str | None, wish: Mapping[str, Any]) 
         time.time(),
         lifetime,
         label=wish["label"],
-        scope=checked_scope(wish["scope"]),
+        scope=check_scope(wish["scope"]),
         roles=limited,
     )
     with opened(data, store) as access:

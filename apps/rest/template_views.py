@@ -13,7 +13,7 @@ from adon.api.templates import (
 )
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.lookup import UNITS, LookupTable
-from adon.templates_catalog.model import Template, normalised, scoring_tables
+from adon.templates_catalog.model import Template, normalise_weights, scoring_tables
 from adon.templates_catalog.rspec_xml import LinkDraft
 from adon.templates_catalog.template_text import compare_text, find_changes
 from measurement.model import Metric
@@ -67,7 +67,7 @@ def to_link_draft_view(draft: LinkDraft) -> LinkDraftView:
 
 def curves(template: Template) -> list[CurveView]:
     """The lines of a template's lookup tables, those that are generated included."""
-    weights = normalised(template.weights)
+    weights = normalise_weights(template.weights)
     tables = scoring_tables(template, template.qspec, {})
     return [to_curve_view(metric, table, weights[metric]) for metric, table in tables.items()]
 

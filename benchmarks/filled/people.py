@@ -8,7 +8,7 @@ from pathlib import Path
 
 from adon.access.audit import Entry, Outcome
 from adon.access.identity import Actor, create_token
-from adon.access.users import checked_name
+from adon.access.users import check_name
 from adon.store.access.access import Access
 from adon.store.access.upgrade import upgrade
 from benchmarks.filled.lives import REQUESTERS
@@ -36,7 +36,7 @@ def fill(file: Path, began: float, ended: float, chance: random.Random) -> tuple
     tokens = []
     with Access.open(url) as access:
         for name, role in people:
-            access.users.add(checked_name(name), (role,), began)
+            access.users.add(check_name(name), (role,), began)
             text, kept = create_token(name, began, label="laptop")
             access.tokens.save(kept)
             access.sessions.begin(Actor(name, frozenset({role}), via="openid"), "openid", ended)

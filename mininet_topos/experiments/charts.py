@@ -188,7 +188,7 @@ def _shown_tests(
 ) -> tuple[list[MeasurementRow], Unit, dict[str, float]]:
     """Tests of the metric to show, its unit, and the bounds of flows on it, by flow."""
     specs = {
-        entry.name: experiment.catalog[entry.template].qspec.overridden(entry.qspec)
+        entry.name: experiment.catalog[entry.template].qspec.override(entry.qspec)
         for entry in experiment.workload
         if entry.template in experiment.catalog
     }

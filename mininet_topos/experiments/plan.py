@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from adon import yamlfile
-from adon.templates_catalog.builtin_templates import scaled, scaled_qspec
+from adon.templates_catalog.builtin_templates import scale_qspec, scale_template
 from adon.templates_catalog.model import QSpec, Template
 from adon.values import FrozenMap
 from adon.yamlfile import Place
@@ -153,7 +153,7 @@ def _plan_trial(
         flows=tuple(_plan_flow(flow, at, topo) for flow in at.flows),
         events=tuple(_plan_event(event, topo.scale) for event in at.events),
         links=FrozenMap({name: _as_built(setting, topo.scale) for name, setting in at.links.items()}),
-        templates=tuple(scaled(template, 1 / topo.scale) for template in at.catalog.values()),
+        templates=tuple(scale_template(template, 1 / topo.scale) for template in at.catalog.values()),
         measuring=at.measuring,
         limit=at.limit,
     )
@@ -166,7 +166,7 @@ def _seed(seed: int, key: str) -> int:
 
 def _plan_flow(entry: FlowEntry, at: Experiment, topo: CampusTopo) -> PlannedFlow:
     template, scale = at.catalog[entry.template], topo.scale
-    floor = template.qspec.overridden(entry.qspec).bound(Metric.THROUGHPUT)
+    floor = template.qspec.override(entry.qspec).bound(Metric.THROUGHPUT)
     return PlannedFlow(
         name=entry.name,
         template=entry.template,
@@ -182,7 +182,7 @@ def _plan_flow(entry: FlowEntry, at: Experiment, topo: CampusTopo) -> PlannedFlo
         window=None if entry.window is None else round(entry.window / scale),
         rate=None if entry.rate is None else entry.rate / scale,
         priority=template.priority if entry.priority is None else entry.priority,
-        qspec=None if entry.qspec is None else scaled_qspec(entry.qspec, 1 / scale),
+        qspec=None if entry.qspec is None else scale_qspec(entry.qspec, 1 / scale),
         floor=None if floor is None else floor / scale,
         path=entry.path,
     )

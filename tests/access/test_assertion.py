@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.access.assertion import LONGEST, MOST_VALUES, Assertion, from_attributes, from_claims, lacking
+from adon.access.assertion import LONGEST, MOST_VALUES, Assertion, from_attributes, from_claims, is_incomplete
 
 IDP = "https://idp.missouri.edu/idp/shibboleth"
 
@@ -71,8 +71,10 @@ def test_floods_are_cut() -> None:
 
 def test_what_userinfo_is_asked_for() -> None:
     whole = {"eppn": "a@b", "entitlement": [], "groups": [], "affiliation": []}
-    assert not lacking(whole)
-    assert all(lacking({name: value for name, value in whole.items() if name != left}) for left in whole)
+    assert not is_incomplete(whole)
+    assert all(
+        is_incomplete({name: value for name, value in whole.items() if name != left}) for left in whole
+    )
 
 
 @pytest.mark.parametrize(

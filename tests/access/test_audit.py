@@ -19,10 +19,10 @@ from adon.access.audit import (
     Line,
     Outcome,
     Verified,
-    chained,
+    chain_entries,
     clean,
     csv_rows,
-    defused,
+    escape_formula,
     json_lines,
 )
 
@@ -34,7 +34,7 @@ def verify(lines: list[Line], *more: Any) -> Verified:
 
 
 def chain(count: int) -> list[Line]:
-    return chained(None, [replace(ENTRY, at=1000.0 + number) for number in range(count)])
+    return chain_entries(None, [replace(ENTRY, at=1000.0 + number) for number in range(count)])
 
 
 def end(lines: list[Line]) -> tuple[int, str]:
@@ -50,7 +50,7 @@ def test_a_log_that_is_whole() -> None:
 
 def test_it_is_chained_further() -> None:
     lines = chain(3)
-    lines += chained(lines[-1], [ENTRY, ENTRY])
+    lines += chain_entries(lines[-1], [ENTRY, ENTRY])
     assert [line.number for line in lines] == [1, 2, 3, 4, 5]
     assert verify(lines, end(lines)).problem is None
 
@@ -96,7 +96,7 @@ def test_a_line_removed_with_the_rest_renumbered_is_found() -> None:
 
 def test_a_log_made_anew_is_found_by_what_was_noted() -> None:
     lines = chain(5)
-    forged = chained(None, [replace(line.entry, actor="bob") for line in lines])
+    forged = chain_entries(None, [replace(line.entry, actor="bob") for line in lines])
     assert verify(forged, end(forged)).problem is None
     found = verify(forged, end(forged), {3: lines[2].digest})
     assert "line 3" in str(found.problem)
@@ -110,7 +110,7 @@ def test_a_log_whose_end_is_told_nowhere() -> None:
 
 
 def test_what_is_kept_is_one_readable_line() -> None:
-    entry = replace(ENTRY, object="/flows\n\u202ex\x00" + "y" * 1000, actor="z" * 500).cleaned()
+    entry = replace(ENTRY, object="/flows\n\u202ex\x00" + "y" * 1000, actor="z" * 500).sanitise()
     assert entry.object.startswith("/flows\\u000a\\u202ex\\u0000y")
     assert len(entry.object) <= LONGEST * 6
     assert (len(entry.actor), entry.actor[-1]) == (200, "…")
@@ -168,11 +168,11 @@ def test_nothing_is_lost_and_the_memory_is_bounded(happened: list[tuple[int, int
 
 @given(st.text(max_size=20))
 def test_no_cell_is_a_formula(text: str) -> None:
-    assert not defused(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert not escape_formula(text).startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
 def test_csv_is_read_back() -> None:
-    lines = chained(None, [replace(ENTRY, object='a,"b"\nc', detail="=1")])
+    lines = chain_entries(None, [replace(ENTRY, object='a,"b"\nc', detail="=1")])
     header, row = csv.reader(io.StringIO("".join(csv_rows(line.values for line in lines))))
     assert tuple(header) == COLUMNS
     assert dict(zip(header, row, strict=True))["object"] == 'a,"b"\nc'
@@ -189,7 +189,7 @@ def test_a_row_that_holds_what_no_line_can_was_changed() -> None:
 
 
 def test_json_lines_have_the_values_by_name() -> None:
-    lines = chained(None, [ENTRY])
+    lines = chain_entries(None, [ENTRY])
     (text,) = json_lines(line.values for line in lines)
     body = json.loads(text)
     assert tuple(body) == COLUMNS

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.access.identity import Token
-from adon.access.users import User, checked_name, name_key, name_problem, unique_name
+from adon.access.users import User, check_name, name_key, name_problem, unique_name
 from adon.errors import InvalidInput
 from tests.support.refusals import refused
 
@@ -29,7 +29,7 @@ IDP = "https://idp.example.edu/oidc"
     ],
 )
 def test_names_that_are_fine(name: str) -> None:
-    assert checked_name(name) == name
+    assert check_name(name) == name
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_names_that_are_fine(name: str) -> None:
 )
 def test_names_that_are_refused(name: str, why: str) -> None:
     with refused(InvalidInput, "name") as caught:
-        checked_name(name)
+        check_name(name)
     assert why in str(caught.error)
 
 

@@ -15,7 +15,7 @@ from adon.config.policy import ReactiveEntry
 from adon.flowvisor.rules.cookie import Kind
 from adon.flowvisor.rules.rule import Rule
 from adon.flowvisor.topology.network_graph import PortState
-from adon.templates_catalog.builtin_templates import builtin_templates, scaled
+from adon.templates_catalog.builtin_templates import builtin_templates, scale_template
 from adon.templates_catalog.catalog import Catalog
 from tests.flowvisor.frames import frame
 from tests.support.network_factories import make_slice, make_sliced_configuration
@@ -32,7 +32,7 @@ def opted_in(
 ) -> Stage:
     """Both switches connected, both paths measured, one entry."""
     one = ReactiveEntry.model_validate({**ENTRY, "per_minute": 100_000, **entry})
-    templates = Catalog.of(scaled(template, scale) for template in builtin_templates())
+    templates = Catalog.of(scale_template(template, scale) for template in builtin_templates())
     stage = Stage(make_sliced_configuration(slices, None, budgets, reactive=(one,)), templates)
     stage.connect()
     know(stage, al2s=58.0, internet=6.5)

@@ -8,7 +8,7 @@ from typing import Any
 from adon.broker.decision import Decision, Outcome
 from adon.broker.flow import Flow, FlowRequest
 from adon.flowvisor.rules.switch_features import Room, SwitchFeatures
-from adon.templates_catalog.builtin_templates import builtin_templates, scaled
+from adon.templates_catalog.builtin_templates import builtin_templates, scale_template
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from adon.values import FrozenMap
@@ -26,7 +26,7 @@ ALL_GROUPS = FrozenMap({"all": 100, "fast_failover": 100})
 
 def make_catalog() -> Catalog:
     """Return the built-in templates at the example network's scale of 1:100."""
-    return Catalog.of(scaled(template, 0.01) for template in builtin_templates())
+    return Catalog.of(scale_template(template, 0.01) for template in builtin_templates())
 
 
 def make_template(**fields: Any) -> Template:

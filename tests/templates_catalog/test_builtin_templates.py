@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adon import yamlfile
-from adon.templates_catalog.builtin_templates import builtin_templates, scaled
+from adon.templates_catalog.builtin_templates import builtin_templates, scale_template
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from measurement.model import Metric
@@ -57,7 +57,7 @@ def test_a_builtin_is_written_and_read_back_equal(template: Template) -> None:
 
 @pytest.mark.parametrize("template", BUILTIN.values(), ids=BUILTIN)
 def test_scaling_multiplies_every_rate_and_nothing_else(template: Template) -> None:
-    small = scaled(template, 0.01)
+    small = scale_template(template, 0.01)
     for metric in Metric:
         factor = 0.01 if metric is Metric.THROUGHPUT else 1
         for value, original in (
@@ -78,4 +78,4 @@ def test_scaling_multiplies_every_rate_and_nothing_else(template: Template) -> N
 @pytest.mark.parametrize("factor", [0, -1, float("nan"), float("inf")])
 def test_a_factor_that_is_none_is_refused(factor: float) -> None:
     with pytest.raises(ValueError, match="factor"):
-        scaled(BUILTIN["soykb"], factor)
+        scale_template(BUILTIN["soykb"], factor)

@@ -14,7 +14,7 @@ from adon.templates_catalog.model import (
     QSpec,
     Template,
     check_weights,
-    normalised,
+    normalise_weights,
     scoring_tables,
 )
 from measurement.model import Metric
@@ -36,7 +36,7 @@ def test_a_template_as_people_write_it() -> None:
     assert template.qspec.bound(Metric.JITTER) is None
     assert template.qspec.metrics == (Metric.THROUGHPUT, Metric.RTT, Metric.LOSS)
     assert template.tables[Metric.THROUGHPUT].score(700e6) == 1
-    assert normalised(template.weights) == {Metric.THROUGHPUT: 0.75, Metric.LOSS: 0.25}
+    assert normalise_weights(template.weights) == {Metric.THROUGHPUT: 0.75, Metric.LOSS: 0.25}
     assert template.reference == "soykb@1"
 
 
@@ -73,11 +73,11 @@ def test_a_template_cannot_change_and_has_a_hash() -> None:
 def test_a_request_overrides_the_metrics_it_bounds() -> None:
     template = yamlfile.parse_model(GOOD, Template)
     asked = QSpec.model_validate({"throughput": {"min": "600 Mbps"}})
-    merged = template.qspec.overridden(asked)
+    merged = template.qspec.override(asked)
     assert merged.bound(Metric.THROUGHPUT) == 600e6
     assert merged.target(Metric.THROUGHPUT) is None
     assert merged.bound(Metric.LOSS) == template.qspec.bound(Metric.LOSS)
-    assert template.qspec.overridden(None) == template.qspec
+    assert template.qspec.override(None) == template.qspec
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from adon import yamlfile
 from adon.errors import InvalidInput
 from adon.templates_catalog.builtin_templates import builtin_templates
-from adon.templates_catalog.model import Template, normalised, scoring_tables
+from adon.templates_catalog.model import Template, normalise_weights, scoring_tables
 from adon.templates_catalog.template_draft import (
     Answers,
     draft_template,
@@ -62,7 +62,7 @@ def qualified(template: Template, path: dict[Metric, float]) -> bool:
 
 def q(template: Template, path: dict[Metric, float], best: dict[Metric, float]) -> float:
     tables = scoring_tables(template, template.qspec, best)
-    return sum(w * tables[m].score(path[m]) for m, w in normalised(template.weights).items())
+    return sum(w * tables[m].score(path[m]) for m, w in normalise_weights(template.weights).items())
 
 
 @pytest.mark.parametrize("name", BUILTIN)
@@ -272,5 +272,5 @@ def test_whatever_is_answered_is_refused_by_a_question_or_becomes_a_template(sai
         fields = set()
         found = draft_template(read)
         assert yamlfile.parse_model(written(found), Template) == found
-        assert found.qspec.bound(Metric.THROUGHPUT) == pytest.approx(read.needed)
+        assert found.qspec.bound(Metric.THROUGHPUT) == pytest.approx(read.needed_rate)
     assert fields <= set(Answers.model_fields), "every refusal names an answer"

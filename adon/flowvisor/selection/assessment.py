@@ -27,7 +27,7 @@ from typing import Literal
 from adon.flowvisor.topology.path import Knowledge, PathView, Unknown
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
-from adon.templates_catalog.model import QSpec, normalised
+from adon.templates_catalog.model import QSpec, normalise_weights
 from adon.units import format_duration, format_rate, format_ratio
 from measurement.model import Metric
 
@@ -88,7 +88,7 @@ def assess(
     :param weights: as the researcher wrote them; normalised here.
     :raises ValueError: for weights that cannot be normalised.
     """
-    shares = normalised(weights)
+    shares = normalise_weights(weights)
     metrics = tuple(
         _metric_record(metric, view, qspec, tables.get(metric), shares.get(metric, 0.0), now)
         for metric in Metric

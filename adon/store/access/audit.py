@@ -14,7 +14,7 @@ from adon.access.audit import (
     Line,
     Outcome,
     Verified,
-    chained,
+    chain_entries,
     clean,
     verify,
 )
@@ -54,7 +54,7 @@ class Audit:
             # On PostgreSQL the head's row is what writers wait for; SQLite has one at a time anyway.
             head = connection.execute(select(audit_head).with_for_update()).one_or_none()
             last = _last(connection) if head is None else Line(head.number, _NOTHING, head.digest)
-            lines = chained(last, [entry.cleaned() for entry in entries])
+            lines = chain_entries(last, [entry.sanitise() for entry in entries])
             if not lines:
                 return
             connection.execute(

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, Update, delete, insert, select, update
 from adon.access.audit import clean
 from adon.access.identity import Actor
 from adon.access.user_names import Named
-from adon.access.users import LOCAL, User, checked_name, name_key, unique_name
+from adon.access.users import LOCAL, User, check_name, name_key, unique_name
 from adon.errors import Conflict, Forbidden, NotFound, Unavailable
 from adon.store.access.database import AccessStore, clashed
 from adon.store.access.tables import sessions, users
@@ -127,7 +127,7 @@ class Users:
         :raises Conflict: for a name that would be mistaken for another.
         """
         with self._store.writing() as connection:
-            return make_named(connection, checked_name(name), granted, now)
+            return make_named(connection, check_name(name), granted, now)
 
     def add(self, name: str, granted: Collection[str], now: float, identity: Named | None = None) -> User:
         """A new user of this name, with these roles.
@@ -139,7 +139,7 @@ class Users:
             identity that is a user's already.
         """
         with self._store.writing() as connection:
-            taken = connection.execute(select(users).where(users.c.key == name_key(checked_name(name))))
+            taken = connection.execute(select(users).where(users.c.key == name_key(check_name(name))))
             if (alike := taken.one_or_none()) is not None:
                 raise Conflict("name", f"there is a user {alike.name} already")
             if identity is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from adon.access.identity import Actor, Token, create_token, token_values
 from adon.access.policy import Action
-from adon.access.scopes import READY_MADE, beyond, checked_scope
-from adon.access.user_names import expected
+from adon.access.scopes import READY_MADE, check_scope, find_excess_actions
+from adon.access.user_names import derive_name
 from adon.access.users import User, user_values
 from adon.api import routes
 from adon.api.access import (
@@ -56,7 +56,7 @@ def list_users(query: UserQuery) -> UserList:
 @handles(routes.ADD_USER)
 def add_user(body: UserBody) -> UserView:
     """Create a user before the first sign-in, or a user with tokens only."""
-    identity = None if body.identity is None else expected(body.identity.issuer, body.identity.subject)
+    identity = None if body.identity is None else derive_name(body.identity.issuer, body.identity.subject)
     elsewhere = "" if identity is None else f"; signs in as {identity.subject} of {identity.issuer}"
     auditing.explain(f"{body.name}: granted: {', '.join(body.granted) or 'none'}{elsewhere}")
     made = services().access.users.add(body.name, body.granted, services().clock(), identity)
@@ -151,7 +151,7 @@ def add_token(body: TokenBody) -> NewTokenView:
     check(Action.TOKEN_CREATE, owner)
     user = services().access.users.get(owner)
     _room(owner)
-    scope = checked_scope(body.scope)
+    scope = check_scope(body.scope)
     _hand_on(actor, scope)
     now = services().clock()
     text, token = create_token(
@@ -187,7 +187,7 @@ def _hand_on(actor: Actor, scope: tuple[str, ...]) -> None:
 
     :raises Forbidden: naming what the actor's own token is not good for.
     """
-    more = beyond(scope, actor.scope)
+    more = find_excess_actions(scope, actor.scope)
     if more:
         raise Forbidden(f"the token of {actor.name} is not good for {', '.join(sorted(more)[:5])}")
 

@@ -218,7 +218,7 @@ def test_many_writers_make_one_chain(access: Access, access_url: str) -> None:
 
 
 def test_lines_are_found_as_they_were_written(access: Access) -> None:
-    odd = ENTRY.cleaned()
+    odd = ENTRY.sanitise()
     access.audit.append([odd])
     access.audit.append([Entry(NOW + 0.1, "b\x00b", "", "", "x", "", "", Outcome.DONE, 0, "\ud800")])
     newest, oldest = access.audit.lines(Wanted(), 10)

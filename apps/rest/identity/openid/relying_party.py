@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.requests_client import OAuth2Session
 
-from adon.access.assertion import Assertion, from_claims, lacking
+from adon.access.assertion import Assertion, from_claims, is_incomplete
 from adon.config.access import OpenIdProvider
 from adon.errors import InvalidInput, NotAuthenticated, Unavailable
 from apps.rest.identity.openid.bounded import Line
@@ -173,7 +173,7 @@ class RelyingParty:
             claims = verified(token, self._provider.keys(), expected, self._clock())
         except UnknownKey:
             claims = verified(token, self._provider.keys(unknown=True), expected, self._clock())
-        if known.userinfo is None or not lacking(claims):
+        if known.userinfo is None or not is_incomplete(claims):
             return claims
         more = self._line.get(known.userinfo, {"Authorization": f"Bearer {access}"})
         if more.get("sub") != claims["sub"]:
