@@ -134,14 +134,25 @@ def run_experiment(reference: str, options: RunOptions) -> tuple[Path, int]:
 
 
 def run_all(options: RunOptions) -> Iterator[JudgedRun]:
-    """Run each built-in experiment, keep the index of all, and yield each run with its verdicts."""
+    """Run each built-in experiment, keep the index of all, and yield each run with its verdicts.
+
+    :raises Unavailable: after the last, if experiments could not run; names each with the reason.
+    """
+    failures = []
     for name in BUILT_IN.names():
-        if name not in NOT_IN_SET:
+        if name in NOT_IN_SET:
+            continue
+        try:
             folder, status = run_experiment(name, options)
-            write_index(options.results)
-            yield judge_run(folder)
-            if status == EXIT_INTERRUPTED:
-                return
+        except AdonError as error:
+            failures.append(f"{name}: {error}")
+            continue
+        write_index(options.results)
+        yield judge_run(folder)
+        if status == EXIT_INTERRUPTED:
+            return
+    if failures:
+        raise Unavailable("\n".join(failures))
 
 
 def run_inside(

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from adon.errors import Unavailable
+from mininet_topos.experiments.loading import BUILT_IN
 from mininet_topos.experiments.plan import plan_trials
 from mininet_topos.experiments.report import REPORT_FILE, judge_run
 from mininet_topos.experiments.results import Completion, FlowState
-from mininet_topos.experiments.runner import RunOptions, load_checked, run_experiment
+from mininet_topos.experiments.runner import NOT_IN_SET, RunOptions, load_checked, run_all, run_experiment
 from mininet_topos.experiments.verdicts import Conclusion
 from tests.mininet_topos.isolated import ROOT, find_processes, processes
 from tests.support.refusals import refused
@@ -92,6 +94,15 @@ def test_only_that_names_no_trial_is_refused(tmp_path):
     with refused("invalid", "--only"):
         run_experiment(str(file), RunOptions(only=("always nothing",), results=tmp_path / "results"))
     assert not (tmp_path / "results").exists()
+
+
+def test_set_continues_after_an_experiment_that_cannot_run(tmp_path):
+    with pytest.raises(Unavailable) as refused:
+        list(run_all(RunOptions(only=("always nothing",), results=tmp_path / "results")))
+    failed = [line.partition(":")[0] for line in str(refused.value).splitlines()]
+    assert [name for name in BUILT_IN.names() if name not in NOT_IN_SET] == [
+        name for name in failed if name in BUILT_IN.names()
+    ]
 
 
 @pytest.fixture
