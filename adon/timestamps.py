@@ -35,7 +35,7 @@ class Moment:
 
 
 def parse_moment(value: object) -> Moment:
-    """A moment, from text such as ``2026-11-21T06:00:00Z`` or ``8 h``.
+    """Return the moment in a text such as ``2026-11-21T06:00:00Z`` or ``8 h``.
 
     :raises ValueError: for a time without an offset, a span without a unit, or anything else.
     """

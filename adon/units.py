@@ -1,4 +1,4 @@
-"""Quantities as people write them, and as the code computes with them.
+"""Quantities: their text with units, and the numbers that the code computes with.
 
 Inside ADON a rate is bits/s, a time is seconds, a size is bytes and a ratio is 0..1, all plain
 ``float`` or ``int``.  At the border (YAML, REST, command line) people write ``700 Mbps``, ``25 GB``,

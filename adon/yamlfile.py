@@ -77,9 +77,9 @@ class Lines(dict[Place, tuple[int, int]]):
 
 
 def read_yaml(text: str, file: str | None = None) -> tuple[Any, Lines]:
-    """The data in a YAML text as plain JSON values, and where each of them stands.
+    """Return the data in a YAML text as plain JSON values, and the position of each value.
 
-    :param file: the name to report problems with.
+    :param file: the name of the file in problems.
     :raises InvalidInput: for text that is not YAML, or uses what this module's docstring refuses.
     """
     if len(text.encode(errors="replace")) > MAX_BYTES:
@@ -128,21 +128,21 @@ def problems(
     lines: Lines | None = None,
     model: type[BaseModel] | None = None,
 ) -> Iterator[Problem]:
-    """A model's complaints about ``data`` as problems, one per cause, in the order of the model.
+    """Yield the problems that a model found in ``data``, one per cause, in the order of the model.
 
-    Of several complaints about one value, the first counts; none does beside one about a part of the value.
+    Of several complaints about a value, only the first is reported, and none if a part of the value has one.
 
-    :param model: that model, if known: it gives the key that was meant, and a valid example.
+    :param model: the model, if known; it gives the key that was meant, and a valid example.
     """
     details = [(_place(detail, data), detail) for detail in error.errors(include_url=False)]
     unknown = [place for place, detail in details if detail["type"] == UNKNOWN]
-    # Of a key that an unknown key was meant to be, it is no news that it is missing.
-    told = {(*place[:-1], nearest_key(model, place)) for place in unknown} if model else set()
-    told |= {place[:end] for place, _ in details for end in range(len(place))}
+    # A key that an unknown key was meant to be is not reported as missing.
+    reported = {(*place[:-1], nearest_key(model, place)) for place in unknown} if model else set()
+    reported |= {place[:end] for place, _ in details for end in range(1, len(place))}
     for place, detail in details:
-        if place in told:
+        if place in reported:
             continue
-        told.add(place)
+        reported.add(place)
         for found in causes(detail):
             whole = (*place, *place_of(found.field))
             hint = "" if model is None or found.field else _hint(model, detail, place, found.cause)
@@ -161,21 +161,21 @@ def _hint(model: type[BaseModel], detail: ErrorDetails, place: Place, cause: str
 
 
 def dump(model: BaseModel, *, defaults: bool = True) -> str:
-    """A model as YAML text that :func:`parse_model` reads back as an equal model.
+    """Return a model as YAML text that :func:`parse_model` reads as an equal model.
 
-    :param defaults: with what nobody has written, too; without, it stays known what somebody has.
+    :param defaults: whether fields that were not set are written with their defaults.
     """
     return dump_data(model.model_dump(mode="json", by_alias=True, exclude_unset=not defaults))
 
 
 def dump_data(data: Any) -> str:
-    """Plain JSON values as YAML text that :func:`read_yaml` reads back equal."""
+    """Return plain JSON values as YAML text that :func:`read_yaml` reads as equal values."""
     # Text beyond ASCII is escaped: PyYAML writes a lone U+0085 as it is and reads it back as a space.
     return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=100))
 
 
 def read_text(path: Path) -> str:
-    """The text of a file of at most 1 MB.
+    """Return the text of a file of at most 1 MB.
 
     :raises InvalidInput: if it cannot be read, is larger, or is not UTF-8.
     """
@@ -320,7 +320,7 @@ def _place(detail: ErrorDetails, data: Any) -> Place:
 
 
 def causes(detail: ErrorDetails) -> Sequence[Problem]:
-    """The problems that one complaint of pydantic reports, with fields relative to the complaint's place."""
+    """Return the problems that one complaint of pydantic reports, with fields relative to its place."""
     match detail["type"]:
         case "value_error" if isinstance(detail["ctx"]["error"], AddressValueError | NetmaskValueError):
             cause = f"{str(detail['input'])[:60]!r} is not an IP address or network"
@@ -341,5 +341,5 @@ def causes(detail: ErrorDetails) -> Sequence[Problem]:
 
 
 def place_of(field: str) -> Place:
-    """The place in the data that a problem's field (``events.0.at``) tells in words."""
+    """Return the place in the data that a problem's field (``events.0.at``) names."""
     return tuple(int(part) if part.isdecimal() else part for part in field.split(".")) if field else ()

@@ -147,6 +147,12 @@ def test_files_that_are_none_are_refused_by_field(change: dict[str, Any], field:
         from_json(Run, {**to_json(run(sample(0, PATHS[1], 1.0))), **change})
 
 
+def test_refused_document_has_the_code_of_its_value() -> None:
+    document = to_json(run(sample(0, PATHS[1], 1.0)))
+    with refused("duplicate"):
+        from_json(Run, {**document, "samples": document["samples"] * 2})
+
+
 def test_a_series_is_in_the_order_of_time_whatever_the_log_s() -> None:
     found = run(
         Sample(0, *PATHS[1], 9.0, 1.0), Sample(1, *PATHS[1], 3.0, 2.0), Sample(2, *PATHS[1], 6.0, 3.0)
