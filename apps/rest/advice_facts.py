@@ -17,7 +17,7 @@ from adon.broker.tuning.facts import HostFacts, PathFacts, Reached
 from adon.broker.tuning.reading import observed_host
 from adon.broker.uncertain import Uncertain
 from adon.errors import Conflict, NotFound
-from apps.rest.api.network import path_list
+from apps.rest.resources.network_resource import path_list
 from apps.rest.services import services
 from measurement.model import Measurement, Metric, Observation, Series, host_key
 

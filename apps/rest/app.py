@@ -8,25 +8,25 @@ from flask_openapi3.openapi import OpenAPI
 
 import adon
 from adon.api.base import MAX_BODY, ProblemDocument
-from apps.rest import auditing, describing, dispatch, failures, throttling
-from apps.rest.api import (  # noqa: F401 - each registers its handlers
-    access,
-    advice,
-    alarms,
-    flows,
-    health,
-    maintenance,
-    measurements,
-    network,
-    rules,
-    schedule,
-    sites,
-    status,
-    studies,
-    templates,
-)
+from apps.rest import dispatch, openapi, problem_answers, rate_limits, request_audit
 from apps.rest.identity import views as identity
 from apps.rest.request_input import StrictJson
+from apps.rest.resources import (  # noqa: F401 - each registers its handlers
+    access_resource,
+    advice_resource,
+    alarm_resource,
+    flow_resource,
+    health_resource,
+    maintenance_resource,
+    measurement_resource,
+    network_resource,
+    rule_resource,
+    schedule_resource,
+    site_resource,
+    status_resource,
+    study_resource,
+    template_resource,
+)
 from apps.rest.services import DESCRIPTION, NAME, Services
 
 HEADERS = {
@@ -43,7 +43,7 @@ HEADERS = {
 def with_sign_in(app: OpenAPI, parts: Services) -> OpenAPI:
     """The API with the pages of signing in and out beside it."""
     identity.install(app, parts.sign_in, parts.clock)
-    failures.show_browsers(app, identity.failure)
+    problem_answers.show_browsers(app, identity.failure)
     return app
 
 
@@ -57,7 +57,7 @@ def create_app(parts: Services) -> OpenAPI:
         info=Info(title="ADON", version=adon.__version__),
         security_schemes={"token": {"type": "http", "scheme": "bearer"}},
         validation_error_model=ProblemDocument,
-        validation_error_callback=failures.refuse_invalid,
+        validation_error_callback=problem_answers.refuse_invalid,
         doc_ui=False,
         static_folder=None,
     )
@@ -65,12 +65,12 @@ def create_app(parts: Services) -> OpenAPI:
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY
     app.extensions[NAME] = parts
-    failures.install(app)
-    throttling.install(app)
+    problem_answers.install(app)
+    rate_limits.install(app)
     dispatch.bind_routes(app)
-    auditing.install(app)
+    request_audit.install(app)
     app.after_request(_harden)
-    app.extensions[DESCRIPTION] = describing.described(app)
+    app.extensions[DESCRIPTION] = openapi.described(app)
     return app
 
 

@@ -22,7 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from apps.rest.proxies import plain
-from apps.rest.rates import network_of
+from apps.rest.rate_windows import network_of
 
 log = logging.getLogger(__name__)
 

@@ -23,10 +23,10 @@ from adon.api.base import PREFIX, ListView, View
 from adon.api.route import GET, Route
 from adon.api.routes import ROUTES
 from adon.errors import AdonError
-from apps.rest import guard, repeating, request_input, throttling
-from apps.rest.answers import check_if_match, done, json_answer
-from apps.rest.describing import responses
-from apps.rest.owned import read_subject
+from apps.rest import authentication, authorisation, idempotency, rate_limits, request_input
+from apps.rest.authorisation import read_subject
+from apps.rest.openapi import responses
+from apps.rest.responses import check_if_match, done, json_answer
 
 Document = View | Mapping[str, Any]
 Answer = Document | Response
@@ -57,17 +57,17 @@ def bind_routes(app: OpenAPI, handlers: Mapping[str, Handler] = HANDLERS) -> Non
     """
     if unmatched := ROUTES.keys() ^ handlers.keys():
         raise AdonError(f"no handler or no route: {', '.join(sorted(unmatched))}")
-    api = APIBlueprint(guard.BLUEPRINT, __name__, url_prefix=PREFIX)
+    api = APIBlueprint(authentication.BLUEPRINT, __name__, url_prefix=PREFIX)
     for step in (
-        guard.identify,
-        throttling.gate,  # a refusal counts like an answer
-        guard.authorise_request,
+        authentication.identify,
+        rate_limits.gate,  # a refusal counts like an answer
+        authorisation.authorise_request,
         request_input.check_query,
         request_input.check_body,
-        repeating.begin,
+        idempotency.begin,
     ):
         api.before_request(step)
-    api.after_request(repeating.finish)
+    api.after_request(idempotency.finish)
     for route in ROUTES.values():
         bind = getattr(api, route.method.lower())
         described = bind(

@@ -1,6 +1,6 @@
 """Those who listen to what happens: hundreds of them on one thread, each a place in the ring of events.
 
-The application decides who may listen and to what (:mod:`apps.rest.api.status`), and leaves a
+The application decides who may listen and to what (:mod:`apps.rest.resources.status_resource`), and leaves a
 :class:`Ticket`; what follows is done here, without a thread.  Listeners who may see the same, and have seen
 the same, are sent the very same bytes, put together once.
 """
@@ -16,7 +16,7 @@ from adon.access.identity import Actor
 from adon.access.policy import Policy
 from adon.errors import AdonError
 from apps.rest.bridge import Headers, Message, Receive, Send
-from apps.rest.stream import Happened, Stream
+from apps.rest.event_stream import Happened, Stream
 
 log = logging.getLogger(__name__)
 

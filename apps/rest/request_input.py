@@ -16,7 +16,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from adon.api.base import MAX_BODY
 from adon.errors import InvalidInput, Problem
-from apps.rest.guard import current_route
+from apps.rest.authentication import current_route
 
 MAX_QUERY = 8000
 """Characters of a query."""

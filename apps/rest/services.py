@@ -26,9 +26,9 @@ from apps.journal import NAME as JOURNAL
 from apps.link import CONTROLLER, REACHED, SUPERVISOR, LinkClient
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.backtests import Backtests
-from apps.rest.rates import Rates
+from apps.rest.event_stream import Stream
+from apps.rest.rate_windows import Rates
 from apps.rest.snapshots import SHARED_S, STALE_S, Snapshots, every_single_failure
-from apps.rest.stream import Stream
 from apps.rest.why_nots import WhyNots
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
@@ -37,7 +37,7 @@ from measurement.model import Measurement
 NAME = "adon"
 """Where a Flask application keeps its :class:`Services`."""
 DESCRIPTION = "adon_openapi"
-"""Where it keeps its description (:mod:`apps.rest.describing`)."""
+"""Where it keeps its description (:mod:`apps.rest.openapi`)."""
 WRITTEN = "adon_openapi_written"
 """Where it keeps the bytes of that, once somebody asked."""
 

@@ -43,10 +43,10 @@ from apps.rest.bridge import (
     send_answer,
 )
 from apps.rest.connections import Places
+from apps.rest.event_stream import Stream
 from apps.rest.listeners import HANDOVER, Handover, Listeners, Standing
 from apps.rest.proxies import PEER, PROXIED, behind, trusted
-from apps.rest.rates import Rates, network_of
-from apps.rest.stream import Stream
+from apps.rest.rate_windows import Rates, network_of
 
 log = logging.getLogger(__name__)
 

@@ -10,12 +10,12 @@ from flask import Flask, has_request_context, request
 from adon.access.identity import Actor
 from apps.dashboard.app import create_dashboard
 from apps.dashboard.pages import PAGES
-from apps.rest import auditing
+from apps.rest import request_audit
 from apps.rest.app import create_app, with_sign_in
 from apps.rest.identity.views import current_actor, to_sign_in
-from apps.rest.inside import InsideTransport
+from apps.rest.in_process_transport import InsideTransport
+from apps.rest.rate_limits import limit_anonymous
 from apps.rest.services import NAME, Services
-from apps.rest.throttling import limit_anonymous
 
 
 class Site:
@@ -44,4 +44,4 @@ class Site:
 
 
 def _refused(actor: Actor, why: str) -> None:
-    auditing.attempt("page.forged", why, actor)
+    request_audit.attempt("page.forged", why, actor)

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from adon.api.base import PREFIX, ListView
 from adon.api.routes import ROUTES
-from apps.rest import describing
+from apps.rest import openapi
 from apps.rest.app import create_app
 from apps.rest.examples import EXAMPLES
 from apps.rest.services import DESCRIPTION
@@ -87,7 +87,7 @@ def test_every_failure_is_a_problem_document(operations):
     for _, path, operation in operations:
         for status, response in operation["responses"].items():
             if int(status) >= 400:
-                assert int(status) in describing.CAUSES, status
+                assert int(status) in openapi.CAUSES, status
                 assert list(response["content"]) == ["application/problem+json"], (path, status)
 
 
@@ -214,5 +214,5 @@ def test_the_documentation_names_no_operation_that_is_not_there(operations):
 
 def test_a_default_with_a_unit_is_one_that_could_be_sent():
     schema = {"p": {"type": "string", "format": "time-span", "default": 30.0}}
-    describing._write_defaults(schema)
+    openapi._write_defaults(schema)
     assert schema["p"] == {"type": "string", "format": "time-span", "default": "30 s", "examples": ["20 ms"]}

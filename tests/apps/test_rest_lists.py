@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from adon.api.base import NewestFirst
 from adon.errors import InvalidInput
-from apps.rest.paging import TimePage, cursor, read_cursor
+from apps.rest.pagination import TimePage, cursor, read_cursor
 from measurement.model import Metric, PathKey
 from tests.support.factories import make_measurement
 from tests.support.fake_collector import NOW, alarm

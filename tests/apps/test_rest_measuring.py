@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adon.errors import Unavailable
-from apps.rest import seen
+from apps.rest import measurement_access
 from measurement.anomaly.model import Severity
 from measurement.model import Observation, PathKey, Series
 from tests.support.fake_collector import FELL, NOW, OVER, ROSE, alarm
@@ -366,11 +366,11 @@ def test_metrics_go_on_without_collector_and_controller(world):
 
 
 def test_a_task_that_nobody_can_read_is_of_no_series_that_is_granted():
-    assert seen.series_of("al2s:mu>osu/latency/on demand 7") == tuple(
+    assert measurement_access.series_of("al2s:mu>osu/latency/on demand 7") == tuple(
         Series("al2s", "mu", "osu", metric) for metric in ("one_way_delay", "jitter", "loss")
     )
     for name in ("", "nonsense", "a:b>c/guess", "a:b>c/rtt/other"):
-        assert seen.series_of(name) == (Series("", "", "", name),)
+        assert measurement_access.series_of(name) == (Series("", "", "", name),)
 
 
 def test_a_host_s_metric_is_plotted_without_a_path(world):

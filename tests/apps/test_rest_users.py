@@ -23,7 +23,7 @@ from adon.errors import Unavailable
 from adon.store.access.database import FILE
 from adon.values import Role
 from apps.rest.audit_writer import AuditWriter
-from apps.rest.inside import InsideTransport
+from apps.rest.in_process_transport import InsideTransport
 from apps.rest.services import NAME
 from tests.support.rest_answers import audit_entries
 from tests.support.web_world import NOW, WISH, signed_in

@@ -18,7 +18,7 @@ from apps.rest import bridge, connections
 from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
 from apps.rest.proxies import plain
-from apps.rest.rates import Rates, network_of
+from apps.rest.rate_windows import Rates, network_of
 from tests.apps.edge import SourceAddress, eventually
 from tests.support import web_world as web
 from tests.support.fake_collector import NOW

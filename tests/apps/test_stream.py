@@ -4,7 +4,7 @@ import pytest
 
 from adon.access.identity import Actor
 from adon.access.policy import Policy
-from apps.rest.stream import KEPT, OWNERS_KNOWN, Stream
+from apps.rest.event_stream import KEPT, OWNERS_KNOWN, Stream
 from measurement.model import to_json
 from tests.support.fake_collector import FELL
 from tests.support.refusals import refused

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 from adon.access.identity import Actor
 from adon.client import Client
 from apps.dashboard.visit import Visit
-from apps.rest.inside import InsideTransport
+from apps.rest.in_process_transport import InsideTransport
 from apps.rest.services import NAME
 from apps.rest.serving import WebServer
 from apps.rest.site import Site

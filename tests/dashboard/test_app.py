@@ -13,7 +13,7 @@ from werkzeug.test import Client
 
 from adon.access.audit import Outcome
 from adon.config.controller import WebLimits
-from apps.rest.rates import Rates
+from apps.rest.rate_windows import Rates
 from apps.rest.services import NAME
 from apps.rest.site import Site
 from tests.support.web_world import World

@@ -37,12 +37,12 @@ from apps import journal
 from apps.link import LinkClient
 from apps.rest.app import create_app, with_sign_in
 from apps.rest.audit_writer import AuditWriter
+from apps.rest.event_stream import Stream
 from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
 from apps.rest.services import NAME, Measurements, Services, requester
 from apps.rest.serving import WebServer
 from apps.rest.snapshots import Snapshots
-from apps.rest.stream import Stream
 from apps.rest.why_nots import WhyNots
 from measurement.anomaly.alarm import Alarm
 from measurement.archive import Archive

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response
 from adon.access.audit import clean
 from adon.access.identity import Actor
 from adon.store.access.sessions import Session
-from apps.rest import auditing
+from apps.rest import request_audit
 from apps.rest.services import services
 
 NAME = "adon_session"
@@ -34,7 +34,7 @@ def begin(response: Response, actor: Actor, how: str, extra: Mapping[str, str] |
     kept = parts.access.sessions
     kept.end(_presented())
     cookie = kept.begin(actor, how, parts.clock(), {**_where(), **(extra or {})})
-    auditing.note("session.begin", actor, detail=f"by {how}")
+    request_audit.note("session.begin", actor, detail=f"by {how}")
     response.set_cookie(
         _name(),
         cookie,
@@ -56,7 +56,7 @@ def end(response: Response) -> None:
     """Sign out at this browser."""
     session = current()
     if session is not None:
-        auditing.note("session.end", session.actor)
+        request_audit.note("session.end", session.actor)
     services().access.sessions.end(_presented())
     response.delete_cookie(_name(), path="/", httponly=True, samesite="Lax", secure=over_https())
 

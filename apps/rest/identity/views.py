@@ -26,7 +26,7 @@ from adon.errors import (
     TooManyRequests,
     Unavailable,
 )
-from apps.rest import auditing, guard, throttling
+from apps.rest import authentication, rate_limits, request_audit
 from apps.rest.identity import sessions
 from apps.rest.identity.openid.pending import LIFETIME, Pending
 from apps.rest.identity.targets import HOME, local_path
@@ -83,7 +83,7 @@ def to_sign_in() -> AnyResponse:
 def _look() -> None:
     sender = ways().attempts.look(request.environ)
     if sender is not None:
-        auditing.attempt("identity.spoof", f"headers of a web server that it is not, from {sender}")
+        request_audit.attempt("identity.spoof", f"headers of a web server that it is not, from {sender}")
 
 
 @pages.after_request
@@ -99,14 +99,14 @@ def _tell(error: AdonError) -> AnyResponse:
     if isinstance(error, NotAuthenticated):
         # Failures count, by address; who has a valid token is not kept out by others' guesses.
         try:
-            throttling.attempt()
+            rate_limits.attempt()
         except TooManyRequests as many:
             error = many
     if error.status >= 500:
         log.warning("event=signin.failed path=%r error=%r", request.path, str(error))
     else:
         log.info("event=signin.refused path=%r error=%r", request.path, str(error))
-    auditing.problem(error)
+    request_audit.problem(error)
     problem = (
         "; ".join(each.cause for each in error.problems) if isinstance(error, InvalidInput) else str(error)
     )
@@ -152,7 +152,7 @@ def enter() -> AnyResponse:
     said = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if foreign(*said, request.host, typed=True):
         raise Forbidden("sign in from this page only")
-    actor = guard.actor_of(request.form.get("token", "").strip())
+    actor = authentication.actor_of(request.form.get("token", "").strip())
     response = redirect(local_path(request.form.get("next")), 303)
     sessions.begin(response, actor, "token")
     return response
@@ -167,7 +167,7 @@ def begin(name: str) -> AnyResponse:
     party = ways().openid.get(name)
     if party is None:
         raise NotFound("way to sign in", name[:80])
-    throttling.attempt()  # whoever asks: it may ask the provider, and everybody here has one share of that
+    rate_limits.attempt()  # whoever asks: it may ask the provider, and everybody here has one share of that
     pending = Pending(name, target)
     response = redirect(party.address(pending), 303)
     response.set_cookie(

@@ -16,7 +16,7 @@ from adon.errors import InvalidInput, NotAuthenticated
 from adon.yamlfile import check_model
 from apps.rest.identity.openid.pending import LIFETIME, Pending, PendingSignIns
 from apps.rest.identity.ways import open_ways
-from apps.rest.rates import Rates
+from apps.rest.rate_windows import Rates
 from apps.rest.services import NAME, Services
 from tests.support.refusals import refused
 from tests.support.web_world import World, signed_in

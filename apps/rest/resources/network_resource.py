@@ -23,12 +23,12 @@ from adon.api.network import (
 from adon.api.queue import QueueView
 from adon.broker.estimates import METRIC as ESTIMATE
 from adon.config.slices import Slice
+from apps.rest.authentication import requester
+from apps.rest.authorisation import flow_number, owner_filter
 from apps.rest.dispatch import handles
 from apps.rest.flow_views import to_flow_view
-from apps.rest.guard import only_own, requester
 from apps.rest.network_views import policy_items, to_network_view, to_path_view, to_slice_view
-from apps.rest.owned import flow_number
-from apps.rest.paging import cut, sliced
+from apps.rest.pagination import cut, sliced
 from apps.rest.services import services
 from measurement.model import Series
 
@@ -80,7 +80,7 @@ def get_queue(query: InOrder) -> QueueView:
     """Return the queued flows in the order of service; a researcher sees own flows."""
     parts = services()
     snapshot = parts.snapshots.get()
-    own = only_own(Action.FLOW_READ)
+    own = owner_filter(Action.FLOW_READ)
     flows = [parts.store.flow(flow_number(name)) for name in snapshot["queue"]]
     items = [to_flow_view(flow) for flow in flows if own is None or flow.requester == own]
     number = int(snapshot.get("queued", len(items)))

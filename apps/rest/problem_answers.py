@@ -16,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 
 from adon import problems, yamlfile
 from adon.errors import AdonError, InvalidInput, NotAuthenticated, Unavailable
-from apps.rest import auditing
+from apps.rest import request_audit
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def answer_ours(error: AdonError) -> Response:
     """The answer to an error of ours."""
     if error.status >= 500:
         log.warning("event=rest.failed path=%r error=%r", request.path, str(error))
-    auditing.problem(error)
+    request_audit.problem(error)
     response = _response(problems.to_document(error))
     if isinstance(error, NotAuthenticated):
         response.headers["WWW-Authenticate"] = 'Bearer realm="adon"'

@@ -24,11 +24,11 @@ from adon.broker.resources.reservation import Reservation, Stage
 from adon.broker.resources.reserving import as_json
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import NotFound
+from apps.rest.authentication import requester
+from apps.rest.authorisation import check_place, flow_number, object_number, owner_filter
 from apps.rest.dispatch import handles
-from apps.rest.guard import check_place, only_own, requester
-from apps.rest.owned import flow_number, object_number
-from apps.rest.paging import cut, page
-from apps.rest.repeating import controller_key
+from apps.rest.idempotency import controller_key
+from apps.rest.pagination import cut, page
 from apps.rest.services import services
 
 
@@ -61,7 +61,7 @@ def get_site(name: str) -> ComputeSiteView:
 @handles(routes.LIST_JOBS)
 def list_jobs(query: JobQuery) -> JobList:
     """Return jobs at compute sites, the newest first; a researcher sees own jobs."""
-    own = only_own(Action.JOB_READ)
+    own = owner_filter(Action.JOB_READ)
     if own is not None and query.requester not in (None, own):
         return JobList(items=[])
     whose = query.requester if own is None else own
@@ -105,7 +105,7 @@ def list_resources(query: InOrder) -> SiteResourcesList:
 @handles(routes.LIST_RESERVATIONS)
 def list_reservations(query: ReservationQuery) -> ReservationList:
     """Return reservations that are announced or active; a researcher sees own reservations."""
-    parts, own = services(), only_own(Action.RESERVATION_READ)
+    parts, own = services(), owner_filter(Action.RESERVATION_READ)
     now = parts.clock()
     found = parts.store.reservations(None if query.all else now, own)
     views = [ReservationView.of(as_json(one, now)) for one in found]

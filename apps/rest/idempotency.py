@@ -15,8 +15,8 @@ from flask import Response, g, request
 from adon import problems
 from adon.errors import Conflict, InvalidInput
 from adon.store.access.answers import FIELD, Answer, Request
-from apps.rest.answers import content_of
-from apps.rest.guard import current_route, requester
+from apps.rest.authentication import current_route, requester
+from apps.rest.responses import content_of
 from apps.rest.services import services
 
 REPLAYED = "Idempotency-Replayed"

@@ -25,11 +25,10 @@ from adon.flowvisor.topology.path import dpid_text
 from adon.store.entry_codec import slot_text
 from adon.store.rule_rows import SavedRule
 from apps import journal
-from apps.rest.api.rule_words import describe_packets, describe_purpose, describe_steps
+from apps.rest.authorisation import owner_filter, read_subject
 from apps.rest.dispatch import handles
-from apps.rest.guard import only_own
-from apps.rest.owned import read_subject
-from apps.rest.paging import GONE, TimePage, cut, page
+from apps.rest.pagination import GONE, TimePage, cut, page
+from apps.rest.rule_description import describe_packets, describe_purpose, describe_steps
 from apps.rest.services import services
 
 
@@ -38,7 +37,7 @@ def list_rules(query: RuleQuery) -> RuleList:
     """Return the desired rules and their states; a researcher names a flow."""
     store = services().store
     if query.flow is None:
-        if only_own(Action.RULE_READ) is not None:
+        if owner_filter(Action.RULE_READ) is not None:
             raise InvalidInput.of("flow", "name a flow of yours, as in ?flow=f-17")
     else:
         read_subject("flow", query.flow, Action.RULE_READ)
@@ -100,7 +99,7 @@ def explain_rules(query: ExplainQuery) -> Explanation:
     if owner.startswith("f-"):
         flow = read_subject("flow", owner, Action.RULE_READ)
         decision, because, requester = flow.decision, flow.reason, flow.requester
-    elif only_own(Action.RULE_READ) is not None:
+    elif owner_filter(Action.RULE_READ) is not None:
         raise InvalidInput.of("of", "name a flow of yours, as in ?of=f-17")
     found = [one for one in store.rules(owner=owner) if wanted is None or _cookie(one.rule) == wanted]
     if not found:

@@ -1,7 +1,7 @@
 """How often one user, or one address, may ask: a moving window per kind of request, in memory.
 
 Who exceeds it is answered with 429, ``Retry-After``, and ``RateLimit`` headers
-(draft-ietf-httpapi-ratelimit-headers), which every limited answer carries (:mod:`apps.rest.throttling`).
+(draft-ietf-httpapi-ratelimit-headers), which every limited answer carries (:mod:`apps.rest.rate_limits`).
 A token bucket would allow the same on average; a window is what people can check by counting.
 """
 

@@ -18,11 +18,11 @@ from adon.api.alarms import (
 )
 from adon.api.base import Deleted, NewestFirst
 from adon.errors import Conflict, Forbidden, NotFound
-from apps.rest import seen
+from apps.rest import measurement_access
+from apps.rest.authentication import requester
+from apps.rest.authorisation import owner_filter, subscriptions
 from apps.rest.dispatch import handles
-from apps.rest.guard import only_own, requester
-from apps.rest.owned import subscriptions
-from apps.rest.paging import TimePage, cut
+from apps.rest.pagination import TimePage, cut
 from apps.rest.services import ask_collector, services
 from measurement.anomaly.alarm import Alarm
 from measurement.model import from_json
@@ -32,7 +32,7 @@ from measurement.model import from_json
 def list_alarms(query: AlarmQuery) -> AlarmList:
     """Return the alarms that the caller may read, the newest first."""
     page = TimePage(query, query.until)
-    found = seen.alarms(
+    found = measurement_access.alarms(
         services(),
         g.actor,
         since=query.since,
@@ -75,7 +75,7 @@ def acknowledge(id_: str) -> AlarmView:
 @handles(routes.LIST_SUBSCRIPTIONS)
 def list_subscriptions(query: NewestFirst) -> SubscriptionList:
     """Return subscriptions to alarms; an administrator sees those of all users."""
-    own = only_own(Action.SUBSCRIPTION_READ)
+    own = owner_filter(Action.SUBSCRIPTION_READ)
     found = [one for one in subscriptions(services()) if own is None or one.owner == own]
     return cut(SubscriptionList(items=found), query, lambda one: str(one.id))
 
@@ -87,7 +87,7 @@ def subscribe(body: SubscriptionBody) -> SubscriptionView:
     Each alarm is checked against the present permissions of the owner.
     """
     actor, chosen = requester(), body.filter
-    if not seen.could_read(
+    if not measurement_access.could_read(
         services(),
         actor,
         path=chosen.path,

@@ -11,9 +11,9 @@ from adon.errors import InvalidInput, NotFound
 from adon.studies import packing
 from adon.studies.model import DOCUMENT, PACKED, Study, StudyKind, is_id, short_of
 from adon.studies.reading import study_of
+from apps.rest.authentication import requester
 from apps.rest.dispatch import handles
-from apps.rest.guard import requester
-from apps.rest.paging import TimePage
+from apps.rest.pagination import TimePage
 from apps.rest.services import ask_collector, services
 from measurement.model import from_json, to_json
 

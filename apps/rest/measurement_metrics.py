@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from adon.access.identity import Actor
 from adon.errors import Unavailable
-from apps.rest import seen
+from apps.rest.measurement_access import MOST_READ, alarms, executions, overlaps
 from apps.rest.runs import LOST, Fate, classify_loss, fate_of
 from apps.rest.services import Services
 from measurement.anomaly.model import Severity
@@ -41,7 +41,7 @@ class Measuring(Collector):
             return  # the archive cannot be read: no number is better than an old one
 
     def _alarms(self) -> Metric:
-        found = seen.alarms(self._parts, self._actor, open_only=True)
+        found = alarms(self._parts, self._actor, open_only=True)
         counts = Counter(alarm.severity for alarm in found)
         family = GaugeMetricFamily("adon_alarms", "Alarms in force, by severity.", labels=["severity"])
         for severity in Severity:
@@ -50,7 +50,7 @@ class Measuring(Collector):
 
     def _runs(self) -> Iterable[Metric]:
         since = self._parts.clock() - RECENT_S
-        found = seen.executions(self._parts, self._actor, since=since, limit=seen.MOST_READ)
+        found = executions(self._parts, self._actor, since=since, limit=MOST_READ)
         counts = Counter(fate_of(execution.outcome) for execution in found)
         text = "Planned runs of the last hour, by what became of them."
         family = GaugeMetricFamily("adon_measurement_runs", text, labels=["outcome"])
@@ -66,7 +66,7 @@ class Measuring(Collector):
         yield GaugeMetricFamily(
             "adon_measurement_overlaps",
             "Pairs of conflicting runs of the last hour that ran at the same time.",
-            len(seen.overlaps(self._parts, self._actor, since)),
+            len(overlaps(self._parts, self._actor, since)),
         )
 
     def _ages(self) -> Metric:

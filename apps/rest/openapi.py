@@ -16,7 +16,7 @@ from adon.api.route import DELETE, GET, POST, Route
 from adon.api.routes import ROUTES
 from adon.units import EXAMPLES as QUANTITIES
 from adon.units import HELD_IN
-from apps.rest import repeating
+from apps.rest import idempotency
 from apps.rest.examples import EXAMPLES
 
 Json = dict[str, Any]
@@ -56,7 +56,7 @@ ANSWER_HEADERS: Mapping[str, Json] = {
     "WWW-Authenticate": text("Bearer"),
     "Location": text("address of the created object"),
     "Link": text('the following page, rel="next"; missing on the last page'),
-    repeating.REPLAYED: text("true: the stored answer of an earlier request with this key", enum=["true"]),
+    idempotency.REPLAYED: text("true: the stored answer of an earlier request with this key", enum=["true"]),
 }
 IF_NONE_MATCH = {
     "name": "If-None-Match",
@@ -77,7 +77,7 @@ IDEMPOTENCY_KEY = {
     **text(
         "requests with the same key and body are carried out once within a day",
         minLength=1,
-        maxLength=repeating.MAX_KEY,
+        maxLength=idempotency.MAX_KEY,
         pattern="^[!-~]([ -~]*[!-~])?$",
     ),
 }
@@ -181,7 +181,7 @@ def _answer_headers(route: Route[Any], status: int) -> Json:
         "ETag": (success and not route.live) or status == 304,
         "Link": success and route.next_parameter is not None,
         "Location": status in (201, 202),
-        repeating.REPLAYED: success and route.method == POST,
+        idempotency.REPLAYED: success and route.method == POST,
         "WWW-Authenticate": status == 401,
         "Retry-After": status in (429, 503),
     }

@@ -16,9 +16,9 @@ from adon.store.lease import CONTROLLER
 from adon.store.tables import SCHEMA_REVISION
 from apps.rest.dispatch import handles
 from apps.rest.listeners import HANDOVER, Handover, Ticket
-from apps.rest.paging import cut
+from apps.rest.pagination import cut
+from apps.rest.part_states import standing
 from apps.rest.services import Services, services
-from apps.rest.standing import standing
 
 
 @handles(routes.GET_HEALTH)

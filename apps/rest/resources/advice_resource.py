@@ -15,8 +15,8 @@ from adon.broker.tuning.reading import read_host
 from adon.errors import InvalidInput, problems_of
 from apps.rest.advice_facts import Subject, subject_of
 from apps.rest.advice_views import overridden, to_advice_view, to_host_advice_view
+from apps.rest.authorisation import read_subject
 from apps.rest.dispatch import handles
-from apps.rest.owned import read_subject
 from apps.rest.services import services
 
 

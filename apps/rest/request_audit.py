@@ -9,7 +9,7 @@ from adon.access.identity import PREFIX, Actor, digest_of
 from adon.api.base import PREFIX as API_PREFIX
 from adon.api.route import RouteKind
 from adon.errors import AdonError, InvalidInput
-from apps.rest.guard import current_route
+from apps.rest.authentication import current_route
 from apps.rest.services import services
 
 CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -65,7 +65,7 @@ def problem(error: AdonError) -> None:
 
 def _note_answer(response: Response) -> Response:
     status = response.status_code
-    hidden = status == 404 and "hidden" in g  # it is there, and not theirs to know (apps.rest.owned)
+    hidden = status == 404 and "hidden" in g  # it is there, and not theirs to know (apps.rest.authorisation)
     refused = hidden or status == 403 or (status == 401 and _presented())
     if not g.get("audited", False) and (_changes() or refused):
         kept_out = hidden or status in (401, 403)

@@ -35,18 +35,19 @@ from adon.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from adon.store.access.audit import Wanted
 from adon.store.access.sessions import Session
 from adon.values import Role
-from apps.rest import auditing
-from apps.rest.answers import check_if_match
+from apps.rest import request_audit
+from apps.rest.authentication import requester
+from apps.rest.authorisation import check, owner_filter
 from apps.rest.dispatch import handles
-from apps.rest.guard import check, only_own, requester
-from apps.rest.paging import page
+from apps.rest.pagination import page
+from apps.rest.responses import check_if_match
 from apps.rest.services import services
 
 
 @handles(routes.LIST_USERS)
 def list_users(query: UserQuery) -> UserList:
     """Return the users that the caller may see, by name."""
-    own = only_own(Action.USER_READ)
+    own = owner_filter(Action.USER_READ)
     known = services().access.users
     found = known.list(query.after, query.limit + 1) if own is None else (known.get(own),)
     shown, following = page(found, query.limit, lambda one: one.name)
@@ -58,7 +59,7 @@ def add_user(body: UserBody) -> UserView:
     """Create a user before the first sign-in, or a user with tokens only."""
     identity = None if body.identity is None else derive_name(body.identity.issuer, body.identity.subject)
     elsewhere = "" if identity is None else f"; signs in as {identity.subject} of {identity.issuer}"
-    auditing.explain(f"{body.name}: granted: {', '.join(body.granted) or 'none'}{elsewhere}")
+    request_audit.explain(f"{body.name}: granted: {', '.join(body.granted) or 'none'}{elsewhere}")
     made = services().access.users.add(body.name, body.granted, services().clock(), identity)
     return UserView.of(user_values(made))
 
@@ -79,7 +80,7 @@ def get_user(user: User) -> UserView:
 def change_user(user: User, body: UserChange) -> UserView:
     """Grant or remove roles of a user, disable or enable the user, from the next request on."""
     _keep_a_way_in(user, body)
-    auditing.explain(_words(body))
+    request_audit.explain(_words(body))
     after = services().access.users.change(
         user.name,
         services().clock(),
@@ -133,7 +134,7 @@ def list_roles() -> RoleList:
 @handles(routes.LIST_TOKENS)
 def list_tokens(query: TokenQuery) -> TokenList:
     """Return tokens, also revoked and expired ones, the newest first; one's own, or those of all users."""
-    own = only_own(Action.TOKEN_READ)
+    own = owner_filter(Action.TOKEN_READ)
     tokens = services().access.tokens
     if own is not None and query.owner not in (None, own):
         return TokenList(items=[], next=None)
@@ -162,7 +163,7 @@ def add_token(body: TokenBody) -> NewTokenView:
         scope=scope,
         roles=_limited(body, actor, user),
     )
-    auditing.explain(f"token {token.id} for {owner}, scope {' '.join(scope)}")
+    request_audit.explain(f"token {token.id} for {owner}, scope {' '.join(scope)}")
     services().access.tokens.save(token)
     return NewTokenView.of(token_values(token), secret=text)
 
@@ -231,14 +232,14 @@ def get_token(token: Token) -> TokenView:
 def revoke_token(token: Token) -> TokenView:
     """Revoke a token and end the sessions that started with it; idempotent."""
     tokens = services().access.tokens
-    auditing.explain(f"token {token.id} of {token.owner}")
+    request_audit.explain(f"token {token.id} of {token.owner}")
     return TokenView.of(token_values(tokens.revoke(token.id, services().clock())))
 
 
 @handles(routes.LIST_SESSIONS)
 def list_sessions(query: SessionQuery) -> SessionList:
     """Return the valid browser sessions, the newest first; one's own, or those of all users."""
-    own = only_own(Action.SESSION_READ)
+    own = owner_filter(Action.SESSION_READ)
     if own is not None and query.owner not in (None, own):
         return SessionList(items=[], next=None)
     return _listed(query.owner if own is None else own, query)
@@ -274,7 +275,7 @@ def get_session(session: Session) -> SessionView:
 def end_session(session: Session) -> EndedView:
     """End one browser session."""
     owner = session.actor.name
-    auditing.explain(f"session {session.id} of {owner}")
+    request_audit.explain(f"session {session.id} of {owner}")
     return EndedView(ended=services().access.sessions.end_of(owner, session.id))
 
 
@@ -286,7 +287,7 @@ def end_sessions(query: OwnerQuery) -> EndedView:
     services().access.users.get(owner)
     check_if_match(_listed(owner, SessionQuery()))
     ended = services().access.sessions.end_of(owner, but=_asking())
-    auditing.explain(f"{ended} sessions of {owner}")
+    request_audit.explain(f"{ended} sessions of {owner}")
     return EndedView(ended=ended)
 
 

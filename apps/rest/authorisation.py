@@ -1,8 +1,9 @@
-"""Objects with an owner: read by the ids in a path, and checked against the permissions.
+"""Permission of the caller of a route, decided by :mod:`adon.access.policy`.
 
-A caller who may not see an object gets the answer for an object that does not exist.  So ids cannot be
-probed for the flows, jobs or reservations of other users.  A caller who may see it, and may not do what was
-asked, gets 403 with the reason.
+The check before each request refuses a caller who may not use the route even on an object of their own.  The
+owner of an object is checked when the object has been read by the id in the path.  A caller who may not see
+an object gets the answer for an object that does not exist, so that ids cannot be probed.  A caller who may
+see it, and may not do what was asked, gets 403 with the reason.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from adon.access.policy import Action, Owned
 from adon.api.alarms import SubscriptionView
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
-from adon.errors import NotFound
-from apps.rest.guard import check
+from adon.broker.use_access import barred_place
+from adon.errors import Forbidden, NotFound
+from adon.flowvisor.rules.slices import Who
+from apps.rest.authentication import current_route, requester
 from apps.rest.services import Services, services
 
 MOST_SUBSCRIPTIONS = 1000
@@ -35,6 +38,56 @@ _READING = {
     Action.USER_CHANGE: Action.USER_READ,
 }
 """The action that shows an object, for each action that changes it."""
+
+
+def authorise_request() -> None:
+    """Refuse a caller who may not use the route, even on an object of their own.
+
+    Where the configuration says who may measure, the handler asks about each series.
+
+    :raises NotAuthenticated, Forbidden: with the policy's reason.
+    """
+    route = current_route()
+    if route is not None:
+        own = Owned(None if g.actor is None else g.actor.name)
+        services().policy.authorise(g.actor, route.action, own)
+
+
+def check(wanted: Action, owner: str | None) -> None:
+    """Refuse an action of the caller on an object of that owner, unless the policy allows it.
+
+    :raises Forbidden: with the policy's reason.
+    """
+    services().policy.authorise(g.actor, wanted, Owned(owner))
+
+
+def check_place(path: str | None = None, compute: str | None = None) -> None:
+    """Refuse a path or a compute site that the configuration does not let the caller reserve.
+
+    The controller checks what a flow uses.
+
+    :raises Forbidden: with the reason.
+    """
+    actor = requester()
+    why = barred_place(Who(actor.name, actor.roles, actor.groups), services().use_access, path, compute)
+    if why:
+        raise Forbidden(why)
+
+
+def with_requester(request: object) -> dict[str, object]:
+    """Return the command about a requested flow: the request as it was sent, and its requester."""
+    actor = requester()
+    return {
+        "request": request,
+        "requester": actor.name,
+        "roles": sorted(actor.roles),
+        "groups": sorted(actor.groups),
+    }
+
+
+def owner_filter(wanted: Action) -> str | None:
+    """Return the owner whose objects a list may show; None for those of all owners."""
+    return None if services().policy.decide(g.actor, wanted).allowed else requester().name
 
 
 class Reader(NamedTuple):

@@ -27,13 +27,13 @@ from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.rspec_xml import export_rspec
 from adon.templates_catalog.template_text import write_template
-from apps.rest.answers import answer, content_of
+from apps.rest.authentication import requester
 from apps.rest.backtests import Backtests
-from apps.rest.checking import checked
 from apps.rest.dispatch import handles
-from apps.rest.guard import requester
-from apps.rest.paging import cut, sliced
+from apps.rest.pagination import cut, sliced
+from apps.rest.responses import answer, content_of
 from apps.rest.services import services
+from apps.rest.template_check import checked
 from apps.rest.template_views import (
     curves,
     to_link_draft_view,

@@ -17,10 +17,10 @@ from adon.api.status import Health
 from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
 from adon.errors import Unavailable
-from apps.rest.answers import answer, content_of
-from apps.rest.api import network_metrics, sites_metrics
-from apps.rest.api.measuring_metrics import Measuring
+from apps.rest import network_metrics, site_metrics
 from apps.rest.dispatch import handles
+from apps.rest.measurement_metrics import Measuring
+from apps.rest.responses import answer, content_of
 from apps.rest.services import DESCRIPTION, WRITTEN, Services, services
 
 log = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ class _State(Collector):
         yield CounterMetricFamily("adon_flows_submitted", "Flows ever asked for.", store.last_flow_number())
         yield _by_state("adon_rules", "Rules by state.", [state.value for state in RuleState], rules)
         yield from network_metrics.of_store(self._parts)
-        yield from sites_metrics.of_store(self._parts)
+        yield from site_metrics.of_store(self._parts)
         yield from network_metrics.of_supervisor(self._parts)
         reachable = float(self._parts.controller.connected)
         yield GaugeMetricFamily("adon_controller_up", "Whether the controller is reachable.", reachable)
@@ -107,7 +107,7 @@ class _State(Collector):
         yield from _openflow(tally)
         yield from _network(snapshot)
         yield from network_metrics.of_snapshot(snapshot)
-        yield from sites_metrics.of_snapshot(snapshot)
+        yield from site_metrics.of_snapshot(snapshot)
 
 
 def _openflow(tally: Mapping[str, Any]) -> Iterable[Metric]:

@@ -9,10 +9,10 @@ from adon.api import routes
 from adon.api.maintenance import RehearsalList, WhatIfQuery, WindowBody, WindowList, WindowQuery, WindowView
 from adon.broker.maintenance import Stage
 from adon.errors import InvalidInput, NotFound
+from apps.rest.authentication import requester
+from apps.rest.authorisation import object_number
 from apps.rest.dispatch import handles
-from apps.rest.guard import requester
-from apps.rest.owned import object_number
-from apps.rest.paging import cut
+from apps.rest.pagination import cut
 from apps.rest.services import services
 from apps.rest.snapshots import every_single_failure
 

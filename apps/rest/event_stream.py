@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apps.rest.telling import Audience, tell
+from apps.rest.event_audience import Audience, tell
 
 KEPT = 1000
 OWNERS_KNOWN = 10_000

@@ -42,12 +42,12 @@ from adon.broker.forecasting.calibration import Calibration, by_wait
 from adon.errors import InvalidInput, Unavailable
 from adon.store.decision_rows import DecisionFilter
 from adon.store.flow_rows import FlowFilter
+from apps.rest.authentication import requester
+from apps.rest.authorisation import flow_number, owner_filter, with_requester
 from apps.rest.dispatch import handles
 from apps.rest.flow_views import to_decision_view, to_flow_view, to_outcome_view, to_preview_view
-from apps.rest.guard import only_own, requester, wished
-from apps.rest.owned import flow_number
-from apps.rest.paging import cursor, numbered, page, read_cursor, sliced
-from apps.rest.repeating import controller_key
+from apps.rest.idempotency import controller_key
+from apps.rest.pagination import cursor, numbered, page, read_cursor, sliced
 from apps.rest.services import services
 from measurement.model import from_json
 
@@ -55,7 +55,7 @@ from measurement.model import from_json
 @handles(routes.LIST_FLOWS)
 def list_flows(query: FlowQuery) -> FlowList:
     """Return flows, the newest first; a researcher sees own flows."""
-    own = only_own(Action.FLOW_READ)
+    own = owner_filter(Action.FLOW_READ)
     if own is not None and query.requester not in (None, own):
         return FlowList(items=[])
     wanted = FlowFilter(
@@ -74,7 +74,7 @@ def list_flows(query: FlowQuery) -> FlowList:
 @handles(routes.SUBMIT_FLOW)
 def submit_flow(body: FlowBody) -> FlowView:  # noqa: ARG001 - checks and documents; sent as it came
     """Submit a flow; the answer does not wait for the decision, which the flow's state shows."""
-    command = {**wished(request.get_json()), **controller_key()}
+    command = {**with_requester(request.get_json()), **controller_key()}
     return to_flow_view(from_json(Flow, services().controller.call("flow.submit", command)))
 
 
@@ -127,13 +127,13 @@ def list_flow_decisions(flow: Flow, query: InOrder) -> DecisionList:
 @handles(routes.PREVIEW_FLOW)
 def preview_flow(body: FlowBody) -> PreviewView:  # noqa: ARG001 - checks and documents; sent as it came
     """Return the decision that a request would get now; store nothing."""
-    return to_preview_view(services().controller.call("flow.preview", wished(request.get_json())))
+    return to_preview_view(services().controller.call("flow.preview", with_requester(request.get_json())))
 
 
 @handles(routes.LIST_OUTCOMES)
 def list_outcomes(query: OutcomeQuery) -> OutcomeList:
     """Return outcomes, the latest end first; a researcher sees those of own flows."""
-    own = only_own(Action.FLOW_READ)
+    own = owner_filter(Action.FLOW_READ)
     before = read_cursor(query.before, int)
     found = services().store.outcomes(query.template, query.since, query.limit + 1, own, before)
     shown, following = page(found, query.limit, lambda one: cursor(one.ended_at, one.flow))
@@ -167,7 +167,7 @@ def list_decisions(query: DecisionQuery) -> DecisionPage:
     """Return decisions, the newest first; a researcher sees those about own flows."""
     wanted = DecisionFilter(
         flow=None if query.flow is None else flow_number(query.flow),
-        requester=only_own(Action.DECISION_READ),
+        requester=owner_filter(Action.DECISION_READ),
         **query.model_dump(include={"template", "outcome", "path", "site"}),
         since=query.since,
         until=query.until,

@@ -33,11 +33,11 @@ from adon.api.sites import WorkflowList, WorkflowQuery
 from adon.errors import InvalidInput, Unavailable
 from adon.measurement_plan import METRICS
 from apps.rest import mesh
-from apps.rest.api.templates import latest
+from apps.rest.authentication import requester
 from apps.rest.dispatch import handles
-from apps.rest.guard import requester
 from apps.rest.measurement_views import to_bucket_view, to_measurement_view, to_mesh_view
-from apps.rest.paging import TimePage, cut, sliced
+from apps.rest.pagination import TimePage, cut, sliced
+from apps.rest.resources.template_resource import latest
 from apps.rest.services import ask_collector, services
 from apps.rest.workflow_views import to_batch_view, to_workflow_user_view, to_workflow_view
 from apps.rest.workflows import BATCH, PEGASUS, Subject, Told, subjects, told

@@ -68,7 +68,7 @@ class InsideTransport:
         raise NotImplementedError(path)
 
 
-def told_inside(environ: Mapping[str, Any]) -> Actor | None:
-    """Who asks, if the request came from this process; None for one from outside."""
+def inside_actor(environ: Mapping[str, Any]) -> Actor | None:
+    """Return the actor of a request from this process; None for a request from outside."""
     actor = environ.get(ACTOR)
     return actor if isinstance(actor, Actor) else None

@@ -15,10 +15,10 @@ from adon.api.measurements import (
     ScheduleView,
 )
 from adon.errors import Forbidden, NotFound
-from apps.rest import seen
-from apps.rest.answers import answer
+from apps.rest import measurement_access
 from apps.rest.dispatch import handles
-from apps.rest.paging import TimePage
+from apps.rest.pagination import TimePage
+from apps.rest.responses import answer
 from apps.rest.services import ask_collector, services
 
 GANTT_POLICY = (
@@ -32,7 +32,7 @@ GANTT_POLICY = (
 def get_schedule() -> ScheduleView:
     """Return the conflict-free plan of tests, its next runs and its use of the budget."""
     found = ScheduleView.model_validate(ask_collector("schedule", {}))
-    visible = seen.tasks_seen_by(services(), g.actor)
+    visible = measurement_access.tasks_seen_by(services(), g.actor)
     tasks = [task for task in found.tasks if visible(task.task)]
     upcoming = [start for start in found.upcoming if visible(start.task)]
     return found.model_copy(update={"tasks": tasks, "upcoming": upcoming})
@@ -42,7 +42,7 @@ def get_schedule() -> ScheduleView:
 def get_gantt() -> Response:
     """Return the plan of tests as a Gantt chart: one HTML page without other files."""
     parts = services()
-    visible = seen.tasks_seen_by(parts, g.actor)
+    visible = measurement_access.tasks_seen_by(parts, g.actor)
     if not all(visible(task["task"]) for task in ask_collector("schedule", {})["tasks"]):
         raise Forbidden("the picture shows tests that you may not see; ask for the schedule instead")
     response = answer(parts.gantt().encode(), "text/html")
@@ -63,7 +63,7 @@ def get_psconfig(network: str) -> PsconfigTemplate:
 def list_executions(query: ExecutionQuery) -> ExecutionList:
     """Return the results of planned runs, the newest first."""
     page = TimePage(query, query.until)
-    found = seen.executions(
+    found = measurement_access.executions(
         services(),
         g.actor,
         since=query.since,
@@ -84,6 +84,7 @@ def get_overlaps(query: OverlapQuery) -> OverlapList:
     parts = services()
     since = parts.clock() - LAST_S if query.since is None else query.since
     items = [
-        OverlapView(first=one, second=other) for one, other in seen.overlaps(parts, g.actor, since)[:MOST]
+        OverlapView(first=one, second=other)
+        for one, other in measurement_access.overlaps(parts, g.actor, since)[:MOST]
     ]
     return OverlapList(items=items)

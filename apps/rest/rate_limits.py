@@ -1,4 +1,4 @@
-"""The limits of :mod:`apps.rest.rates` put before the API: who counts as whom, and what is answered."""
+"""Rate limits of requests to the API, by user or by address (:mod:`apps.rest.rate_windows`)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from flask import Flask, Response, g, request
 
 from adon.errors import TooManyRequests
-from apps.rest.failures import answer_ours
-from apps.rest.inside import told_inside
-from apps.rest.rates import Kind, Rates, Standing, network_of
+from apps.rest.in_process_transport import inside_actor
+from apps.rest.problem_answers import answer_ours
+from apps.rest.rate_windows import Kind, Rates, Standing, network_of
 from apps.rest.services import services
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -31,7 +31,7 @@ def gate() -> None:
     if g.actor is None:
         limit_anonymous()
         return
-    if told_inside(request.environ) is not None:
+    if inside_actor(request.environ) is not None:
         kind, who = "inside", g.actor.name
     else:
         kind, who = ("reads" if request.method in SAFE else "writes"), g.actor.name
