@@ -101,9 +101,9 @@ class Testbed:
         :raises InvalidInput: if the host has none.
         """
         found = self._management().get(host)
-        if found is not None:
-            return found
-        raise InvalidInput.of("host", f"{host} has no management address")
+        if not found:
+            raise InvalidInput.of("host", f"{host} has no management address")
+        return found
 
     def change_link(self, circuit: str, change: LinkChange) -> LinkChange:
         """Change a circuit while traffic runs, and return the change that undoes it.
@@ -142,7 +142,7 @@ class Testbed:
             self._take(found, up=change.up)
         return undo
 
-    def _management(self) -> Mapping[str, str | None]:
+    def _management(self) -> Mapping[str, str]:
         if isinstance(self.topo, CloudTopo):
             return {name: one.management for name, one in self.topo.instances.items()}
         campuses = self.topo.campuses.values() if isinstance(self.topo, CampusTopo) else ()
@@ -164,9 +164,9 @@ class Testbed:
                     "netem: this kernel cannot emulate delay and loss; use the platform guest",
                     code="missing-requirement",
                 )
-        nodes = (circuit.name,) * 2 if circuit.line else circuit.ends
-        for node, interface in zip(nodes, circuit.shaped, strict=True):
-            self._batch(node, "tc", tc_lines(interface, shape, netem=bool(ShapedLink.netem), change=True))
+        for end in circuit.shaped:
+            lines = tc_lines(end.name, shape, netem=bool(ShapedLink.netem), change=True)
+            self._batch(end.node, "tc", lines)
         self._shapes[circuit.name] = shape
 
     def _take(self, circuit: Circuit, *, up: bool) -> None:

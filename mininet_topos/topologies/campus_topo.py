@@ -51,7 +51,6 @@ FIRST_VLAN, LAST_VLAN = 1701, 4094
 FIRST_DTN, LAST_HOST, STEP = 10, 254, 10
 TRANSFER_POOLS = ("203.0.113.0/24", "198.18.0.0/15")
 DEFAULT = "0.0.0.0/0"
-Routes = tuple[tuple[str, str], ...]
 
 CAMPUS, EDGE, SWITCH, ROUTER, DTN = "a campus", "an edge", "a campus switch", "a campus router", "a DTN"
 PROVIDER, TRANSIT = "a provider's switch", "a router"
@@ -91,11 +90,11 @@ class DtnInterface(Interface):
 
     :param aliases: addresses that ADON pins to a path each, and measures.
     :param edge_port: interface of the campus's edge that leads to the node.
-    :param management: address of its measurement point; None if it has none.
+    :param management: address of its measurement point; empty if it has none.
     """
 
     edge_port: str = ""
-    management: str | None = None
+    management: str = ""
 
 
 @dataclass
@@ -149,7 +148,7 @@ class Circuit:
     :param rate: bits/s on the wire as built; None: as fast as the machine.
     :param goodput: bits/s of data in a TCP stream that is alone on the circuit; None without a rate.
     :param queue: frames that may wait in each direction.
-    :param shaped: names of the two interfaces with the shape: packets to the second node leave by the first
+    :param shaped: the two interfaces with the shape: packets to the second node leave by the first
         interface, packets to the first node by the second.  Empty without a rate.
     """
 
@@ -162,7 +161,7 @@ class Circuit:
     delay: float = 0.0
     loss: float = 0.0
     queue: int = 0
-    shaped: tuple[str, ...] = ()
+    shaped: tuple[Interface, ...] = ()
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -372,10 +371,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
         where = f"paths.{name}"
         require(name not in self.paths, f"{where}: is declared already; expected another name")
         require(layer in (2, 3), f"{where}.layer: {layer} is out of range; expected 2 or 3")
-        require(
-            vlan is None or (layer == 2 and 2 <= vlan <= LAST_VLAN),
-            f"{where}.vlan: {vlan} is out of range; expected 2 to {LAST_VLAN} on layer 2, none on layer 3",
-        )
+        is_vlan = vlan is None or (layer == 2 and 2 <= vlan <= LAST_VLAN)
+        require(is_vlan, f"{where}.vlan: {vlan} is out of range; expected 2 to {LAST_VLAN}, on layer 2 only")
         way = self._find_way(where, layer, over)
         circuits = [self._links[frozenset(hop)] for hop in pairwise(way)]
         shapes = [circuit.shape for circuit in circuits if circuit.shape is not None]
@@ -395,7 +392,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
             addresses=dict.fromkeys((over[0], over[-1]), "") if measured else {},
         )
 
-    def _add_hosts(self, role: str, cls: type, *names: str, routes: Routes = ()) -> None:
+    def _add_hosts(self, role: str, cls: type, *names: str, routes: Sequence[tuple[str, str]] = ()) -> None:
         self._take(role, *names)
         for name in names:
             self.addHost(name, cls=cls, ip=None, routes=routes)
@@ -412,10 +409,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
         :raises ValueError: if it is no name, or is taken.
         """
         for name in names:
-            require(
-                re.fullmatch("[a-z][a-z0-9-]{0,8}[a-z0-9]", name),
-                f"{name}: is not a name for {role}; expected 2 to 10 of a-z, 0-9 and -, such as mu-edge",
-            )
+            is_name = re.fullmatch("[a-z][a-z0-9-]{0,8}[a-z0-9]", name)
+            require(is_name, f"{name}: is not a name for {role}; expected 2 to 10 of a-z, 0-9 and -: mu-edge")
             known = self._roles.setdefault(name, "")
             require(not known, f"{name}: is the name of {known} already; {role} needs another")
             self._roles[name] = role
@@ -442,11 +437,9 @@ class CampusTopo(Topo):  # type: ignore[misc]
         roles = [self._roles.get(node, "no node") for node in (one, other)]
         is_routed = {*roles} <= {ROUTER, TRANSIT}
         campus = next((its.name for its in self.campuses.values() if ends <= {its.edge, *its.switches}), None)
-        require(
-            one != other and (campus or is_routed or {*roles} <= {EDGE, PROVIDER}),
-            f"{where}: joins {one} ({roles[0]}) and {other} ({roles[1]}); expected two switches of a campus, "
-            "a DTN and its switch, edges and provider's switches, or two routers",
-        )
+        is_link = one != other and (campus or is_routed or {*roles} <= {EDGE, PROVIDER})
+        expected = "switches of a campus, a DTN and its switch, edges and provider's switches, or routers"
+        require(is_link, f"{where}: joins {' and '.join(roles)}, {one} and {other}; expected {expected}")
         vlans = CAMPUS_VLAN if campus else ""
         interfaces = {node: Interface(node, prefix=30, vlans=vlans) for node in (one, other)}
         return Circuit("", interfaces, campus, 3 if is_routed else 2)
@@ -479,11 +472,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
             path.vlan = path.vlan or next(free)
             for place in (*path.circuits, path.nodes[0], path.nodes[-1]):
                 other = taken.setdefault((place, path.vlan), path.name)
-                require(
-                    other == path.name,
-                    f"paths.{path.name}.vlan: {path.vlan} is the VLAN of path {other} at {place}; "
-                    "expected another, or none for the first free one",
-                )
+                cause = f"is the VLAN of path {other} at {place}; expected another, or none for a free one"
+                require(other == path.name, f"paths.{path.name}.vlan: {path.vlan} {cause}")
 
     def _address_routers(self) -> None:
         """Give each circuit between routers a /30; circuits that paths use come first."""
@@ -502,11 +492,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
         room = LAST_HOST + 1 - FIRST_DTN
         blocks = {step: step * math.ceil((1 + len(measured)) / step) for step in range(STEP, 0, -1)}
         steps = [step for step, first in blocks.items() if first + step * (len(campus.dtns) - 1) <= room]
-        require(
-            steps,
-            f"campuses.{campus.name}: {len(campus.dtns)} DTNs and {len(measured)} measured paths need more "
-            f"addresses than the {room} of its network",
-        )
+        demand = f"{len(campus.dtns)} DTNs and {len(measured)} measured paths"
+        require(steps, f"campuses.{campus.name}: {demand} need more addresses than its network has: {room}")
         numbers = (FIRST_DTN, *range(FIRST_DTN + blocks[steps[0]], LAST_HOST + 1, steps[0]))
         dtns = zip(numbers, campus.dtns.values(), strict=False)
         for number, host in (*enumerate(campus.routers.values(), start=1), *dtns):
@@ -525,12 +512,12 @@ class CampusTopo(Topo):  # type: ignore[misc]
         one, other = circuit.interfaces.values()
         shape = circuit.shape
         if not circuit.line:
-            circuit.shaped = () if shape is None else (one.name, other.name)
+            circuit.shaped = () if shape is None else (one, other)
             self._add_link(one, other, (shape, shape))
             return
         names = [self._name_interface(circuit.name, node) for node in circuit.ends]
         near, far = (Interface(circuit.name, name=name) for name in names)
-        circuit.shaped = far.name, near.name
+        circuit.shaped = far, near
         self._add_link(one, near, (None, shape))
         self._add_link(other, far, (None, shape))
 
@@ -561,11 +548,9 @@ class CampusTopo(Topo):  # type: ignore[misc]
             for name, hop in zip(path.circuits, pairwise(path.nodes), strict=True):
                 for node, onward, campus in zip(hop, hop[::-1], path.campuses[::-1], strict=True):
                     via = self.circuits[name].interfaces[onward].address
-                    require(
-                        next_hops[node].setdefault(campus, via) == via,
-                        f"paths.{path.name}: leads from {node} to {campus} over circuit {name}, and another "
-                        "path over another circuit; a router has one way to a campus",
-                    )
+                    is_only = next_hops[node].setdefault(campus, via) == via
+                    cause = f"circuit {name} is a second way from {node} to {campus}; expected one"
+                    require(is_only, f"paths.{path.name}: {cause}")
         for router, vias in next_hops.items():
             known = [campus for campus in self.campuses.values() if campus.name in vias]
             routes = [(f"{campus.address(0)}/24", vias[campus.name]) for campus in known]
@@ -589,9 +574,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
     def _add_management(self, campus: Campus) -> None:
         dtn = campus.measuring
         bridge = Interface(MANAGEMENT_BRIDGE, name=self._name_interface("mgmt", dtn))
-        point = Interface(
-            dtn, name=self._name_interface(dtn, "mgmt"), address=campus.dtns[dtn].management or ""
-        )
+        point = Interface(dtn, name=self._name_interface(dtn, "mgmt"), address=campus.dtns[dtn].management)
         self._add_link(bridge, point)
 
     def _named(self, *roles: str) -> list[str]:

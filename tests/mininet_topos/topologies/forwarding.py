@@ -55,7 +55,7 @@ class Walk:
             name: circuit.name
             for circuit in self.topo.circuits.values()
             if circuit.name in over
-            for name in (*(end.name for end in circuit.interfaces.values()), *circuit.shaped)
+            for name in (end.name for end in (*circuit.interfaces.values(), *circuit.shaped))
         }
         return tuple(dict.fromkeys(of[end.name] for end in passed if end.name in of))
 

@@ -170,7 +170,7 @@ def test_circuits_to_dtns() -> None:
     topo = topo_of(pair(one=RATED, more=rated))
     nic, patch = topo.circuits["nic"], topo.circuits["patch"]
     assert (nic.rate, nic.delay, names(nic)) == (20e6, 0.001, ["d1-data", "one-edge-d1"])
-    assert nic.shaped == ("nic-one-edge", "nic-d1")
+    assert [end.name for end in nic.shaped] == ["nic-one-edge", "nic-d1"]
     assert (names(patch), patch.shape) == (["lab-desk", "d2-eth"], None)
     ports = [held.edge_port for held in topo.campuses["one"].dtns.values()]
     assert ports == ["one-edge-d1", "one-edge-lab"]

@@ -95,6 +95,7 @@ def test_a_circuit_s_shape_is_on_its_way_there_and_on_its_way_back(declare: Decl
             assert circuit.shaped == ()
             continue
         ways = (circuit.ends, circuit.ends[::-1])
-        for (source, destination), name in zip(ways, circuit.shaped, strict=True):
-            assert ends[name].node in (source, circuit.name)
-            assert peers[name].node == destination
+        for (source, destination), its in zip(ways, circuit.shaped, strict=True):
+            assert ends[its.name].node == its.node
+            assert its.node in (source, circuit.name)
+            assert peers[its.name].node == destination

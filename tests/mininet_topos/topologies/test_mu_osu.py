@@ -37,7 +37,7 @@ def test_a_scale_whose_rates_cannot_be_built_is_refused_with_the_circuit(scale):
 
 
 def test_both_directions_of_both_paths_are_shaped_and_no_more():
-    shaped = {name: one.shape for one in TOPO.circuits.values() for name in one.shaped}
+    shaped = {end.name: one.shape for one in TOPO.circuits.values() for end in one.shaped}
     assert {name: (shape.rate, shape.queue, shape.delay) for name, shape in shaped.items()} == {
         "line-t2": (OVERLAY.capacity, 40, 0.005),
         "line-t1": (OVERLAY.capacity, 40, 0.005),
