@@ -410,7 +410,9 @@ class CampusTopo(Topo):  # type: ignore[misc]
         """
         for name in names:
             is_name = re.fullmatch("[a-z][a-z0-9-]{0,8}[a-z0-9]", name)
-            require(is_name, f"{name}: is not a name for {role}; expected 2 to 10 of a-z, 0-9 and -: mu-edge")
+            require(
+                is_name, f"{name}: is not a name for {role}; expected 2 to 10 of a-z, 0-9 and -, as mu-edge"
+            )
             known = self._roles.setdefault(name, "")
             require(not known, f"{name}: is the name of {known} already; {role} needs another")
             self._roles[name] = role
@@ -456,7 +458,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
         ways = [(source, *over[1:-1], destination) for source, destination in product(*ends)]
         joined = [way for way in ways if all(frozenset(hop) in self._links for hop in pairwise(way))]
         names = " or ".join(" - ".join(way) for way in ways)
-        require(len(joined) == 1, f"{where}: circuits join {names} in {len(joined)} ways; expected one way")
+        cause = f"{len(joined)} sequences of circuits join {names}; expected one, declared before the path"
+        require(len(joined) == 1, f"{where}: {cause}")
         return joined[0]
 
     def _assign_vlans(self) -> None:

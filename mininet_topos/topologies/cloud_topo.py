@@ -1,20 +1,19 @@
 """Instances of a cloud below a tree of routers, as a ``mininet.topo.Topo``.
 
-Limits are on links: the *egress* of an instance is its hose (what all its connections together can have), a
-link between routers is shared by all that crosses it.  Delay and loss need netem::
+Limits are on links.  The *egress* of an instance is its hose, the rate of all its connections together.  All
+packets that cross a link between routers share its rate.  Delay and loss need netem::
 
     instance N (from 1)  10.64.0.0/16 in /30s, the router has the lower address
     between routers      10.65.0.0/16 in /30s
-    management           172.31.1.0/24; the program that builds the network has 172.31.0.1, and reaches the
-                         instances' own addresses this way too
+    management           172.31.1.0/24; the program that builds the network has 172.31.0.1, from which it
+                         also reaches the addresses of the instances
 
-Units of the declarations: Mbit/s, seconds, ratios 0..1, bytes; of what is read: bits/s, otherwise the same.
+Units of declarations: Mbit/s, seconds, ratios 0..1, bytes.  Units of attributes: bits/s, otherwise the same.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import Any, ClassVar
@@ -36,9 +35,9 @@ class CloudInstance:
     """A virtual machine.
 
     :param zone: its location, as its provider states it.
-    :param cores: of its processors, for placement; None if unknown.
+    :param cores: number of processor cores, for placement; None if unknown.
     :param management: address on the management network.
-    :param egress, ingress: bits/s that it can send and receive all the time; None for no limit.
+    :param egress, ingress: sustained bits/s that it can send and receive; None for no limit.
     """
 
     name: str
@@ -70,10 +69,7 @@ class CloudTopo(Topo):  # type: ignore[misc]
         self._networks: dict[str, IPv4Address] = {}
         self.addSwitch(MANAGEMENT_BRIDGE, cls=ManagementBridge, address=MANAGEMENT_NETWORK)
         self.describe(*arguments, **options)
-        for name in self.routers:
-            self.nodeInfo(name)["routes"] = tuple(self._routes(name))
-        reached = [(one.address, one.management) for one in self.instances.values()]
-        self.nodeInfo(MANAGEMENT_BRIDGE)["routes"] = tuple(reached)
+        self._add_routes()
 
     def describe(self, *arguments: Any, **options: Any) -> None:
         """Declare the routers, the root first, and the instances."""
@@ -143,12 +139,6 @@ class CloudTopo(Topo):  # type: ignore[misc]
         point = Interface(name, name=f"{name}-mgmt", address=management, prefix=16)
         self.addLink(MANAGEMENT_BRIDGE, name, **bridge.options(1), **point.options(2))
 
-    def _above(self, router: str | None) -> Iterator[str]:
-        """A router and all above it, up to the root."""
-        while router is not None:
-            yield router
-            router = self.routers[router]
-
     def _check_name(self, name: str) -> None:
         is_free = name not in (*self.routers, *self.instances, MANAGEMENT_BRIDGE)
         require(is_free, f"{name}: is declared already; expected another name")
@@ -166,15 +156,19 @@ class CloudTopo(Topo):  # type: ignore[misc]
             raise ValueError(f"{name}.{attribute}: {cause}")
         return shape
 
-    def _routes(self, name: str) -> Iterator[tuple[str, str]]:
-        """Destinations and next hops: the instances of each router below, the rest upwards."""
+    def _add_routes(self) -> None:
+        """Route to the instances of each router below, and by default upwards."""
+        routes: dict[str, list[tuple[str, str]]] = {name: [] for name in self.routers}
         for one in self.instances.values():
-            way = [*self._above(one.router)]
-            if name in way[1:]:
-                below = way[way.index(name) - 1]
-                yield f"{self._networks[one.name]}/30", str(self._networks[below] + 2)
-        if name in self._networks:
-            yield DEFAULT, str(self._networks[name] + 1)
+            below, above = one.router, self.routers[one.router]
+            while above is not None:
+                routes[above].append((f"{self._networks[one.name]}/30", str(self._networks[below] + 2)))
+                below, above = above, self.routers[above]
+        for name, own in routes.items():
+            upwards = [(DEFAULT, str(self._networks[name] + 1))] if name in self._networks else []
+            self.nodeInfo(name)["routes"] = (*own, *upwards)
+        reached = [(one.address, one.management) for one in self.instances.values()]
+        self.nodeInfo(MANAGEMENT_BRIDGE)["routes"] = tuple(reached)
 
     def _add_link(
         self, below: str, port: str, above: str, far_port: str, shapes: tuple[LinkShape | None, ...]
