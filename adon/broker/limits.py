@@ -167,7 +167,7 @@ def _of_slice(world: World, flow: Flow, need: Need, path: CandidatePath, rules: 
         Usage({path.key.path: _bandwidth(world, flow, path)}, _rules_of_slice(world, flow)),
         rules,
     )
-    return "" if refused is None else refused.text
+    return "" if refused is None else refused.cause
 
 
 def _bandwidth(world: World, flow: Flow, path: CandidatePath) -> float:

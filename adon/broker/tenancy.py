@@ -12,18 +12,11 @@ from adon.broker.events import FlowSubmitted
 from adon.broker.flow import FlowRequest
 from adon.config import Configuration
 from adon.config.network import Host
-from adon.errors import Forbidden, InvalidInput
-from adon.flowvisor.rules.slices import Ask, Limit, Refusal, Who, connections, never, slice_of
+from adon.errors import Forbidden, InvalidInput, Problem
+from adon.flowvisor.rules.slices import Ask, Who, connections, never, slice_of
 from adon.flowvisor.topology.path import FiveTuple
 from adon.marking import Marking
 from adon.templates_catalog.model import Template
-
-_FIELDS = {
-    Limit.FLOWSPACE: "slice",
-    Limit.PRIORITY: "priority",
-    Limit.DSCP: "marking.dscp",
-}
-"""The field of a request that each limit is about."""
 
 
 def slice_for(
@@ -46,11 +39,11 @@ def slice_for(
         return None
     ask = ask_of(request, template, protocol, tuples, configuration)
     found = slice_of(slices, Who(event.requester, event.roles, event.groups), request.slice, ask)
-    if isinstance(found, Refusal):
-        raise Forbidden(found.text)
+    if isinstance(found, Problem):
+        raise Forbidden(found.cause)
     refused = never(found, slices[found], ask)
     if refused is not None:
-        raise InvalidInput.of(_FIELDS[refused.limit], refused.text)
+        raise InvalidInput(refused)
     return found
 
 

@@ -10,11 +10,9 @@ import yaml
 from adon import yamlfile
 from adon.config import Configuration
 from adon.config.slices import Slice
-from adon.errors import InvalidInput
+from adon.errors import InvalidInput, Problem
 from adon.flowvisor.rules.slices import (
     Ask,
-    Limit,
-    Refusal,
     Usage,
     Who,
     connections,
@@ -83,16 +81,16 @@ def test_a_member_of_several_has_the_one_that_may_have_the_flow_or_names_one() -
     assert slice_of(slices, Who("ann"), "a", ask(6000)) == "a"
     alike = {"a": one(), "b": one(number=2)}
     for several, asked in ((slices, ask(7000)), (alike, ask(5000, priority=0))):
-        assert isinstance(slice_of(several, Who("ann"), None, asked), Refusal)
+        assert isinstance(slice_of(several, Who("ann"), None, asked), Problem)
 
 
 def test_a_slice_that_somebody_is_no_member_of_is_refused_as_one_that_is_not_there() -> None:
     texts = set()
     for name in ("a", "nothing"):
         refused = slice_of({"a": one()}, Who("bob"), name, ask(5000))
-        assert isinstance(refused, Refusal)
-        assert refused.limit is Limit.MEMBERS
-        texts.add(refused.text.replace(repr(name), ""))
+        assert isinstance(refused, Problem)
+        assert (refused.field, refused.code) == ("slice", "forbidden")
+        texts.add(refused.cause.replace(repr(name), ""))
     assert len(texts) == 1
 
 
@@ -102,19 +100,19 @@ def test_a_slice_that_somebody_is_no_member_of_is_refused_as_one_that_is_not_the
 @pytest.mark.parametrize(
     ("fields", "asked", "limit"),
     [
-        ({}, ask(5000, 5100), Limit.FLOWSPACE),
-        ({}, ask(5000, protocol=17), Limit.FLOWSPACE),
-        ({}, ask(), Limit.FLOWSPACE),
-        ({"flowspace": [{"source": ["10.2.0.0/16"]}]}, ask(5000), Limit.FLOWSPACE),
-        ({"flowspace": [{"sites": ["mu", "kc"]}]}, ask(5000), Limit.FLOWSPACE),
-        ({"priorities": [0, 499]}, ask(5000), Limit.PRIORITY),
-        ({"dscp": ["LE"]}, ask(5000, dscp=46), Limit.DSCP),
+        ({}, ask(5000, 5100), ("slice", "outside-flowspace")),
+        ({}, ask(5000, protocol=17), ("slice", "outside-flowspace")),
+        ({}, ask(), ("slice", "outside-flowspace")),
+        ({"flowspace": [{"source": ["10.2.0.0/16"]}]}, ask(5000), ("slice", "outside-flowspace")),
+        ({"flowspace": [{"sites": ["mu", "kc"]}]}, ask(5000), ("slice", "outside-flowspace")),
+        ({"priorities": [0, 499]}, ask(5000), ("priority", "out-of-range")),
+        ({"dscp": ["LE"]}, ask(5000, dscp=46), ("marking.dscp", "unknown-value")),
     ],
 )
-def test_what_a_slice_may_never_have(fields: dict[str, Any], asked: Ask, limit: Limit) -> None:
+def test_what_a_slice_may_never_have(fields: dict[str, Any], asked: Ask, limit: tuple[str, str]) -> None:
     refused = never("genomics", one(**fields), asked)
     assert refused is not None
-    assert refused.limit is limit
+    assert (refused.field, refused.code) == limit
 
 
 def test_what_a_slice_may_have() -> None:
@@ -130,19 +128,19 @@ def test_what_a_slice_may_have() -> None:
     [
         ({}, Usage(), {}, None),
         ({}, Usage({"al2s": 25e6}), {}, None),
-        ({}, Usage({"al2s": 25.1e6}), {}, Limit.SHARE),
+        ({}, Usage({"al2s": 25.1e6}), {}, ("share", "out-of-range")),
         ({}, Usage({"internet": 50e6}), {}, None),
-        ({"share": {"internet": 0.5}}, Usage(), {}, Limit.SHARE),
-        ({"flowspace": [{"paths": ["internet"]}]}, Usage(), {}, Limit.FLOWSPACE),
+        ({"share": {"internet": 0.5}}, Usage(), {}, ("share", "missing")),
+        ({"flowspace": [{"paths": ["internet"]}]}, Usage(), {}, ("slice", "outside-flowspace")),
         ({"rule_budget": 10}, Usage(rules={1: 6}), {1: 4}, None),
-        ({"rule_budget": 10}, Usage(rules={2: 7}), {1: 4, 2: 4}, Limit.RULES),
+        ({"rule_budget": 10}, Usage(rules={2: 7}), {1: 4, 2: 4}, ("rule_budget", "out-of-range")),
     ],
 )
 def test_what_a_slice_may_have_on_a_path_now(
-    fields: dict[str, Any], usage: Usage, rules: dict[int, int], limit: Limit | None
+    fields: dict[str, Any], usage: Usage, rules: dict[int, int], limit: tuple[str, str] | None
 ) -> None:
     refused = verdict("a", one(**fields), ask(5000, bound=5e6), "al2s", 60e6, usage, rules)
-    assert (None if refused is None else refused.limit) is limit
+    assert (None if refused is None else (refused.field, refused.code)) == limit
 
 
 def test_a_host_with_two_addresses_asks_for_both() -> None:
@@ -151,7 +149,7 @@ def test_a_host_with_two_addresses_asks_for_both() -> None:
     only4 = one(flowspace=[{"source": ["10.0.0.0/8"]}])
     refused = never("a", only4, Ask(space, ("mu", "osu"), 500))
     assert refused is not None
-    assert "fd00::1" in refused.text
+    assert "fd00::1" in refused.cause
 
 
 # -- the configuration --------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 The check has two halves.  What can never be (somebody who is no member, connections outside the
 flowspace, a priority or DSCP that is not the slice's) refuses the request.  What cannot be *now* (the share
 of a path is used up, or the budget of rules) takes a path from the flow's candidates, with the reason; the
-flow waits if none is left.  Each refusal says which of the slice's limits it is.
+flow waits if none is left.  The field and code of a problem name the limit of the slice.
 
 Sources: FlowVisor (Sherwood et al., 2009): flowspace, bandwidth and table entries per slice; R9.  Values
 and functions only.
@@ -13,33 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from ipaddress import ip_network
 
 from adon.config.slices import Slice
+from adon.errors import Problem
 from adon.flowspace import Box, boxes, outside
 from adon.flowvisor.topology.path import FiveTuple, dpid_text
 from adon.marking import dscp_text
 from adon.units import format_rate, format_ratio
-
-
-class Limit(StrEnum):
-    """What a slice limits."""
-
-    MEMBERS = "members"
-    FLOWSPACE = "flowspace"
-    PRIORITY = "priority"
-    DSCP = "dscp"
-    SHARE = "bandwidth share"
-    RULES = "rule budget"
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Which limit is in the way, and how, in words."""
-
-    limit: Limit
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +74,7 @@ def connections(
     return boxes(*ends, [protocol], ports)
 
 
-def slice_of(slices: Mapping[str, Slice], who: Who, named: str | None, ask: Ask) -> str | Refusal:
+def slice_of(slices: Mapping[str, Slice], who: Who, named: str | None, ask: Ask) -> str | Problem:
     """The slice that somebody's flow belongs to.
 
     The one they named, if they are a member; else their only one; else the only one of theirs that may
@@ -103,34 +84,35 @@ def slice_of(slices: Mapping[str, Slice], who: Who, named: str | None, ask: Ask)
     if named is not None:
         if named in mine:
             return named
-        return Refusal(Limit.MEMBERS, f"{who.name} is no member of a slice {named!r}")
+        return Problem("slice", f"{who.name} is no member of a slice {named!r}", code="forbidden")
     if not mine:
-        return Refusal(Limit.MEMBERS, f"{who.name} is a member of no slice")
+        return Problem("slice", f"{who.name} is a member of no slice", code="forbidden")
     if len(mine) == 1:
         return mine[0]
     fitting = [name for name in mine if never(name, slices[name], ask) is None]
     if len(fitting) == 1:
         return fitting[0]
     which = "each may have it" if fitting else "none may have it"
-    return Refusal(Limit.MEMBERS, f"{who.name} is a member of {', '.join(mine)}, and {which}: name one")
+    cause = f"{who.name} is a member of {', '.join(mine)}, and {which}: name one"
+    return Problem("slice", cause, code="forbidden")
 
 
-def never(name: str, of: Slice, ask: Ask) -> Refusal | None:
+def never(name: str, of: Slice, ask: Ask) -> Problem | None:
     """Why a slice may not have a flow whatever becomes of others; None if it may."""
     low, high = of.priorities
     if not low <= ask.priority <= high:
-        return Refusal(
-            Limit.PRIORITY, f"slice {name!r} has the priorities {low} to {high}, not {ask.priority}"
-        )
+        cause = f"slice {name!r} has the priorities {low} to {high}, not {ask.priority}"
+        return Problem("priority", cause, code="out-of-range")
     if ask.dscp is not None and of.dscp is not None and ask.dscp not in of.dscp:
         allowed = ", ".join(map(dscp_text, of.dscp)) or "none"
-        return Refusal(Limit.DSCP, f"slice {name!r} may mark with {allowed}, not with {dscp_text(ask.dscp)}")
+        cause = f"slice {name!r} may mark with {allowed}, not with {dscp_text(ask.dscp)}"
+        return Problem("marking.dscp", cause, code="unknown-value")
     return _beyond(name, of, ask, None)
 
 
 def verdict(
     name: str, of: Slice, ask: Ask, path: str, capacity: float, usage: Usage, rules: Mapping[int, int]
-) -> Refusal | None:
+) -> Problem | None:
     """Why a slice may not have a flow on one path now; None if it may.
 
     :param capacity: of the path, in bits/s.
@@ -142,35 +124,32 @@ def verdict(
         return refused
     share, used = of.share_of(path), usage.bandwidth.get(path, 0.0)
     if share == 0.0:
-        return Refusal(Limit.SHARE, f"slice {name!r} has no share of {path}")
+        return Problem("share", f"slice {name!r} has no share of {path}", code="missing")
     if used + ask.bound > share * capacity:
-        return Refusal(
-            Limit.SHARE,
-            f"slice {name!r} has {format_ratio(share)} of {path}, {format_rate(share * capacity)}; "
-            f"its flows hold {format_rate(used)} and this one needs {format_rate(ask.bound)}",
-        )
+        cause = f"slice {name!r} has {format_ratio(share)} of {path}, {format_rate(share * capacity)}"
+        cause = f"{cause}; its flows hold {format_rate(used)} and this one needs {format_rate(ask.bound)}"
+        return Problem("share", cause, code="out-of-range")
     return _over_budget(name, of, usage, rules)
 
 
-def _beyond(name: str, of: Slice, ask: Ask, path: str | None) -> Refusal | None:
+def _beyond(name: str, of: Slice, ask: Ask, path: str | None) -> Problem | None:
     """Whether some of a flow's connections are outside the flowspace (on this path, if one is given)."""
     reached = [box for space in of.flowspace if space.reaches(ask.ends, path) for box in space.boxes]
     left = outside(ask.space, reached)
     if left is None:
         return None
     where = f" on {path}" if path is not None else ""
-    return Refusal(Limit.FLOWSPACE, f"slice {name!r} does not have {left.example()}{where}")
+    cause = f"slice {name!r} does not have {left.example()}{where}"
+    return Problem("slice", cause, code="outside-flowspace")
 
 
-def _over_budget(name: str, of: Slice, usage: Usage, rules: Mapping[int, int]) -> Refusal | None:
+def _over_budget(name: str, of: Slice, usage: Usage, rules: Mapping[int, int]) -> Problem | None:
     if of.rule_budget is None:
         return None
     for dpid, needed in sorted(rules.items()):
         held = usage.rules.get(dpid, 0)
         if held + needed > of.rule_budget:
-            return Refusal(
-                Limit.RULES,
-                f"slice {name!r} has {of.rule_budget} rules per switch; in {dpid_text(dpid)} "
-                f"its flows hold {held} and this one needs {needed}",
-            )
+            cause = f"slice {name!r} has {of.rule_budget} rules per switch"
+            cause = f"{cause}; in {dpid_text(dpid)} its flows hold {held} and this one needs {needed}"
+            return Problem("rule_budget", cause, code="out-of-range")
     return None
