@@ -1,4 +1,4 @@
-"""``adon serve`` in a testbed: started, stopped, killed, and started again with its data.
+"""``adon serve`` in a testbed: start, stop, kill, and a new start with the same data.
 
 On the host, browsers outside reach its dashboard through a relay: a socket belongs to the network namespace
 in which it was opened, so :func:`~mininet_topos.isolation.run_isolated` opens one outside and passes it on.
@@ -83,7 +83,7 @@ class AdonServer:
 
     @property
     def is_running(self) -> bool:
-        """Whether its process runs."""
+        """Return whether its process runs."""
         return self.process is not None and self.process.poll() is None
 
     @property

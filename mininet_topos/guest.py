@@ -68,7 +68,7 @@ def _has_amx() -> bool:
 
 
 def is_guest() -> bool:
-    """Whether this process runs in such a kernel."""
+    """Return whether this process runs in such a kernel."""
     return "User Mode Linux" in Path("/proc/cpuinfo").read_text()
 
 

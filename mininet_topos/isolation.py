@@ -262,7 +262,7 @@ def _is_installed(program: str) -> bool:
 
 
 def _succeeds_unshared(script: str) -> bool:
-    """Whether a script succeeds in a network namespace, which ends with it."""
+    """Return whether a script succeeds in a network namespace of its own."""
     if not _is_installed("unshare"):
         return False
     argv = ["unshare", "--net", "sh", "-c", script]

@@ -23,7 +23,7 @@ from mininet_topos.commands import stop_process, wait_until
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 START_TIMEOUT = 15.0
 COMMAND_TIMEOUT = 60.0
-"""Seconds: a transaction that makes a hundred switches in a guest takes half of it."""
+"""Seconds; a transaction that makes a hundred switches in a guest takes half of it."""
 STOP_TIMEOUT = 5.0
 POLL_INTERVAL = 0.005
 PROCESSORS_COUNTED = 10.1
@@ -38,25 +38,25 @@ class OpenVSwitch:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What makes Open vSwitch's programs talk to this instance."""
+        """Variables with which programs of Open vSwitch talk to this instance."""
         return {name: str(self.folder) for name in ("OVS_RUNDIR", "OVS_DBDIR", "OVS_LOGDIR")}
 
     def run(self, *argv: str, text: str = "") -> str:
-        """Run one of Open vSwitch's programs on this instance and return what it prints.
+        """Run a program of Open vSwitch on this instance and return what it prints.
 
         :param text: its standard input.
-        :raises Unavailable: if it fails, with its own words.
+        :raises Unavailable: if it fails, with its message.
         """
         return commands.output(
             argv, text, timeout=COMMAND_TIMEOUT, environment={**os.environ, **self.environment}
         )
 
     def vsctl(self, *arguments: str) -> str:
-        """``ovs-vsctl`` on this instance."""
+        """Run ``ovs-vsctl`` on this instance and return what it prints."""
         return self.run("ovs-vsctl", f"--timeout={int(COMMAND_TIMEOUT)}", *arguments)
 
     def ofctl(self, *arguments: str) -> str:
-        """``ovs-ofctl -O OpenFlow13`` on this instance."""
+        """Run ``ovs-ofctl -O OpenFlow13`` on this instance and return what it prints."""
         return self.run("ovs-ofctl", "-O", "OpenFlow13", *arguments)
 
 
@@ -64,7 +64,7 @@ class OpenVSwitch:
 def open_vswitch(folder: Path, *, dummy: bool = False) -> Iterator[OpenVSwitch]:
     """Start an instance in a new folder; both its daemons end with the context.
 
-    :param dummy: with ports and datapaths of type ``dummy`` and without those of the system: needs no root.
+    :param dummy: only ports and datapaths of type ``dummy``, which need no root.
     :raises Unavailable: if Open vSwitch is not installed or does not start.
     """
     if not SCHEMA.exists():

@@ -1,9 +1,8 @@
-"""Move real bytes from memory to memory over parallel TCP streams; the receiver counts.
+"""Transfer of bytes from memory to memory over parallel TCP streams; the receiver counts.
 
-What a sender has written may still be in a socket buffer; bytes count when the receiver has them, also those
-of a transfer that fails.  The streams take their work from one pool, as GridFTP's do: a stream that the
-network favours sends more.  A sender that gets SIGTERM cuts its streams off, since a slow path could be busy
-for minutes with what its buffers hold.
+A byte counts when the receiver has it, also in a transfer that fails.  The streams take blocks from one pool,
+as those of GridFTP do, so a faster stream sends more.  At SIGTERM a sender discards its socket buffers: a
+slow path would need minutes to empty them.
 
 As a program (one JSON object per line)::
 
@@ -34,7 +33,7 @@ CONNECT_RETRY = 0.2
 PACE_INTERVAL = 0.02
 """Seconds between two writes of a sender with a rate."""
 RESET_PATIENCE = 1.0
-"""Seconds in which the other streams end after the first was cut off: a reset may get lost."""
+"""Seconds in which the other streams end after the reset of the first: a reset can get lost."""
 MIN_WINDOW, MAX_WINDOW = 4096, 1 << 30
 """Bytes; below, the kernel takes its own minimum (tcp(7))."""
 
@@ -51,7 +50,7 @@ class TransferEnd:
 
     :param bind: local IPv4 address.
     :param patience: seconds without progress after which the transfer fails.
-    :param window: bytes of each stream that may be under way; None for the kernel's choice.
+    :param window: limit of the bytes in flight of each stream; None for that of the kernel.
     """
 
     bind: str
@@ -62,7 +61,7 @@ class TransferEnd:
 
 
 def receive(end: TransferEnd, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
-    """Count until each stream is closed or cut off, or until ``stop``; return the fields of ``counted``.
+    """Count bytes until each stream is closed or reset, or until ``stop``; return the fields of ``counted``.
 
     :raises FlowFailedError: if nothing arrives for ``patience`` seconds, or a stream is missing.
     :raises OSError: if the address cannot be bound or the window is refused.
@@ -233,7 +232,7 @@ def _read(stream: socket.socket, buffer: bytearray) -> tuple[int, bool]:
 def _close(streams: Iterable[socket.socket], *, at_once: bool) -> tuple[int, int]:
     """Close all; return the numbers of sent and of retransmitted segments (``TCP_INFO`` in tcp(7)).
 
-    :param at_once: whether the kernel discards what is under way (SO_LINGER in socket(7)).
+    :param at_once: whether the kernel discards the bytes in its buffers (SO_LINGER in socket(7)).
     """
     found = []
     for stream in streams:

@@ -33,7 +33,7 @@ class Load:
     :param source, destination: host, and its address.
     :param size: bytes; None for as many as go until a stop.
     :param rate: bits/s: the rate of UDP, an upper bound of TCP.
-    :param window: bytes of each TCP stream that may be under way.
+    :param window: limit of the bytes in flight of each TCP stream.
     :param patience: seconds without progress after which it fails.
     :raises ValueError: for UDP without a rate.
     """
@@ -75,7 +75,7 @@ class Delivery:
     :param per_second: bytes of each second since ``began_at``.
     :param packets_sent, packets_lost: UDP packets; TCP segments and retransmissions.
     :param jitter: seconds (UDP).
-    :param problem: why it is not whole; empty if it is.
+    :param problem: why the delivery is incomplete; empty if it is complete.
     """
 
     ended_at: float
@@ -89,9 +89,9 @@ class Delivery:
 
 
 class TrafficRun:
-    """A load under way, carried by a thread; it starts at once.
+    """A load that runs, followed by a thread; it starts at once.
 
-    :param notify: is called, in that thread, when the first byte is sent and when it has ended.
+    :param notify: called in that thread when the first byte is sent and when the load has ended.
     :ivar began_at: when the first byte was sent (seconds since the epoch); None before that.
     :ivar delivery: None until it has ended.
     :ivar received: bytes that the receiver has counted, as of each second.
@@ -106,7 +106,7 @@ class TrafficRun:
         self._popen, self._notify = popen, notify
         self._ends: list[subprocess.Popen[str]] = []
         self._lock = threading.Lock()
-        # A daemon: a program that hangs must not keep ours from ending.
+        # A daemon thread: a program that hangs must not keep this process from its end.
         self._thread = threading.Thread(target=self._run, name=f"traffic {load.port}", daemon=True)
         self._thread.start()
 
@@ -116,7 +116,7 @@ class TrafficRun:
             if self.stopped_at is not None:
                 return
             self.stopped_at = time.time()
-            # A sender tells its receiver; while none has arrived nobody may ever do so.
+            # The end of the sender ends the receiver, unless no byte has reached the receiver.
             for process in self._ends[0 if self.received == 0 else 1 :]:
                 process.terminate()
         timer = threading.Timer(STOP_TIMEOUT, self._end_programs)
@@ -182,7 +182,7 @@ class TrafficRun:
         return replace(delivery, packets_sent=total, packets_lost=lost, jitter=last.get("jitter"))
 
     def _find_problem(self, last: Message, sent: Message) -> str:
-        """Return why a flow that nobody stopped is not whole; UDP may lose packets."""
+        """Return why a flow that was not stopped is incomplete; UDP can lose packets."""
         if last.get("event") != RECEIVED:
             failed = [_reason(one) for one in (sent, last) if one.get("event") == FAILED]
             return "; ".join(failed) or _reason({})

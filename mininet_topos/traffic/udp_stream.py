@@ -1,7 +1,7 @@
 """Numbered packets at a constant rate over UDP, as remote visualisation and video send them.
 
-These flows ([ADON] 5; the journal's queue scenario) neither back off nor send again: what arrives counts, and
-how evenly.  The kernel stamps arrivals, so that a busy Python does not look like a busy network.
+These flows ([ADON] 5; queue scenario of the journal version) have no congestion control and no
+retransmission.  The kernel stamps arrivals, so that a busy program does not look like jitter.
 
 - lost: packets that were sent and never arrived (RFC 7680), by their numbers.
 - jitter: mean absolute difference of the one-way delays of consecutive packets that arrived (RFC 3393).
@@ -147,7 +147,7 @@ def send(
 
 
 def _send_packet(sock: socket.socket, packet: bytes) -> None:
-    with suppress(OSError):  # no listener, or the way is down for now (ICMP): this packet is lost
+    with suppress(OSError):  # no listener, or no route at this time (ICMP): this packet is lost
         sock.send(packet)
 
 
