@@ -1,4 +1,6 @@
-"""Common parts of the programs at both ends of a flow: JSON lines on standard output, a stop by SIGTERM.
+"""Common parts of the programs at both ends of a flow: ``python -m PROGRAM receive|send END``.
+
+END is a :class:`FlowEnd` as JSON.  A program prints JSON lines on standard output, and stops at SIGTERM.
 
 iperf3 does not serve here: it loses its control connection, and with it the result, when the path under test
 is cut.
@@ -6,11 +8,10 @@ is cut.
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -22,6 +23,29 @@ SENDING, LISTENING, PROGRESS = "sending", "listening", "progress"
 SENT, RECEIVED, FAILED = "sent", "received", "failed"
 """Events of the lines; each program ends with one of the last three."""
 EXIT_FAILED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FlowEnd:
+    """One end of a flow.
+
+    :param bind: local IPv4 address.
+    :param port: of the receiver.
+    :param patience: seconds without progress after which the flow fails.
+    :param to: IPv4 address of the receiver.
+    :param size: bytes to send; None to send until the stop.
+    :param rate: bits/s: the rate of UDP, an upper bound of all TCP streams together; None for none.
+    :param window: limit of the bytes in flight of each TCP stream; None for that of the kernel.
+    """
+
+    bind: str
+    port: int
+    patience: float = PATIENCE
+    to: str = ""
+    size: int | None = None
+    rate: float | None = None
+    streams: int = 1
+    window: int | None = None
 
 
 class FlowFailedError(Exception):
@@ -79,50 +103,23 @@ def emit(event: str, **values: Any) -> None:
 
 
 def run_end(
-    side: str,
-    receive: Callable[[ByteCount, StopRequest], Mapping[str, Any]],
-    send: Callable[[StopRequest], Mapping[str, Any]],
+    argv: Sequence[str],
+    receive: Callable[[FlowEnd, ByteCount, StopRequest], Mapping[str, Any]],
+    send: Callable[[FlowEnd, StopRequest], Mapping[str, Any]],
 ) -> int:
     """Run one end of a flow, print its last line and return its exit status: 3 if the flow failed.
 
-    :param side: ``receive`` or ``send``.
+    :param argv: ``receive`` or ``send``, and the end as JSON.
     """
+    side, end = argv[0], FlowEnd(**json.loads(argv[1]))
     counted, stop = ByteCount(), StopRequest()
     signal.signal(signal.SIGTERM, stop.set)
     try:
         if side == "receive":
-            emit(RECEIVED, **receive(counted, stop))
+            emit(RECEIVED, **receive(end, counted, stop))
         else:
-            emit(SENT, **send(stop))
+            emit(SENT, **send(end, stop))
     except (FlowFailedError, OSError) as error:
         emit(FAILED, reason=str(error), **({} if counted.began_at is None else asdict(counted)))
         return EXIT_FAILED
     return 0
-
-
-def make_parser(
-    name: str,
-) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser, argparse.ArgumentParser]:
-    """Return a parser and those of its commands ``receive`` and ``send``, with what both ends take."""
-    parser = argparse.ArgumentParser(prog=name)
-    sides = parser.add_subparsers(dest="side", required=True)
-    receiver, sender = sides.add_parser("receive"), sides.add_parser("send")
-    for side in (receiver, sender):
-        side.add_argument("--bind", required=True, metavar="ADDRESS")
-        side.add_argument("--port", type=int, choices=range(1, 65_536), metavar="PORT", required=True)
-        side.add_argument("--patience", type=number_between(0.1, 86_400.0), default=PATIENCE)
-    sender.add_argument("--to", required=True, metavar="ADDRESS")
-    sender.add_argument("--bytes", type=number_between(1, 10**15), help="without it, until SIGTERM")
-    return parser, receiver, sender
-
-
-def number_between(low: float, high: float) -> Callable[[str], float]:
-    """Return a parser of numbers within two bounds, of the type of the bounds."""
-
-    def parse(text: str) -> float:
-        value = type(low)(text)
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"{value:g} is out of range; expected {low:g} to {high:g}")
-        return value
-
-    return parse

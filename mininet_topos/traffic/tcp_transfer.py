@@ -3,11 +3,6 @@
 A byte counts when the receiver has it, also in a transfer that fails.  The streams take blocks from one pool,
 as those of GridFTP do, so a faster stream sends more.  At SIGTERM a sender discards its socket buffers: a
 slow path would need minutes to empty them.
-
-As a program (one JSON object per line)::
-
-    python -m mininet_topos.traffic.tcp_transfer receive --bind 10.2.0.10 --port 5001 --streams 4
-    python -m mininet_topos.traffic.tcp_transfer send --bind 10.1.0.10 --to 10.2.0.10 --port 5001 --streams 4
 """
 
 from __future__ import annotations
@@ -20,23 +15,19 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from mininet_topos.traffic import endpoint
-from mininet_topos.traffic.endpoint import ByteCount, FlowFailedError, StopRequest
+from mininet_topos.traffic.endpoint import ByteCount, FlowEnd, FlowFailedError, StopRequest
 
 BLOCK = 65_536
 """Bytes handed to the kernel at a time: 9 ms of a 58 Mbit/s path."""
-MAX_STREAMS = 128
 CONNECT_RETRY = 0.2
 PACE_INTERVAL = 0.02
 """Seconds between two writes of a sender with a rate."""
 RESET_PATIENCE = 1.0
 """Seconds in which the other streams end after the reset of the first: a reset can get lost."""
-MIN_WINDOW, MAX_WINDOW = 4096, 1 << 30
-"""Bytes; below, the kernel takes its own minimum (tcp(7))."""
-
 # <asm-generic/socket.h>: as SO_SNDBUF and SO_RCVBUF, beyond the limits of net.core; for CAP_NET_ADMIN.
 _SNDBUFFORCE, _RCVBUFFORCE = 32, 33
 # <linux/tcp.h>, struct tcp_info: eight bytes, 24 numbers of 32 bits, four of 64, then segs_out.
@@ -44,23 +35,7 @@ _TCP_INFO = struct.Struct("@8x24I4QI")
 _TOTAL_RETRANSMITTED, _SEGMENTS_OUT = 23, 28
 
 
-@dataclass(frozen=True, slots=True)
-class TransferEnd:
-    """One end of a transfer.
-
-    :param bind: local IPv4 address.
-    :param patience: seconds without progress after which the transfer fails.
-    :param window: limit of the bytes in flight of each stream; None for that of the kernel.
-    """
-
-    bind: str
-    port: int
-    streams: int = 1
-    patience: float = endpoint.PATIENCE
-    window: int | None = None
-
-
-def receive(end: TransferEnd, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
+def receive(end: FlowEnd, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
     """Count bytes until each stream is closed or reset, or until ``stop``; return the fields of ``counted``.
 
     :raises FlowFailedError: if nothing arrives for ``patience`` seconds, or a stream is missing.
@@ -96,23 +71,19 @@ def receive(end: TransferEnd, counted: ByteCount, stop: StopRequest) -> Mapping[
         return asdict(counted)
 
 
-def send(
-    end: TransferEnd, to: str, size: int | None, rate: float | None, stop: StopRequest
-) -> Mapping[str, Any]:
+def send(end: FlowEnd, stop: StopRequest) -> Mapping[str, Any]:
     """Send bytes; return the numbers of sent segments (``packets``) and of retransmitted ones (``lost``).
 
-    :param size: bytes; None for as many as go until ``stop``.
-    :param rate: bits/s of all streams together, at most; None for what TCP gets.
     :raises FlowFailedError: if the receiver cannot be reached, hangs up, or takes nothing for ``patience`` s.
     """
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
-        streams = [stack.enter_context(_connect(end, to, stop)) for _ in range(end.streams)]
+        streams = [stack.enter_context(_connect(end, stop)) for _ in range(end.streams)]
         for stream in streams:
             selector.register(stream, selectors.EVENT_WRITE)
         endpoint.emit(endpoint.SENDING)
         try:
-            _write_all(selector, end, size, rate, stop)
+            _write_all(selector, end, stop)
             _finish(selector, streams, end, stop)
             segments, retransmitted = _close(streams, at_once=stop.is_set)
         except OSError as error:
@@ -120,22 +91,16 @@ def send(
         return {"packets": segments, "lost": retransmitted}
 
 
-def _write_all(
-    selector: selectors.BaseSelector,
-    end: TransferEnd,
-    size: int | None,
-    rate: float | None,
-    stop: StopRequest,
-) -> None:
+def _write_all(selector: selectors.BaseSelector, end: FlowEnd, stop: StopRequest) -> None:
     block, began, written = bytes(BLOCK), time.monotonic(), 0
     for stream in _select(selector, end.patience, stop):
-        if written == size:
+        if written == end.size:
             return
         if stream is None:
             continue
-        allowed = BLOCK if size is None else size - written
-        if rate is not None:
-            allowed = min(allowed, int(rate / 8 * (time.monotonic() - began + PACE_INTERVAL)) - written)
+        allowed = BLOCK if end.size is None else end.size - written
+        if end.rate is not None:
+            allowed = min(allowed, int(end.rate / 8 * (time.monotonic() - began + PACE_INTERVAL)) - written)
         if allowed <= 0:
             time.sleep(PACE_INTERVAL)
             continue
@@ -144,7 +109,7 @@ def _write_all(
 
 
 def _finish(
-    selector: selectors.BaseSelector, streams: Sequence[socket.socket], end: TransferEnd, stop: StopRequest
+    selector: selectors.BaseSelector, streams: Sequence[socket.socket], end: FlowEnd, stop: StopRequest
 ) -> None:
     """Close the sending direction, then wait until the receiver has read everything and closes its own."""
     if stop.is_set:
@@ -176,7 +141,7 @@ def _select(
             raise FlowFailedError(f"nothing moved for {patience:g} s")
 
 
-def _accept(listener: socket.socket, stack: ExitStack, end: TransferEnd) -> socket.socket:
+def _accept(listener: socket.socket, stack: ExitStack, end: FlowEnd) -> socket.socket:
     stream, _peer = listener.accept()
     stack.enter_context(stream)
     if end.window is not None:
@@ -186,16 +151,16 @@ def _accept(listener: socket.socket, stack: ExitStack, end: TransferEnd) -> sock
     return stream
 
 
-def _connect(end: TransferEnd, to: str, stop: StopRequest) -> socket.socket:
+def _connect(end: FlowEnd, stop: StopRequest) -> socket.socket:
     """Return a stream to the receiver; one that is refused is tried again."""
     deadline = time.monotonic() + end.patience
     while True:
         try:
-            stream = socket.create_connection((to, end.port), end.patience, (end.bind, 0))
+            stream = socket.create_connection((end.to, end.port), end.patience, (end.bind, 0))
             break
         except OSError as error:
             if time.monotonic() >= deadline or stop.is_set:
-                raise FlowFailedError(f"{to} port {end.port}: {error}") from error
+                raise FlowFailedError(f"{end.to} port {end.port}: {error}") from error
             time.sleep(CONNECT_RETRY)
     if end.window is not None:
         _set_buffer(stream, _SNDBUFFORCE, socket.SO_SNDBUF, end.window)
@@ -243,21 +208,5 @@ def _close(streams: Iterable[socket.socket], *, at_once: bool) -> tuple[int, int
     return sum(one[_SEGMENTS_OUT] for one in found), sum(one[_TOTAL_RETRANSMITTED] for one in found)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one end; exit status 3 if the transfer failed."""
-    parser, receiver, sender = endpoint.make_parser("tcp_transfer")
-    for side in (receiver, sender):
-        side.add_argument("--streams", type=endpoint.number_between(1, MAX_STREAMS), default=1)
-        side.add_argument("--window", type=endpoint.number_between(MIN_WINDOW, MAX_WINDOW), help="bytes")
-    sender.add_argument("--rate", type=endpoint.number_between(1e3, 1e12), help="bits/s at most")
-    chosen = parser.parse_args(argv)
-    end = TransferEnd(chosen.bind, chosen.port, chosen.streams, chosen.patience, chosen.window)
-    return endpoint.run_end(
-        chosen.side,
-        receive=lambda counted, stop: receive(end, counted, stop),
-        send=lambda stop: send(end, chosen.to, chosen.bytes, chosen.rate, stop),
-    )
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(endpoint.run_end(sys.argv[1:], receive, send))

@@ -9,12 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from mininet_topos.commands import stop_process
 from mininet_topos.traffic import tcp_transfer, udp_stream
-from mininet_topos.traffic.endpoint import FAILED, LISTENING, PATIENCE, RECEIVED, SENDING
+from mininet_topos.traffic.endpoint import FAILED, LISTENING, PATIENCE, RECEIVED, SENDING, FlowEnd
 
 STOP_TIMEOUT = 8.0
 """Seconds in which both ends report after a stop: the sender's end may not reach the receiver."""
@@ -55,15 +55,17 @@ class Load:
     def command(self, side: Literal["receive", "send"]) -> list[str]:
         """Return the program of one end."""
         _, bind = self.source if side == "send" else self.destination
-        options: dict[str, object] = {"bind": bind, "port": self.port, "patience": self.patience}
-        if self.protocol == "tcp":
-            options |= {"streams": self.streams, "window": self.window}
-        if side == "send":
-            options |= {"to": self.destination[1], "bytes": self.size, "rate": self.rate}
-        argv = [sys.executable, "-m", PROGRAMS[self.protocol], side]
-        for name, value in options.items():
-            argv += [] if value is None else [f"--{name}", str(value)]
-        return argv
+        end = FlowEnd(
+            bind,
+            self.port,
+            self.patience,
+            to=self.destination[1],
+            size=self.size,
+            rate=self.rate,
+            streams=self.streams,
+            window=self.window,
+        )
+        return [sys.executable, "-m", PROGRAMS[self.protocol], side, json.dumps(asdict(end))]
 
 
 @dataclass(frozen=True, slots=True)

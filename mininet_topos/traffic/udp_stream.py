@@ -5,11 +5,6 @@ retransmission.  The kernel stamps arrivals, so that a busy program does not loo
 
 - lost: packets that were sent and never arrived (RFC 7680), by their numbers.
 - jitter: mean absolute difference of the one-way delays of consecutive packets that arrived (RFC 3393).
-
-As a program (one JSON object per line)::
-
-    python -m mininet_topos.traffic.udp_stream receive --bind 10.2.0.10 --port 5001
-    python -m mininet_topos.traffic.udp_stream send --bind 10.1.0.10 --to 10.2.0.10 --port 5001 --rate 1e6
 """
 
 from __future__ import annotations
@@ -19,14 +14,14 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from measurement.probes.stamps import ANCILLARY, beside, receive_stamps
 from mininet_topos.traffic import endpoint
-from mininet_topos.traffic.endpoint import ByteCount, FlowFailedError, StopRequest
+from mininet_topos.traffic.endpoint import ByteCount, FlowEnd, FlowFailedError, StopRequest
 
 HEADER = struct.Struct("!QQ")
 """Number from 0, and when it was sent (nanoseconds since the epoch)."""
@@ -80,9 +75,7 @@ def packet_total(rate: float, size: int | None) -> float:
     return math.inf if size is None else max(1, round(size / packet_size(rate)))
 
 
-def receive(
-    bind: str, port: int, patience: float, counted: ByteCount, stop: StopRequest
-) -> Mapping[str, Any]:
+def receive(end: FlowEnd, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
     """Count packets until the sender announces the end, or until ``stop``; return the last line's fields.
 
     :raises FlowFailedError: if no packet arrives for ``patience`` seconds, or before ``stop``.
@@ -91,16 +84,16 @@ def receive(
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         receive_stamps(sock)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
-        sock.bind((bind, port))
+        sock.bind((end.bind, end.port))
         sock.settimeout(endpoint.POLL_INTERVAL)
         endpoint.emit(endpoint.LISTENING)
-        for number, word, at, size in _packets(sock, patience, stop):
+        for number, word, at, size in _packets(sock, end.patience, stop):
             if number == END:
                 packets.sent = word
                 break
             packets.add(number, word, at, size)
     if not packets.seen:
-        raise FlowFailedError("no packet arrived" + ("" if stop.is_set else f" for {patience:g} s"))
+        raise FlowFailedError("no packet arrived" + ("" if stop.is_set else f" for {end.patience:g} s"))
     return packets.report()
 
 
@@ -118,23 +111,18 @@ def _packets(sock: socket.socket, patience: float, stop: StopRequest) -> Iterato
             yield *HEADER.unpack_from(data), time.time_ns() if stamp is None else stamp, len(data)
 
 
-def send(
-    bind: str, to: str, port: int, rate: float, size: int | None, stop: StopRequest
-) -> Mapping[str, Any]:
-    """Send packets; return their number as ``packets``.
-
-    :param rate: bits/s of payload.
-    :param size: bytes, in whole packets; None for as many as go until ``stop``.
-    """
-    length, total, sent = packet_size(rate), packet_total(rate, size), 0
+def send(end: FlowEnd, stop: StopRequest) -> Mapping[str, Any]:
+    """Send whole packets until ``size`` or the stop; return their number as ``packets``."""
+    assert end.rate is not None  # noqa: S101 - UDP has a rate
+    length, total, sent = packet_size(end.rate), packet_total(end.rate, end.size), 0
     padding = bytes(length - HEADER.size)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind((bind, 0))
-        sock.connect((to, port))
+        sock.bind((end.bind, 0))
+        sock.connect((end.to, end.port))
         endpoint.emit(endpoint.SENDING)
         began = time.monotonic()
         while sent < total and not stop.is_set:
-            wait = began + sent * length * 8 / rate - time.monotonic()
+            wait = began + sent * length * 8 / end.rate - time.monotonic()
             if wait > 0:
                 time.sleep(min(wait, endpoint.POLL_INTERVAL))
                 continue
@@ -151,19 +139,5 @@ def _send_packet(sock: socket.socket, packet: bytes) -> None:
         sock.send(packet)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one end; exit status 3 if no packet arrived."""
-    parser, _, sender = endpoint.make_parser("udp_stream")
-    rates = endpoint.number_between(1e3, 1e9)
-    sender.add_argument("--rate", type=rates, required=True, help="bits/s of payload")
-    chosen = parser.parse_args(argv)
-    bind, port = chosen.bind, chosen.port
-    return endpoint.run_end(
-        chosen.side,
-        receive=lambda counted, stop: receive(bind, port, chosen.patience, counted, stop),
-        send=lambda stop: send(bind, chosen.to, port, chosen.rate, chosen.bytes, stop),
-    )
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(endpoint.run_end(sys.argv[1:], receive, send))
