@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from adon import yamlfile
-from adon.config import Configuration, changed, fingerprint
+from adon.config import Configuration, fingerprint, list_changed_fields
 from adon.errors import InvalidInput, Problem
 from apps.checking import checked
 from apps.collector import files
@@ -148,7 +148,7 @@ class Reloading:
         """
         if self._before is None:
             return None
-        changes = changed(self._running, self._before)
+        changes = list_changed_fields(self._running, self._before)
         self._running, self._before = self._before, None
         self._keep(self._running)
         return self._told(Reload("taken_back", changes, concerned(changes)))
@@ -167,7 +167,7 @@ class Reloading:
 
     def _read(self) -> tuple[Configuration, tuple[str, ...]]:
         configuration, _ = checked(self._file)
-        changes = changed(self._running, configuration)
+        changes = list_changed_fields(self._running, configuration)
         wrong = [
             Problem(name, f"needs a restart: {FIXED[name]}", str(self._file), code="needs-restart")
             for name in changes

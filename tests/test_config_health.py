@@ -28,7 +28,7 @@ def test_instances_of_two_sites_on_one_path_stand_for_its_directions() -> None:
         Pair("osu-1", "mu-1"): back,
         Pair("osu-2", "mu-1"): back,
     }
-    assert [one.zone for one in settings.listed] == ["mu", "mu", "osu", "osu", ""]
+    assert [one.zone for one in settings.members] == ["mu", "mu", "osu", "osu", ""]
     assert read("").health is None
 
 

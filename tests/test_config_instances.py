@@ -25,7 +25,7 @@ def test_it_gives_instances_and_where_the_key_is(tmp_path: Path) -> None:
     file = tmp_path / "instances.yaml"
     file.write_text(WHOLE)
     found = load_instances(file)
-    assert found.listed == (
+    assert found.members == (
         Instance("a1", "10.0.0.1", PORT, "us-east-1a", 4, 16 * 2**30),
         Instance("b1", "2001:db8::1", 9000),
     )

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from adon.flowvisor.rules.pipeline import Pipeline
 from adon.flowvisor.rules.queue_ladder import Means
 from adon.flowvisor.rules.rule import Entry
-from adon.flowvisor.rules.switch_features import SwitchFeatures, declared, merged, missing, needs
+from adon.flowvisor.rules.switch_features import SwitchFeatures, derive_needs, merge_features, missing, needs
 
 
 @dataclass(slots=True)
@@ -38,10 +38,10 @@ class Abilities:
         :param whole: it was asked about everything; otherwise what it did not say is as it was.
         """
         known = self.features.get(dpid)
-        features = said if known is None or whole else merged(known, said)
+        features = said if known is None or whole else merge_features(known, said)
         before = self.lacks.get(dpid, ())
         self.features[dpid] = features
-        self.unfit[dpid] = missing(pipeline, features, declared(pipeline))
+        self.unfit[dpid] = missing(pipeline, features, derive_needs(pipeline))
         found = dict.fromkeys((*self.unfit[dpid], *missing(pipeline, features, needs(desired))))
         self.lacks[dpid] = tuple(found)
         return tuple(reason for reason in found if reason not in before)

@@ -491,9 +491,9 @@ class Broker:
         used = None if load is None else load.used()
         fresh = used is not None and used.observed_at >= tested.started_at
         if load is not None and used is not None and fresh and abs(load.streams - beside) < SAME_COMPANY:
-            self.world.performance.note_carried(tested, used.used, load.streams)
+            self.world.performance.note_test_load(tested, used.used, load.streams)
         elif beside > 0:  # each stream had what one of the test's had
-            self.world.performance.note_carried(tested, tested.value * beside / streams_of(tested), beside)
+            self.world.performance.note_test_load(tested, tested.value * beside / streams_of(tested), beside)
 
     def _reported(self, event: RulesReported) -> list[Effect]:
         """A switch's rules: repair them, count, and if it was new look at everything again."""

@@ -204,7 +204,7 @@ def held_back(
     """
     if present_path == path.key.path:
         return None
-    present = None if present_path is None else topology.known(present_path)
+    present = None if present_path is None else topology.find_path(present_path)
     before = None if present is None else present.attributes
     return obstacle(before, path.attributes, topology.families(*hosts), present_path is not None)
 
@@ -216,7 +216,7 @@ def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need
         measured = s.performance.knowledge(path.key, metric, s.now, max_age)
         return measured if isinstance(measured, Known) else declared(path, metric, s.now) or measured
     tested = s.performance.latest(path.key, metric)
-    changed = s.performance.changed(path.key, metric)
+    changed = s.performance.find_change(path.key, metric)
     load = s.loads.get(path.key.path)
     used = None if load is None else load.used()
     loads = others_on(load, flow, need, path, tested, used)
@@ -234,7 +234,7 @@ def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need
         loads,
         used,
         changed,
-        s.performance.carried(path.key),
+        s.performance.find_test_load(path.key),
         s.performance.best([path.key], metric, 0.0),
     )
     if isinstance(estimate, Known):

@@ -257,10 +257,10 @@ def whole_of(
         tested is None
         or competing is None
         or not known
-        or performance.changed(key, Metric.THROUGHPUT) is not None
+        or performance.find_change(key, Metric.THROUGHPUT) is not None
     ):
         return None
-    best, counted = performance.best([key], Metric.THROUGHPUT, 0.0), performance.carried(key)
+    best, counted = performance.best([key], Metric.THROUGHPUT, 0.0), performance.find_test_load(key)
     there = performance.beside(key)
     return whole(
         tested.value,

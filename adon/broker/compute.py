@@ -110,7 +110,7 @@ def _observed(world: World, flow: Flow, need: Need, choice: Choice, now: float) 
             continue
         basis = "" if rate is None else basis_of(world.performance, path.key, rate.basis)
         errors = tuple(world.estimates.errors(path.key, basis))
-        observed = Observed(errors, world.performance.seen(path.key, Metric.THROUGHPUT, since))
+        observed = Observed(errors, world.performance.summarise_results(path.key, Metric.THROUGHPUT, since))
         if record.path in may_take:
             competing = competing_flows(world, flow, path.key, now)
             lasted = tuple(world.estimates.lasted(path.key, waited=flow.submitted_at < now))

@@ -7,7 +7,7 @@ failure the last known values decide (R16).
 *Room* is what the path carries less the throughput bounds of the flows that stay on it and what is kept free
 for reservations.  What it carries is
 its configured capacity, or less where a fresh test says so: a test with n streams that measured T beside k
-streams saw T·(k+n)/n altogether (:func:`adon.flowvisor.selection.performance.carried`).
+streams saw T·(k+n)/n altogether (:func:`adon.flowvisor.selection.performance.compute_total_rate`).
 
 A path that is *gone* (its port is down) carries nothing, so every usable path is better, even one of which
 nothing is known now; values too old to trust still rank such paths.  A path that we merely do not use for a
@@ -30,7 +30,7 @@ from adon.broker.refuge import NODES, Exodus, Loss, Place
 from adon.broker.resources.paths import kept_free
 from adon.broker.world import World
 from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
-from adon.flowvisor.selection.performance import carried
+from adon.flowvisor.selection.performance import compute_total_rate
 from adon.flowvisor.topology.path import Known
 from adon.flowvisor.topology.topology import Candidate
 from adon.reasons import Reason
@@ -157,7 +157,7 @@ def carries(world: World, key: PathKey, now: float, max_age: float) -> float:
         for flow in on(world, key)
         if flow.path_since is not None and flow.path_since < tested.started_at
     )
-    return min(capacity, carried(tested, before))
+    return min(capacity, compute_total_rate(tested, before))
 
 
 def staying(world: World, key: PathKey, leaving: Iterable[int] = ()) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adon.config.policy import LadderPolicy
-from adon.flowvisor.rules.queue_ladder import Claim, Granted, Ladder, Means, enforced_by
+from adon.flowvisor.rules.queue_ladder import Claim, Granted, Ladder, Means, choose_enforcement
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Gate:
         if grant is None:
             return None
         queue = policy.queues[grant.rung]
-        by, why = enforced_by(policy.mode, self.means, self.number, queue)
+        by, why = choose_enforcement(policy.mode, self.means, self.number, queue)
         number = queue if by == "queue" else None
         if by == "meter":
             number = meter()

@@ -3,7 +3,7 @@
 A ladder is worked out anew from the flows whenever it is asked for: nothing is kept that a restart could
 lose.  It is that of the port by which a flow's packets leave their source's edge; the way back carries
 acknowledgements and is not graded.  What a flow is granted becomes a queue, a meter, or nothing
-(:func:`~adon.flowvisor.rules.queue_ladder.enforced_by`), and is recorded beside what was asked.
+(:func:`~adon.flowvisor.rules.queue_ladder.choose_enforcement`), and is recorded beside what was asked.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def falls(world: World, flow: Flow, choice: Choice) -> Flow | None:
     for record in choice.selection.records:
         if record.path not in choice.paths or not _only_the_ladder(world, flow, record):
             continue
-        number = ladder(world, flow, record.path)[1].fallen(claim(world, flow))
+        number = ladder(world, flow, record.path)[1].find_displaced(claim(world, flow))
         other = world.flows.get(number[0]) if len(number) == 1 else None
         if other is None or other.state is not FlowState.ACTIVE or world.network.busy(other.id):
             continue

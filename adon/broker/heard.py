@@ -39,10 +39,10 @@ class Heard(PerformanceView):
         self._noted(key)
         super().supersede(key, metric, changed)
 
-    def note_carried(self, tested: Measurement, beside: float, streams: float) -> None:
-        """As :meth:`PerformanceView.note_carried`."""
+    def note_test_load(self, tested: Measurement, beside: float, streams: float) -> None:
+        """As :meth:`PerformanceView.note_test_load`."""
         self._noted(tested.key)
-        super().note_carried(tested, beside, streams)
+        super().note_test_load(tested, beside, streams)
 
     def note_beside(self, tested: Measurement, streams: float) -> None:
         """As :meth:`PerformanceView.note_beside`."""
@@ -57,12 +57,12 @@ class Heard(PerformanceView):
             return None
         return max(values) if metric.higher_is_better else min(values)
 
-    def seen(self, key: PathKey, metric: Metric, since: float) -> Moments:
-        """As :meth:`PerformanceView.seen`; the hours of each path are gone through once per change."""
+    def summarise_results(self, key: PathKey, metric: Metric, since: float) -> Moments:
+        """As :meth:`PerformanceView.summarise_results`; reads the hours of a path once per change."""
         version, hour = self.of(key), math.floor(since / _HOUR_S)
         held = self._seen_of.get((key, metric))
         if held is None or held[:2] != (version, hour):
-            held = (version, hour, super().seen(key, metric, since))
+            held = (version, hour, super().summarise_results(key, metric, since))
             self._seen_of[key, metric] = held
         return held[2]
 

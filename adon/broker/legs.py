@@ -42,7 +42,7 @@ def found(world: World, need: Need, ends: tuple[str, str], now: float) -> tuple[
 
 def _terms(world: World, path: CandidatePath, need: Need, known: Known, seen: Situation) -> NetworkTerms:
     errors = tuple(world.estimates.errors(path.key, known.basis))
-    tests = world.performance.seen(path.key, Metric.THROUGHPUT, seen.now - seen.window)
+    tests = world.performance.summarise_results(path.key, Metric.THROUGHPUT, seen.now - seen.window)
     return terms_of(need, path, known.value, Observed(errors, tests), world.performance, seen.now)
 
 

@@ -34,7 +34,7 @@ from adon.broker.installer import Installer, Progress
 from adon.broker.refusals import RETRY_S, Refusals, healed
 from adon.broker.wanted import Wanted
 from adon.flowvisor.rules.connections import is_connections
-from adon.flowvisor.rules.reconcile import Difference, Phase, difference, phases, restoring
+from adon.flowvisor.rules.reconcile import Difference, Phase, difference, phases, plan_restore
 from adon.flowvisor.rules.rule import Change, Entry, MeterEntry, Op, Slot, rule_text
 from adon.flowvisor.topology.network_graph import PortState
 from adon.flowvisor.topology.path import dpid_text
@@ -204,7 +204,7 @@ class Network:
             self._greeting[event.dpid] = ports
             return False
         before = self.topology.ports.get(event.dpid, {}).get(event.name)
-        self.topology = self.topology.port_changed(event.dpid, event.name, event.state)
+        self.topology = self.topology.change_port(event.dpid, event.name, event.state)
         return event.state != before
 
     def rules_reported(self, event: RulesReported) -> Outcome:
@@ -500,7 +500,7 @@ class Network:
         self._unconfirmed.update(self._wanted.owner(rule) for rule, _ in diff.wrong)
         self._unconfirmed.update(self._wanted.owner(rule) for rule in diff.extra)
         outcome = self._found(dpid, diff, cause)
-        plan = phases(diff) if diff.wrong or diff.extra else restoring(diff)
+        plan = phases(diff) if diff.wrong or diff.extra else plan_restore(diff)
         outcome.absorb(self._execute(_repair_of(dpid), plan, cause, now))
         return outcome
 
@@ -509,7 +509,7 @@ class Network:
         outcome = Outcome()
         for name in self.reconcile_totals:
             self.reconcile_totals[name] += len(getattr(diff, name))
-        if not diff.settled or diff.blocked:
+        if not diff.is_settled or diff.blocked:
             text = (
                 f"switch {dpid_text(dpid)}: {len(diff.missing)} rules missing, {len(diff.wrong)} wrong, "
                 f"{len(diff.extra)} not wanted any more, {len(diff.blocked)} blocked by rules of others"

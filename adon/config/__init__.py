@@ -95,7 +95,7 @@ def fingerprint(configuration: Configuration) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def changed(before: Configuration, after: Configuration) -> tuple[str, ...]:
+def list_changed_fields(before: Configuration, after: Configuration) -> tuple[str, ...]:
     """Return what differs by value, in the order of the file: ``policy.drain``, ``paths.al2s``, ``network``.
 
     Only the section itself if it is no mapping, or if just the order of its names differs.  Comments, units

@@ -54,9 +54,9 @@ UNIQUE: Mapping[str, tuple[tuple[str, ...], Callable[[Any, int], object]]] = {
 def problems(whole: Configuration) -> Found:
     """Every problem between the sections, as ``field: text`` or with a code."""
     return chain(
-        _empty(whole),
-        _unknown(whole),
-        _repeated(whole),
+        _find_missing_paths(whole),
+        _find_unknown_names(whole),
+        _find_duplicates(whole),
         _shared_ports(whole),
         _shared_vlans(whole),
         _overlays(whole),
@@ -69,7 +69,7 @@ def problems(whole: Configuration) -> Found:
     )
 
 
-def _empty(whole: Configuration) -> Found:
+def _find_missing_paths(whole: Configuration) -> Found:
     if not whole.paths and not whole.overlays:
         example = "{al2s: {vlan: 1701, capacity: 10 Gbps, ends: {mu: {port: eth2}, osu: {port: eth2}}}}"
         yield Problem("paths", f"has no path, and overlays has none; for example {example}", code="missing")
@@ -88,7 +88,7 @@ def _find(value: Any, steps: Sequence[str], place: tuple[str, ...] = ()) -> Iter
         yield from _find(getattr(value, steps[0]), steps[1:], (*place, steps[0]))
 
 
-def _unknown(whole: Configuration) -> Found:
+def _find_unknown_names(whole: Configuration) -> Found:
     for place, kind, section in REFERENCES:
         known = attrgetter(section)(whole)
         for field, name in _find(whole, place.split(".")):
@@ -100,7 +100,7 @@ def _unknown(whole: Configuration) -> Found:
             yield unknown_name(f"measurements.agreement.{name}", "path or link", name, {*whole.paths, *links})
 
 
-def _repeated(whole: Configuration) -> Found:
+def _find_duplicates(whole: Configuration) -> Found:
     measured = {end for test in whole.measurements.tests for end in (test.source, test.destination)}
     for what, (places, make) in UNIQUE.items():
         values = [found for place in places for found in _find(whole, place.split("."))]

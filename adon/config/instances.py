@@ -79,7 +79,7 @@ class Instances(Section):
                     yield f"instances.{number}.{key}: {cause}, for example {self.instances[number].name}-2"
 
     @property
-    def listed(self) -> tuple[Instance, ...]:
+    def members(self) -> tuple[Instance, ...]:
         """The instances, in the file's order."""
         return tuple(one.instance() for one in self.instances)
 

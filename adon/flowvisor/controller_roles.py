@@ -228,9 +228,9 @@ class Roles:
         """Whether something may be sent to this switch at this time of our own clock."""
         in_time = self.until is None or now < self.until
         granted = self.switches.get(dpid)
-        return self.standing is Standing.ACTIVE and in_time and granted is self._wanted(dpid)
+        return self.standing is Standing.ACTIVE and in_time and granted is self._desired_role(dpid)
 
-    def _wanted(self, dpid: int) -> ControllerRole:
+    def _desired_role(self, dpid: int) -> ControllerRole:
         if self.standing is not Standing.ACTIVE:
             return ControllerRole.SLAVE
         shared = self.control.get(dpid) == "shared"
@@ -281,34 +281,34 @@ def step(roles: Roles, event: RoleEvent) -> Change:
         case LeaseGot(generation, end):
             return replace(roles._step(Standing.CANDIDATE), generation=generation, until=end), ()
         case LeaseSeen(generation):
-            return _seen(roles, generation)
+            return _follow_generation(roles, generation)
         case LeaseRenewed(end):
             return replace(roles, until=end), ()
         case LeaseLost(why):
-            return _down(roles, why)
+            return _step_down(roles, why)
         case StateLoaded():
             active = roles._step(Standing.ACTIVE)
             return active, tuple(ask for dpid in active.switches for ask in _ask(active, dpid))
         case TimePassed(now):
             late = roles.until is not None and now >= roles.until
-            return _down(roles, "the lease could not be renewed in time") if late else (roles, ())
+            return _step_down(roles, "the lease could not be renewed in time") if late else (roles, ())
         case SwitchArrived(dpid):
             arrived = roles._with(dpid, None)
             return arrived, _ask(arrived, dpid)
         case SwitchLeft(dpid):
             return roles._without(dpid), ()
         case _:
-            return _answered(roles, event) if event.dpid in roles.switches else (roles, ())
+            return _apply_answer(roles, event) if event.dpid in roles.switches else (roles, ())
 
 
 def _ask(roles: Roles, dpid: int) -> tuple[RoleEffect, ...]:
     # Between lease and state the role stays what it was; a standby that knows no generation waits for one.
     if roles.generation is None or roles.standing is Standing.CANDIDATE:
         return ()
-    return (AskRole(dpid, roles._wanted(dpid), roles.generation),)
+    return (AskRole(dpid, roles._desired_role(dpid), roles.generation),)
 
 
-def _seen(roles: Roles, generation: int) -> Change:
+def _follow_generation(roles: Roles, generation: int) -> Change:
     """A standby learns whose turn it is: switches that have not made it slave yet are asked (again)."""
     if roles.standing is not Standing.STANDBY or generation == roles.generation:
         return roles, ()
@@ -317,39 +317,39 @@ def _seen(roles: Roles, generation: int) -> Change:
     return later, tuple(ask for dpid in waiting for ask in _ask(later, dpid))
 
 
-def _answered(roles: Roles, event: RoleGranted | RoleStale | RoleUnknown | RoleTaken) -> Change:
+def _apply_answer(roles: Roles, event: RoleGranted | RoleStale | RoleUnknown | RoleTaken) -> Change:
     match event:
         case RoleGranted(dpid, role):
             granted = roles._with(dpid, role)
-            wanted = role is roles._wanted(dpid) and roles.standing is Standing.ACTIVE
+            wanted = role is roles._desired_role(dpid) and roles.standing is Standing.ACTIVE
             first = wanted and roles.switches[dpid] is not role
             return granted, (Use(dpid),) if first else ()
         case RoleStale(dpid):
-            return _replaced(roles, dpid, "the switch has seen a controller of a later generation")
+            return _yield_switch(roles, dpid, "the switch has seen a controller of a later generation")
         case RoleTaken(dpid):
             if roles.switches[dpid] is not ControllerRole.MASTER:
                 return roles, ()
-            return _replaced(roles, dpid, "another controller became the switch's master")
+            return _yield_switch(roles, dpid, "another controller became the switch's master")
         case RoleUnknown(dpid, why):
-            return _no_roles(roles, dpid, why)
+            return _handle_no_roles(roles, dpid, why)
 
 
-def _replaced(roles: Roles, dpid: int, why: str) -> Change:
+def _yield_switch(roles: Roles, dpid: int, why: str) -> Change:
     if roles.standing is Standing.STANDBY:
         return roles._with(dpid, None), ()  # asked again once the later generation is seen
     if roles.single:
         return roles._without(dpid), (Leave(dpid, why),)
-    return _down(roles, why)
+    return _step_down(roles, why)
 
 
-def _no_roles(roles: Roles, dpid: int, why: str) -> Change:
+def _handle_no_roles(roles: Roles, dpid: int, why: str) -> Change:
     """A switch without roles can be shared; one that is to be ours alone is left (R21)."""
     if roles.control.get(dpid) == "shared" and roles.standing is Standing.ACTIVE:
-        return _answered(roles, RoleGranted(dpid, ControllerRole.EQUAL))
+        return _apply_answer(roles, RoleGranted(dpid, ControllerRole.EQUAL))
     return roles._without(dpid), (Leave(dpid, f"it grants no role: {why}"),)
 
 
-def _down(roles: Roles, why: str) -> Change:
+def _step_down(roles: Roles, why: str) -> Change:
     if roles.standing is Standing.STANDBY:
         raise ValueError("a standby has no lease to lose")
     return roles._step(Standing.STEPPING_DOWN), (StepDown(why),)

@@ -38,13 +38,13 @@ class Bucket:
         """A bucket that nothing was taken from yet."""
         return cls(rate, burst, burst, now)
 
-    def filled(self, now: float) -> Bucket:
+    def refill(self, now: float) -> Bucket:
         """The bucket as it is at ``now``."""
         return replace(self, tokens=min(self.burst, self.tokens + (now - self.at) * self.rate), at=now)
 
     def take(self, now: float, wanted: int = 1) -> Bucket | None:
         """The bucket after so many tokens were taken; None if it does not hold so many."""
-        bucket = self.filled(now)
+        bucket = self.refill(now)
         if bucket.tokens < wanted:
             return None
         return replace(bucket, tokens=bucket.tokens - wanted)
@@ -54,7 +54,7 @@ class Bucket:
 
         What is not there yet is owed: the bucket goes below zero, and who comes next waits longer.
         """
-        bucket = self.filled(now)
+        bucket = self.refill(now)
         left = bucket.tokens - wanted
         return replace(bucket, tokens=left), max(0.0, -left / self.rate)
 

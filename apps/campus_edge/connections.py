@@ -210,7 +210,7 @@ class Connection(Datapath):  # type: ignore[misc]
                 "malformed", "it speaks TLS, and this port plain TCP" if tls else "it says no HELLO"
             )
         try:
-            theirs = wire.offered(version, data[HEADER_SIZE:])
+            theirs = wire.read_versions(version, data[HEADER_SIZE:])
         except ValueError as error:
             raise Refused("malformed", str(error)) from error
         chosen = wire.choose(theirs, ours)

@@ -60,7 +60,7 @@ from adon.flowvisor.controller_roles import AskRole, ControllerRole, RoleTaken, 
 from adon.flowvisor.openflow import capabilities, decode, encode, messages, packets
 from adon.flowvisor.openflow.wire import version_text, with_xid
 from adon.flowvisor.rules.action import Output
-from adon.flowvisor.rules.connections import folded
+from adon.flowvisor.rules.connections import fold_connections
 from adon.flowvisor.rules.rule import Change, Op
 from adon.flowvisor.topology.path import dpid_text
 from apps.campus_edge import limits, probes
@@ -428,7 +428,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     @guarded
     def on_role(self, event: Any) -> None:
         """A switch granted a role."""
-        connection, role = event.msg.datapath, messages.granted(event.msg)
+        connection, role = event.msg.datapath, messages.read_granted_role(event.msg)
         if self._roles is not None and role is not None and self._is_connected(connection):
             self._roles.granted(connection.id, event.msg.xid, role)
 
@@ -437,14 +437,14 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     def on_experimenter(self, event: Any) -> None:
         """Perhaps: another controller became the switch's master."""
         connection = event.msg.datapath
-        if self._roles is not None and self._is_connected(connection) and messages.taken(event.msg):
+        if self._roles is not None and self._is_connected(connection) and messages.is_role_taken(event.msg):
             self._roles.feed(RoleTaken(connection.id))
 
     @set_ev_cls(ofp_event.EventOFPRoleStatus, MAIN_DISPATCHER)
     @guarded
     def on_role_status(self, event: Any) -> None:
         """The same, in OpenFlow 1.4's own words."""
-        connection, role = event.msg.datapath, messages.granted(event.msg)
+        connection, role = event.msg.datapath, messages.read_granted_role(event.msg)
         lost = role is ControllerRole.SLAVE
         if self._roles is not None and self._is_connected(connection) and lost:
             self._roles.feed(RoleTaken(connection.id))
@@ -486,7 +486,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             for rules in by_flows(report.rules, FLOWS_AT_ONCE):
                 self._put(CountersReported(*self._stamps(), dpid, rules))
             return
-        found, equipment, foreign = folded(report.rules), tuple(report.equipment), frozenset(report.foreign)
+        found, foreign = fold_connections(report.rules), frozenset(report.foreign)
+        equipment = tuple(report.equipment)
         self._put(RulesReported(*self._stamps(), dpid, found.rules, foreign, equipment, found.connections))
 
     @set_ev_cls(FEATURES, MAIN_DISPATCHER)
@@ -552,7 +553,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if not self._is_current(message.datapath):
             return
         try:
-            gone = decode.removed(message.datapath.id, message.buf)
+            gone = decode.parse_flow_removed(message.datapath.id, message.buf)
         except ValueError as error:
             self._drop(message.datapath, f"it tells of a removed rule, and it makes no sense: {error}")
             return

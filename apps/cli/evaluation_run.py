@@ -119,7 +119,7 @@ def _bench(
 
     value = found.value()
     listed = load_instances(instances)
-    where = places(value.design, listed.listed, named, reach, here)
+    where = places(value.design, listed.members, named, reach, here)
     probe, measure = value.implementation.probe, value.implementation.measure
     if measure is not None:
         last = port + plan.widest - 1

@@ -84,7 +84,7 @@ def probe(
     from measurement.health.judging import REMEMBERED
 
     listed = load_instances(file)
-    instances = listed.listed
+    instances = listed.members
     asking = _asking(instances, towards, pair, (verify, seed), changed, exhaustive=exhaustive)
     how = _running(
         _limits(listed, duplex=duplex), at_once, count, shape(train, back=both_ways), both_ways=both_ways
@@ -191,7 +191,7 @@ def _ends(text: str) -> tuple[str, str]:
 def _limits(listed: Instances, *, duplex: bool) -> Limits:
     from measurement.health.planning import Limits
 
-    return Limits(duplex, listed.between_zones, {one.name: one.zone for one in listed.listed})
+    return Limits(duplex, listed.between_zones, {one.name: one.zone for one in listed.members})
 
 
 def _running(limits: Limits, at_once: int | None, count: int, shape: Shape, *, both_ways: bool) -> Running:

@@ -61,7 +61,7 @@ def network(instances: Path, measured: Path, *, hose: bool) -> tuple[tuple[Machi
     from measurement.snapshot.model import Snapshot
 
     with told("--instances", whole=True):
-        machines = tuple(Machine.of(one) for one in load_instances(instances).listed)
+        machines = tuple(Machine.of(one) for one in load_instances(instances).members)
     with told("--snapshot", whole=True):
         snapshot = loads(Snapshot, measured.read_bytes())
     return _measured(machines, snapshot), assume_hoses(snapshot) if hose else snapshot

@@ -76,7 +76,7 @@ def snapshot(
     progress = _silent if json_ or not sys.stderr.isatty() else _progress
 
     async def one(stop: asyncio.Event) -> Taken:
-        return await take(listed.listed, connect, how, stop=stop, progress=progress)
+        return await take(listed.members, connect, how, stop=stop, progress=progress)
 
     taken = until_interrupted(one)
     if output is not None:

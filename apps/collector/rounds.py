@@ -140,7 +140,7 @@ class Rounds:
         self._round = asyncio.get_running_loop(), stop
         if self._stopping.is_set():
             stop.set()
-        instances = self._settings.listed
+        instances = self._settings.members
         zones = {one.name: one.zone for one in instances}
         pairs = mesh([one.name for one in instances])
         asking = Asking(

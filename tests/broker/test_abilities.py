@@ -11,7 +11,14 @@ from adon.config import Configuration
 from adon.config.policy import LadderPolicy
 from adon.flowvisor.rules.pipeline import Pipeline
 from adon.flowvisor.rules.rule import GroupEntry, MeterEntry
-from adon.flowvisor.rules.switch_features import Queue, Room, SwitchFeatures, declared, merged, missing
+from adon.flowvisor.rules.switch_features import (
+    Queue,
+    Room,
+    SwitchFeatures,
+    derive_needs,
+    merge_features,
+    missing,
+)
 from adon.values import FrozenMap
 from tests.support.factories import ALL_GROUPS, FIELDS, make_features
 from tests.support.network_factories import make_configuration
@@ -64,13 +71,13 @@ STAGED = Pipeline(staged=True, table_offset=1)
 def test_what_the_form_of_our_rules_asks_of_a_switch(
     pipeline: Pipeline, features: SwitchFeatures, lacks: tuple[str, ...]
 ) -> None:
-    assert missing(pipeline, features, declared(pipeline)) == lacks
+    assert missing(pipeline, features, derive_needs(pipeline)) == lacks
 
 
 def test_what_was_not_asked_again_is_as_it_was() -> None:
     known = make_features(2, queues=FrozenMap({2: (Queue(1),)}))
     again = SwitchFeatures(4, 2, FrozenMap({0: Room(17)}), queues=FrozenMap())
-    found = merged(known, again)
+    found = merge_features(known, again)
     assert found.tables == {0: Room(17, 1_000_000, FIELDS), 1: Room(0, 1_000_000, FIELDS)}
     assert (found.groups, found.meters, found.queues) == (ALL_GROUPS, 1000, {})
 

@@ -122,5 +122,5 @@ def link_down(topology: Topology, link: str, live: bool = False) -> Topology:
     for switch, port in topology.configuration.links[link].ends.items():
         dpid = topology.configuration.switches[switch].dpid
         number = topology.ports[dpid][port].number
-        topology = topology.port_changed(dpid, port, PortState(number, live))
+        topology = topology.change_port(dpid, port, PortState(number, live))
     return topology

@@ -16,7 +16,7 @@ SETTINGS = LinkDiscovery()
 def test_each_failure_doubles_the_penalty_up_to_the_cap(failures: int, penalty: float) -> None:
     flaps = Flaps()
     for _ in range(failures):
-        flaps = flaps.failed(1000.0, SETTINGS)
+        flaps = flaps.add_failure(1000.0, SETTINGS)
     assert flaps.until - 1000.0 == penalty
 
 
@@ -25,21 +25,21 @@ def test_it_never_exceeds_the_cap_and_decays_to_nothing(gaps: list[float]) -> No
     flaps, now = Flaps(), 1_000_000.0
     for gap in gaps:
         now += gap
-        flaps = flaps.failed(now, SETTINGS)
+        flaps = flaps.add_failure(now, SETTINGS)
         assert now <= flaps.until <= now + SETTINGS.flap_penalty_cap
     later = now + flaps.count * SETTINGS.flap_forgiven
-    assert flaps.remembered(later, SETTINGS) == 0
-    assert flaps.failed(later, SETTINGS).until == later
+    assert flaps.count_failures(later, SETTINGS) == 0
+    assert flaps.add_failure(later, SETTINGS).until == later
 
 
 @given(st.integers(1, 20), st.floats(0, 3000), st.floats(0, 3000))
 def test_what_is_remembered_only_fades(count: int, one: float, more: float) -> None:
     flaps = Flaps(count, last=0.0)
-    assert flaps.remembered(one + more, SETTINGS) <= flaps.remembered(one, SETTINGS) <= count
+    assert flaps.count_failures(one + more, SETTINGS) <= flaps.count_failures(one, SETTINGS) <= count
 
 
 def test_a_link_that_fails_once_an_hour_is_not_punished() -> None:
     flaps = Flaps()
     for hour in range(24):
-        flaps = flaps.failed(hour * 3600.0, SETTINGS)
+        flaps = flaps.add_failure(hour * 3600.0, SETTINGS)
         assert flaps.until == hour * 3600.0

@@ -41,7 +41,7 @@ def bitmap(*versions: int) -> bytes:
 def test_1_3_where_both_can_else_the_highest_of_both(
     version: int, body: bytes, ours: frozenset[int], chosen: int | None
 ) -> None:
-    assert wire.choose(wire.offered(version, body), ours) == chosen
+    assert wire.choose(wire.read_versions(version, body), ours) == chosen
 
 
 @given(theirs=st.frozensets(st.integers(0, 31)), ours=st.frozensets(st.sampled_from([4, 5, 6])))
@@ -56,7 +56,7 @@ def test_our_hello_says_what_we_speak_and_os_ken_reads_it(versions: frozenset[in
     data = wire.hello(versions, 9)
     version, kind, length, xid = struct.unpack_from("!BBHI", data)
     assert (version, kind, length, xid) == (max(versions), 0, len(data), 9)
-    assert wire.offered(version, data[8:]) == versions
+    assert wire.read_versions(version, data[8:]) == versions
     message = ofproto_parser.msg(ProtocolDesc(version=version), version, kind, length, xid, data)
     assert set(message.elements[0].versions) == versions
 
@@ -79,13 +79,13 @@ def test_the_refusal_is_the_error_of_the_specification() -> None:
 )
 def test_a_hello_that_does_not_add_up_is_refused(body: bytes) -> None:
     with refused(ValueError):
-        wire.offered(4, body)
+        wire.read_versions(4, body)
 
 
 @given(version=st.integers(0, 255), body=st.binary(max_size=80))
 def test_any_bytes_are_read_or_refused(version: int, body: bytes) -> None:
     try:
-        wire.offered(version, body)
+        wire.read_versions(version, body)
     except ValueError:
         return
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.rules.queue_ladder import Claim, Ladder, Means, enforced_by
+from adon.flowvisor.rules.queue_ladder import Claim, Ladder, Means, choose_enforcement
 
 SHARES = (0.6, 0.3, 0.1)
 GBPS = 1e9
@@ -167,6 +167,6 @@ def test_the_journal_scenario() -> None:
     ],
 )
 def test_what_holds_a_flow_to_its_grant_is_said(mode: str, means: Means | None, expected: str) -> None:
-    by, why = enforced_by(mode, means, 3, 1)
+    by, why = choose_enforcement(mode, means, 3, 1)
     assert by == expected
     assert why

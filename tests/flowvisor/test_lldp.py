@@ -18,7 +18,7 @@ from adon.flowvisor.discovery.lldp import (
     hello_frame,
     is_lldp,
     parse,
-    shown,
+    to_printable,
 )
 from tests.flowvisor.frames import CHASSIS, END, PORT, TTL, lldp_frame, tlv
 from tests.support.refusals import refused
@@ -176,7 +176,7 @@ def test_nothing_raises_and_nothing_is_believed(data: bytes) -> None:
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_shown_printable(raw: bytes) -> None:
-    assert shown(raw).isprintable()
+    assert to_printable(raw).isprintable()
 
 
 @pytest.mark.parametrize(

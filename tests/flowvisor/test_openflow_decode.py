@@ -55,11 +55,11 @@ def test_every_rule_we_make_comes_back_the_same(items: list[Any], version: int) 
 @given(values.rules, counts, st.sampled_from(VERSIONS))
 def test_a_removed_rule_is_told_without_its_actions(rule: Rule, numbers: Any, version: int) -> None:
     packets, octets, duration = numbers
-    gone = decode.removed(DPID, flow_removed(ReportedRule(rule, *numbers), 0, version))
+    gone = decode.parse_flow_removed(DPID, flow_removed(ReportedRule(rule, *numbers), 0, version))
     bare = replace(rule, actions=(), meter=None, metadata=None, goto=None)
     assert gone == decode.Removed(bare, "idle", packets, octets, duration)
     stranger = replace(rule, cookie=5)
-    assert decode.removed(DPID, flow_removed(ReportedRule(stranger, *numbers), 0, version)) is None
+    assert decode.parse_flow_removed(DPID, flow_removed(ReportedRule(stranger, *numbers), 0, version)) is None
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_removed_rule_is_told_without_its_actions(rule: Rule, numbers: Any, ve
     ],
 )
 def test_why_a_rule_was_removed(reason: int, word: str) -> None:
-    gone = decode.removed(DPID, flow_removed(ReportedRule(RULE, 0, 0, 0.0), reason))
+    gone = decode.parse_flow_removed(DPID, flow_removed(ReportedRule(RULE, 0, 0, 0.0), reason))
     assert gone is not None
     assert gone.reason == word
 
@@ -266,7 +266,7 @@ def test_bytes_that_make_no_sense_are_a_value_error_and_nothing_else(
     gone = flow_removed(items[0], 0, version)
     for data in (damaged(gone, flipped, cut), message(version, ofp.OFPT_FLOW_REMOVED, noise)):
         try:
-            decode.removed(DPID, data)
+            decode.parse_flow_removed(DPID, data)
         except ValueError:
             continue
 

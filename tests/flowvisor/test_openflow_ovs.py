@@ -118,7 +118,7 @@ def test_the_switch_tells_that_an_ingress_rule_was_removed(client: OpenFlowClien
     client.tell(message(client.version, ofp.OFPT_SET_CONFIG, b"\0\0\0\x80"))
     client.apply([Change(Op.ADD, ingress)])
     client.tell(encode.change(Change(Op.DELETE, ingress), client.version))
-    gone = decode.removed(MU, client.receive().buf)
+    gone = decode.parse_flow_removed(MU, client.receive().buf)
     assert gone is not None
     assert (gone.reason, gone.packets, gone.bytes) == ("delete", 0, 0)
     assert (gone.rule.slot, gone.rule.cookie) == (ingress.slot, ingress.cookie)
@@ -200,7 +200,7 @@ def test_a_staged_pipeline_is_reported_as_it_was_asked_for(client: OpenFlowClien
         changes = everything(phases(difference(wanted, [*present[0], *present[1]])))
         assert client.apply(changes) == []
         assert client.everything() == set(wanted)
-        assert difference(wanted, client.everything()).settled
+        assert difference(wanted, client.everything()).is_settled
     present = client.report()[0], client.equipment()
     assert client.apply(everything(phases(difference([], [*present[0], *present[1]])))) == []
     assert client.everything() == set()

@@ -15,8 +15,8 @@ DATAPATH = ProtocolDesc(version=ofp.OFP_VERSION)
 
 
 def test_the_role_in_a_reply() -> None:
-    assert messages.granted(SimpleNamespace(role=ofp.OFPCR_ROLE_MASTER)) is ControllerRole.MASTER
-    assert messages.granted(SimpleNamespace(role=77)) is None
+    assert messages.read_granted_role(SimpleNamespace(role=ofp.OFPCR_ROLE_MASTER)) is ControllerRole.MASTER
+    assert messages.read_granted_role(SimpleNamespace(role=77)) is None
 
 
 STATUS = struct.pack("!IB3xQ", ofp.OFPCR_ROLE_SLAVE, 0, 7)
@@ -37,7 +37,7 @@ STATUS = struct.pack("!IB3xQ", ofp.OFPCR_ROLE_SLAVE, 0, 7)
 def test_made_slave(experimenter: int, kind: int, body: bytes, taken: bool) -> None:
     data = struct.pack("!BBHIII", 4, ofp.OFPT_EXPERIMENTER, 16 + len(body), 0, experimenter, kind) + body
     message = ofproto_parser.msg(DATAPATH, 4, ofp.OFPT_EXPERIMENTER, len(data), 0, data)
-    assert messages.taken(message) is taken
+    assert messages.is_role_taken(message) is taken
 
 
 def test_what_errors_say() -> None:

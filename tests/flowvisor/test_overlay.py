@@ -82,13 +82,13 @@ def test_candidates_have_hops_in_both_directions() -> None:
         100,
         (Hop(2, 2, 3),),
     )
-    assert back.path == there.path.reversed()
+    assert back.path == there.path.reverse()
     assert back.path is not None
     assert back.path.hops == (Hop(2, 3, 2),)
     assert there.usable
     assert topology.candidate(back.key) == back
     assert {candidate.key.path for candidate in topology.directions()} == {"core.1", "core.2"}
-    assert back.path.reversed() == there.path
+    assert back.path.reverse() == there.path
 
 
 def test_a_link_failure_shows_at_once_and_is_planned_around() -> None:

@@ -74,7 +74,7 @@ class TestView:
         view.record(result(5.0))
         view.supersede(THERE, Metric.THROUGHPUT, Changed(NOW + 1, "alarm a-1"))
         view.supersede(THERE, Metric.THROUGHPUT, None)
-        assert view.changed(THERE, Metric.THROUGHPUT) is None
+        assert view.find_change(THERE, Metric.THROUGHPUT) is None
         assert isinstance(view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0), Known)
 
     def test_directions_and_metrics_are_apart(self) -> None:
@@ -335,18 +335,18 @@ class TestSpread:
         view = PerformanceView()
         for value, ended in ((4e6, NOW - 30), (6e6, NOW - 20), (6e6, NOW - 20), (9e9, NOW - 40), (5e6, NOW)):
             view.record(result(value, ended))  # a duplicate and one that is late do not count
-        found = view.seen(THERE, Metric.THROUGHPUT, NOW - 3600)
+        found = view.summarise_results(THERE, Metric.THROUGHPUT, NOW - 3600)
         assert (found.count, found.mean) == (3, pytest.approx(5e6))
         assert found.cov == pytest.approx(0.2)
-        assert view.seen(BACK, Metric.THROUGHPUT, 0).count == 0
-        assert view.seen(THERE, Metric.LOSS, 0).count == 0
+        assert view.summarise_results(BACK, Metric.THROUGHPUT, 0).count == 0
+        assert view.summarise_results(THERE, Metric.LOSS, 0).count == 0
 
     def test_what_our_own_flows_took_does_not_make_a_path_unsteady(self) -> None:
         """Twelve streams beside a test of one: it had a thirteenth, as the demo's Neuroblastoma leaves it."""
         view = PerformanceView()
         for age, value, beside in ((40, 58.0, 0.0), (30, 58.0, 0.0), (20, 4.5, 12.0)):
             view.record(result(value, NOW - age), beside=beside)
-        found = view.seen(THERE, Metric.THROUGHPUT, NOW - 3600)
+        found = view.summarise_results(THERE, Metric.THROUGHPUT, NOW - 3600)
         assert (found.count, found.mean) == (3, pytest.approx(58.0)), "no more than the best test had"
         assert found.cov == pytest.approx(0.0, abs=1e-9)
 
@@ -354,15 +354,15 @@ class TestSpread:
         view = PerformanceView()
         for hour in range(5):
             view.record(result(1e6 * (hour + 1), NOW + 3600 * hour))
-        assert view.seen(THERE, Metric.THROUGHPUT, NOW + 3 * 3600).count == 2
+        assert view.summarise_results(THERE, Metric.THROUGHPUT, NOW + 3 * 3600).count == 2
         view.supersede(THERE, Metric.THROUGHPUT, Changed(NOW + 4 * 3600, "a plateau"))
-        assert view.seen(THERE, Metric.THROUGHPUT, NOW).count == 1
+        assert view.summarise_results(THERE, Metric.THROUGHPUT, NOW).count == 1
 
     def test_memory_is_bounded_by_the_window(self) -> None:
         view = PerformanceView(window=3 * 3600)
         for hour in range(50):
             view.record(result(1e6, NOW + 3600 * hour))
-        assert view.seen(THERE, Metric.THROUGHPUT, 0).count <= 4
+        assert view.summarise_results(THERE, Metric.THROUGHPUT, 0).count <= 4
 
 
 def freed(
@@ -429,8 +429,8 @@ class TestFlowsThatHaveLeft:
     def test_it_is_of_the_newest_test_only(self) -> None:
         view = PerformanceView()
         view.record(result(10.0))
-        assert view.carried(THERE) is None
-        view.note_carried(result(10.0), 50.0, 5)
-        assert view.carried(THERE) == Carried(60.0, 5, NOW)
+        assert view.find_test_load(THERE) is None
+        view.note_test_load(result(10.0), 50.0, 5)
+        assert view.find_test_load(THERE) == Carried(60.0, 5, NOW)
         view.record(result(12.0, NOW + 60))
-        assert view.carried(THERE) is None
+        assert view.find_test_load(THERE) is None

@@ -64,7 +64,7 @@ def test_label_and_policy_number_share_the_metadata(number: int) -> None:
 
 
 def test_labels_tell_paths_and_directions_apart() -> None:
-    labels = [label(way).value for path in PATHS for way in (path, path.reversed())]
+    labels = [label(way).value for path in PATHS for way in (path, path.reverse())]
     assert len(set(labels)) == len(labels)
     assert 0 not in labels
 

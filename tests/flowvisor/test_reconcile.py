@@ -13,7 +13,7 @@ from adon.flowvisor.rules.action import Output
 from adon.flowvisor.rules.cookie import Kind, cookie
 from adon.flowvisor.rules.match import Match
 from adon.flowvisor.rules.pipeline import METER_FIRST
-from adon.flowvisor.rules.reconcile import ORDER, Difference, difference, phases, restoring
+from adon.flowvisor.rules.reconcile import ORDER, Difference, difference, phases, plan_restore
 from adon.flowvisor.rules.rule import Change, MeterEntry, Op, Rule
 from adon.flowvisor.rules.rule_compiler import Steered, Treatment, flow_rules, learn_rules, measurement_rules
 from adon.flowvisor.topology.path import CandidatePath, FiveTuple
@@ -66,14 +66,14 @@ def test_difference(desired: list[Rule], reported: list[Rule], expected: Differe
 def test_a_slot_that_is_told_to_be_foreign_blocks() -> None:
     found = difference([INGRESS], [], foreign=frozenset({INGRESS.slot}))
     assert found == Difference(blocked=(INGRESS,))
-    assert found.settled
+    assert found.is_settled
     assert phases(found) == ()
 
 
 @pytest.mark.parametrize(("desired", "reported"), [([INGRESS], []), ([], [INGRESS]), ([INGRESS], [FOREIGN])])
 def test_a_rule_changed_a_moment_ago_is_not_judged(desired: list[Rule], reported: list[Rule]) -> None:
     found = difference(desired, reported, skip=frozenset({INGRESS.slot}))
-    assert found.settled
+    assert found.is_settled
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_group_or_meter_that_is_there_is_modified_never_added() -> None:
 
 def test_groups_and_meters_of_others_are_left_alone_and_block_their_number() -> None:
     others = MeterEntry(SOURCE.dpid, 7, 10_000_000, 1_000_000)
-    assert difference([], [others]).settled
+    assert difference([], [others]).is_settled
     assert difference([replace(others, rate=1)], [others]).blocked == (replace(others, rate=1),)
 
 
@@ -154,15 +154,15 @@ def test_a_flow_that_ends_loses_its_ingress_first() -> None:
 
 def test_what_is_put_back_goes_out_together_delivery_first_and_meters_before() -> None:
     meter = MeterEntry(SOURCE.dpid, METER_FIRST, 1_000_000, 100_000)
-    equip, restore = restoring(Difference(missing=(INGRESS, DELIVERY, BACK, meter)))
+    equip, restore = plan_restore(Difference(missing=(INGRESS, DELIVERY, BACK, meter)))
     assert [change.rule for change in equip.batches[SOURCE.dpid]] == [meter]
     put_back = [change.rule for changes in restore.batches.values() for change in changes]
     assert set(put_back) == {INGRESS, DELIVERY, BACK}
     assert put_back.index(DELIVERY) < put_back.index(BACK)
-    assert restoring(Difference(missing=(meter,))) == (equip,)
-    assert restoring(Difference()) == ()
+    assert plan_restore(Difference(missing=(meter,))) == (equip,)
+    assert plan_restore(Difference()) == ()
     with refused(ValueError):
-        restoring(Difference(extra=(INGRESS,)))
+        plan_restore(Difference(extra=(INGRESS,)))
 
 
 def test_difference_and_phases_take_one_pass_over_generators() -> None:
@@ -214,7 +214,7 @@ def test_from_any_state_the_plan_leads_to_what_is_desired_and_back_to_nothing(
     for target in (desired, ()):
         list(net.apply_phases(phases(difference(target, net.report()))))
         assert net.rules() == {BYSTANDER, *target}
-        assert difference(target, net.report()).settled
+        assert difference(target, net.report()).is_settled
 
 
 @given(

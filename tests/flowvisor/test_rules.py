@@ -174,7 +174,7 @@ def test_a_measurement_address_is_pinned_whatever_flows_are_there(path: Candidat
 
 def test_a_test_configured_from_both_ends_needs_the_same_rules_once() -> None:
     there = measurement_rules(SOURCE, TARGET, AL2S)
-    assert set(there) == set(measurement_rules(TARGET, SOURCE, AL2S.reversed()))
+    assert set(there) == set(measurement_rules(TARGET, SOURCE, AL2S.reverse()))
 
 
 def test_idle_rules_go_and_used_ones_stay() -> None:

@@ -94,8 +94,8 @@ def test_all_paths_between_two_sites_in_configuration_order_and_both_directions(
     assert [c.key for c in back] == [PathKey("al2s", "osu", "mu"), PathKey("routed", "osu", "mu")]
     for one, other in zip(there, back, strict=True):
         assert one.path is not None
-        assert one.path.reversed() == other.path
-        assert one.path.reversed().reversed() == one.path
+        assert one.path.reverse() == other.path
+        assert one.path.reverse().reverse() == one.path
 
 
 def test_a_candidate_carries_port_numbers_and_its_place_in_the_configuration() -> None:
@@ -116,9 +116,9 @@ def test_every_direction_of_every_path() -> None:
     [
         (Topology(CONFIGURATION), False, "switch-disconnected"),
         (up().switch_down(OSU), True, "switch-disconnected"),
-        (up().port_changed(MU, "mu-l2", None), False, "port-unknown"),
-        (up().port_changed(OSU, "osu-l2", PortState(12, False)), True, "port-down"),
-        (up().port_changed(OSU, "osu-dtn", PortState(11, False)), True, "port-down"),
+        (up().change_port(MU, "mu-l2", None), False, "port-unknown"),
+        (up().change_port(OSU, "osu-l2", PortState(12, False)), True, "port-down"),
+        (up().change_port(OSU, "osu-dtn", PortState(11, False)), True, "port-down"),
     ],
 )
 def test_an_unusable_candidate_is_listed_with_the_reason(topology: Topology, known: bool, code: str) -> None:

@@ -47,7 +47,7 @@ def read(data: bytes) -> object:
     if kind == 10:
         return packets.read_packet_in(data)
     if kind == 11:
-        return decode.removed(DPID, data) or ""
+        return decode.parse_flow_removed(DPID, data) or ""
     if kind == 19 and data[9] in (1, 7, 10):
         return decode.part(DPID, data)
     if kind == 23 or (kind == 19 and data[9] != 13):

@@ -21,7 +21,7 @@ class FakeNetwork:
     """Edges joined by transit paths, with DTNs on them."""
 
     def __init__(self, paths: Iterable[CandidatePath], hosts: Iterable[Attachment]) -> None:
-        both_ways = [direction for path in paths for direction in (path, path.reversed())]
+        both_ways = [direction for path in paths for direction in (path, path.reverse())]
         self.hosts = {host.host: host for host in hosts}
         ends = [host.dpid for host in self.hosts.values()] + [p.source_end.dpid for p in both_ways]
         ends += [hop.dpid for path in both_ways for hop in path.hops]

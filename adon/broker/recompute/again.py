@@ -144,8 +144,8 @@ class _RememberedPerformance(PerformanceView):
         super().__init__()
         self._paths = {known.key: known for known in paths}
 
-    def carried(self, key: PathKey) -> Carried | None:
-        """As :meth:`PerformanceView.carried`."""
+    def find_test_load(self, key: PathKey) -> Carried | None:
+        """As :meth:`PerformanceView.find_test_load`."""
         return self._paths[key].carried
 
     def beside(self, key: PathKey) -> float | None:

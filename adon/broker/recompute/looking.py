@@ -72,12 +72,12 @@ class Looking:
         if held is not None and held[0] is performance and held[1] == version:
             return held[2]
         latest = (performance.latest(key, metric) for metric in Metric)
-        changes = ((metric, performance.changed(key, metric)) for metric in Metric)
+        changes = ((metric, performance.find_change(key, metric)) for metric in Metric)
         known = Known(
             key,
             tuple(result for result in latest if result is not None),
             tuple((metric, changed) for metric, changed in changes if changed is not None),
-            performance.carried(key),
+            performance.find_test_load(key),
             performance.best([key], Metric.THROUGHPUT, 0.0),
             performance.beside(key),
         )

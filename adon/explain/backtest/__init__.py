@@ -12,7 +12,8 @@ The story, in the order of the modules:
 - :mod:`~adon.explain.backtest.comparison`: two runs, flow by flow.
 
 **The model.**  A throughput test with n streams that measured T beside the k streams of the flows of then had
-B = T·(k+n)/n altogether, at most the path's capacity (:func:`adon.flowvisor.selection.performance.carried`).
+B = T·(k+n)/n altogether, at most the path's capacity
+(:func:`~adon.flowvisor.selection.performance.compute_total_rate`).
 Until the next test, B is what the path carries; before the first it carries its capacity.  The transfers of
 the replay that are on the path share B evenly by streams, with a test that runs there too; they begin when
 their rules are in and go on until all bytes have moved.  A test is told to the broker as it would have been

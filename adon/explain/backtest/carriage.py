@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from adon.explain.backtest.past import Beside, streams_tested
-from adon.flowvisor.selection.performance import carried
+from adon.flowvisor.selection.performance import compute_total_rate
 from measurement.model import Measurement, PathKey
 
 _ALL = 0.5
@@ -68,7 +68,7 @@ class Carriage:
         streams = streams_tested(test.parameters)
         self._tests[test.key] = max(0, self._tests.get(test.key, 0) - streams)
         then = self._beside.streams(test.key, test.started_at)
-        self._carries[test.key] = min(self._most(test.key), carried(test, then))
+        self._carries[test.key] = min(self._most(test.key), compute_total_rate(test, then))
         now = sum(
             one.streams
             for one in self.transfers.values()

@@ -70,15 +70,15 @@ class Wiring:
         pairs = [pair for one, other in links for pair in ((one, other), (other, one))]
         return cls(hosts, dict(pairs), ends, frozenset(dpids.values()))
 
-    def silent(self, port: NamedPort) -> bool:
+    def is_silent(self, port: NamedPort) -> bool:
         """Whether no frame is to be sent there: a host hangs on it, and no configured link."""
         return port in self.hosts and port not in self.links
 
-    def contradiction(self, one: NamedPort, other: NamedPort) -> str:
+    def find_contradiction(self, one: NamedPort, other: NamedPort) -> str:
         """What is wrong about a link between these two ports; empty if nothing is."""
-        return self._against(one, other) or self._against(other, one)
+        return self._find_mismatch(one, other) or self._find_mismatch(other, one)
 
-    def _against(self, here: NamedPort, there: NamedPort) -> str:
+    def _find_mismatch(self, here: NamedPort, there: NamedPort) -> str:
         if here in self.links:
             wanted = self.links[here]
             return "" if wanted == there else f"{_text(here)} is configured to lead to {_text(wanted)}"
@@ -117,13 +117,13 @@ class Flaps:
     last: float = 0.0
     until: float = 0.0
 
-    def failed(self, now: float, settings: LinkDiscovery) -> Flaps:
+    def add_failure(self, now: float, settings: LinkDiscovery) -> Flaps:
         """After one more failure."""
-        count = min(MOST_COUNTED, self.remembered(now, settings) + 1)
+        count = min(MOST_COUNTED, self.count_failures(now, settings) + 1)
         penalty = 0.0 if count < 2 else settings.flap_penalty * 2.0 ** (count - 2)
         return Flaps(count, now, now + min(settings.flap_penalty_cap, penalty))
 
-    def remembered(self, now: float, settings: LinkDiscovery) -> int:
+    def count_failures(self, now: float, settings: LinkDiscovery) -> int:
         """How many failures are not forgotten by now."""
         return max(0, self.count - int((now - self.last) / settings.flap_forgiven))
 
@@ -268,7 +268,7 @@ def judge(link: Link, seen: Situation, now: float, window: float) -> tuple[LinkS
     fresh, whole = link.fresh(now, window), seen.whole
     if not seen.connected:
         return LinkState.UNKNOWN, "a switch is not connected"
-    if (closed := _closed(seen)) is not None:
+    if (closed := _find_closed_port(seen)) is not None:
         return LinkState.DOWN, closed
     if fresh and link.ends[0][0] == link.ends[1][0]:
         same = link.ends[0] == link.ends[1]
@@ -290,7 +290,7 @@ def judge(link: Link, seen: Situation, now: float, window: float) -> tuple[LinkS
     return LinkState.LIVE, ""
 
 
-def _closed(seen: Situation) -> str | None:
+def _find_closed_port(seen: Situation) -> str | None:
     for port in seen.ports:
         if port is None:
             return "a port is gone"
@@ -311,7 +311,7 @@ _REPORTED: Mapping[LinkState, tuple[str, AnnouncementCode]] = {
 """What is worth a line; the other states pass by themselves."""
 
 
-def worth_telling(link: Link, now: float, window: float) -> tuple[str, AnnouncementCode] | None:
+def choose_report(link: Link, now: float, window: float) -> tuple[str, AnnouncementCode] | None:
     """The level and the code with which a link's state is to be reported now; None if it is not.
 
     A new link begins one-way: that is news only when it stays so.  While a flapping link is not used its ups
@@ -335,7 +335,7 @@ def port_text(key: PortKey, port: Port | None) -> str:
     return f"{dpid_text(key[0])} port {key[1]}" + ("" if port is None else f" ({port.name!r})")
 
 
-def told_as(link: Link, names: tuple[str, str], now: float) -> str:
+def format_state(link: Link, names: tuple[str, str], now: float) -> str:
     """A link's state in words."""
     text = f"link {names[0]} - {names[1]} is {link.state}"
     if link.state is LinkState.PENALISED or (link.state is LinkState.DOWN and link.flaps.until > now):

@@ -33,11 +33,11 @@ from adon.flowvisor.discovery.link import (
     Situation,
     SwitchPorts,
     Wiring,
+    choose_report,
+    format_state,
     judge,
     next_change,
     port_text,
-    told_as,
-    worth_telling,
 )
 from adon.flowvisor.topology.network_graph import PortKey, PortState
 from adon.reasons import AnnouncementCode
@@ -162,7 +162,7 @@ class LinkTable:
         seen = self._situation(link, now)
         (state, reason), due = judge(link, seen, now, window), next_change(link, seen, now, window)
         if link.whole and not seen.whole and state is not LinkState.UNKNOWN:
-            link.flaps = link.flaps.failed(now, self._settings)
+            link.flaps = link.flaps.add_failure(now, self._settings)
         if state is not link.state:
             found.changes.append(LinkChange(link.ends, link.state, state, reason))
             link.since = now
@@ -173,18 +173,18 @@ class LinkTable:
         self._due = min(self._due, link.due)
 
     def _report(self, link: Link, now: float, found: Found) -> None:
-        worth = worth_telling(link, now, self._settings.window)
+        worth = choose_report(link, now, self._settings.window)
         if worth is not None:
             link.told = link.state
             one, other = (self._name(end) for end in link.ends)
-            found.reports.append(Report(*worth, told_as(link, (one, other), now)))
+            found.reports.append(Report(*worth, format_state(link, (one, other), now)))
 
     def _situation(self, link: Link, now: float) -> Situation:
         switches = [self._switches[dpid] for dpid, _ in link.ends]
         one, other = (s.ports.get(end[1]) for s, end in zip(switches, link.ends, strict=True))
         against, up = "", False
         if one is not None and other is not None:
-            against = self._wiring.contradiction((one.dpid, one.name), (other.dpid, other.name))
+            against = self._wiring.find_contradiction((one.dpid, one.name), (other.dpid, other.name))
             up = one.state.live and other.state.live
         connected, fresh = (
             all(switch.connected for switch in switches),
@@ -369,7 +369,7 @@ class Discovery:
         return [self._hello(port, now) for port in ports if port.state.live and self._speaks(port)]
 
     def _speaks(self, port: Port) -> bool:
-        return not self._wiring.silent((port.dpid, port.name))
+        return not self._wiring.is_silent((port.dpid, port.name))
 
     def _hello(self, port: Port, now: float) -> Frame:
         self._sequence += 1
@@ -385,7 +385,7 @@ class Discovery:
             self._tell(port, "hello-standby", "info", text, now, found)
             return
         sender = self.port((hello.dpid, hello.port))
-        if sender is None or not self._believed(sender, hello, now):
+        if sender is None or not self._is_credible(sender, hello, now):
             return
         link = self._links.between(sender.key, port.key, now)
         last = link.heard.get(sender.key)
@@ -399,7 +399,7 @@ class Discovery:
         if not known and not link.whole:
             found.frames += self._hellos([port], now)
 
-    def _believed(self, sender: Port, hello: lldp.Hello, now: float) -> bool:
+    def _is_credible(self, sender: Port, hello: lldp.Hello, now: float) -> bool:
         age = now - hello.sent_at
         recent = -CLOCK_GRAIN_S <= age < self._settings.window
         return sender.state.live and recent and hello.sent_at >= sender.up_since - CLOCK_GRAIN_S

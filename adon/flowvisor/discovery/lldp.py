@@ -144,7 +144,7 @@ def hello_frame(identity: Identity, hello: Hello, name: str, mac: str, ttl: int)
             _tlv(Tlv.CHASSIS, bytes([_LOCALLY_ASSIGNED]) + f"dpid:{hello.dpid:016x}".encode()),
             _tlv(Tlv.PORT, bytes([_LOCALLY_ASSIGNED]) + str(hello.port).encode()),
             _tlv(Tlv.TTL, struct.pack("!H", min(ttl, 0xFFFF))),
-            _tlv(Tlv.PORT_DESCRIPTION, shown(name.encode(errors="replace"))[:63].encode()),
+            _tlv(Tlv.PORT_DESCRIPTION, to_printable(name.encode(errors="replace"))[:63].encode()),
             _header(Tlv.ORGANISATION, len(body) + MAC_SIZE),
             body,
         ]
@@ -173,7 +173,7 @@ def is_lldp(frame: bytes) -> bool:
     return frame[12:14] == ETH_TYPE_LLDP.to_bytes(2, "big")
 
 
-def shown(raw: bytes) -> str:
+def to_printable(raw: bytes) -> str:
     """Bytes that somebody else chose, as a short text that is safe to print."""
     text = raw.rstrip(b"\0").decode("utf-8", "replace")[:LONGEST_SHOWN]
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
@@ -247,7 +247,7 @@ def _hello(
     if version != VERSION or size != len(network):
         return Refused(f"a hello of version {version}, or of the wrong size", forged=True)
     if network != identity.network.encode():
-        return replace(_neighbour(tlvs), system=f"ADON network {shown(network)}")
+        return replace(_neighbour(tlvs), system=f"ADON network {to_printable(network)}")
     end = start + len(value) - MAC_SIZE
     if not hmac.compare_digest(unit[end : end + MAC_SIZE], _mac(identity, unit[:end])):
         return Refused("a hello in our name with a wrong signature", forged=True)
@@ -260,7 +260,7 @@ def _neighbour(tlvs: list[tuple[int, int, bytes]]) -> Neighbour:
     return Neighbour(
         chassis=_id_text(chassis, mac=4, network=5),
         port=_id_text(port, mac=3, network=4),
-        system=shown(system),
+        system=to_printable(system),
         ttl=struct.unpack_from("!H", ttl)[0],
     )
 
@@ -274,4 +274,4 @@ def _id_text(value: bytes, *, mac: int, network: int) -> str:
         return str(IPv4Address(rest[1:]))
     if subtype == network and (rest[0], len(rest)) == (2, 17):
         return str(IPv6Address(rest[1:]))
-    return shown(rest)
+    return to_printable(rest)

@@ -152,7 +152,7 @@ class Removed:
 
 
 @_sensible
-def removed(dpid: int, data: bytes) -> Removed | None:
+def parse_flow_removed(dpid: int, data: bytes) -> Removed | None:
     """What an OFPT_FLOW_REMOVED (7.4.2) is about; None if the rule was not ours.
 
     :raises ValueError: for bytes that make no sense.

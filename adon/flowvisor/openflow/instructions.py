@@ -15,7 +15,7 @@ from typing import Any
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
 from adon.flowvisor.openflow.oxm import vlan_bytes
-from adon.flowvisor.openflow.wire import entries, padded
+from adon.flowvisor.openflow.wire import entries, pad_length
 from adon.flowvisor.rules.action import (
     Action,
     Normal,
@@ -46,7 +46,7 @@ _GOTO = struct.Struct("!HHB3x")
 
 
 def _set_field(field: bytes) -> bytes:
-    length = padded(4 + len(field))
+    length = pad_length(4 + len(field))
     return struct.pack(f"!HH{length - 4}s", ofp.OFPAT_SET_FIELD, length, field)
 
 
@@ -63,15 +63,15 @@ def _set_dscp(action: Any) -> bytes:
     return _set_field(ofp.OXM_OF_IP_DSCP.to_bytes(4) + bytes([action.dscp]))
 
 
-def _output(port: int, max_len: int = 0) -> bytes:
+def _output_bytes(port: int, max_len: int = 0) -> bytes:
     return _OUTPUT.pack(ofp.OFPAT_OUTPUT, _OUTPUT.size, port, max_len)
 
 
-def _unsayable(action: Any) -> bytes:
+def _refuse_unknown(action: Any) -> bytes:
     raise ValueError(f"{action} is reported by switches only, never asked for")
 
 
-_NORMAL = _output(ofp.OFPP_NORMAL)
+_NORMAL = _output_bytes(ofp.OFPP_NORMAL)
 _POP_VLAN = _ACTION.pack(ofp.OFPAT_POP_VLAN, _ACTION.size)
 _PUSH_VLAN = _PUSH.pack(ofp.OFPAT_PUSH_VLAN, _PUSH.size, ETH_TYPE_VLAN)
 
@@ -84,10 +84,10 @@ _WRITERS: Mapping[type[Action], Callable[[Any], bytes]] = {
     SetDscp: _set_dscp,
     SetQueue: lambda action: _NUMBER.pack(ofp.OFPAT_SET_QUEUE, _NUMBER.size, action.queue),
     ToGroup: lambda action: _NUMBER.pack(ofp.OFPAT_GROUP, _NUMBER.size, action.group),
-    Output: lambda action: _output(action.port),
+    Output: lambda action: _output_bytes(action.port),
     Normal: lambda _: _NORMAL,
-    ToController: lambda action: _output(ofp.OFPP_CONTROLLER, action.max_len),
-    Unknown: _unsayable,
+    ToController: lambda action: _output_bytes(ofp.OFPP_CONTROLLER, action.max_len),
+    Unknown: _refuse_unknown,
 }
 
 
@@ -105,7 +105,7 @@ def instructions_bytes(rule: Rule) -> bytes:
     :raises ValueError: for an action or metadata that OpenFlow cannot say.
     """
     found = b"" if rule.meter is None else _NUMBER.pack(ofp.OFPIT_METER, _NUMBER.size, rule.meter)
-    found += _applied(rule.actions)
+    found += _apply_bytes(rule.actions)
     if rule.metadata is not None:
         value, mask = rule.metadata.value, rule.metadata.mask
         if not mask or value & ~mask:
@@ -117,7 +117,7 @@ def instructions_bytes(rule: Rule) -> bytes:
 
 
 @lru_cache(maxsize=4_096)
-def _applied(actions: tuple[Action, ...]) -> bytes:
+def _apply_bytes(actions: tuple[Action, ...]) -> bytes:
     """The instruction that carries out these actions at once; nothing for none."""
     packed = actions_bytes(actions)
     return packed and _ACTION.pack(ofp.OFPIT_APPLY_ACTIONS, _ACTION.size + len(packed)) + packed

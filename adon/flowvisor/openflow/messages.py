@@ -95,12 +95,12 @@ ROLE_STATUS = "!IB3xQ"
 """struct ofp_role_status without its header: role, reason, generation_id."""
 
 
-def granted(message: Any) -> ControllerRole | None:
+def read_granted_role(message: Any) -> ControllerRole | None:
     """The role that an OFPRoleReply grants; None for one that does not exist."""
     return _role(message.role)
 
 
-def taken(message: Any) -> bool:
+def is_role_taken(message: Any) -> bool:
     """Whether an experimenter message says that another controller made us slave."""
     if (message.experimenter, message.exp_type) != (ONF, ONF_ROLE_STATUS):
         return False

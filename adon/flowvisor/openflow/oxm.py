@@ -19,7 +19,7 @@ from typing import Any
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
-from adon.flowvisor.openflow.wire import padded
+from adon.flowvisor.openflow.wire import pad_length
 from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
 
 FULL = (1 << 64) - 1
@@ -61,7 +61,7 @@ def match_bytes(match: Match) -> bytes:
         together = sorted(_split(fields + bytes.fromhex(match.other)), key=_number)
         fields = b"".join(together)
     length = _TYPE_LENGTH.size + len(fields)
-    return _TYPE_LENGTH.pack(ofp.OFPMT_OXM, length) + fields + bytes(padded(length) - length)
+    return _TYPE_LENGTH.pack(ofp.OFPMT_OXM, length) + fields + bytes(pad_length(length) - length)
 
 
 def _fields(match: Match) -> bytes:
@@ -176,7 +176,7 @@ def read_match(data: bytes, start: int, end: int) -> tuple[Match, int]:
     if start + _TYPE_LENGTH.size > end:
         raise ValueError("there is no room for a match")
     kind, length = _TYPE_LENGTH.unpack_from(data, start)
-    after = start + padded(length)
+    after = start + pad_length(length)
     if kind != ofp.OFPMT_OXM or length < _TYPE_LENGTH.size or after > end:
         raise ValueError(f"a match of type {kind} and length {length}")
     return _match(data[start + _TYPE_LENGTH.size : start + length]), after
@@ -186,7 +186,7 @@ def _match(fields: bytes) -> Match:
     known: dict[str, Any] = {}
     others: list[bytes] = []
     for field in _split(fields):
-        read = _known(field)
+        read = _read_field(field)
         if read is not None:
             name, value, needs, needed = read
             if name not in known and (not needs or known.get(needs) == needed):
@@ -213,7 +213,7 @@ def _split(fields: bytes) -> list[bytes]:
 
 
 @lru_cache(maxsize=16_384)
-def _known(field: bytes) -> tuple[str, Any, str, int] | None:
+def _read_field(field: bytes) -> tuple[str, Any, str, int] | None:
     """Our name and value of a field, and the field with its value that must come before, if any.
 
     None for a field that we never match, or not in this way: another mask, a tag that is not there.

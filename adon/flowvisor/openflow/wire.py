@@ -50,7 +50,7 @@ def with_xid(packed: bytes, xid: int) -> bytes:
     return packed[:4] + xid.to_bytes(4) + packed[8:]
 
 
-def padded(length: int) -> int:
+def pad_length(length: int) -> int:
     """The length with its padding: OpenFlow aligns to 8 bytes."""
     return length + 7 & ~7
 
@@ -72,7 +72,7 @@ def entries(
         if length < least or start + length > end:
             raise ValueError(f"an entry of length {length}, {end - start} bytes before the end")
         yield start, start + length
-        start += padded(length) if aligned else length
+        start += pad_length(length) if aligned else length
 
 
 OFPT_HELLO, OFPT_ERROR = 0, 1
@@ -89,7 +89,7 @@ def version_text(number: int) -> str:
     return names.get(number, f"0x{number:02x}")
 
 
-def offered(version: int, body: bytes) -> frozenset[int]:
+def read_versions(version: int, body: bytes) -> frozenset[int]:
     """The versions that a HELLO offers.
 
     :param version: of its header.

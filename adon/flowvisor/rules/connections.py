@@ -99,7 +99,7 @@ def reactive_rules(
                 continue
             for space in spaces:
                 if space.reaches((source.site, destination.site)):
-                    for match in _asked(space.boxes, source, destination):
+                    for match in _list_matches(space.boxes, source, destination):
                         yield Rule(
                             source.dpid,
                             pipeline.at(REACTIVE_PRIORITY),
@@ -110,7 +110,7 @@ def reactive_rules(
                         )
 
 
-def _asked(boxes: Iterable[Box], source: Attachment, destination: Addressed) -> Iterator[Match]:
+def _list_matches(boxes: Iterable[Box], source: Attachment, destination: Addressed) -> Iterator[Match]:
     for version, eth_type, of in _VERSIONS:
         address = of(source)
         for other in destination.addresses:
@@ -199,7 +199,7 @@ class Folded:
     connections: Mapping[str, int]
 
 
-def folded(reported: Iterable[ReportedRule]) -> Folded:
+def fold_connections(reported: Iterable[ReportedRule]) -> Folded:
     """See :class:`Folded`.
 
     Should the connections of a flow not do the same, nobody knows what their rule does: all are put right.
@@ -213,14 +213,14 @@ def folded(reported: Iterable[ReportedRule]) -> Folded:
             rule = replace(item.rule, match=replace(item.rule.match, tp_src=None))
             slot = (rule.cookie, rule.match)
             known = together.get(slot)
-            together[slot] = replace(item, rule=rule) if known is None else _added(known, item, rule)
+            together[slot] = replace(item, rule=rule) if known is None else _add_counters(known, item, rule)
             connections[owner_of(rule)] += 1
         elif kind is not Kind.REFUSED:
             plain.append(item)
     return Folded((*plain, *together.values()), connections)
 
 
-def _added(known: ReportedRule, item: ReportedRule, rule: Rule) -> ReportedRule:
+def _add_counters(known: ReportedRule, item: ReportedRule, rule: Rule) -> ReportedRule:
     return ReportedRule(
         known.rule if rule == known.rule else replace(known.rule, actions=(Unknown("different things"),)),
         known.packets + item.packets,

@@ -87,8 +87,8 @@ class Ladder:
 
         That can only be if the ladder got smaller since the flow was admitted.
         """
-        placed = self._placed()
-        lent = self._lent(placed)
+        placed = self._assign_rungs()
+        lent = self._lend(placed)
         rest = self.capacity * sum(self.shares) - sum(g.guaranteed for g in placed.values())
         part = max(0.0, rest - sum(lent.values())) / max(1, len(placed))
         return {
@@ -101,25 +101,25 @@ class Ladder:
         A claim that is there already is judged as if it came now.
         """
         others = self.release(claim.number)
-        after = others._with(claim)._placed()
+        after = others._with(claim)._assign_rungs()
         asked = format_rate(claim.bound)
         if claim.number not in after:
             return f"no rung of the queue ladder has {asked} left: {others.text()}"
-        fallen = ", ".join(f"f-{number}" for number in self.fallen(claim))
+        fallen = ", ".join(f"f-{number}" for number in self.find_displaced(claim))
         if fallen:
             return f"{asked} would leave no rung of the queue ladder for {fallen}"
-        held = others._placed()
-        kept = others._lent(held, above=claim.priority)
-        free = sum(others._rungs(held)) - sum(kept.values())
+        held = others._assign_rungs()
+        kept = others._lend(held, above=claim.priority)
+        free = sum(others._free_rates(held)) - sum(kept.values())
         if claim.bound > free + _ROUNDING:
             names = ", ".join(f"f-{number}" for number, bits in kept.items() if bits > 0)
             return f"{asked} is not left: what no bound needs is lent to {names}, of higher priority"
         return ""
 
-    def fallen(self, claim: Claim) -> tuple[int, ...]:
+    def find_displaced(self, claim: Claim) -> tuple[int, ...]:
         """The flows that would fit no rung any more if this one came; all are less urgent or younger."""
         others = self.release(claim.number)
-        before, after = others._placed(), others._with(claim)._placed()
+        before, after = others._assign_rungs(), others._with(claim)._assign_rungs()
         return tuple(number for number in before if number not in after)
 
     def release(self, number: int) -> Ladder:
@@ -128,14 +128,14 @@ class Ladder:
 
     def text(self) -> str:
         """The rungs and what is free on each, in words."""
-        free = self._rungs(self._placed())
+        free = self._free_rates(self._assign_rungs())
         parts = zip(self.shares, free, strict=True)
         return ", ".join(f"{format_rate(bits)} of the {format_ratio(share)}" for share, bits in parts)
 
     def _with(self, claim: Claim) -> Ladder:
         return Ladder.of(self.capacity, self.shares, (*self.claims, claim))
 
-    def _placed(self) -> dict[int, Grant]:
+    def _assign_rungs(self) -> dict[int, Grant]:
         """Step 1: the rung of each flow that fits one."""
         room = [share * self.capacity for share in self.shares]
         placed: dict[int, Grant] = {}
@@ -147,7 +147,7 @@ class Ladder:
                 placed[claim.number] = Grant(rung, claim.bound)
         return placed
 
-    def _rungs(self, placed: Mapping[int, Grant]) -> Sequence[float]:
+    def _free_rates(self, placed: Mapping[int, Grant]) -> Sequence[float]:
         """What is free on each rung."""
         taken = [0.0] * len(self.shares)
         for grant in placed.values():
@@ -156,12 +156,12 @@ class Ladder:
             max(0.0, share * self.capacity - held) for share, held in zip(self.shares, taken, strict=True)
         ]
 
-    def _lent(self, placed: Mapping[int, Grant], above: int = -1) -> dict[int, float]:
+    def _lend(self, placed: Mapping[int, Grant], above: int = -1) -> dict[int, float]:
         """Step 2: what each flow has beyond its bound.
 
         :param above: only flows of a higher priority than this.
         """
-        left = sum(self._rungs(placed))
+        left = sum(self._free_rates(placed))
         lent: dict[int, float] = {}
         for claim in self.claims:
             if claim.number in placed and claim.priority > above:
@@ -210,7 +210,7 @@ class Means:
     meters: bool = False
 
 
-def enforced_by(mode: str, means: Means | None, port: int, queue: int) -> tuple[str, str]:
+def choose_enforcement(mode: str, means: Means | None, port: int, queue: int) -> tuple[str, str]:
     """``queue``, ``meter`` or ``nothing``, and why, in words.
 
     :param mode: the policy's: ``auto``, ``queues`` or ``meters``.

@@ -52,7 +52,7 @@ class Difference:
     blocked: tuple[Entry, ...] = ()
 
     @property
-    def settled(self) -> bool:
+    def is_settled(self) -> bool:
         """Whether nothing can be done: all that should be is there, or is blocked."""
         return not (self.missing or self.wrong or self.extra)
 
@@ -73,7 +73,7 @@ def difference(
     present = [item.rule if isinstance(item, ReportedRule) else item for item in reported]
     taken = foreign | {rule.slot for rule in present if not is_ours(rule)}
     ours = {rule.slot: rule for rule in present if is_ours(rule)}
-    wanted, blocked = _placed(desired, taken)
+    wanted, blocked = _by_slot(desired, taken)
     judged = [(slot, rule) for slot, rule in wanted.items() if slot not in skip]
     return Difference(
         missing=tuple(rule for slot, rule in judged if slot not in ours),
@@ -83,7 +83,7 @@ def difference(
     )
 
 
-def _placed(desired: Iterable[Entry], taken: frozenset[Slot]) -> tuple[dict[Slot, Entry], tuple[Entry, ...]]:
+def _by_slot(desired: Iterable[Entry], taken: frozenset[Slot]) -> tuple[dict[Slot, Entry], tuple[Entry, ...]]:
     """Desired rules by slot, and those that find their slot occupied."""
     wanted: dict[Slot, Entry] = {}
     blocked: dict[Entry, None] = {}
@@ -180,7 +180,7 @@ def phases(found: Difference) -> tuple[Phase, ...]:
     return tuple(plan)
 
 
-def restoring(found: Difference) -> tuple[Phase, ...]:
+def plan_restore(found: Difference) -> tuple[Phase, ...]:
     """The phases that put back what one switch has lost, if that is all that is to be done.
 
     No packet of these flows has its way now, so none can lose it: delivery and ingress go out together, one

@@ -139,8 +139,8 @@ class Steered:
             self,
             source=self.destination,
             destination=self.source,
-            chosen=self.chosen.reversed(),
-            candidates=tuple(path.reversed() for path in self.candidates),
+            chosen=self.chosen.reverse(),
+            candidates=tuple(path.reverse() for path in self.candidates),
         )
 
     @property
@@ -359,7 +359,7 @@ def path_rules(
     """
     spare = {} if backups is None else backups
     entries: list[Entry] = []
-    for way in (path, path.reversed()):
+    for way in (path, path.reverse()):
         entries.extend(_edge(way, pipelines.get(way.source_end.dpid, SINGLE), spare))
         entries.extend(_middle(way, pipelines))
     return tuple(entries)

@@ -94,7 +94,7 @@ _LABELLED = frozenset({"metadata"})
 """What the rules of the later tables match."""
 
 
-def declared(pipeline: Pipeline) -> Needs:
+def derive_needs(pipeline: Pipeline) -> Needs:
     """What the form of our rules asks of a switch before there is any rule: tables and their fields (R8)."""
     fields = {pipeline.classification: _CLASSIFIED}
     if pipeline.staged:
@@ -102,13 +102,13 @@ def declared(pipeline: Pipeline) -> Needs:
     return Needs(rules=FrozenMap(dict.fromkeys(fields, 1)), fields=FrozenMap(fields))
 
 
-def merged(known: SwitchFeatures, said: SwitchFeatures) -> SwitchFeatures:
+def merge_features(known: SwitchFeatures, said: SwitchFeatures) -> SwitchFeatures:
     """What a switch said last, and what it said before of that which it did not speak of again."""
-    rooms = {number: _updated(known.tables.get(number, room), room) for number, room in said.tables.items()}
-    return replace(_updated(known, said), tables=FrozenMap({**known.tables, **rooms}))
+    rooms = {number: _update(known.tables.get(number, room), room) for number, room in said.tables.items()}
+    return replace(_update(known, said), tables=FrozenMap({**known.tables, **rooms}))
 
 
-def _updated(known: T, said: T) -> T:
+def _update(known: T, said: T) -> T:
     """A value with the fields that another one knows."""
     values = {each.name: getattr(said, each.name) for each in fields(said)}
     return replace(known, **{name: value for name, value in values.items() if value is not None})
@@ -120,7 +120,7 @@ def needs(entries: Iterable[Entry]) -> Needs:
     rules = [entry for entry in listed if isinstance(entry, Rule)]
     fields: dict[int, frozenset[str]] = {}
     for rule in rules:
-        fields[rule.table] = fields.get(rule.table, frozenset()) | matched(rule)
+        fields[rule.table] = fields.get(rule.table, frozenset()) | list_match_fields(rule)
     return Needs(
         FrozenMap(Counter(rule.table for rule in rules)),
         FrozenMap(fields),
@@ -130,7 +130,7 @@ def needs(entries: Iterable[Entry]) -> Needs:
     )
 
 
-def matched(rule: Rule) -> frozenset[str]:
+def list_match_fields(rule: Rule) -> frozenset[str]:
     """The fields that a rule matches, by the names of our :class:`~adon.flowvisor.rules.match.Match`."""
     values = ((name, getattr(rule.match, name)) for name in Match.__match_args__ if name != "other")
     return frozenset(name for name, value in values if value is not None)

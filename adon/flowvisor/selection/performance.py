@@ -175,7 +175,7 @@ class PerformanceView:
 
     def knowledge(self, key: PathKey, metric: Metric, now: float, max_age: float) -> Knowledge:
         """What may be used of it now: the value, or why there is none."""
-        return usable(self.latest(key, metric), now, max_age, self.changed(key, metric))
+        return usable(self.latest(key, metric), now, max_age, self.find_change(key, metric))
 
     def supersede(self, key: PathKey, metric: Metric, changed: Changed | None) -> None:
         """Values from before a change count no more; None: no change is known (any more)."""
@@ -184,15 +184,15 @@ class PerformanceView:
         else:
             self._changed[key, metric] = changed
 
-    def changed(self, key: PathKey, metric: Metric) -> Changed | None:
+    def find_change(self, key: PathKey, metric: Metric) -> Changed | None:
         """Since when one metric of one direction is different, if it is known to be."""
         return self._changed.get((key, metric))
 
-    def note_carried(self, tested: Measurement, beside: float, streams: float) -> None:
+    def note_test_load(self, tested: Measurement, beside: float, streams: float) -> None:
         """Beside a path's newest test our flows, with so many streams, had so many bits/s."""
         self._carried[tested.key] = Carried(tested.value + beside, streams, tested.observed_at)
 
-    def carried(self, key: PathKey) -> Carried | None:
+    def find_test_load(self, key: PathKey) -> Carried | None:
         """What the path carried in all during its newest test; None if that is not known."""
         tested, noted = self.latest(key, Metric.THROUGHPUT), self._carried.get(key)
         return noted if tested is not None and noted and noted.observed_at == tested.observed_at else None
@@ -214,9 +214,9 @@ class PerformanceView:
         seen = [value for key in keys for value in self._best.since(key, metric, since)]
         return (max if metric.higher_is_better else min)(seen, default=None)
 
-    def seen(self, key: PathKey, metric: Metric, since: float) -> Moments:
+    def summarise_results(self, key: PathKey, metric: Metric, since: float) -> Moments:
         """Count, mean and spread of the results that were news, since then or since the path changed."""
-        changed = self.changed(key, metric)
+        changed = self.find_change(key, metric)
         start = since if changed is None else max(since, changed.since)
         return reduce(Moments.joined, self._moments.since(key, metric, start), NONE)
 
@@ -292,7 +292,7 @@ def estimate_throughput(
     test = usable(tested, now, max_age, changed)
     if tested is not None and isinstance(test, Known):
         value, basis = _from_test(tested, streams, loads)
-        freed = _with_freed(tested, streams, loads, together, best)
+        freed = _estimate_freed(tested, streams, loads, together, best)
         if freed > value:
             value, basis = freed, Basis.FAIR_SHARE
         return Known(min(value, capacity), tested.observed_at, tested.source, basis)
@@ -313,7 +313,7 @@ def _from_test(tested: Measurement, streams: int, loads: Sequence[FlowLoad]) -> 
     return max(fair, _less_charges(alone, since)), Basis.FAIR_SHARE
 
 
-def _with_freed(
+def _estimate_freed(
     tested: Measurement, streams: int, loads: Sequence[FlowLoad], together: Carried | None, best: float | None
 ) -> float:
     """The docstring's last formula; 0 if what it needs is not known."""
@@ -328,10 +328,10 @@ def _with_freed(
 
 def _share(tested: Measurement, streams: int, before: int, since: int) -> float:
     """The formula of the module's docstring: k = ``before``, j = ``since``, s = ``streams``."""
-    return streams * carried(tested, before) / (before + max(since + streams, streams_of(tested)))
+    return streams * compute_total_rate(tested, before) / (before + max(since + streams, streams_of(tested)))
 
 
-def carried(tested: Measurement, before: int) -> float:
+def compute_total_rate(tested: Measurement, before: int) -> float:
     """What a test and the ``before`` streams beside it had altogether, in bits/s: the docstring's B."""
     streams = streams_of(tested)
     return tested.value * (before + streams) / streams

@@ -55,7 +55,7 @@ def select(
         return _highest(ranked, records)
     if _nothing_known(records):
         return _without_knowledge(records, unknown_policy, default_path)
-    return Selection(None, tuple(records), _nobody(records))
+    return Selection(None, tuple(records), _refuse_all(records))
 
 
 def _highest(
@@ -69,7 +69,7 @@ def _highest(
     if equals:
         code, names = "tied-score", ", ".join(record.path for record in equals)
         text += f" (tied with {names}; the configuration names {winner.path} first)"
-    others = _listed(record for record in records if record is not winner)
+    others = _join_explanations(record for record in records if record is not winner)
     return Selection(winner.path, tuple(records), Reason(code, text + (f"; {others}" if others else "")))
 
 
@@ -82,7 +82,7 @@ def _nothing_known(records: Sequence[CandidateRecord]) -> bool:
 def _without_knowledge(
     records: Sequence[CandidateRecord], policy: UnknownPolicy, default_path: str | None
 ) -> Selection:
-    listed = _listed(records)
+    listed = _join_explanations(records)
     if policy == "avoid":
         reason = Reason("all-unknown", f"nothing is known of any candidate: {listed}")
         return Selection(None, tuple(records), reason)
@@ -99,13 +99,13 @@ def _without_knowledge(
     return Selection(default_path, tuple(records), Reason("default-path", text))
 
 
-def _nobody(records: Sequence[CandidateRecord]) -> Reason:
+def _refuse_all(records: Sequence[CandidateRecord]) -> Reason:
     if not records:
         return Reason("no-path", "there is no candidate path")
-    return Reason("none-qualified", f"no candidate qualifies: {_listed(records)}")
+    return Reason("none-qualified", f"no candidate qualifies: {_join_explanations(records)}")
 
 
-def _listed(records: Iterable[CandidateRecord]) -> str:
+def _join_explanations(records: Iterable[CandidateRecord]) -> str:
     return "; ".join(explain(record) for record in records)
 
 

@@ -58,7 +58,7 @@ def throttling_of(tested: Measurement) -> Allowance | None:
         return None
     rates = _rates(said.get("interval_bits"))
     length = _length(said, len(rates))
-    return None if length is None else _found(rates, length, tested.value)
+    return None if length is None else _fit_bucket(rates, length, tested.value)
 
 
 def at_its_start(bucket: Allowance, idle: float) -> Allowance:
@@ -99,7 +99,7 @@ def _length(said: Mapping[str, object], count: int) -> float | None:
 
 
 @lru_cache(maxsize=1024)
-def _found(rates: tuple[float, ...], length: float, value: float) -> Allowance | None:
+def _fit_bucket(rates: tuple[float, ...], length: float, value: float) -> Allowance | None:
     mean = statistics.fmean(rates) if rates else 0.0
     if mean <= 0 or abs(mean - value) > APART * value:
         return None

@@ -194,11 +194,11 @@ def replan(
         if circuit.name not in in_use and state_of(circuit, graph, configuration)[0] is LinkState.DOWN:
             paths = paths.without(circuit.name)
     for name, overlay in configuration.overlays.items():
-        told = not any(overlay.may_use(link.name) and _untold(link) for link in graph.links)
+        told = not any(overlay.may_use(link.name) and _is_unreported(link) for link in graph.links)
         for source, destination in _pairs(configuration):
             between = _Between(name, overlay, source, destination, told)
-            wanted = _wanted(between, graph, configuration, remembered)
-            paths, problems = _filled(paths, between, wanted, graph, configuration, in_use)
+            wanted = _plan_routes(between, graph, configuration, remembered)
+            paths, problems = _assign_circuits(paths, between, wanted, graph, configuration, in_use)
             refused += problems
     before, after = set(known.circuits), set(paths.circuits)
     return Replan(
@@ -209,7 +209,7 @@ def replan(
     )
 
 
-def _untold(link: Link) -> bool:
+def _is_unreported(link: Link) -> bool:
     """Whether a switch at its ends has not been heard of since the start."""
     return link.state is LinkState.UNHEARD and None in (link.source_port, link.target_port)
 
@@ -250,7 +250,7 @@ def path_constraints(overlay: Overlay, configuration: Configuration) -> PathCons
     )
 
 
-def _wanted(
+def _plan_routes(
     between: _Between, graph: NetworkGraph, configuration: Configuration, cache: PathCache
 ) -> tuple[Route, ...]:
     # The cheapest paths; the last gives way to a better backup of the first.
@@ -270,7 +270,7 @@ def _wanted(
     return (*routes[: count - 1], backup)
 
 
-def _filled(
+def _assign_circuits(
     paths: OverlayPaths,
     between: _Between,
     wanted: tuple[Route, ...],

@@ -133,7 +133,7 @@ class Hop:
     in_port: int
     out_port: int
 
-    def reversed(self) -> Hop:
+    def reverse(self) -> Hop:
         """The same switch on the way back."""
         return Hop(self.dpid, self.out_port, self.in_port)
 
@@ -192,14 +192,14 @@ class CandidatePath:
     attributes: LinkAttributes = LinkAttributes()
     declared: tuple[tuple[Metric, float], ...] = ()
 
-    def reversed(self) -> CandidatePath:
+    def reverse(self) -> CandidatePath:
         """The way back over the same path; the configuration gives both directions one capacity."""
         return replace(
             self,
             key=PathKey(self.key.path, self.key.destination, self.key.source),
             source_end=self.destination_end,
             destination_end=self.source_end,
-            hops=tuple(hop.reversed() for hop in self.hops[::-1]),
+            hops=tuple(hop.reverse() for hop in self.hops[::-1]),
         )
 
 
@@ -265,10 +265,10 @@ def compose(links: Sequence[Mapping[Metric, float]]) -> dict[Metric, float]:
     what survives multiplies.  A metric that one link does not have is absent from the result.
     """
     common = [metric for metric in Metric if links and all(metric in link for link in links)]
-    return {metric: _composed(metric, [link[metric] for link in links]) for metric in common}
+    return {metric: _compose_metric(metric, [link[metric] for link in links]) for metric in common}
 
 
-def _composed(metric: Metric, values: Sequence[float]) -> float:
+def _compose_metric(metric: Metric, values: Sequence[float]) -> float:
     match metric:
         case Metric.THROUGHPUT | Metric.HEALTH:
             return min(values)

@@ -116,7 +116,7 @@ class Topology:
         return tuple(courses(self.configuration, self.overlay_paths.circuits))
 
     @cached_property
-    def reported(self) -> ReportedPorts:
+    def port_reports(self) -> ReportedPorts:
         """The ports as reported."""
         return ReportedPorts(self.configuration, self.ports, self.connected)
 
@@ -142,7 +142,7 @@ class Topology:
         self.switch_name(dpid)
         return replace(self, connected=self.connected - {dpid})
 
-    def port_changed(self, dpid: int, name: str, state: PortState | None) -> Topology:
+    def change_port(self, dpid: int, name: str, state: PortState | None) -> Topology:
         """The topology after a port appeared, changed, or (None) went away.
 
         :raises InvalidInput: as :meth:`switch_up`.
@@ -178,9 +178,9 @@ class Topology:
         """
         site_name, configured = self._host(host)
         site = self.configuration.sites[site_name]
-        number = self.reported.number(site.edge, configured.port)
+        number = self.port_reports.number(site.edge, configured.port)
         if number is None:
-            raise Unavailable(f"host {host!r}: {self.reported.missing(site.edge, configured.port).text}")
+            raise Unavailable(f"host {host!r}: {self.port_reports.missing(site.edge, configured.port).text}")
         return Attachment(
             host=host,
             site=site_name,
@@ -227,7 +227,7 @@ class Topology:
 
         Configured paths are in configuration order, computed ones in the order in which they were made.
         """
-        return tuple(self._joining(source, destination).values())
+        return tuple(self._find_candidates(source, destination).values())
 
     def directions(self) -> tuple[Candidate, ...]:
         """Both directions of every path, in the order of :meth:`between`."""
@@ -244,7 +244,7 @@ class Topology:
 
         :raises NotFound: if there is no such path, or none between these two sites.
         """
-        found = self._joining(key.source, key.destination).get(key)
+        found = self._find_candidates(key.source, key.destination).get(key)
         if found is None:
             raise NotFound("path", str(key))
         return found
@@ -268,7 +268,7 @@ class Topology:
         circuit = next((one for one in self.overlay_paths.circuits if one.name == path), None)
         return None if circuit is None else frozenset((circuit.source, circuit.destination))
 
-    def known(self, path: str) -> CandidatePath | None:
+    def find_path(self, path: str) -> CandidatePath | None:
         """A path in one of its directions; None if there is no such path, or a port of it is not known."""
         ends = self.ends_of(path)
         if ends is None:
@@ -279,7 +279,7 @@ class Topology:
     def capacity_of(self, path: str) -> float | None:
         """The bits/s that a path can carry; None if there is no such path, or its links are not known."""
         configured = self.configuration.paths.get(path)
-        found = self.known(path) if configured is None else None
+        found = self.find_path(path) if configured is None else None
         return configured.capacity if configured is not None else None if found is None else found.capacity
 
     def backups(self, path: CandidatePath) -> dict[int, CandidatePath] | None:
@@ -291,7 +291,7 @@ class Topology:
         a path that comes into question have reported their ports.
         """
         found: dict[int, CandidatePath] = {}
-        for way in (path, path.reversed()):
+        for way in (path, path.reverse()):
             switch = self._switch(way.source_end.dpid)
             if switch.pipeline != "staged" or switch.failover != "groups" or switch.dpid in self.groupless:
                 continue
@@ -372,12 +372,12 @@ class Topology:
         return found
 
     @cached_property
-    def _found(self) -> dict[tuple[str, str], dict[PathKey, Candidate]]:
+    def _cache(self) -> dict[tuple[str, str], dict[PathKey, Candidate]]:
         """Candidates by both sites, as they are asked for: every decision asks, most about the same."""
         return {}
 
-    def _joining(self, source: str, destination: str) -> Mapping[PathKey, Candidate]:
-        found = self._found.get((source, destination))
+    def _find_candidates(self, source: str, destination: str) -> Mapping[PathKey, Candidate]:
+        found = self._cache.get((source, destination))
         if found is None:
             configured = (
                 self._candidate(index, PathKey(name, source, destination), path)
@@ -385,16 +385,16 @@ class Topology:
                 if set(path.ends) == {source, destination}
             )
             circuits = self._circuits.get(frozenset((source, destination)), ())
-            computed = (self._computed(each, source, destination) for each in circuits)
-            found = self._found[source, destination] = {one.key: one for one in (*configured, *computed)}
+            computed = (self._circuit_candidate(each, source, destination) for each in circuits)
+            found = self._cache[source, destination] = {one.key: one for one in (*configured, *computed)}
         return found
 
-    def _computed(self, circuit: Circuit, source: str, destination: str) -> Candidate:
+    def _circuit_candidate(self, circuit: Circuit, source: str, destination: str) -> Candidate:
         state, why = state_of(circuit, self.graph, self.configuration)
         links = route_of(circuit, self.graph, self.configuration)
         path = None if isinstance(links, str) else circuit_path(circuit, links)
         if path is not None and circuit.source != source:
-            path = path.reversed()
+            path = path.reverse()
         key = PathKey(circuit.name, source, destination)
         usable = path is not None and state is LinkState.LIVE
         unheard = state is LinkState.UNHEARD
@@ -405,7 +405,7 @@ class Topology:
     def _path_end(self, path: TransitPath, site: str) -> PathEnd | None:
         end = path.ends[site]
         configured = self.configuration.sites[site]
-        number = self.reported.number(configured.edge, end.port)
+        number = self.port_reports.number(configured.edge, end.port)
         router = end.next_hop_mac or configured.gateway_mac
         return (
             None if number is None else PathEnd(self._edge(site), number, router if path.layer == 3 else None)
@@ -413,4 +413,4 @@ class Topology:
 
     def _obstacle(self, site: str, port: str) -> Reason | None:
         """Why nothing can be steered through this port of a site's edge now; None if something can."""
-        return self.reported.obstacle(self.configuration.sites[site].edge, port)
+        return self.port_reports.obstacle(self.configuration.sites[site].edge, port)
