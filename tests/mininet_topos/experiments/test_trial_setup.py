@@ -38,7 +38,7 @@ def test_tests_that_a_document_does_not_mention_fit_around_those_that_it_does():
 
 
 def test_tests_that_do_not_fit_are_refused():
-    with refused("invalid", "measurements.tests.0.throughput_period"):
+    with refused("out-of-range", "measurements.tests.0.throughput_period"):
         plan_periods(MU_OSU, dict.fromkeys(("throughput", "rtt", "latency"), 4.0))
 
 
