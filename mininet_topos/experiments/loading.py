@@ -10,7 +10,7 @@ from typing import Any
 from adon import yamlfile
 from adon.brought import SUFFIX, Brought
 from adon.errors import INVALID, InvalidInput, Problem
-from adon.nearest_key import absent
+from adon.nearest_key import absent, unknown_name
 from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.model import Template
 from mininet_topos.experiments.document import Experiment
@@ -23,6 +23,7 @@ class ExperimentFile:
     """An experiment with its text.
 
     :param experiment: with every template in line.
+    :param problems: those of templates that the document names and that are left out of ``experiment``.
     :param file: its name in messages.
     :param folder: to which the files that it names are relative; None if it was never a file.
     """
@@ -32,6 +33,7 @@ class ExperimentFile:
     lines: yamlfile.Lines
     file: str
     folder: Path | None = None
+    problems: tuple[Problem, ...] = ()
 
     def problem(self, place: yamlfile.Place, cause: str, code: str = INVALID) -> Problem:
         """Return the problem of a value, with file and line."""
@@ -51,12 +53,14 @@ def load_experiment(reference: str) -> ExperimentFile:
     """Return a built-in experiment, or the one in a file.
 
     :param reference: a built-in name, or a path with a suffix or a folder.
-    :raises InvalidInput: with every problem of the document, each with file and line.
-    :raises NotFound: if no built-in experiment has this name.
+    :raises InvalidInput: if there is no such experiment; or with each value that a field cannot have, and
+        its file and line.
     """
     path = Path(reference)
     if path.suffix or len(path.parts) > 1:
         return parse_experiment(yamlfile.read_text(path), str(path), path.parent)
+    if reference not in BUILT_IN.names():
+        raise InvalidInput((unknown_name("experiment", BUILT_IN.kind, reference, BUILT_IN.names()),))
     return parse_experiment(BUILT_IN.text(reference), f"{reference}{SUFFIX}")
 
 
@@ -65,9 +69,11 @@ def parse_experiment(text: str, file: str, folder: Path | None = None) -> Experi
     data, lines = yamlfile.read_yaml(text, file)
     read = ExperimentFile(yamlfile.check_model(data, Experiment, file, lines), text, lines, file, folder)
     found = list(_read_templates(read))
-    if problems := [one for one in found if isinstance(one, Problem)]:
-        raise InvalidInput(problems)
-    return replace(read, experiment=read.experiment.model_copy(update={"templates": tuple(found)}))
+    templates = tuple(one for one in found if isinstance(one, Template))
+    problems = tuple(one for one in found if isinstance(one, Problem))
+    return replace(
+        read, experiment=read.experiment.model_copy(update={"templates": templates}), problems=problems
+    )
 
 
 def _read_templates(read: ExperimentFile) -> Iterator[Template | Problem]:

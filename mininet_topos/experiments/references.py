@@ -51,7 +51,7 @@ Finding = tuple[Place, str]
 def find_problems(read: ExperimentFile, topo: CampusTopo) -> list[Problem]:
     """Return everything that is wrong with an experiment on a topology, with file and line."""
     findings = dict.fromkeys(_find_everywhere(read.experiment, topo))
-    return [read.problem(place, cause) for place, cause in findings]
+    return [*read.problems, *(read.problem(place, cause) for place, cause in findings)]
 
 
 def check_references(read: ExperimentFile, topo: CampusTopo) -> None:

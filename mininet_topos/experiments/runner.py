@@ -86,8 +86,13 @@ def load_checked(
 
     :raises InvalidInput: with all problems, each with file and line.
     """
-    read = load_experiment(reference).changed(**(changes or {}))
-    topo = _load_topology(read)
+    read = load_experiment(reference)
+    if changes and not read.problems:
+        read = read.changed(**changes)
+    try:
+        topo = _load_topology(read)
+    except InvalidInput as error:
+        raise InvalidInput((*read.problems, *error.problems)) from error
     check_references(read, topo)
     with _located(read, "configuration"):
         text = configuration_text(topo, extra=thaw(read.experiment.configuration))

@@ -123,7 +123,6 @@ def test_second_event_on_a_circuit_is_refused() -> None:
     ("old", "new", "field", "line", "code"),
     [
         ("size: 1 GB, streams: 1", "size: 1 parsec", "workload.0.size", 9, "unknown-unit"),
-        ("templates: [soykb]", "templates: [soya]", "templates.0", 5, "unknown-name"),
         ("lasts: 5 s, after", "lasts: 5 s, at: 1 s, after", "workload.1.at", 10, "invalid"),
         ("lasts: 5 s, after", "after", "workload.1.size", 10, "invalid"),
         ("throughput: 20 s", "throughputs: 20 s", "measuring.throughputs", 7, "malformed"),
@@ -137,3 +136,8 @@ def test_wrong_unit_or_name_is_refused_when_the_document_is_read(
 ) -> None:
     with refused(code, field, line):
         parse_experiment(DOCUMENT.replace(old, new), "one.yaml")
+
+
+def test_unknown_template_is_refused_with_the_other_names() -> None:
+    found = problems(("templates: [soykb]", "templates: [soykb, soya]"), ("to: osu, size", "to: ous, size"))
+    assert found == {("templates.1", 5), ("workload.0.to", 9)}
