@@ -101,7 +101,9 @@ def test_no_half_of_a_kernel_is_left(project: Path, then: str) -> None:
 
 def test_a_kernel_is_unpacked(project: Path) -> None:
     unpacks = '#!/bin/sh\ntest "$1" = -x && mkdir -p "$3/usr/bin" || echo 6.1\n'
-    done = run(project, "guest", {"apt-get": INSTALLS.format(what="download", then=":"), "dpkg-deb": unpacks})
+    compiles = "#!/bin/sh\ntouch .uml/guest_registers.so.new\n"  # on a processor with AMX only
+    downloads = INSTALLS.format(what="download", then=":")
+    done = run(project, "guest", {"apt-get": downloads, "dpkg-deb": unpacks, "gcc": compiles})
     assert done.returncode == 0, done.stderr
     assert [file.name for file in project.glob(".uml*")] == [".uml"]
     assert (project / ".uml/version").read_text() == "6.1\n"
