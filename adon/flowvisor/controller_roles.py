@@ -1,18 +1,17 @@
-"""Which controller may write to which switch: the decisions, as a table and functions of values.
+"""Controller roles: the permission to write to each switch, as a table and functions of values.
 
-Two things make one controller of several the only writer: a lease in the database they share
-(:mod:`adon.store.lease`), and OpenFlow's roles (OpenFlow 1.3.5, 6.3.6), which make every *switch* refuse a
-controller that has been replaced, even one that does not know it yet.
+Two mechanisms make one of several controllers the only writer: a lease in their shared database
+(:mod:`adon.store.lease`), and OpenFlow's roles (OpenFlow 1.3.5, 6.3.6).  By the roles every *switch* refuses
+a replaced controller, even one that does not know about its replacement yet.
 
-- A connection begins as EQUAL, which may write.  So nothing is sent to a switch before it has granted the
-  role we asked for, with the generation of our lease; a switch refuses a generation older than it has seen
-  (OFPRRFC_STALE), and lets only one connection be MASTER.
-- A switch that another controller drives as well (``control: shared``) knows us as EQUAL: its roles protect
-  nothing, the lease alone decides.
-- A standby is SLAVE everywhere: connected, silent, ready.
-- Our own clock may stop us before the database does: who could not renew for a lease less a margin
-  sends no more, which is *before* anybody else can take it.  That clock must also run while the machine
-  sleeps.
+- A connection starts as EQUAL, which may write.  Therefore the controller sends nothing to a switch before
+  the switch grants the requested role with the generation of the lease.  A switch refuses a generation older
+  than the latest one (OFPRRFC_STALE), and has at most one MASTER connection.
+- A switch with other controllers (``control: shared``) has this controller as EQUAL: its roles protect
+  nothing, only the lease decides.
+- A standby is SLAVE everywhere: connected, without writes.
+- The own clock limits the lease: a controller that could not renew for a lease less a margin stops sending,
+  *before* another controller can take the lease.  That clock must also run while the machine sleeps.
 
 ::
 
@@ -21,13 +20,13 @@ controller that has been replaced, even one that does not know it yet.
                                   │                    │   lease lost, taken or not renewed in time;
                                   └────────┬───────────┘   a switch has seen a later generation,
                                            ▼               or made another controller its master
-                                     STEPPING_DOWN         (the process ends, and begins as STANDBY)
+                                     STEPPING_DOWN         (the process ends, and starts as STANDBY)
 
-Without high availability (:func:`alone`) there is no lease to lose and nobody to give way to: a controller
-begins as CANDIDATE with a generation of its own, and one that is replaced at a switch leaves that switch
-alone, aloud (R21), and goes on with the others.
+Without high availability (:func:`alone`) there is no lease and no other controller.  The controller starts as
+CANDIDATE with a generation of its own.  If another controller replaces it at a switch, it disconnects from
+that switch with a warning (R21), and continues with the others.
 
-No clock, thread or socket here: times are arguments, in seconds of a clock that only grows.
+The module has no clock, thread or socket: times are arguments, in seconds of a monotonic clock.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ from adon.values import FrozenMap
 Control = Literal["exclusive", "shared"]
 
 MARGIN = 0.2
-"""Share of a lease that its holder leaves unused: it stops sending so much earlier than another may begin."""
+"""Share of a lease that its holder does not use: the gap between its last message and the next holder."""
 
 
 class Standing(StrEnum):
-    """What a controller is among its like."""
+    """State of a controller among the controllers of its network."""
 
     STANDBY = "standby"
     CANDIDATE = "candidate"
@@ -62,19 +61,19 @@ class ControllerRole(Enum):
     SLAVE = 3
 
 
-# -- what can happen ----------------------------------------------------------------------------------------
+# -- events ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _OfSwitch:
-    """What is about one switch."""
+    """An event or effect of one switch."""
 
     dpid: int
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseGot:
-    """The lease is ours from now on, until this time of our own clock (:func:`until`)."""
+    """This controller got the lease, until a time of its own clock (:func:`until`)."""
 
     generation: int
     until: float
@@ -82,28 +81,28 @@ class LeaseGot:
 
 @dataclass(frozen=True, slots=True)
 class LeaseSeen:
-    """A standby has read whose lease runs."""
+    """A standby read the generation of the current lease."""
 
     generation: int
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseRenewed:
-    """The lease runs on, until this time of our own clock."""
+    """The lease was extended, until a time of the own clock."""
 
     until: float
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseLost:
-    """The database says that the lease is not ours any more."""
+    """The database reports that this controller no longer has the lease."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class StateLoaded:
-    """What the one before us has saved is loaded: decisions can be made."""
+    """The saved state of the previous holder is loaded: decisions are possible."""
 
 
 class SwitchArrived(_OfSwitch):
@@ -116,19 +115,19 @@ class SwitchLeft(_OfSwitch):
 
 @dataclass(frozen=True, slots=True)
 class RoleGranted:
-    """A switch answered a role request with the role that we have now."""
+    """A switch answered a role request with the present role."""
 
     dpid: int
     role: ControllerRole
 
 
 class RoleStale(_OfSwitch):
-    """A switch has seen a later generation than ours (OFPRRFC_STALE)."""
+    """A switch refused a generation because it knows a later one (OFPRRFC_STALE)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleUnknown:
-    """A switch knows no roles (OFPRRFC_UNSUP), or did not answer."""
+    """A switch does not support roles (OFPRRFC_UNSUP), or did not answer."""
 
     dpid: int
     why: str
@@ -140,7 +139,7 @@ class RoleTaken(_OfSwitch):
 
 @dataclass(frozen=True, slots=True)
 class TimePassed:
-    """It is now so late on our own clock."""
+    """The time of the own clock."""
 
     now: float
 
@@ -161,12 +160,12 @@ RoleEvent = (
 )
 
 
-# -- what is to be done -------------------------------------------------------------------------------------
+# -- effects ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class AskRole:
-    """Ask a switch for this role."""
+    """Request a role from a switch."""
 
     dpid: int
     role: ControllerRole
@@ -174,12 +173,12 @@ class AskRole:
 
 
 class Use(_OfSwitch):
-    """This switch takes our rules: the broker may hear of it."""
+    """The switch accepts rules; the broker may use it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Send nothing to this switch any more, and end its connection; it will come again."""
+    """Stop sending to a switch and end its connection; the switch connects again."""
 
     dpid: int
     why: str
@@ -195,7 +194,7 @@ class StepDown:
 RoleEffect = AskRole | Use | Leave | StepDown
 
 
-# -- state, and how it changes ------------------------------------------------------------------------------
+# -- state and its transitions ------------------------------------------------------------------------------
 
 STEPS: Mapping[Standing, frozenset[Standing]] = {
     Standing.STANDBY: frozenset({Standing.CANDIDATE}),
@@ -203,18 +202,18 @@ STEPS: Mapping[Standing, frozenset[Standing]] = {
     Standing.ACTIVE: frozenset({Standing.STEPPING_DOWN}),
     Standing.STEPPING_DOWN: frozenset(),
 }
-"""Which standing may follow which; the picture above."""
+"""Allowed transitions, as in the picture above."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What a controller knows of its role.
+    """State of a controller's role.
 
-    :param control: how each configured switch is driven, by datapath id.
-    :param single: there is no other controller to give way to.
-    :param generation: of our lease; of the one we stand by for; None before anything is known.
-    :param until: when, on our own clock, our lease stops counting; None: never.
-    :param switches: the connected ones, and which role each has granted.
+    :param control: control mode of each configured switch, by datapath id.
+    :param single: True without other controllers.
+    :param generation: generation of the own lease, or of the active controller's; None if unknown.
+    :param until: end of the lease on the own clock; None for never.
+    :param switches: role that each connected switch granted.
     """
 
     control: Mapping[int, Control]
@@ -225,7 +224,7 @@ class Roles:
     switches: Mapping[int, ControllerRole | None] = FrozenMap()
 
     def may_send(self, dpid: int, now: float) -> bool:
-        """Whether something may be sent to this switch at this time of our own clock."""
+        """Return whether the controller may send to a switch at a time of its own clock."""
         in_time = self.until is None or now < self.until
         granted = self.switches.get(dpid)
         return self.standing is Standing.ACTIVE and in_time and granted is self._desired_role(dpid)
@@ -253,27 +252,28 @@ Change = tuple[Roles, tuple[RoleEffect, ...]]
 
 
 def stand_by(control: Mapping[int, Control]) -> Roles:
-    """A controller that has no lease yet."""
+    """Return the roles of a controller without a lease."""
     return Roles(control)
 
 
 def alone(control: Mapping[int, Control], generation: int) -> Roles:
-    """The only controller there is, with a generation above that of its last run."""
+    """Return the roles of the only controller, with a generation above that of its last run."""
     return Roles(control, single=True, standing=Standing.CANDIDATE, generation=generation)
 
 
 def until(asked_at: float, lease: float) -> float:
-    """When a lease of so many seconds that was asked for at this time of our clock stops counting for us.
+    """Return the end of a lease on the own clock.
 
-    Counted from before the asking: the database began to count later.
+    :param asked_at: time of the request on the own clock; the database starts to count later.
+    :param lease: length of the lease in seconds.
     """
     return asked_at + lease * (1 - MARGIN)
 
 
 def step(roles: Roles, event: RoleEvent) -> Change:
-    """What an event makes of the roles, and what is to be done.
+    """Return the roles after an event, and the effects.
 
-    :raises ValueError: for a lease event that cannot happen now.
+    :raises ValueError: for a lease event that is impossible in this state.
     """
     if roles.standing is Standing.STEPPING_DOWN:
         return roles, ()
@@ -302,14 +302,14 @@ def step(roles: Roles, event: RoleEvent) -> Change:
 
 
 def _ask(roles: Roles, dpid: int) -> tuple[RoleEffect, ...]:
-    # Between lease and state the role stays what it was; a standby that knows no generation waits for one.
+    # A candidate keeps its role until the state is loaded; a standby without a generation waits for one.
     if roles.generation is None or roles.standing is Standing.CANDIDATE:
         return ()
     return (AskRole(dpid, roles._desired_role(dpid), roles.generation),)
 
 
 def _follow_generation(roles: Roles, generation: int) -> Change:
-    """A standby learns whose turn it is: switches that have not made it slave yet are asked (again)."""
+    """Store the generation of the active controller, and request SLAVE from the remaining switches."""
     if roles.standing is not Standing.STANDBY or generation == roles.generation:
         return roles, ()
     later = replace(roles, generation=generation)
@@ -336,14 +336,14 @@ def _apply_answer(roles: Roles, event: RoleGranted | RoleStale | RoleUnknown | R
 
 def _yield_switch(roles: Roles, dpid: int, why: str) -> Change:
     if roles.standing is Standing.STANDBY:
-        return roles._with(dpid, None), ()  # asked again once the later generation is seen
+        return roles._with(dpid, None), ()  # the request is repeated with the later generation
     if roles.single:
         return roles._without(dpid), (Leave(dpid, why),)
     return _step_down(roles, why)
 
 
 def _handle_no_roles(roles: Roles, dpid: int, why: str) -> Change:
-    """A switch without roles can be shared; one that is to be ours alone is left (R21)."""
+    """Use a shared switch without roles; leave an exclusive one (R21)."""
     if roles.control.get(dpid) == "shared" and roles.standing is Standing.ACTIVE:
         return _apply_answer(roles, RoleGranted(dpid, ControllerRole.EQUAL))
     return roles._without(dpid), (Leave(dpid, f"it grants no role: {why}"),)

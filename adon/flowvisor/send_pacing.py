@@ -1,10 +1,10 @@
-"""How fast something may go: token buckets as values, and the pieces a batch is sent in (R18, R19).
+"""Rate limits: token buckets as values, and the parts in which a batch is sent (R18, R19).
 
-A bucket holds up to ``burst`` tokens and gains ``rate`` of them per second; what takes one when none is
-left must wait, or is dropped.  Over any span of t seconds no more than ``burst + rate·t`` pass (the
-token bucket of RFC 2697, with one colour).  Nothing here reads a clock: the caller says what time it is.
+A bucket holds up to ``burst`` tokens and gains ``rate`` tokens per second.  A message without a token waits
+or is dropped.  In any span of t seconds at most ``burst + rate·t`` messages pass (the token bucket of RFC
+2697 with one colour).  The module reads no clock: times are arguments.
 
-Flow-mods are paced by their number, not by their bytes: that is what a switch's own CPU counts.
+Flow-mods are paced by number, not by bytes, because the load of a switch's CPU depends on their number.
 References are to the OpenFlow Switch Specification 1.3.5.
 """
 
@@ -24,8 +24,8 @@ class Bucket:
 
     :param rate: tokens per second, above 0.
     :param burst: tokens it holds at most, at least 1.
-    :param tokens: that it holds now.
-    :param at: the time (s) of which ``tokens`` is told.
+    :param tokens: its present tokens.
+    :param at: the time (s) of ``tokens``.
     """
 
     rate: float
@@ -35,24 +35,24 @@ class Bucket:
 
     @classmethod
     def full(cls, rate: float, burst: float, now: float) -> Bucket:
-        """A bucket that nothing was taken from yet."""
+        """Return a full bucket."""
         return cls(rate, burst, burst, now)
 
     def refill(self, now: float) -> Bucket:
-        """The bucket as it is at ``now``."""
+        """Return the bucket at ``now``."""
         return replace(self, tokens=min(self.burst, self.tokens + (now - self.at) * self.rate), at=now)
 
     def take(self, now: float, wanted: int = 1) -> Bucket | None:
-        """The bucket after so many tokens were taken; None if it does not hold so many."""
+        """Return the bucket without ``wanted`` tokens; None if it holds fewer."""
         bucket = self.refill(now)
         if bucket.tokens < wanted:
             return None
         return replace(bucket, tokens=bucket.tokens - wanted)
 
     def borrow(self, now: float, wanted: int) -> tuple[Bucket, float]:
-        """The bucket after so many tokens were taken, and how long (s) to wait before using them.
+        """Return the bucket without ``wanted`` tokens, and the time (s) until they are available.
 
-        What is not there yet is owed: the bucket goes below zero, and who comes next waits longer.
+        Missing tokens are a debt: the bucket goes below zero, and the next caller waits longer.
         """
         bucket = self.refill(now)
         left = bucket.tokens - wanted
@@ -61,7 +61,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Whole messages that are sent together, and how many of them are flow-mods."""
+    """Whole messages that are sent together, and the number of flow-mods among them."""
 
     data: bytes
     flow_mods: int

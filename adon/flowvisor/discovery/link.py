@@ -1,11 +1,11 @@
-"""A link between two switch ports: what was heard over it, and what that makes of it.
+"""State of a link between two switch ports, from the LLDP probes received over it.
 
-A link is *live* when both ends have heard the other within the last hellos (R14).  Everything else that a
-pair of ports can be has a state of its own, in which the link is not used; :func:`judge` is the table.
-Where several hold, the most alarming one is said first.
+A link is *live* when both ends received a probe of the other within the window (R14).  Every other condition
+of a pair of ports has a state of its own, in which the link is not used (:func:`judge`).  If several
+conditions hold, the most severe state wins.
 
-Three things are kept apart, as in 802.1Q and OpenFlow: a port may be switched off (*admin*), have no
-carrier (*oper*), or hear nothing although both are well (*live*).
+As in 802.1Q and OpenFlow, three conditions differ: a port may be switched off (*admin*), have no carrier
+(*oper*), or receive nothing although both are well (*live*).
 
 Functions of values, apart from :class:`Link` and :class:`Port`, which
 :mod:`adon.flowvisor.discovery.link_discovery` keeps. Times in seconds since the epoch.
@@ -31,18 +31,18 @@ NamedPort = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """What the configuration says about the wires, and whether a link that was found contradicts it.
+    """Configured wiring, against which discovered links are checked.
 
-    A link at the port of a host is a wrong cable, or a host that relays frames to pretend a link (no
-    signature helps against a relay): none is believed there, and no frame is sent there.  Between two ends
-    of a path there may be a provider's network, which passes no LLDP: a path end without a link is normal,
-    one with a link to a *wrong* edge is not.  Ports by datapath id and name: only connected switches have
-    numbers.
+    A link at the port of a host is a wrong cable, or a host that relays frames to pretend a link (a signature
+    does not prevent relays).  No link is accepted there, and no frame is sent there.  The two ends of a path
+    may be joined by a provider's network, which passes no LLDP.  So a path end without a link is normal, but
+    a link to a *wrong* edge is an error.  Ports have a datapath id and name, because only connected switches
+    have numbers.
 
-    :param hosts: per port that hosts hang on, the first one's name.
+    :param hosts: per port with hosts, the name of the first host.
     :param links: per port of a configured link the port at its other end.
-    :param path_ends: per port that is an end of paths, the ports that are their other ends.
-    :param edges: the switches that paths begin and end at.
+    :param path_ends: per port that is an end of paths, the ports of their other ends.
+    :param edges: the switches at the ends of paths.
     """
 
     hosts: Mapping[NamedPort, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Wiring:
 
     @classmethod
     def of(cls, configuration: Configuration, links: Iterable[tuple[NamedPort, NamedPort]] = ()) -> Wiring:
-        """What a configuration says.
+        """Return the wiring of a configuration.
 
         :param links: the two ends of each configured link between switches.
         """
@@ -71,11 +71,11 @@ class Wiring:
         return cls(hosts, dict(pairs), ends, frozenset(dpids.values()))
 
     def is_silent(self, port: NamedPort) -> bool:
-        """Whether no frame is to be sent there: a host hangs on it, and no configured link."""
+        """Return whether the port sends no frames: it has a host, and no configured link."""
         return port in self.hosts and port not in self.links
 
     def find_contradiction(self, one: NamedPort, other: NamedPort) -> str:
-        """What is wrong about a link between these two ports; empty if nothing is."""
+        """Return the contradiction of a link between two ports to the configuration; empty without one."""
         return self._find_mismatch(one, other) or self._find_mismatch(other, one)
 
     def _find_mismatch(self, here: NamedPort, there: NamedPort) -> str:
@@ -96,21 +96,21 @@ def _text(port: NamedPort) -> str:
 
 
 MOST_COUNTED = 20
-"""More failures than these change nothing: 2^18 times the shortest penalty is above any cap in use."""
+"""Maximum count of failures: 2^18 times the shortest penalty is above any cap in use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flaps:
-    """The failures of one link, and how long it is not used: exponential hold-off with a cap (R15, R17).
+    """Flap damping of one link: exponential hold-down with a cap (R15, R17).
 
-    The first failure costs nothing.  The second within memory costs the base penalty, and each further one
-    doubles it up to the cap.  One failure is forgotten per ``flap_forgiven`` that passes without another.
-    As OpenKilda's path computation avoids unstable links, and as BGP's route flap damping (RFC 2439) with a
-    count instead of a decaying figure of merit.
+    The first failure has no penalty.  The second counted failure has the base penalty, and each further one
+    doubles it up to the cap.  The count decreases by one per ``flap_forgiven`` without a failure.
+    OpenKilda's path computation avoids unstable links in the same way; BGP's route flap damping (RFC 2439)
+    has a decaying figure of merit instead of a count.
 
-    :param count: failures not yet forgotten, as of :attr:`last`.
-    :param last: when it failed last.
-    :param until: it is not used before this time.
+    :param count: counted failures at :attr:`last`.
+    :param last: time of the last failure.
+    :param until: end of the hold-down.
     """
 
     count: int = 0
@@ -118,13 +118,13 @@ class Flaps:
     until: float = 0.0
 
     def add_failure(self, now: float, settings: LinkDiscovery) -> Flaps:
-        """After one more failure."""
+        """Return the state after one more failure."""
         count = min(MOST_COUNTED, self.count_failures(now, settings) + 1)
         penalty = 0.0 if count < 2 else settings.flap_penalty * 2.0 ** (count - 2)
         return Flaps(count, now, now + min(settings.flap_penalty_cap, penalty))
 
     def count_failures(self, now: float, settings: LinkDiscovery) -> int:
-        """How many failures are not forgotten by now."""
+        """Return the number of failures that still count."""
         return max(0, self.count - int((now - self.last) / settings.flap_forgiven))
 
 
@@ -132,11 +132,11 @@ LinkKey = tuple[PortKey, PortKey]
 """The two ends, the smaller one first."""
 
 RISE = 1 / 16
-"""How fast the smoothed minimum of a delay follows upwards; downwards it follows at once."""
+"""Upward gain of the smoothed minimum of a delay; downwards it follows at once."""
 
 
 class LinkState(StrEnum):
-    """What a pair of ports is to each other."""
+    """State of a pair of ports."""
 
     LIVE = "live"
     SETTLING = "settling"
@@ -153,11 +153,11 @@ class LinkState(StrEnum):
 class Port:
     """A port of a connected switch.
 
-    :param state: as the switch reported it last.
-    :param up_since: frames sent before are not believed: they may come from before a change.
-    :param settled_at: a link at this port is used from then on (debounce).
-    :param foreign: another system's LLDP, and until when it is believed.
-    :param told: per kind of report when it was made last, so that a host cannot fill the log.
+    :param state: the last report of the switch.
+    :param up_since: start of the present state; earlier frames are ignored.
+    :param settled_at: earliest use of a link at this port (debounce).
+    :param foreign: another system's LLDP, and the end of its validity.
+    :param told: time of the last report per kind, so that a host cannot fill the log.
     """
 
     dpid: int
@@ -176,10 +176,10 @@ class Port:
 
 @dataclass(slots=True)
 class SwitchPorts:
-    """A switch that is, or was, connected.
+    """Ports of a switch that is, or was, connected.
 
     :param ports: by number.
-    :param since: when it connected last.
+    :param since: time of the last connection.
     """
 
     ports: dict[int, Port]
@@ -190,7 +190,7 @@ class SwitchPorts:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """The last hello from one end: when it came, and its number."""
+    """The last probe from one end: its arrival time and sequence number."""
 
     at: float
     sequence: int
@@ -198,14 +198,15 @@ class Heard:
 
 @dataclass(slots=True)
 class Link:
-    """A link as it is kept.
+    """A known link.
 
-    :param since: when it came into its state; None of these before it was judged first.
-    :param heard: by the end that was heard.
-    :param delays: by the end that was heard, the smoothed minimum of the one-way delay to the other, s.
-    :param whole: heard in both directions, both ports up: what a flap interrupts.
-    :param told: the state that was reported last.
-    :param due: when the state may change by the clock alone.
+    :param since: start of its state.
+    :param state: None before the first judgement.
+    :param heard: last probe by its sender.
+    :param delays: smoothed minimum of the one-way delay to the other end by the sender, s.
+    :param whole: probes arrive in both directions, and both ports are up; a flap ends this.
+    :param told: the last reported state.
+    :param due: earliest change of state by the clock alone.
     """
 
     ends: LinkKey
@@ -220,16 +221,16 @@ class Link:
     due: float = float("inf")
 
     def fresh(self, now: float, window: float) -> frozenset[PortKey]:
-        """The ends that were heard within the window."""
+        """Return the ends whose probes arrived within the window."""
         return frozenset(end for end, heard in self.heard.items() if now < heard.at + window)
 
     def forget_hearing(self) -> None:
-        """Whatever was heard does not count any more."""
+        """Forget all received probes."""
         self.heard.clear()
         self.delays.clear()
 
     def note_delay(self, sender: PortKey, delay: float) -> None:
-        """Take one more measurement of the one-way delay from an end, s; noise below zero counts as zero."""
+        """Add a measurement of the one-way delay from an end, s; negative noise counts as zero."""
         delay, known = max(0.0, delay), self.delays.get(sender)
         rises = known is not None and delay > known
         self.delays[sender] = known + RISE * (delay - known) if known is not None and rises else delay
@@ -237,14 +238,14 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What :func:`judge` looks at beside the link itself.
+    """Inputs of :func:`judge` in addition to the link.
 
-    :param ports: the two ends' ports, None for one that is not there.
-    :param connected: whether the switches of both ends are.
-    :param back_since: when the one that connected last did.
-    :param whole: whether both ends hear the other, and both ports are up.
-    :param contradiction: what the configuration says against this link; empty if nothing.
-    :param shared: whether an end hears a third port.
+    :param ports: the ports of both ends; None for a missing port.
+    :param connected: whether the switches of both ends are connected.
+    :param back_since: time of the later connection of both switches.
+    :param whole: whether both ends receive probes of the other, and both ports are up.
+    :param contradiction: contradiction to the configuration; empty without one.
+    :param shared: whether an end receives probes of a third port.
     """
 
     ports: tuple[Port | None, Port | None]
@@ -256,7 +257,7 @@ class Situation:
 
 
 def next_change(link: Link, seen: Situation, now: float, window: float) -> float:
-    """Return when the clock alone may change what a link is."""
+    """Return the earliest time at which the clock alone may change the state."""
     times = [heard.at + window for heard in link.heard.values()]
     times += [port.settled_at for port in seen.ports if port is not None]
     times += [seen.back_since + window, link.since + window]
@@ -264,7 +265,7 @@ def next_change(link: Link, seen: Situation, now: float, window: float) -> float
 
 
 def judge(link: Link, seen: Situation, now: float, window: float) -> tuple[LinkState, str]:
-    """Return what a link is now, and why."""
+    """Return the present state of a link, and the reason."""
     fresh, whole = link.fresh(now, window), seen.whole
     if not seen.connected:
         return LinkState.UNKNOWN, "a switch is not connected"
@@ -308,14 +309,14 @@ _REPORTED: Mapping[LinkState, tuple[str, AnnouncementCode]] = {
     LinkState.SHARED: ("warning", "link-shared"),
     LinkState.MISWIRED: ("error", "link-miswired"),
 }
-"""What is worth a line; the other states pass by themselves."""
+"""Reported states; the other states are transient."""
 
 
 def choose_report(link: Link, now: float, window: float) -> tuple[str, AnnouncementCode] | None:
-    """The level and the code with which a link's state is to be reported now; None if it is not.
+    """Return level and code of the report of a link's state; None for no report.
 
-    A new link begins one-way: that is news only when it stays so.  While a flapping link is not used its ups
-    and downs are no news either.
+    A new link starts one-way, which is reported only if it lasts.  The changes of a flapping link are not
+    reported during its hold-down.
     """
     if link.state is None or link.state is link.told or link.state not in _REPORTED:
         return None
@@ -331,12 +332,12 @@ def choose_report(link: Link, now: float, window: float) -> tuple[str, Announcem
 
 
 def port_text(key: PortKey, port: Port | None) -> str:
-    """A port by datapath id, number and, if it is there, name (R24); whatever is in the name is escaped."""
+    """Return datapath id, number and, if present, escaped name of a port (R24)."""
     return f"{dpid_text(key[0])} port {key[1]}" + ("" if port is None else f" ({port.name!r})")
 
 
 def format_state(link: Link, names: tuple[str, str], now: float) -> str:
-    """A link's state in words."""
+    """Return a link's state in words."""
     text = f"link {names[0]} - {names[1]} is {link.state}"
     if link.state is LinkState.PENALISED or (link.state is LinkState.DOWN and link.flaps.until > now):
         text += f", not used for {format_duration(round(link.flaps.until - now, 1))}"

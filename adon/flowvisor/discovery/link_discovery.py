@@ -1,19 +1,18 @@
-"""Finding links: who says hello when, and what is made of the hellos that come in.
+"""Link discovery: the schedule of LLDP probes, and the evaluation of received probes.
 
-Each port that may carry a link says hello once per interval (R14).  The hellos of one switch go together,
-those of different switches at different times, so that neither switches nor decision thread get them all
-at once.  A port that comes up says hello at once, and so does one that hears a neighbour for the first
-time: a new link is known within a round trip, not within an interval.
+Each port that may carry a link sends a probe once per interval (R14).  The probes of one switch are sent
+together, those of different switches at different times, to spread the load of switches and decision thread.
+A port that comes up sends a probe at once, and so does a port that receives a new neighbour's probe.  So a
+new link is known within a round trip, not within an interval.
 
-What is believed of a hello that is properly signed (:mod:`adon.flowvisor.discovery.lldp`): one of this
-controller, from a port that is up, sent after that port came up, not older than a link may be silent, and
-newer than the last one.  So a frame that was recorded and comes again proves nothing.
+A signed probe (:mod:`adon.flowvisor.discovery.lldp`) counts if it is from this controller and from a port
+that is up, was sent after that port came up, is younger than the window, and is newer than the last probe.
+Therefore a replayed frame proves nothing.
 
-When the controller itself was not awake (a stall, a suspended machine) it sent no hellos, and
-that none came says nothing about a link: the time that was slept counts for nobody.  A switch that is not
-connected cannot be asked either: its links are *unknown*, not down, and that is no flap.
+A controller that was suspended sent no probes, so missing probes say nothing about a link: that time does not
+count.  The links of a disconnected switch are *unknown*, not down, which is no flap.
 
-Pure: time is an argument, in seconds since the epoch; frames to send and reports come back as values.
+Functions return frames to send and reports as values; times are arguments, in seconds since the epoch.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from adon.flowvisor.topology.network_graph import PortKey, PortState
 from adon.reasons import AnnouncementCode
 
 REMEMBERED_S = 86_400.0
-"""A link that went down is shown for so long."""
+"""Time for which a link that went down is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """A link's step from one state to another; ``before`` None: it is new."""
+    """A link's change of state; ``before`` is None for a new link."""
 
     ends: LinkKey
     before: LinkState | None
@@ -67,7 +66,7 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Something that people should know, with its level and code."""
+    """A report for operators, with its level and code."""
 
     level: str
     code: AnnouncementCode
@@ -76,7 +75,7 @@ class Report:
 
 @dataclass(slots=True)
 class Found:
-    """What one event led to."""
+    """Effects of one event."""
 
     frames: list[Frame] = field(default_factory=list)
     changes: list[LinkChange] = field(default_factory=list)
@@ -84,12 +83,12 @@ class Found:
 
 
 class LinkTable:
-    """The links that are known: judged again when an event or the time touches them.
+    """Known links, re-evaluated by events and by time.
 
-    What a link is says :func:`adon.flowvisor.discovery.link.judge`.  Links that share a port are judged
-    together, since a port that hears two others is no end of a wire.
+    :func:`adon.flowvisor.discovery.link.judge` decides the state of a link.  Links that share a port are
+    judged together, since a port that receives probes of two others is no end of a wire.
 
-    :param switches: the switches that were ever connected; kept by the caller, read here.
+    :param switches: all switches that were ever connected; the caller updates them.
     """
 
     def __init__(self, settings: LinkDiscovery, wiring: Wiring, switches: Mapping[int, SwitchPorts]) -> None:
@@ -98,32 +97,32 @@ class LinkTable:
         self._switches = switches
         self._links: dict[LinkKey, Link] = {}
         self._at: dict[PortKey, set[LinkKey]] = {}
-        # Never later than the first link that is due; exact after each wake.
+        # At most the time of the first due link; exact after each wake.
         self._due = float("inf")
 
     @property
     def due(self) -> float | None:
-        """When :meth:`wake` is wanted next; None: nothing is due by the clock."""
+        """Time of the next :meth:`wake`; None if no link is due by the clock."""
         return None if self._due == float("inf") else self._due
 
     def all(self) -> tuple[Link, ...]:
-        """Every link, sorted by its ends."""
+        """Return all links, sorted by their ends."""
         return tuple(self._links[key] for key in sorted(self._links))
 
     def live(self) -> frozenset[LinkKey]:
-        """The links that may be used."""
+        """Return the usable links."""
         return frozenset(key for key, link in self._links.items() if link.state is LinkState.LIVE)
 
     def at(self, port: PortKey) -> frozenset[LinkKey]:
-        """The links that end at a port."""
+        """Return the links of a port."""
         return frozenset(self._at.get(port, ()))
 
     def of_switch(self, dpid: int) -> frozenset[LinkKey]:
-        """The links that end at a switch."""
+        """Return the links of a switch."""
         return frozenset(key for key in self._links if dpid in (key[0][0], key[1][0]))
 
     def between(self, one: PortKey, other: PortKey, now: float) -> Link:
-        """The link between two ports, made now if it is new."""
+        """Return the link between two ports; create it if it is new."""
         key = (min(one, other), max(one, other))
         if key not in self._links:
             self._links[key] = Link(key, since=now)
@@ -138,20 +137,20 @@ class LinkTable:
             self._judge(self._links[key], now, found)
 
     def unhear(self, keys: Iterable[LinkKey], now: float, found: Found) -> None:
-        """What was heard over these links does not count any more."""
+        """Forget the probes received over these links."""
         chosen = tuple(keys)
         for key in chosen:
             self._links[key].forget_hearing()
         self.settle(chosen, now, found)
 
     def wake(self, now: float, found: Found) -> None:
-        """Judge what is due."""
+        """Judge the links that are due."""
         if self._due <= now:
             self.settle([key for key, link in self._links.items() if link.due <= now], now, found)
             self._due = min((link.due for link in self._links.values()), default=float("inf"))
 
     def extend_hearing(self, by: float) -> None:
-        """Believe what was heard for so much longer."""
+        """Extend the validity of received probes by a time."""
         for link in self._links.values():
             link.heard = {end: replace(last, at=last.at + by) for end, last in link.heard.items()}
 
@@ -200,7 +199,7 @@ class LinkTable:
         )
 
     def _heard_at(self, end: PortKey, now: float) -> int:
-        """How many other ports a port hears."""
+        """Return the number of other ports whose probes a port receives."""
         links = (self._links[key] for key in self._at[end])
         return sum(bool(link.fresh(now, self._settings.window) - {end}) for link in links)
 
@@ -222,13 +221,13 @@ class LinkTable:
 
 
 TELL_AGAIN_S = 60.0
-"""About one port the same kind of thing is reported at most so often."""
+"""Minimum time between two reports of one kind about one port."""
 FOREIGN_TTL_S = 300.0
-"""A foreign neighbour is believed no longer than this, whatever its frames say."""
+"""Maximum validity of a foreign neighbour's frame."""
 CLOCK_GRAIN_S = 2e-6
 """Times in frames are whole microseconds."""
 GOLDEN = 0.618_033_988_75
-"""Multiples of it, modulo 1, spread evenly however many there are."""
+"""Golden ratio: its multiples modulo 1 are spread evenly for any number of them."""
 
 NO_ROUND_TRIPS: Mapping[int, float] = MappingProxyType({})
 
@@ -417,7 +416,7 @@ class Discovery:
     # -- inside -------------------------------------------------------------------------------------
 
     def _begin(self, now: float) -> Found:
-        """Let what is due happen first; the time that we slept ourselves is nobody's silence."""
+        """Judge the links that are due; a suspension of the controller extends the validity of probes."""
         found, hello = Found(), self._settings.hello
         slept = 0.0 if self._now is None else now - self._now - hello
         self._now = now

@@ -1,20 +1,20 @@
-"""The frames that find links: IEEE 802.1AB LLDP, from values to bytes and back.
+"""LLDP probes for link discovery (IEEE 802.1AB), from values to bytes and back.
 
-A frame of ours is an ordinary LLDPDU (chassis id, port id, time to live, port description), so that a
-host's or a campus switch's own LLDP tools show what they are plugged into.  What we ourselves believe is
-only the organisationally specific TLV (802.1AB 8.6) behind these::
+A probe is an ordinary LLDPDU (chassis id, port id, time to live, port description), so that the LLDP tools of
+hosts and campus switches show the port at the other end.  Discovery uses only the organisationally specific
+TLV (802.1AB 8.6) after these::
 
     version 1, dpid 8, port 4, sequence 8, sent at 8 (µs), controller 8, length of name 1, network, MAC 16
 
-The MAC is HMAC-SHA256 (RFC 2104, cut to 16 bytes) over the LLDPDU up to itself, with a key that only the
-controller has: a host can neither invent a link nor move one.  It can still *relay* a frame it received,
-which no MAC helps against: see :mod:`adon.flowvisor.discovery.link` for the ports where no link may be, and
-:mod:`adon.flowvisor.discovery.link_discovery` for the age a frame may have.
+The MAC is HMAC-SHA256 (RFC 2104, truncated to 16 bytes) over the LLDPDU before it, with a key that only the
+controller has.  A host can neither forge nor move a link.  It can *relay* a received frame, which a MAC does
+not prevent.  :mod:`adon.flowvisor.discovery.link` excludes links at ports of hosts, and
+:mod:`adon.flowvisor.discovery.link_discovery` limits the age of a frame.
 
-The organisation is identified by an administratively assigned local address block (IEEE 802c), since we
-own no OUI.  The destination is *nearest bridge*: frames do not pass a bridge, so a link is a wire.
+The organisation has an administratively assigned local address block (IEEE 802c), because the project owns no
+OUI.  The destination is *nearest bridge*: frames do not pass a bridge, so a link is a wire.
 
-Pure: bytes in, values out.  :func:`parse` never raises, whatever it is given.
+:func:`parse` never raises.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAC_SIZE = 16
 KEY_SIZE = 32
 CONTROLLER_SIZE = 8
 LONGEST_SHOWN = 80
-"""So many characters of a neighbour's texts are kept."""
+"""Maximum characters of a neighbour's text."""
 
 _FIXED = struct.Struct("!BQIQQ8sB")
 _LOCALLY_ASSIGNED = 7
@@ -45,7 +45,7 @@ _ETHERNET_HEADER = 14
 
 
 class Tlv(IntEnum):
-    """TLV types (802.1AB table 8-1), as far as we look at them."""
+    """TLV types that discovery reads (802.1AB table 8-1)."""
 
     END = 0
     CHASSIS = 1
@@ -58,11 +58,11 @@ class Tlv(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who sends and believes hellos.
+    """Identity of the sender of probes.
 
-    :param network: the configured name: two ADON networks that touch are foreign to each other.
-    :param controller: 8 bytes that are this run's own, so that the hellos of a stand-by controller, which
-        has the same key, are not taken for ours.
+    :param network: the configured name; probes of another ADON network are foreign.
+    :param controller: 8 bytes of this run, which distinguish the probes of a standby controller with the same
+        key.
     :param key: 32 secret bytes.
     :raises ValueError: for a controller or key of another size, or a name that does not fit.
     """
@@ -82,7 +82,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What a frame of ours says, verified.
+    """Content of a verified probe.
 
     :param port: the port's number at the sender.
     :param sequence: grows with every frame of one controller.
@@ -98,9 +98,9 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """What another system's LLDP frame says; texts are printable, whatever was in them.
+    """Content of another system's LLDP frame, as printable texts.
 
-    :param ttl: how long this is to be believed, s; 0: the system says good-bye.
+    :param ttl: validity, s; 0 means that the system shuts down.
     """
 
     chassis: str
@@ -111,9 +111,9 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A frame that is not believed, and why.
+    """A refused frame and the reason.
 
-    :param forged: it says that it is ours, but is not.
+    :param forged: True for a probe with a wrong signature.
     """
 
     why: str
@@ -121,11 +121,11 @@ class Refused:
 
 
 def hello_frame(identity: Identity, hello: Hello, name: str, mac: str, ttl: int) -> bytes:
-    """An Ethernet frame that says from which port of which switch it comes.
+    """Return the Ethernet frame of a probe.
 
-    :param name: the port's name, shown to others as its description.
-    :param mac: the port's own address; empty if it is not known.
-    :param ttl: how long others shall believe it, s.
+    :param name: the port's name, sent as its description.
+    :param mac: the port's own address; empty if unknown.
+    :param ttl: validity for other systems, s.
     """
     source = bytes.fromhex(mac.replace(":", "")) if mac else b"\x02" + hello.dpid.to_bytes(8, "big")[3:]
     network = identity.network.encode()
@@ -154,7 +154,7 @@ def hello_frame(identity: Identity, hello: Hello, name: str, mac: str, ttl: int)
 
 
 def parse(frame: bytes, identity: Identity) -> Hello | Neighbour | Refused:
-    """What a frame says: a hello of ours, another system's presence, or nothing that counts."""
+    """Return the content of a frame: a probe, another system's presence, or a refusal."""
     if len(frame) < _ETHERNET_HEADER or frame[12:14] != struct.pack("!H", ETH_TYPE_LLDP):
         return Refused("not an untagged LLDP frame")
     unit = frame[_ETHERNET_HEADER:]
@@ -169,12 +169,12 @@ def parse(frame: bytes, identity: Identity) -> Hello | Neighbour | Refused:
 
 
 def is_lldp(frame: bytes) -> bool:
-    """Whether an Ethernet frame is LLDP, untagged."""
+    """Return whether an Ethernet frame is untagged LLDP."""
     return frame[12:14] == ETH_TYPE_LLDP.to_bytes(2, "big")
 
 
 def to_printable(raw: bytes) -> str:
-    """Bytes that somebody else chose, as a short text that is safe to print."""
+    """Return the bytes of another system as a short printable text."""
     text = raw.rstrip(b"\0").decode("utf-8", "replace")[:LONGEST_SHOWN]
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
@@ -192,7 +192,7 @@ def _mac(identity: Identity, signed: bytes) -> bytes:
 
 
 def _tlvs(unit: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Offset of the value, type and value of each TLV, in the order and number that 802.1AB 9.2.7 demands.
+    """Yield value offset, type and value of each TLV, in the order and number of 802.1AB 9.2.7.
 
     :raises ValueError: for a unit that is not well-formed.
     """
