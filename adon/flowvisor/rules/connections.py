@@ -1,17 +1,15 @@
-"""The rules of unannounced flows: what brings their packets to us, what their connections get (R18).
+"""Rules of unregistered flows: packet-in rules, and rules of their connections (R18).
 
-A switch shows the packets that an entry of ``policy.reactive`` may have (``REACTIVE`` rules).  A flow that
-came of one has no rule for all of its packets at the near edge.  Each of its connections, told apart by the
-port it comes from, gets a rule of its own there when its first packet has been let in; delivery at the far
-edge and the way back are rules of the flow, so that a connection costs one flow-mod.
+A switch sends the packets that match an entry of ``policy.reactive`` to the controller (``REACTIVE`` rules).
+A flow from such an entry has no rule for all of its packets at the near edge.  Each of its connections,
+identified by its source port, gets its own rule there after its first packet was admitted.  Delivery at the
+far edge and the reverse path are rules of the flow, so that a connection costs one flow-mod.
 
-The rules of connections are soft state.  There are many, they idle out by themselves, and nobody writes them
-down; in the place of all of them stands **one rule** of the same kind and cookie without the port that they
-come from.  It is wanted, saved and compared like any other, but what is sent for it changes all rules of
-that cookie at once (OFPFC_MODIFY and OFPFC_DELETE, OpenFlow 1.3.5, 6.4).  A switch's report is read the same
-way: :func:`folded` makes one rule of all that are there.
-
-Values and functions only.
+The rules of connections are soft state: they are many, idle out by themselves, and are not stored.  **One
+rule** of the same kind and cookie without a source port represents all of them.  It is desired, saved and
+compared as any other rule, but its messages change all rules of that cookie at once (OFPFC_MODIFY and
+OFPFC_DELETE, OpenFlow 1.3.5, 6.4).  :func:`fold_connections` merges the rules of a switch's report in the
+same way.
 """
 
 from __future__ import annotations
@@ -42,40 +40,40 @@ _VERSIONS = ((4, ETH_TYPE_IPV4, Attachment.ipv4), (6, ETH_TYPE_IPV6, Attachment.
 
 
 class Spaces(Protocol):
-    """A part of a flowspace, as far as rules are made of it (:class:`adon.config.slices.Flowspace`)."""
+    """A part of a flowspace, as the rules need it (:class:`adon.config.slices.Flowspace`)."""
 
     @property
     def boxes(self) -> tuple[Box, ...]:
         """Its connections."""
 
     def reaches(self, ends: tuple[str, str]) -> bool:
-        """Whether flows between these sites may belong here."""
+        """Return whether flows between these sites may belong here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addressed:
-    """A host as others know it: its site and its addresses."""
+    """A host's site and addresses."""
 
     site: str
     addresses: tuple[str, ...]
 
 
 def is_connections(entry: Entry) -> bool:
-    """Whether a rule stands for all connections of an unannounced flow, or is one of them."""
+    """Return whether a rule represents all connections of an unregistered flow, or is one of them."""
     return isinstance(entry, Rule) and cookie_kind(entry.cookie) is Kind.FLOW_CONNECTION
 
 
 def stands_for_connections(entry: Entry) -> bool:
-    """Whether a rule stands for all connections of an unannounced flow."""
+    """Return whether a rule represents all connections of an unregistered flow."""
     return is_connections(entry) and isinstance(entry, Rule) and entry.match.tp_src is None
 
 
 def is_soft(rule: Rule) -> bool:
-    """Whether nobody is told when such a rule goes: it may, and is made again when it is needed."""
+    """Return whether a rule may expire without a report, and is created again on demand."""
     return cookie_kind(rule.cookie) in (Kind.FLOW_CONNECTION, Kind.REFUSED)
 
 
-# -- what comes to the controller --------------------------------------------------------------------------
+# -- packet-in rules --------------------------------------------------------------------------------------
 
 
 def reactive_rules(
@@ -85,13 +83,14 @@ def reactive_rules(
     here: Iterable[Attachment],
     everywhere: Sequence[Addressed],
 ) -> Iterator[Rule]:
-    """What one switch needs to show us unannounced packets: per pair of hosts, protocol and port.
+    """Yield the packet-in rules of one switch, per pair of hosts, protocol and port.
 
-    So nothing else ever comes, and no address can be feigned: each is asked for at its own port.
+    No other packets reach the controller.  A host cannot spoof an address, because each is matched at its
+    port.
 
-    :param index: the switch's place in the configuration, which its cookie names.
-    :param here: the hosts that hang on this switch.
-    :param everywhere: all hosts; where they hang does not matter.
+    :param index: the switch's position in the configuration, which its cookie names.
+    :param here: the hosts at this switch.
+    :param everywhere: all hosts.
     """
     for source in here:
         for destination in everywhere:
@@ -145,10 +144,10 @@ def _ports(ranges: Ranges) -> Iterator[int | None]:
 
 
 def refusal(reactive: Rule, destination_port: int, seconds: float) -> Rule:
-    """What drops refused packets for a while, where a reactive rule would show them.
+    """Return the rule that drops refused packets for a time, above their packet-in rule.
 
-    :param reactive: of the same switch, with the addresses and the protocol.
-    :param seconds: for how long, rounded up.
+    :param reactive: the packet-in rule of the same switch, addresses and protocol.
+    :param seconds: duration, rounded up.
     """
     return replace(
         reactive,
@@ -160,17 +159,16 @@ def refusal(reactive: Rule, destination_port: int, seconds: float) -> Rule:
     )
 
 
-# -- what connections get ------------------------------------------------------------------------------------
+# -- rules of connections ------------------------------------------------------------------------------------
 
 
 def by_connection(
     rules: Iterable[Entry], source: Attachment, pipelines: Mapping[int, Pipeline]
 ) -> tuple[Entry, ...]:
-    """The rules of an unannounced flow, from those of an announced one with the same ports.
+    """Return the rules of an unregistered flow, from those of a registered flow with the same ports.
 
-    Its ingress rule at the near edge becomes what each connection gets; that at the far edge never idles
-    out: the flow is over when it has no connection left.  All are in a band of their own: announced flows
-    come first.
+    The ingress rule at the near edge becomes the rule of each connection.  The rule at the far edge has no
+    idle timeout: the flow ends with its last connection.  All are in a lower band than registered flows.
     """
     return tuple(_by_connection(rule, source, pipelines) for rule in rules)
 
@@ -189,10 +187,10 @@ def _by_connection(rule: Entry, source: Attachment, pipelines: Mapping[int, Pipe
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A switch's report, its soft state made short.
+    """A switch's report with merged connections.
 
-    :param rules: all connections of a flow as one rule, with their counters added up; refusals left out.
-    :param connections: how many connections each owner has there.
+    :param rules: all connections of a flow as one rule with the sum of their counters; without refusals.
+    :param connections: number of connections per owner.
     """
 
     rules: tuple[ReportedRule, ...]
@@ -200,9 +198,10 @@ class Folded:
 
 
 def fold_connections(reported: Iterable[ReportedRule]) -> Folded:
-    """See :class:`Folded`.
+    """Merge the connections of each flow in a switch's report into one rule.
 
-    Should the connections of a flow not do the same, nobody knows what their rule does: all are put right.
+    If the connections of a flow have different actions, the merged rule has an unknown action and is
+    corrected.
     """
     plain: list[ReportedRule] = []
     together: dict[tuple[int, Match], ReportedRule] = {}

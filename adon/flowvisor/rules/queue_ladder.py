@@ -1,21 +1,20 @@
 """The queue ladder of an output port (spec section 4: the journal version's Dynamic Queue Manager).
 
-A port offers a ladder of guaranteed shares, by default 60, 30 and 10 % of its capacity.  Each rung is one
-queue.  Every flow on the port is a :class:`Claim`; what each is granted follows from all claims together::
+A port has a ladder of guaranteed shares, by default 60, 30 and 10 % of its capacity.  Each rung is one queue.
+Every flow on the port is a :class:`Claim`; all claims together decide the grants::
 
-    1. in order of precedence (priority, then age) each flow takes the highest rung on which its QSpec's
-       throughput bound still fits beside those before it: a flow *steps down* when one above it comes,
-       and up again when that one goes.  A flow without a bound is on the lowest rung.
-    2. what no bound needs is *lent* up to the flows' targets, in order of precedence;
-    3. what is left then anybody may use: a meter lets every flow have an equal part of it, a queue lends
-       it by itself.
+    1. In order of precedence (priority, then age) each flow takes the highest rung with enough free capacity
+       for its QSpec's throughput bound.  A flow *steps down* when a flow with precedence arrives, and up
+       again when that flow ends.  A flow without a bound is on the lowest rung.
+    2. Capacity that no bound needs is *lent* up to the flows' targets, in order of precedence.
+    3. The rest is shared: a meter gives every flow an equal part, a queue lends it by itself.
 
-A newcomer is refused (and goes to the flow scheduler) if it fits no rung, if somebody else would fit none
-any more, or if the rest of the port is lent to flows of higher priority.  A flow of the same priority takes
-back what was lent; one of lower priority does not.
+A new flow is refused (and queued) if it fits no rung, if another flow would no longer fit a rung, or if the
+rest of the port is lent to flows of higher priority.  A flow of the same priority takes lent capacity back; a
+flow of lower priority does not.
 
-Nothing depends on the order in which flows came and went, so a restart restores the ladder from the flows,
-and a release restores what was before.  Rates are bits/s.
+The grants do not depend on the order of arrivals and departures.  So a restart restores the ladder from the
+flows, and a release restores the previous grants.  Rates are bits/s.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from dataclasses import dataclass, replace
 from adon.units import format_rate, format_ratio
 
 _ROUNDING = 1e-6
-"""Bits/s: what sums of shares may be off by."""
+"""Rounding error of sums of shares in bits/s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What one flow asks of a port.
+    """Claim of one flow on a port.
 
-    :param number: the flow's; a smaller one is older.
+    :param number: the flow's number; a smaller number is older.
     :param bound: its QSpec's throughput bound; 0 for none.
-    :param target: what it makes good use of, if that is more.
+    :param target: its QSpec's target, if greater.
     """
 
     number: int
@@ -46,12 +45,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a flow has on a port.
+    """Grant of a flow on a port.
 
     :param rung: 0 is the highest.
-    :param guaranteed: its bound: nobody else can take it.
-    :param lent: beside it, until a flow of the same or a higher priority needs it.
-    :param spare: its part of what nobody asked for.
+    :param guaranteed: its bound, which no other flow can take.
+    :param lent: additional rate, until a flow of the same or a higher priority needs it.
+    :param spare: its part of the unclaimed rate.
     """
 
     rung: int
@@ -61,13 +60,13 @@ class Grant:
 
     @property
     def ceiling(self) -> float:
-        """All that it may use: the rate of its meter."""
+        """Maximum rate of the flow: the rate of its meter."""
         return self.guaranteed + self.lent + self.spare
 
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """One port's claims; see the module's text.
+    """Queue ladder of one port, with its claims.
 
     :param capacity: of the port.
     :param shares: of the capacity, from the top rung to the lowest.
@@ -79,13 +78,13 @@ class Ladder:
 
     @classmethod
     def of(cls, capacity: float, shares: tuple[float, ...], claims: Iterable[Claim]) -> Ladder:
-        """The ladder with these claims, in whatever order they come."""
+        """Return the ladder with these claims, in any order."""
         return cls(capacity, shares, tuple(sorted(claims, key=_precedence)))
 
     def grants(self) -> dict[int, Grant]:
-        """Per flow number what it is granted; a flow that fits nowhere is not in it.
+        """Return the grants by flow number, without flows that fit no rung.
 
-        That can only be if the ladder got smaller since the flow was admitted.
+        A flow fits no rung only if the ladder became smaller since its admission.
         """
         placed = self._assign_rungs()
         lent = self._lend(placed)
@@ -96,9 +95,9 @@ class Ladder:
         }
 
     def refusal(self, claim: Claim) -> str:
-        """Why a newcomer gets nothing here, in words; empty if it does.
+        """Return the reason why a new claim is refused, in words; empty if it is granted.
 
-        A claim that is there already is judged as if it came now.
+        A present claim is judged as a new one.
         """
         others = self.release(claim.number)
         after = others._with(claim)._assign_rungs()
@@ -117,17 +116,17 @@ class Ladder:
         return ""
 
     def find_displaced(self, claim: Claim) -> tuple[int, ...]:
-        """The flows that would fit no rung any more if this one came; all are less urgent or younger."""
+        """Return the flows that would lose their rung to a claim; all are less urgent or younger."""
         others = self.release(claim.number)
         before, after = others._assign_rungs(), others._with(claim)._assign_rungs()
         return tuple(number for number in before if number not in after)
 
     def release(self, number: int) -> Ladder:
-        """The ladder without a flow; as it is if the flow had no claim."""
+        """Return the ladder without the claim of a flow."""
         return replace(self, claims=tuple(claim for claim in self.claims if claim.number != number))
 
     def text(self) -> str:
-        """The rungs and what is free on each, in words."""
+        """Return the free rate of each rung, in words."""
         free = self._free_rates(self._assign_rungs())
         parts = zip(self.shares, free, strict=True)
         return ", ".join(f"{format_rate(bits)} of the {format_ratio(share)}" for share, bits in parts)
@@ -136,7 +135,7 @@ class Ladder:
         return Ladder.of(self.capacity, self.shares, (*self.claims, claim))
 
     def _assign_rungs(self) -> dict[int, Grant]:
-        """Step 1: the rung of each flow that fits one."""
+        """Return the rung of each flow that fits one (step 1)."""
         room = [share * self.capacity for share in self.shares]
         placed: dict[int, Grant] = {}
         for claim in self.claims:
@@ -148,7 +147,7 @@ class Ladder:
         return placed
 
     def _free_rates(self, placed: Mapping[int, Grant]) -> Sequence[float]:
-        """What is free on each rung."""
+        """Return the free rate of each rung."""
         taken = [0.0] * len(self.shares)
         for grant in placed.values():
             taken[grant.rung] += grant.guaranteed
@@ -157,7 +156,7 @@ class Ladder:
         ]
 
     def _lend(self, placed: Mapping[int, Grant], above: int = -1) -> dict[int, float]:
-        """Step 2: what each flow has beyond its bound.
+        """Return the lent rate of each flow (step 2).
 
         :param above: only flows of a higher priority than this.
         """
@@ -172,14 +171,14 @@ class Ladder:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What a flow was granted beside what it asked, as records show it; rates in bits/s.
+    """Requested and granted rates of a flow, as records show them; in bits/s.
 
-    :param port: the name of the port whose ladder it is.
-    :param share: of the rung it is on, of the port's capacity.
-    :param asked: its bound, and its target where that is more.
-    :param ceiling: all that it may use at present.
-    :param by: what holds it to that: ``queue``, ``meter`` or ``nothing``.
-    :param why: why that, in words.
+    :param port: the name of the ladder's port.
+    :param share: share of its rung in the port's capacity.
+    :param asked: its bound, or its target if greater.
+    :param ceiling: its present maximum rate.
+    :param by: the enforcement: ``queue``, ``meter`` or ``nothing``.
+    :param why: the reason of the enforcement, in words.
     :param number: of the queue or meter.
     """
 
@@ -200,9 +199,9 @@ def _precedence(claim: Claim) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a switch can hold a flow to its grant with (R12).
+    """Means of a switch to enforce grants (R12).
 
-    :param queues: per port number, the queues that there are.
+    :param queues: numbers of the queues per port number.
     :param meters: whether it has meters.
     """
 
@@ -211,10 +210,10 @@ class Means:
 
 
 def choose_enforcement(mode: str, means: Means | None, port: int, queue: int) -> tuple[str, str]:
-    """``queue``, ``meter`` or ``nothing``, and why, in words.
+    """Choose ``queue``, ``meter`` or ``nothing``; return it with the reason, in words.
 
-    :param mode: the policy's: ``auto``, ``queues`` or ``meters``.
-    :param means: what the switch said it has; None if it has not said.
+    :param mode: the policy's mode: ``auto``, ``queues`` or ``meters``.
+    :param means: the means that the switch reported; None without a report.
     :param queue: the number of the rung's queue.
     """
     if mode == "queues":

@@ -1,43 +1,42 @@
-"""What is known about the performance of each path, and what a new flow can expect of it.
+"""Performance of each path: measured values, and the estimated throughput of a new flow.
 
 :class:`PerformanceView` holds the newest result per directed path and metric, and the best value per
-hour, in bounded memory.  *Absent* is never a number: :meth:`PerformanceView.knowledge` answers
+hour, in bounded memory.  An absent value is never a number: :meth:`PerformanceView.knowledge` returns
 :class:`~adon.flowvisor.topology.path.Unknown` with the reason (spec section 2).
 
-Estimation (spec section 2, last point; [ADON] 5.2 saw a test fall from 5.5 to 4.8 Gbps beside one
-transfer).  A test with n streams that measured T shared the path with the k streams of the flows that
-were there when it *started*; j streams were admitted since.  If TCP shares the bottleneck evenly, all
-k + n streams together had B = T·(k+n)/n, and s streams of a new flow can expect::
+Estimation (spec section 2, last point; in [ADON] 5.2 a test fell from 5.5 to 4.8 Gbps next to one transfer).
+A test with n streams measured T.  It shared the path with the k streams of the flows at its *start*; j
+streams were admitted since.  If TCP shares the bottleneck evenly, all k + n streams together had B =
+T·(k+n)/n, and s streams of a new flow can expect::
 
     s · B / (k + max(j + s, n))            which for s = n is  T · (k+n) / (k+j+n)
 
-``max(..., n)`` says that no stream is promised more than a tested stream got: with fewer streams than
-tested the rest of the path may be out of one stream's reach (window, loss), so nothing is extrapolated.
+``max(..., n)`` limits each stream to the rate of a tested stream: window or loss may keep one stream from
+using the rest of the path, so the estimate does not extrapolate to fewer streams.
 
-When flows *ended* since the test, how much of their share comes back follows from what the path carried in
-all during the test, as far as that was counted: the test and our flows beside it, C.  The path carries W, the
-greater of the best test ever and what our flows had; C is W at most.  The difference is other people's, which
-are m = (W - C)/(T/n) streams if TCP shares evenly, and take their part of what was freed.  With p streams of
-ours there now, a new flow can expect::
+If flows *ended* since the test, the estimate of their released share uses C, the counted rate of the test and
+of ADON's flows during the test.  The path carries W, the greater of the best test ever and the rate of ADON's
+flows; C is at most W.  Other traffic has the difference.  If TCP shares evenly, it has m = (W - C)/(T/n)
+streams, which take their part of the released rate.  With p present streams of ADON, a new flow can expect::
 
-    s · W / (p + m + max(s, n))          at most what s streams of the best test had
+    s · W / (p + m + max(s, n))          at most the rate of s streams of the best test
 
-The better of this and the above holds; it is asked only where there are fewer streams of ours than then.
+The greater of both estimates holds; this one applies only with fewer streams of ADON than during the test.
 
-Where every flow admitted since is limited (its RSpec ceiling, or what it was seen to use if that is
-more), it takes at most its limit, so T less the limits is a second lower bound; the better one holds.
+If every flow admitted since is limited (its RSpec ceiling, or its observed rate if that is greater), T less
+the limits is a second lower bound; the greater bound holds.
 
-Without a fresh test, the switch's counters give capacity less what is in use.  That is an upper bound
-of what is free, not a measurement, and the decision names it.
+Without a fresh test, the switch's counters give capacity less the rate in use.  That is an upper bound of the
+free rate, not a measurement, and the decision names it.
 
-An alarm says that a metric of a path is not any more what it was (:class:`Changed`): values from before the
-change are unknown from then on, and while the path carries less than it did, its configured capacity proves
-nothing either, so counters are no substitute.
+An alarm says that a metric of a path changed (:class:`Changed`): values from before the change are unknown
+from then on.  While the path carries less than before, its configured capacity is not valid either, so
+counters are no substitute.
 
 The module reads no clock; times are seconds since the epoch, rates bits/s.
 
 [CEEM] and [ADON] 3.1 compare candidates by the coefficient of variation (COV) of their results.  Results are
-summed up by the hour of the clock, so that a window of days takes bounded memory.
+summarised by the hour of the clock, so that a window of days takes bounded memory.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ T = TypeVar("T")
 class HourlyTable(Generic[T]):
     """Summaries of results by the hour of the clock, per directed path and metric.
 
-    :param hours: so many are kept of each.
+    :param hours: number of hours kept per path and metric.
     """
 
     def __init__(self, hours: int) -> None:
@@ -79,7 +78,7 @@ class HourlyTable(Generic[T]):
             del summaries[min(summaries)]
 
     def since(self, key: PathKey, metric: Metric, since: float) -> list[T]:
-        """The summaries since then; up to one hour before that may be included."""
+        """Return the summaries since a time; up to one earlier hour may be included."""
         first = math.floor(since / _HOUR_S)
         return [summary for hour, summary in self._summaries.get((key, metric), {}).items() if hour >= first]
 
@@ -88,15 +87,15 @@ FUTURE_TOLERANCE = 5.0
 """Seconds by which the clock of a measurement point may be ahead of ours."""
 
 _BASES = {TRAIN: Basis.TRAIN}
-"""What a throughput rests on, by its tool; an active test if it is not said here."""
+"""Basis of a throughput by its tool; other tools are active tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A metric of a path is different since this time.
+    """A change of a metric of a path at a time.
 
-    :param why: what says so, in words.
-    :param less: whether the path itself does less than it did; False where merely nothing is known of it.
+    :param why: the source of the change, in words.
+    :param less: whether the path performs worse than before; False if it is only unknown.
     """
 
     since: float
@@ -105,7 +104,7 @@ class Changed:
 
 
 def _unusable(observed_at: float, now: float, max_age: float, changed: Changed | None = None) -> str:
-    """Why a value of this time cannot be used now; empty if it can."""
+    """Return the reason why a value of a time is unusable now; empty if it is usable."""
     if changed is not None and observed_at < changed.since:
         return f"superseded: {changed.why}"
     age = max(0.0, now - observed_at)
@@ -116,7 +115,7 @@ def _unusable(observed_at: float, now: float, max_age: float, changed: Changed |
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a path carried in all during a test: bits/s of the test and of our flows with ``streams``."""
+    """Total load of a path during a test: bits/s of the test and of ADON's flows with ``streams``."""
 
     bits: float
     streams: float
@@ -136,12 +135,12 @@ class PerformanceView:
         self._moments = HourlyTable[Moments](hours)
 
     def record(self, measurement: Measurement, now: float | None = None, beside: float = 0.0) -> bool:
-        """Take in a result; False if it is no news: a duplicate, or older than the one held.
+        """Record a result; return False for a duplicate, or a result older than the present one.
 
         Late results still count towards :meth:`best`.
 
-        :param now: the time of the event in seconds; a result is not refused for its time without it.
-        :param beside: streams of our own flows that a throughput test shared the path with, on average.
+        :param now: time of the event in seconds; None disables the check of the result's time.
+        :param beside: mean number of streams of ADON's flows on the path during a throughput test.
         :raises InvalidInput: for a result that is more than :data:`FUTURE_TOLERANCE` later than ``now``.
         """
         if now is not None and measurement.observed_at > now + FUTURE_TOLERANCE:
@@ -162,7 +161,7 @@ class PerformanceView:
         return True
 
     def _without_ours(self, tested: Measurement, beside: float) -> float:
-        """What a test would have had without our flows: what these take does not make a path unsteady."""
+        """Return the result of a test without ADON's flows, whose load is no variation of the path."""
         if tested.metric is not Metric.THROUGHPUT or beside <= 0:
             return tested.value
         most = self.best([tested.key], tested.metric, 0.0)
@@ -170,52 +169,52 @@ class PerformanceView:
         return alone if most is None else min(alone, most)
 
     def latest(self, key: PathKey, metric: Metric) -> Measurement | None:
-        """The newest result of one metric in one direction of one path, however old."""
+        """Return the newest result of a metric of a directed path, of any age."""
         return self._latest.get((key, metric))
 
     def knowledge(self, key: PathKey, metric: Metric, now: float, max_age: float) -> Knowledge:
-        """What may be used of it now: the value, or why there is none."""
+        """Return the usable value of a metric now, or the reason why there is none."""
         return usable(self.latest(key, metric), now, max_age, self.find_change(key, metric))
 
     def supersede(self, key: PathKey, metric: Metric, changed: Changed | None) -> None:
-        """Values from before a change count no more; None: no change is known (any more)."""
+        """Mark values from before a change as unknown; None clears the change."""
         if changed is None:
             self._changed.pop((key, metric), None)
         else:
             self._changed[key, metric] = changed
 
     def find_change(self, key: PathKey, metric: Metric) -> Changed | None:
-        """Since when one metric of one direction is different, if it is known to be."""
+        """Return the known change of a metric of a directed path, or None."""
         return self._changed.get((key, metric))
 
     def note_test_load(self, tested: Measurement, beside: float, streams: float) -> None:
-        """Beside a path's newest test our flows, with so many streams, had so many bits/s."""
+        """Record the rate (bits/s) and the streams of ADON's flows during a path's newest test."""
         self._carried[tested.key] = Carried(tested.value + beside, streams, tested.observed_at)
 
     def find_test_load(self, key: PathKey) -> Carried | None:
-        """What the path carried in all during its newest test; None if that is not known."""
+        """Return the total load of a path during its newest test; None if unknown."""
         tested, noted = self.latest(key, Metric.THROUGHPUT), self._carried.get(key)
         return noted if tested is not None and noted and noted.observed_at == tested.observed_at else None
 
     def note_beside(self, tested: Measurement, streams: float) -> None:
-        """So many streams of our flows were beside a path's newest test, on average over it."""
+        """Record the mean number of streams of ADON's flows during a path's newest test."""
         self._beside[tested.key] = (tested.observed_at, streams)
 
     def beside(self, key: PathKey) -> float | None:
-        """How many streams of our flows were beside the path's newest test; None if that is not known."""
+        """Return the mean number of streams of ADON's flows during the newest test; None if unknown."""
         tested, noted = self.latest(key, Metric.THROUGHPUT), self._beside.get(key)
         return noted[1] if tested is not None and noted and noted[0] == tested.observed_at else None
 
     def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:
-        """The best value seen on these directed paths since then; None if nothing was seen.
+        """Return the best value of these directed paths since a time; None without a value.
 
-        Values are kept per hour of the clock: up to one hour before ``since`` may be included.
+        Values are stored per hour of the clock: up to one hour before ``since`` may be included.
         """
         seen = [value for key in keys for value in self._best.since(key, metric, since)]
         return (max if metric.higher_is_better else min)(seen, default=None)
 
     def summarise_results(self, key: PathKey, metric: Metric, since: float) -> Moments:
-        """Count, mean and spread of the results that were news, since then or since the path changed."""
+        """Return count, mean and spread of the new results since a time, or since the path changed."""
         changed = self.find_change(key, metric)
         start = since if changed is None else max(since, changed.since)
         return reduce(Moments.joined, self._moments.since(key, metric, start), NONE)
@@ -224,9 +223,9 @@ class PerformanceView:
 def usable(
     measurement: Measurement | None, now: float, max_age: float, changed: Changed | None = None
 ) -> Knowledge:
-    """A result as knowledge.
+    """Return a result as knowledge.
 
-    Known if there is one, neither older than ``max_age`` nor from before a change.
+    It is known if it is neither older than ``max_age`` nor from before a change.
     """
     if measurement is None:
         return Unknown("never measured")
@@ -238,12 +237,12 @@ def usable(
 
 @dataclass(frozen=True, slots=True)
 class FlowLoad:
-    """A flow that is on the path already.
+    """A flow on the path.
 
     :param streams: its parallel streams.
-    :param limit: bits/s it may use at most (its RSpec's ceiling), if it has one.
-    :param rate: bits/s the switch's counters saw it use, if known.  It may exceed the limit, which
-        nothing need enforce.
+    :param limit: its RSpec's ceiling in bits/s, if any.
+    :param rate: its rate in bits/s by the switch's counters, if known.  It may exceed a limit that is not
+        enforced.
     """
 
     streams: int
@@ -253,7 +252,7 @@ class FlowLoad:
 
     @property
     def charge(self) -> float | None:
-        """bits/s it takes at most; None if nothing bounds it."""
+        """Maximum rate of the flow in bits/s; None without a limit."""
         if self.limit is None:
             return None
         return self.limit if self.rate is None else max(self.limit, self.rate)
@@ -261,7 +260,7 @@ class FlowLoad:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What the edge switch's counters say about one direction of a path: ``used`` bits/s at that time."""
+    """Rate of one direction of a path by the edge switch's counters: ``used`` bits/s at a time."""
 
     used: float
     observed_at: float
@@ -280,14 +279,14 @@ def estimate_throughput(
     together: Carried | None = None,
     best: float | None = None,
 ) -> Knowledge:
-    """What a flow of ``streams`` streams can expect on a path, in bits/s, with its basis named.
+    """Estimate the throughput of a flow of ``streams`` streams on a path, in bits/s, with its basis.
 
     :param tested: the newest active test; its parameter ``streams`` (default 1) is the module's n.
-    :param capacity: bits/s the path can carry; no estimate exceeds it.
-    :param loads: the flows on the path now, the one that asks left out.
-    :param together: what the path carried in all during the test, if that is known; ``best``: the best test.
-    :param changed: since when the path is known to be different; while it does *less* than it did, counters
-        are no basis, since they take its capacity for granted.
+    :param capacity: bits/s that the path can carry; no estimate exceeds it.
+    :param loads: the other flows on the path now.
+    :param together: total load of the path during the test, if known; ``best``: the best test.
+    :param changed: a known change of the path; while the path performs worse, counters are no basis, because
+        they assume its capacity.
     """
     test = usable(tested, now, max_age, changed)
     if tested is not None and isinstance(test, Known):
@@ -316,7 +315,7 @@ def _from_test(tested: Measurement, streams: int, loads: Sequence[FlowLoad]) -> 
 def _estimate_freed(
     tested: Measurement, streams: int, loads: Sequence[FlowLoad], together: Carried | None, best: float | None
 ) -> float:
-    """The docstring's last formula; 0 if what it needs is not known."""
+    """Return the docstring's last formula; 0 if its inputs are unknown."""
     n, ours = streams_of(tested), sum(load.streams for load in loads)
     each = tested.value / n
     if together is None or best is None or each <= 0 or ours >= together.streams:
@@ -327,24 +326,24 @@ def _estimate_freed(
 
 
 def _share(tested: Measurement, streams: int, before: int, since: int) -> float:
-    """The formula of the module's docstring: k = ``before``, j = ``since``, s = ``streams``."""
+    """Return the first formula of the module's docstring: k = ``before``, j = ``since``, s = ``streams``."""
     return streams * compute_total_rate(tested, before) / (before + max(since + streams, streams_of(tested)))
 
 
 def compute_total_rate(tested: Measurement, before: int) -> float:
-    """What a test and the ``before`` streams beside it had altogether, in bits/s: the docstring's B."""
+    """Return the total rate of a test and ``before`` parallel streams, in bits/s: the docstring's B."""
     streams = streams_of(tested)
     return tested.value * (before + streams) / streams
 
 
 def streams_of(tested: Measurement) -> int:
-    """The parallel streams of a throughput test: the module's n."""
+    """Return the parallel streams of a throughput test: the module's n."""
     stated = tested.parameters.get("streams", 1)
     return stated if isinstance(stated, int) and stated >= 1 else 1
 
 
 def _less_charges(available: float, newcomers: Sequence[FlowLoad]) -> float:
-    """What is left if each newcomer takes its charge; nothing is promised if one has no limit."""
+    """Return the remaining rate if each newcomer takes its maximum; 0 if one has no limit."""
     left = available
     for load in newcomers:
         if load.charge is None:
@@ -354,7 +353,7 @@ def _less_charges(available: float, newcomers: Sequence[FlowLoad]) -> float:
 
 
 def _from_counters(counters: Counters, capacity: float, streams: int, loads: Sequence[FlowLoad]) -> float:
-    """Capacity less the use, shared with the flows that the counters cannot have seen yet."""
+    """Return capacity less the used rate, shared with the flows that are newer than the counters."""
     free = min(capacity, max(0.0, capacity - counters.used))
     unseen = [load for load in loads if load.admitted_at >= counters.observed_at]
     if not unseen:

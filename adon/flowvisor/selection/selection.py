@@ -1,7 +1,7 @@
-"""Selection of a path among assessed candidates, and whether a running flow moves ([ADON] 3.3).
+"""Selection of a path among assessed candidates, and rerouting of running flows ([ADON] 3.3).
 
-The candidate of the highest Q among those that qualify wins; hysteresis keeps a running flow from moving for
-little.  Assessment: :mod:`adon.flowvisor.selection.assessment`.
+The qualified candidate of the highest Q wins.  Hysteresis prevents rerouting for small gains.  Assessment:
+:mod:`adon.flowvisor.selection.assessment`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from adon.reasons import DecisionCode, Reason
 from adon.units import format_duration
 
 TIE = 1e-9
-"""Q values closer than this are the same: the order of the configuration decides."""
+"""Maximum difference of equal Q values, for which the order of the configuration decides."""
 
 UnknownPolicy = Literal["avoid", "default_path"]
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The outcome: the path's name, or None if nobody can be selected; and why."""
+    """Result of a selection: the path's name, or None without a selectable path; and the reason."""
 
     path: str | None
     records: tuple[CandidateRecord, ...]
@@ -31,7 +31,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class MoveAdvice:
-    """Whether a running flow should move now, and why (not)."""
+    """Decision whether to reroute a running flow now, and the reason."""
 
     move: bool
     reason: Reason
@@ -40,11 +40,11 @@ class MoveAdvice:
 def select(
     records: Sequence[CandidateRecord], unknown_policy: UnknownPolicy, default_path: str | None
 ) -> Selection:
-    """The candidate to take, from records in configuration order.
+    """Select a candidate from records in configuration order.
 
-    :param unknown_policy: what to do if nothing is known of any candidate: ``avoid`` selects nobody,
-        ``default_path`` the template's default path; without one the only candidate, if there is one only.
-    :param default_path: that path's name, if the template has one.
+    :param unknown_policy: rule if all candidates are unknown: ``avoid`` selects no path, ``default_path`` the
+        template's default path, or without it a single candidate.
+    :param default_path: name of the template's default path, if any.
     """
     ranked = [
         (record.q, record)
@@ -74,7 +74,7 @@ def _highest(
 
 
 def _nothing_known(records: Sequence[CandidateRecord]) -> bool:
-    """Whether no usable candidate is known: one that is, even as unqualified, is better evidence."""
+    """Return whether all usable candidates are unknown; a known one, even unqualified, is better evidence."""
     verdicts = {record.verdict for record in records} - {Verdict.EXCLUDED}
     return verdicts == {Verdict.UNKNOWN}
 
@@ -119,17 +119,17 @@ def hysteresis(
     dwelt: float,
     min_dwell: float,
 ) -> MoveAdvice:
-    """Whether a running flow should move from its present path to the best qualified one.
+    """Decide whether to reroute a running flow to the best qualified path.
 
-    It moves if the new Q exceeds the present one by more than ``margin``, or the present path missed
-    the QSpec at ``patience`` consecutive measurements; never before it has dwelt ``min_dwell`` seconds;
-    and never without a qualified alternative.  A present path that cannot be used at all (a port is
-    down) yields no measurements to be patient with: it is left at once.
+    The flow moves if the new Q exceeds the present one by more than ``margin``, or if the present path missed
+    the QSpec at ``patience`` consecutive measurements.  It never moves before ``min_dwell`` seconds or
+    without a qualified alternative.  An unusable path (a port is down) has no measurements: the flow leaves
+    it at once.
 
-    :param current: the flow's present path as assessed now; None if it is no candidate any more.
+    :param current: the flow's present path as assessed now; None if it is no longer a candidate.
     :param best: the path that :func:`select` would take now, if any.
     :param misses: consecutive measurements at which the present path missed the QSpec.
-    :param dwelt: seconds since the flow came to its present path.
+    :param dwelt: seconds since the flow was routed to its present path.
     """
     if best is None or best.verdict is not Verdict.QUALIFIED:
         return _advice(False, "no-alternative", "no qualified alternative: it stays where it is")

@@ -1,30 +1,29 @@
-"""Whether a throughput test went through a token bucket, by its intervals ([HEALTH] 4.1, figure 4).
+"""Detection of a token bucket in the intervals of a throughput test ([HEALTH] 4.1, figure 4).
 
-Some clouds let a transfer begin faster than it may go on, so the mean of a test is the rate of transfers of
-the test's own size and of no others.  :func:`throttling_of` says what a path gives a transfer of any size,
-where a test's intervals fit a token bucket *clearly* better than a constant rate:
+Some clouds throttle a transfer after a burst, so the mean of a test is the rate of transfers of the test's
+own size only.  :func:`throttling_of` returns the token bucket of a path if a test's intervals fit it
+*clearly* better than a constant rate:
 
 - :func:`measurement.throttling.fit` finds a fall: more than a fifth, and more than four times the usual
   deviation of single intervals;
-- at least :data:`BEFORE` intervals are above the middle of the two rates (of the first alone the sender's
-  socket buffer would be an explanation) and :data:`AFTER` are not;
-- it falls once and stays down; only the very first interval may be lower, if there are more than enough
-  (slow start);
-- the burst that follows from what arrived in all, t = (V - r·T) / (p - r) for V bits in T seconds, ends in
-  the interval where the rate fell, give or take one.
+- at least :data:`BEFORE` intervals are above the middle of the two rates (the sender's socket buffer could
+  explain a single one), and at least :data:`AFTER` are not;
+- the rate falls once and stays low; only the first interval may be lower, if there are enough others (slow
+  start);
+- the length of the burst, t = (V - r·T) / (p - r) for V received bits in T seconds, ends in the interval of
+  the fall, or in one next to it.
 
-p and r are means of the intervals on both sides, without those next to the fall and without the first: a
-sender hands over a block at a time, of which few fit into a short interval, so medians are whole blocks.
-In doubt there is None, and the mean of the test stays what it was.  What no test can tell: whether it was a
-bucket that ran empty or somebody else who came for good; and what a path sustains whose bucket outlasts the
-test.
+p and r are means of the intervals on both sides, without those next to the fall and without the first.  A
+sender writes whole blocks, of which few fit into a short interval, so medians would be whole blocks.  In
+doubt the result is None, and the mean of the test holds.  A test cannot distinguish an empty bucket from
+permanent new traffic, and cannot show the sustained rate of a path whose bucket outlasts the test.
 
-Seconds that a test omits (iperf3's ``-O``) are not among its intervals.  What they took from the bucket is
-not known and not counted, so the depth that is found is the least it is.  Intervals are what the *sender*
-handed over.  What did not arrive of that by the end is what filled its buffer, at the beginning: it is taken
-off the first interval.
+Seconds that a test omits (iperf3's ``-O``) are not among its intervals.  Their tokens are unknown and not
+counted, so the result is a lower bound of the depth.  Intervals count the bits that the *sender* wrote.  The
+bits that did not arrive by the end filled its buffer at the start, and are subtracted from the first
+interval.
 
-Values and functions only: rates in bits/s, times in seconds.
+Rates are in bits/s, times in seconds.
 """
 
 from __future__ import annotations
@@ -40,18 +39,17 @@ from measurement.throttling import Allowance, fit
 BEFORE = 2
 AFTER = 4
 MOST = 100
-"""So many intervals tell enough; of more, neighbours are taken together."""
+"""Maximum number of intervals; more are merged with their neighbours."""
 _NO_RATE, _NO_TIME = 1e18, 1e9
-"""Bits/s and seconds that no interval has: what comes from outside may say anything."""
+"""Exclusive limits of an interval in bits/s and seconds, for untrusted input."""
 APART = 0.1
-"""Intervals whose mean differs by more than this share from the test's value are not all of that test."""
+"""Maximum relative difference of the intervals' mean from the test's value; beyond it, some are missing."""
 
 
 def throttling_of(tested: Measurement) -> Allowance | None:
-    """What the token bucket of a throughput test is; None if its intervals do not clearly show one.
+    """Return the token bucket of a throughput test; None if its intervals do not clearly show one.
 
-    Asked of tests over TCP that were free to go as fast as they could, however many streams they had: the
-    intervals are the sums of all.
+    Only TCP tests without a rate limit count.  The intervals are sums over all streams.
     """
     said = tested.parameters
     if tested.metric is not Metric.THROUGHPUT or said.get("protocol", "tcp") != "tcp" or "bandwidth" in said:
@@ -62,9 +60,9 @@ def throttling_of(tested: Measurement) -> Allowance | None:
 
 
 def at_its_start(bucket: Allowance, idle: float) -> Allowance:
-    """What the same path gives a transfer that begins so many seconds after the bucket was empty.
+    """Return the bucket for a transfer that starts ``idle`` seconds after the bucket was empty.
 
-    It fills at the sustained rate while nothing is sent, which takes b/r seconds.
+    An idle bucket fills at the sustained rate, which takes b/r seconds.
     """
     if not bucket.throttled:
         return bucket
@@ -73,16 +71,16 @@ def at_its_start(bucket: Allowance, idle: float) -> Allowance:
 
 
 def of_its_part(bucket: Allowance, part: float, most: float) -> Allowance:
-    """What a transfer has that gets this share of both rates, and ``most`` bits/s at most.
+    """Return the bucket for a transfer with a share of both rates, and at most ``most`` bits/s.
 
-    :raises ValueError: if nothing is left of the rates.
+    :raises ValueError: if the rates become zero.
     """
     burst, sustained = (min(most, part * rate) for rate in (bucket.burst, bucket.sustained))
     return Allowance(burst, sustained, bucket.lasts if burst > sustained else 0.0)
 
 
 def _rates(told: object) -> tuple[float, ...]:
-    """The rates of the intervals; none where one of them is no rate."""
+    """Return the rates of the intervals; empty if one of them is invalid."""
     if not isinstance(told, Sequence) or isinstance(told, str | bytes):
         return ()
     fine = all(isinstance(rate, int | float) and 0 <= rate < _NO_RATE for rate in told)
@@ -90,7 +88,7 @@ def _rates(told: object) -> tuple[float, ...]:
 
 
 def _length(said: Mapping[str, object], count: int) -> float | None:
-    """Seconds of an interval: as it is told, else the test's seconds by their number."""
+    """Return the seconds of an interval: as stated, else the test's seconds over their number."""
     told, parts = said.get("interval_seconds"), 1
     if told is None:
         told, parts = said.get("seconds"), count
@@ -114,7 +112,7 @@ def _fit_bucket(rates: tuple[float, ...], length: float, value: float) -> Allowa
 
 
 def _levels(rates: Sequence[float], middle: float, length: float, value: float) -> Allowance | None:
-    """The bucket behind intervals that fall once through this rate; None if they do not."""
+    """Return the bucket of intervals that fall once through a rate; None for others."""
     above = [rate > middle for rate in rates]
     fell = len(above) - above[::-1].index(True) if any(above) else 0
     slow = 1 if fell > BEFORE else 0
