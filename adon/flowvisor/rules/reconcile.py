@@ -1,27 +1,26 @@
-"""From what should be and what is, to the smallest ordered list of changes.
+"""Reconciliation: the smallest ordered list of changes from the reported to the desired rules.
 
 The same two functions serve first install, reroute, switch restart and controller restart (R4, R10):
-:func:`difference` compares values, :func:`phases` orders the changes so that a live flow never meets a
-gap (make before break; R5, R6).  The order is the table :data:`ORDER`:
+:func:`difference` compares values, :func:`phases` orders the changes so that a live flow is never
+interrupted (make before break; R5, R6).  The order is the table :data:`ORDER`:
 
 ======  ==============  ================================================  ===========================
-phase   name            changes                                           why there
+phase   name            changes                                           reason
 ======  ==============  ================================================  ===========================
 1       equip           add or correct groups and meters                  rules refer to them
 2       prepare         add or correct delivery, transit, policy and      the far end first
                         measurement rules
-3       shift           add or correct ingress and learning rules         now packets change their way
-4       retire          remove ingress and learning rules                 nobody enters the old way
-5       clear           remove delivery, transit and policy rules         the old way is empty
-6       strip           remove groups and meters                          nobody refers to them
+3       shift           add or correct ingress and learning rules         packets take the new path
+4       retire          remove ingress and learning rules                 no packet enters the old path
+5       clear           remove delivery, transit and policy rules         the old path is empty
+6       strip           remove groups and meters                          no rule refers to them
 ======  ==============  ================================================  ===========================
 
-Each phase ends with a barrier in every switch it touches.  A barrier reply is not the end: Open vSwitch
-answers it milliseconds before its data path has changed, and packets are still under way; therefore a
-phase may ask for a *drain* (a pause, ``policy.drain``) before it starts, wherever an earlier phase of
-the same plan has changed where packets go.
+Each phase ends with a barrier in every switch that it changes.  Open vSwitch answers a barrier milliseconds
+before its data path changes, and packets are in flight.  Therefore a phase may need a *drain* (a pause,
+``policy.drain``) before it starts, if an earlier phase of the same plan changed the path of packets.
 
-Only rules with our cookie are ever changed (R1), and none is put on top of a foreign one (R2).
+Only rules with ADON's cookie are changed (R1), and no rule replaces a foreign one (R2).
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ from adon.flowvisor.rules.rule import Change, Entry, Op, ReportedRule, Rule, Slo
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How the switches differ from what should be.
+    """Difference of the reported from the desired entries.
 
-    :param missing: should be, and is not.
+    :param missing: desired entries that are absent.
     :param wrong: pairs (desired, reported) in one slot that differ.
-    :param extra: rules of ours that should not be.
-    :param blocked: should be, and cannot: the slot holds a foreign rule, or a desired entry of another
-        owner that came first.
+    :param extra: entries of ADON that are not desired.
+    :param blocked: desired entries whose slot has a foreign rule, or an earlier desired entry of another
+        owner.
     """
 
     missing: tuple[Entry, ...] = ()
@@ -53,7 +52,7 @@ class Difference:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing can be done: all that should be is there, or is blocked."""
+        """Whether no change is possible: all desired entries are present or blocked."""
         return not (self.missing or self.wrong or self.extra)
 
 
@@ -64,11 +63,11 @@ def difference(
     foreign: frozenset[Slot] = frozenset(),
     skip: frozenset[Slot] = frozenset(),
 ) -> Difference:
-    """Compare what should be with what the switches report.
+    """Compare the desired entries with the reports of the switches.
 
-    :param reported: may contain foreign rules: they block their slot and appear in no change.
-    :param foreign: slots of further rules that are not ours.
-    :param skip: slots not to be judged now, because they were changed a moment ago (R4).
+    :param reported: may contain foreign rules, which block their slot and are never changed.
+    :param foreign: slots of further foreign rules.
+    :param skip: slots of very recent changes, which are not compared (R4).
     """
     present = [item.rule if isinstance(item, ReportedRule) else item for item in reported]
     taken = foreign | {rule.slot for rule in present if not is_ours(rule)}
@@ -84,7 +83,7 @@ def difference(
 
 
 def _by_slot(desired: Iterable[Entry], taken: frozenset[Slot]) -> tuple[dict[Slot, Entry], tuple[Entry, ...]]:
-    """Desired rules by slot, and those that find their slot occupied."""
+    """Return the desired rules by slot, and those whose slot is occupied."""
     wanted: dict[Slot, Entry] = {}
     blocked: dict[Entry, None] = {}
     for rule in desired:
@@ -94,7 +93,7 @@ def _by_slot(desired: Iterable[Entry], taken: frozenset[Slot]) -> tuple[dict[Slo
 
 
 class Role(Enum):
-    """What an entry does on a packet's way."""
+    """Role of an entry on a packet's path."""
 
     INGRESS = "ingress"
     DELIVERY = "delivery"
@@ -118,7 +117,7 @@ _ROLE: Mapping[Kind, Role] = {
 
 
 def role(entry: Entry) -> Role:
-    """The role of one of our entries; a rule of a kind this version does not know: ingress, removed early."""
+    """Return the role of an entry; rules of an unknown kind count as ingress, which is removed early."""
     if not isinstance(entry, Rule):
         return Role.EQUIPMENT
     kind = cookie_kind(entry.cookie)
@@ -127,10 +126,10 @@ def role(entry: Entry) -> Role:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A row of :data:`ORDER`: which changes belong to a phase, and how it starts.
+    """A row of :data:`ORDER`: the changes of a phase, and its start.
 
-    :param steers: whether the phase changes where packets go.
-    :param drain: whether it must wait until a steering phase before it has taken effect.
+    :param steers: whether the phase changes the path of packets.
+    :param drain: whether it must wait for the effect of an earlier steering phase.
     """
 
     name: str
@@ -164,7 +163,7 @@ class Phase:
 
 
 def phases(found: Difference) -> tuple[Phase, ...]:
-    """The changes that settle a difference, in order; phases without a change are left out."""
+    """Return the ordered phases that settle a difference, without empty phases."""
     changes = _changes(found)
     plan: list[Phase] = []
     steered = False
@@ -181,12 +180,12 @@ def phases(found: Difference) -> tuple[Phase, ...]:
 
 
 def plan_restore(found: Difference) -> tuple[Phase, ...]:
-    """The phases that put back what one switch has lost, if that is all that is to be done.
+    """Return the phases that restore lost entries of one switch, if no other change is due.
 
-    No packet of these flows has its way now, so none can lose it: delivery and ingress go out together, one
-    barrier sooner.
+    No packet of these flows has a path now, so none can lose it: delivery and ingress are sent together,
+    which saves a barrier.
 
-    :raises ValueError: if something is to be changed or removed, too (a bug of the caller).
+    :raises ValueError: if entries are to be changed or removed, too (a bug of the caller).
     """
     if found.wrong or found.extra:
         raise ValueError("not everything that is to be done is to put something back")
@@ -209,9 +208,9 @@ def _changes(found: Difference) -> list[Change]:
 
 
 def _correction(wanted: Entry, present: Entry) -> Op:
-    """Modify keeps the counters, but changes instructions only (OpenFlow 1.3.5, 6.4); an add replaces all.
+    """Return the operation: modify keeps the counters, but changes only instructions (OpenFlow 1.3.5, 6.4).
 
-    A group or meter that is there can only be modified (6.5, 6.7).
+    An add replaces the whole rule.  A present group or meter can only be modified (6.5, 6.7).
     """
     if isinstance(wanted, Rule) and isinstance(present, Rule):
         return Op.MODIFY if _kept_by_modify(wanted) == _kept_by_modify(present) else Op.ADD

@@ -1,8 +1,8 @@
-"""What a switch can do, and what of what we need it cannot (R8, R9, R12, R13).
+"""Features of a switch, and the check of required features (R8, R9, R12, R13).
 
-Known from its answers (:mod:`adon.flowvisor.openflow.capabilities`); what it did not answer is not known, and
-is not held against it: a rule that it refuses is an error then.  :func:`missing` says in words, with the
-field that it concerns, why a switch cannot hold some entries: before any of them is sent.
+The answers of the switch (:mod:`adon.flowvisor.openflow.capabilities`) state its features.  Unanswered
+features are unknown and count as present; a refused rule is then an error.  :func:`missing` returns the
+reasons why a switch cannot hold some entries, with the field, before any of them is sent.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from adon.values import FrozenMap
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue of a port; it was made by the operator (R12).
+    """A queue of a port, created by the operator (R12).
 
-    :param least, most: of the port's rate, as shares of one; None where there is no such limit.
+    :param least, most: limits as shares of the port's rate; None without a limit.
     """
 
     number: int
@@ -35,9 +35,9 @@ class Queue:
 class Room:
     """A flow table.
 
-    :param active: rules in it, whoever made them.
-    :param most: that it holds; None if the switch did not say.
-    :param fields: it can match; None if the switch did not say.
+    :param active: number of its rules, of all controllers.
+    :param most: maximum number of rules; None if unknown.
+    :param fields: fields that it can match; None if unknown.
     """
 
     active: int = 0
@@ -47,15 +47,14 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class SwitchFeatures:
-    """See the module's text.
+    """Features of a switch.
 
     :param version: of OpenFlow, as its number on the wire.
     :param n_tables: tables 0 to ``n_tables - 1`` exist.
     :param tables: by number.
-    :param groups: how many groups of each kind it holds; a kind that is not there it cannot have.  None if it
-        did not say.
-    :param meters: how many meters that drop above a rate in kbit/s it holds; None if it did not say.
-    :param queues: by port; None if it did not say.
+    :param groups: maximum number of groups per supported kind; None if unknown.
+    :param meters: maximum number of meters that drop above a rate in kbit/s; None if unknown.
+    :param queues: by port; None if unknown.
     """
 
     version: int
@@ -71,10 +70,10 @@ T = TypeVar("T", Room, SwitchFeatures)
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What the entries of one switch ask of it.
+    """Requirements of the entries of one switch.
 
-    :param rules: by table.
-    :param fields: matched in any rule of a table.
+    :param rules: number of rules by table.
+    :param fields: matched fields by table.
     :param groups: by kind.
     :param queues: pairs of port and queue; None for a port that only a later table chooses.
     """
@@ -89,13 +88,13 @@ class Needs:
 NOTHING = Needs()
 
 _CLASSIFIED = frozenset({"in_port", "eth_type", "ip_proto", "ip_src", "ip_dst", "tp_src", "tp_dst"})
-"""What the rules match that every packet of ours meets first."""
+"""Match fields of the classification table."""
 _LABELLED = frozenset({"metadata"})
-"""What the rules of the later tables match."""
+"""Match fields of the later tables."""
 
 
 def derive_needs(pipeline: Pipeline) -> Needs:
-    """What the form of our rules asks of a switch before there is any rule: tables and their fields (R8)."""
+    """Return the requirements of a pipeline without rules: tables and their fields (R8)."""
     fields = {pipeline.classification: _CLASSIFIED}
     if pipeline.staged:
         fields |= {pipeline.policy: _LABELLED, pipeline.transit: _LABELLED}
@@ -103,19 +102,19 @@ def derive_needs(pipeline: Pipeline) -> Needs:
 
 
 def merge_features(known: SwitchFeatures, said: SwitchFeatures) -> SwitchFeatures:
-    """What a switch said last, and what it said before of that which it did not speak of again."""
+    """Return the known features, updated with a new report."""
     rooms = {number: _update(known.tables.get(number, room), room) for number, room in said.tables.items()}
     return replace(_update(known, said), tables=FrozenMap({**known.tables, **rooms}))
 
 
 def _update(known: T, said: T) -> T:
-    """A value with the fields that another one knows."""
+    """Return a value updated with the known fields of another one."""
     values = {each.name: getattr(said, each.name) for each in fields(said)}
     return replace(known, **{name: value for name, value in values.items() if value is not None})
 
 
 def needs(entries: Iterable[Entry]) -> Needs:
-    """What these entries of one switch ask of it."""
+    """Return the requirements of these entries of one switch."""
     listed = list(entries)
     rules = [entry for entry in listed if isinstance(entry, Rule)]
     fields: dict[int, frozenset[str]] = {}
@@ -131,13 +130,13 @@ def needs(entries: Iterable[Entry]) -> Needs:
 
 
 def list_match_fields(rule: Rule) -> frozenset[str]:
-    """The fields that a rule matches, by the names of our :class:`~adon.flowvisor.rules.match.Match`."""
+    """Return the fields that a rule matches, by the names of :class:`~adon.flowvisor.rules.match.Match`."""
     values = ((name, getattr(rule.match, name)) for name in Match.__match_args__ if name != "other")
     return frozenset(name for name, value in values if value is not None)
 
 
 def _queues(rule: Rule) -> Iterator[tuple[int | None, int]]:
-    """A queue is chosen for whatever port comes after (R12), in this table or a later one."""
+    """Yield port and queue pairs: a queue applies to the next port (R12), in this table or a later one."""
     queue: int | None = None
     for action in rule.actions:
         if isinstance(action, SetQueue):
@@ -149,9 +148,9 @@ def _queues(rule: Rule) -> Iterator[tuple[int | None, int]]:
 
 
 def missing(pipeline: Pipeline, features: SwitchFeatures, wanted: Needs = NOTHING) -> tuple[str, ...]:
-    """Why a switch cannot hold what it should, each reason with the field that it concerns; none if it can.
+    """Return the reasons why a switch cannot hold its entries, each with its field; empty if it can.
 
-    :param wanted: all that should be in the switch, together.
+    :param wanted: the requirements of all desired entries of the switch.
     """
     return (
         *_tables(pipeline, features),

@@ -1,23 +1,22 @@
-"""The network of switches and links that layer-2 paths are computed over: one immutable value.
+"""Graph of switches and links for the computation of layer-2 paths: one immutable value.
 
-Nodes are datapath ids; links are directed, two for each configured one.  A link is what three sources
-say together: the configuration (which ports it joins, what it can carry), the switches' port reports,
-and, where there is discovery (LLDP), who was seen at the other end.  They may disagree; what a link may
-be used for then is its :class:`LinkState`:
+Nodes are datapath ids; links are directed, two for each configured link.  Three sources describe a link: the
+configuration (ports and capacity), the switches' port reports and, with discovery (LLDP), the neighbour at
+the other end.  If they disagree, :class:`LinkState` states the permitted use:
 
 ========  ====================================================  =========  ================
 state     when                                                  new paths  paths over it
 ========  ====================================================  =========  ================
-live      both ports are live, nobody contradicts               yes        work
+live      both ports are live, no source contradicts            yes        work
 unheard   a switch is not connected: it forwards on (R10), but  no         are left alone
           nothing can be changed there
 down      a port is down or gone, or another neighbour was      no         are dead
           seen behind it
 ========  ====================================================  =========  ================
 
-That discovery has *not* seen a link says nothing: a beacon may be late, or the switch may have just
-connected.  A link that was seen and is not configured is never used: nobody said what it can carry, and it
-may be a patch cable that closes a loop (R15).
+A link that discovery has *not* seen may still be live: a probe may be late, or the switch may have just
+connected.  A discovered link without configuration is never used: its capacity is unknown, and it may be a
+patch cable that closes a loop (R15).
 """
 
 from __future__ import annotations
@@ -57,11 +56,11 @@ class PortState:
 PortKey = tuple[int, int]
 """Datapath id and port number."""
 SeenLink = tuple[int, int, int, int]
-"""What discovery saw: datapath id and port number of the sender, then of the receiver."""
+"""A discovered link: datapath id and port number of the sender, then of the receiver."""
 
 
 class LinkState(StrEnum):
-    """What a link may be used for now; see the module's table."""
+    """Permitted use of a link; see the module's table."""
 
     LIVE = "live"
     UNHEARD = "unheard"
@@ -75,8 +74,8 @@ class Link:
     :param name: of the configured link; both directions have it.
     :param source_port, target_port: OpenFlow port numbers; None if not reported yet.
     :param capacity: bits/s.
-    :param delay, jitter: seconds one way, as declared; None if nobody did.
-    :param loss: as declared, a ratio.
+    :param delay, jitter: declared one-way seconds; None if not declared.
+    :param loss: declared ratio; None if not declared.
     :param state: see the module; ``reason`` says why it is not live.
     """
 
@@ -100,7 +99,7 @@ class Link:
 
     @property
     def metrics(self) -> dict[Metric, float]:
-        """What was declared, per metric; throughput is the capacity: the most it can be."""
+        """Declared values per metric; the throughput is the capacity, its upper bound."""
         round_trip = None if self.delay is None else 2 * self.delay
         declared = {
             Metric.THROUGHPUT: self.capacity,
@@ -125,17 +124,17 @@ class NetworkGraph:
 
     @cached_property
     def content(self) -> int:
-        """A hash of everything in it, computed once: the key of cached answers."""
+        """Hash of the content, computed once: the key of cached results."""
         return hash((self.nodes, self.links))
 
     @cached_property
     def links_by_name(self) -> dict[tuple[str, int], Link]:
-        """One direction of a link, by its name and where it begins."""
+        """Directed links by name and source."""
         return {(link.name, link.source): link for link in self.links}
 
 
 def join_attributes(links: Sequence[Link]) -> LinkAttributes:
-    """Return what happens to packets that pass these links."""
+    """Return the combined attributes of these links."""
     found = links[0].attributes
     for link in links[1:]:
         found = found.then(link.attributes)
@@ -148,10 +147,10 @@ def build_network_graph(
     connected: frozenset[int],
     seen: frozenset[SeenLink] = frozenset(),
 ) -> NetworkGraph:
-    """The graph of the configured links, as switches and discovery report them.
+    """Build the graph of the configured links, as switches and discovery report them.
 
-    :param ports: per datapath id the ports by name, as reported last.
-    :param seen: what discovery saw; nothing, where there is none.
+    :param ports: last reported ports by name, per datapath id.
+    :param seen: discovered links; empty without discovery.
     """
     reported = ReportedPorts(configuration, ports, connected)
     neighbours = {link[:2]: link[2:] for link in seen}
@@ -166,7 +165,7 @@ def build_network_graph(
 
 @dataclass(frozen=True, slots=True)
 class ReportedPorts:
-    """The ports of the configured switches, as they were reported last.
+    """Last reported ports of the configured switches.
 
     :param ports: per datapath id the ports by name.
     :param connected: the datapath ids that are connected now.
@@ -177,12 +176,12 @@ class ReportedPorts:
     connected: frozenset[int]
 
     def number(self, switch: str, port: str) -> int | None:
-        """The number of a port; None if it was not reported."""
+        """Return the number of a port; None without a report."""
         state = self.ports.get(self.configuration.switches[switch].dpid, {}).get(port)
         return None if state is None else state.number
 
     def obstacle(self, switch: str, port: str) -> Reason | None:
-        """Why nothing can be steered through a port now; None if something can."""
+        """Return the reason why a port is unusable now; None if it is usable."""
         dpid = self.configuration.switches[switch].dpid
         if dpid not in self.connected:
             return Reason("switch-disconnected", f"switch {switch} ({dpid_text(dpid)}) is not connected")
@@ -193,7 +192,7 @@ class ReportedPorts:
         return None if state.live else down
 
     def missing(self, switch: str, port: str) -> Reason:
-        """That a switch has not reported a port."""
+        """Return the reason for an unreported port."""
         named = f"switch {switch} ({dpid_text(self.configuration.switches[switch].dpid)})"
         return Reason("port-unknown", f"{named} has reported no port {port!r}")
 
@@ -246,10 +245,10 @@ _REFERENCE_CAPACITY = 10**15
 
 @dataclass(frozen=True, slots=True)
 class PathConstraints:
-    """What a path must satisfy, and what makes it cheap.
+    """Constraints and cost of paths.
 
-    :param links: the names of links that may be used; None: all.
-    :param only_ends: switches that a path may begin or end at, but not pass.
+    :param links: names of the permitted links; None for all.
+    :param only_ends: switches that may be ends of a path, but not transit switches.
     """
 
     cost: Cost = Cost.HOPS
@@ -257,11 +256,11 @@ class PathConstraints:
     only_ends: frozenset[int] = frozenset()
 
     def allow(self, link: Link) -> bool:
-        """Whether a path may use this link now."""
+        """Return whether a path may use this link now."""
         return link.live and (self.links is None or link.name in self.links)
 
     def cost_of(self, link: Link) -> int | None:
-        """Return the cost of a link; None if it is not known (no delay was declared: not usable, not free).
+        """Return the cost of a link; None if unknown (without a declared delay it is unusable, not free).
 
         Nanoseconds for ``delay``, 1 Pb/s over the capacity for ``1/capacity``, a thousand for a hop.
         """

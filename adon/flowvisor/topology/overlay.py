@@ -1,28 +1,26 @@
-"""The overlays' paths between sites: computed, given a VLAN, a name and a number, and kept.
+"""Overlay paths between sites: computed, with a VLAN, a name and a number.
 
 A *circuit* is one such path: a sequence of links from the edge switch of one site to that of another, with
-a VLAN id of its own on each.  It is used in both directions, like a configured layer-2 path.  What is kept
-is which links; the port numbers are looked up when they are needed, since a switch may number anew.
+its own VLAN id.  It is used in both directions, like a configured layer-2 path.  A circuit stores its links;
+port numbers are looked up on demand, since a switch may renumber its ports.
 
-:func:`replan` follows the network.  Per overlay and pair of sites it wants the ``paths`` cheapest paths, the
-last of which gives way to the best backup of the first where none of them shares fewer links with it.
-Then, so that a name means the same links for as long as anybody uses it:
+:func:`replan` follows the network.  Per overlay and pair of sites it plans the ``paths`` cheapest paths.  The
+best backup of the first path replaces the last one if it shares fewer links with the first than all others
+do.  A name denotes the same links as long as a flow uses the circuit:
 
-- a circuit that works stays, unless nobody uses it and a cheaper path (or that backup) needs its place;
-- a dead one goes as soon as nobody uses it;
-- one over a switch that is not connected is neither: that says nothing about the links (R10).
+- a working circuit stays, unless it is unused and a cheaper path (or that backup) needs its place;
+- a dead circuit is removed when it is unused;
+- a circuit over a disconnected switch is neither, because the state of its links is unknown (R10).
 
-Names and numbers are never given twice, so measurements of an old path are not taken for those of a new
-one, nor rules (the number is the owner in cookies).  Numbers begin above any position in ``paths``.
+Names and numbers are never used again, so that measurements and rules of an old path are not mistaken for
+those of a new one (the number is the owner in cookies).  Numbers start above any position in ``paths``.
 
-Which VLAN id each overlay circuit has on each link: a value.
+A circuit has one VLAN id on all its links (IEEE 802.1Q), so that no switch on the path has to rewrite it.
+Two circuits that share a link never share an id, in any direction; circuits without a common link may.  A
+circuit gets the lowest id that is free on every link: equal histories give equal ids.
 
-A circuit has one VLAN id on all its links (IEEE 802.1Q), so that no switch on the way has to rewrite it.
-Two circuits that share a link never share an id, in whatever direction they use it; circuits that share
-none may.  The lowest id that is free on every link is taken: equal histories give equal ids.
-
-A circuit knows links by name; rules need the numbers that the switches gave to their ports.  No circuit
-visits a switch twice, and two circuits with one VLAN id share no link: no frame comes to a switch twice.
+A circuit has the names of links; rules need the port numbers of the switches.  No circuit visits a switch
+twice, and two circuits with one VLAN id share no link, so no frame reaches a switch twice.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
 
 _MAX_CACHED = 4096
 FIRST_INDEX = 1 << 16
-"""Numbers of circuits begin here: a configuration file of 1 MB has no room for that many paths."""
+"""First number of circuits: a configuration file of 1 MB cannot contain that many paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +100,9 @@ def _free_vlan(
 
 @dataclass(frozen=True, slots=True)
 class OverlayPaths:
-    """All circuits, in the order in which they were made.
+    """All circuits, in the order of their creation.
 
-    :param serial: how many were ever made: the number of the next.
+    :param serial: number of circuits ever created.
     """
 
     circuits: tuple[Circuit, ...] = ()
@@ -113,7 +111,7 @@ class OverlayPaths:
     def with_path(
         self, overlay: str, vlans: frozenset[int], source: str, destination: str, links: tuple[str, ...]
     ) -> OverlayPaths:
-        """These and one more circuit.
+        """Return the circuits with one more.
 
         :raises Conflict: if no VLAN id is free on all of its links.
         """
@@ -123,16 +121,16 @@ class OverlayPaths:
         return OverlayPaths((*self.circuits, made), number)
 
     def without(self, name: str) -> OverlayPaths:
-        """These without one circuit; its name and number are not given again."""
+        """Return the circuits without one; its name and number are not used again."""
         return replace(self, circuits=tuple(c for c in self.circuits if c.name != name))
 
 
 @dataclass(frozen=True, slots=True)
 class Replan:
-    """What becomes of the overlays' paths.
+    """Result of planning the overlays' paths.
 
-    :param added, dropped: circuits that are new, and gone.
-    :param refused: paths that were wanted and could not have a VLAN, in words.
+    :param added, dropped: new and removed circuits.
+    :param refused: planned paths without a free VLAN, in words.
     """
 
     paths: OverlayPaths
@@ -142,7 +140,7 @@ class Replan:
 
 
 def route_of(circuit: Circuit, graph: NetworkGraph, configuration: Configuration) -> tuple[Link, ...] | str:
-    """The links of a circuit in its own direction, or why it has none any more: what is not configured."""
+    """Return the links of a circuit in its own direction, or the reason why it is obsolete."""
     sites, overlay = configuration.sites, configuration.overlays.get(circuit.overlay)
     for site in (circuit.source, circuit.destination):
         if site not in sites:
@@ -166,7 +164,7 @@ def route_of(circuit: Circuit, graph: NetworkGraph, configuration: Configuration
 
 
 def state_of(circuit: Circuit, graph: NetworkGraph, configuration: Configuration) -> tuple[LinkState, str]:
-    """Whether a circuit works now, and why not: the worst of its links."""
+    """Return the state of a circuit and its reason: the worst of its links."""
     links = route_of(circuit, graph, configuration)
     if isinstance(links, str):
         return LinkState.DOWN, links
@@ -184,10 +182,10 @@ def replan(
     in_use: frozenset[str] = frozenset(),
     cache: PathCache | None = None,
 ) -> Replan:
-    """The circuits that should be, from those that are and the network as it is now.
+    """Return the planned circuits, from the present circuits and the present network.
 
-    :param in_use: names of circuits that must stay: flows are on them, or stand by there.
-    :param cache: of earlier answers, for who asks often.
+    :param in_use: names of circuits that must stay: active or standby paths of flows.
+    :param cache: results of earlier path searches.
     """
     paths, refused, remembered = known, list[str](), PathCache() if cache is None else cache
     for circuit in known.circuits:
@@ -210,16 +208,16 @@ def replan(
 
 
 def _is_unreported(link: Link) -> bool:
-    """Whether a switch at its ends has not been heard of since the start."""
+    """Return whether a switch at an end of the link has not reported since the start."""
     return link.state is LinkState.UNHEARD and None in (link.source_port, link.target_port)
 
 
 @dataclass(frozen=True, slots=True)
 class _Between:
-    """One question of an overlay.
+    """An overlay and a pair of sites.
 
-    :param told: whether all its switches have reported since the start: before that what is cheapest is not
-        known, and no circuit gives its place to another.
+    :param told: whether all its switches have reported since the start; before, costs are unknown, and no
+        circuit replaces another.
     """
 
     name: str
@@ -241,7 +239,7 @@ def _pairs(configuration: Configuration) -> Iterator[tuple[str, str]]:
 
 
 def path_constraints(overlay: Overlay, configuration: Configuration) -> PathConstraints:
-    """What a path of this overlay must be like."""
+    """Return the constraints of this overlay's paths."""
     edges = frozenset(configuration.switches[site.edge].dpid for site in configuration.sites.values())
     return PathConstraints(
         cost=overlay.cost,
@@ -253,7 +251,7 @@ def path_constraints(overlay: Overlay, configuration: Configuration) -> PathCons
 def _plan_routes(
     between: _Between, graph: NetworkGraph, configuration: Configuration, cache: PathCache
 ) -> tuple[Route, ...]:
-    # The cheapest paths; the last gives way to a better backup of the first.
+    # The cheapest paths; a better backup of the first replaces the last.
     constraints, count = path_constraints(between.overlay, configuration), between.overlay.paths
     source, target = (
         configuration.switches[configuration.sites[site].edge].dpid
@@ -292,7 +290,7 @@ def _assign_circuits(
                 for circuit, state in states.items()
                 if state is LinkState.LIVE and circuit.name not in in_use and circuit.links not in names
             }
-            # What is wanted is no dearer, or it is the backup: only for the same cost nothing is given up.
+            # The planned path is cheaper, or is the backup: a path of equal cost replaces no circuit.
             dearest = max(spare, key=lambda name: spare[name], default=None)
             if not between.told or dearest is None or spare[dearest] == route.cost:
                 continue
@@ -314,7 +312,7 @@ def _cost(
 
 
 def circuit_path(circuit: Circuit, links: Sequence[Link]) -> CandidatePath | None:
-    """A circuit as a candidate in its own direction; None as long as a port's number is not known.
+    """Return a circuit as a candidate in its own direction; None if the number of a port is unknown.
 
     :param links: its links, in order.
     """
@@ -340,11 +338,10 @@ def circuit_path(circuit: Circuit, links: Sequence[Link]) -> CandidatePath | Non
 
 
 class PathCache:
-    """Answers of the path search for one content of the graph; a graph that differs empties the cache.
+    """Cache of the path search for one graph; a different graph empties the cache.
 
-    Memory only: the same question has the same answer without it, later.  The libraries of the search take
-    50 MB and a quarter of a second: they are imported with the first question, so a network without overlays
-    does not load them.
+    The cache changes no result.  The libraries of the search take 50 MB and a quarter of a second.  They are
+    imported with the first search, so a network without overlays does not load them.
     """
 
     def __init__(self) -> None:

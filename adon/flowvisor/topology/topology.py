@@ -1,12 +1,11 @@
-"""The network as configured, and as its switches report it: one frozen value.
+"""Topology: the configured network and the reports of its switches, as one immutable value.
 
-The configuration names switches, sites and paths, and ports by name; only a connected switch knows a
-port's number and whether it is live.  A :class:`Topology` joins the two.  Every event gives a new
-topology; nothing here opens a connection, and nothing is forgotten when a connection is lost: the
-switch goes on forwarding with the port numbers it had (R10).
+The configuration names switches, sites, paths and ports; only a connected switch reports a port's number and
+state.  A :class:`Topology` joins the two.  Every event yields a new topology.  A lost connection changes no
+port, because the switch continues to forward with its port numbers (R10).
 
-Candidates are all paths between two sites, configured or computed, *also* those that cannot be used
-now: a decision shows them with the reason (spec section 2).  Datapath ids are written as 16 hex digits (R24).
+Candidates are all paths between two sites, configured or computed, *including* unusable paths: a decision
+shows them with the reason (spec section 2).  Datapath ids are written as 16 hex digits (R24).
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ from measurement.model import PathKey
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The sites, switches, links and ports that must work for a path; for maintenance and failure rehearsal.
+    """Sites, switches, links and ports that a path needs; for maintenance and failure rehearsal.
 
-    A configured path names the links that it shares, and ends at two edges; a circuit is a sequence of links.
+    A configured path names its shared links and ends at two edges; a circuit is a sequence of links.
 
-    :param switches: names of switches of ours.
+    :param switches: names of configured switches.
     :param ports: pairs of a switch's and a port's name.
     """
 
@@ -52,7 +51,7 @@ class Course:
 
 
 def courses(configuration: Configuration, circuits: tuple[Circuit, ...]) -> Iterator[Course]:
-    """Every path's course, configured ones first."""
+    """Yield the course of every path, configured paths first."""
     for name, path in configuration.paths.items():
         edges = {site: configuration.sites[site].edge for site in path.ends}
         ports = frozenset((edges[site], end.port) for site, end in path.ends.items())
@@ -73,12 +72,12 @@ def _of_circuit(configuration: Configuration, circuit: Circuit) -> Course:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One configured or computed path in one direction, and whether it can carry traffic now.
+    """One configured or computed path in one direction, and its usability.
 
-    :param path: None as long as a switch has not told the number of a port it needs.
-    :param reason: why it is not usable; None if it is.
-    :param unheard: it is not usable because a switch on its way is not connected: nothing new is put onto it,
-        but that switch forwards on (R10), so who is on it stays.
+    :param path: None until the switches have reported all of its ports.
+    :param reason: reason of an unusable path; None for a usable path.
+    :param unheard: True if a disconnected switch makes it unusable: it gets no new flows, but its flows stay,
+        because that switch continues to forward (R10).
     """
 
     key: PathKey
@@ -94,13 +93,13 @@ _NOTHING_REPORTED: Mapping[int, Mapping[str, PortState]] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Topology:
-    """The configured network with what its switches have reported so far.
+    """The configured network with the reports of its switches.
 
-    :param ports: per datapath id the ports by name; kept when the switch disconnects.
-    :param connected: the datapath ids that are connected now.
-    :param overlay_paths: the circuits computed over the configured links.
-    :param seen: what discovery (LLDP) saw; empty where there is none.
-    :param groupless: the datapath ids that said that they have no fast-failover groups.
+    :param ports: ports by name, per datapath id; kept after a disconnection.
+    :param connected: datapath ids of the connected switches.
+    :param overlay_paths: circuits over the configured links.
+    :param seen: links that discovery (LLDP) found; empty without discovery.
+    :param groupless: datapath ids of switches without fast-failover groups.
     """
 
     configuration: Configuration
@@ -112,21 +111,21 @@ class Topology:
 
     @cached_property
     def courses(self) -> tuple[Course, ...]:
-        """What each path rests on, configured paths first."""
+        """Courses of all paths, configured paths first."""
         return tuple(courses(self.configuration, self.overlay_paths.circuits))
 
     @cached_property
     def port_reports(self) -> ReportedPorts:
-        """The ports as reported."""
+        """Reported ports."""
         return ReportedPorts(self.configuration, self.ports, self.connected)
 
     @cached_property
     def graph(self) -> NetworkGraph:
-        """The configured links as they are now."""
+        """Graph of the configured links in their present state."""
         return build_network_graph(self.configuration, self.ports, self.connected, self.seen)
 
     def switch_up(self, dpid: int, ports: Mapping[str, PortState]) -> Topology:
-        """The topology after a configured switch connected with these ports.
+        """Return the topology after a configured switch connected with these ports.
 
         :raises InvalidInput: if no switch of this datapath id is configured.
         """
@@ -135,7 +134,7 @@ class Topology:
         return replace(self, ports=MappingProxyType(reported), connected=self.connected | {dpid})
 
     def switch_down(self, dpid: int) -> Topology:
-        """The topology after the connection to a switch was lost; its port numbers are remembered.
+        """Return the topology after the connection to a switch was lost; its port numbers are kept.
 
         :raises InvalidInput: as :meth:`switch_up`.
         """
@@ -143,7 +142,7 @@ class Topology:
         return replace(self, connected=self.connected - {dpid})
 
     def change_port(self, dpid: int, name: str, state: PortState | None) -> Topology:
-        """The topology after a port appeared, changed, or (None) went away.
+        """Return the topology after a port appeared, changed, or (None) disappeared.
 
         :raises InvalidInput: as :meth:`switch_up`.
         """
@@ -154,7 +153,7 @@ class Topology:
         return replace(self, ports=MappingProxyType({**self.ports, dpid: MappingProxyType(ports)}))
 
     def switch_name(self, dpid: int) -> str:
-        """The configured name of a switch.
+        """Return the configured name of a switch.
 
         :raises InvalidInput: if no switch of this datapath id is configured.
         """
@@ -164,17 +163,17 @@ class Topology:
         raise InvalidInput.of("dpid", f"no switch {dpid_text(dpid)} is configured")
 
     def site_of(self, host: str) -> str:
-        """The site a DTN is at.
+        """Return the site of a DTN.
 
         :raises NotFound: if no DTN of this name is configured.
         """
         return self._host(host)[0]
 
     def attachment(self, host: str) -> Attachment:
-        """Where and as whom a DTN is attached.
+        """Return the attachment of a DTN.
 
         :raises NotFound: if no DTN of this name is configured.
-        :raises Unavailable: if its switch has not reported the port it hangs on.
+        :raises Unavailable: if its switch has not reported its port.
         """
         site_name, configured = self._host(host)
         site = self.configuration.sites[site_name]
@@ -193,7 +192,7 @@ class Topology:
         )
 
     def candidates(self, source_host: str, destination_host: str) -> tuple[Candidate, ...]:
-        """Every configured path from one DTN to another, in configuration order, usable or not.
+        """Return all paths from one DTN to another, in configuration order, usable or not.
 
         :raises NotFound: if a DTN is not configured.
         :raises InvalidInput: if both are at the same site: no transit path is needed there.
@@ -213,7 +212,7 @@ class Topology:
         )
 
     def joins(self, source_host: str, destination_host: str) -> bool:
-        """Whether there is a path from one DTN to another, or an overlay that may come to have one.
+        """Return whether two DTNs have a path, or an overlay that may get one.
 
         :raises NotFound, InvalidInput: as :meth:`candidates`.
         """
@@ -223,14 +222,14 @@ class Topology:
         return len(edges) == 2 and bool(self.configuration.overlays)
 
     def between(self, source: str, destination: str) -> tuple[Candidate, ...]:
-        """Every path from one site to another, usable or not: the configured ones, then the computed ones.
+        """Return all paths from one site to another, usable or not: configured paths, then circuits.
 
-        Configured paths are in configuration order, computed ones in the order in which they were made.
+        Configured paths are in configuration order, circuits in the order of their creation.
         """
         return tuple(self._find_candidates(source, destination).values())
 
     def directions(self) -> tuple[Candidate, ...]:
-        """Both directions of every path, in the order of :meth:`between`."""
+        """Return both directions of every path, in the order of :meth:`between`."""
         configured = ((name, tuple(path.ends)) for name, path in self.configuration.paths.items())
         computed = ((one.name, (one.source, one.destination)) for one in self.overlay_paths.circuits)
         return tuple(
@@ -240,9 +239,9 @@ class Topology:
         )
 
     def candidate(self, key: PathKey) -> Candidate:
-        """One direction of one path.
+        """Return one direction of one path.
 
-        :raises NotFound: if there is no such path, or none between these two sites.
+        :raises NotFound: if there is no such path between these two sites.
         """
         found = self._find_candidates(key.source, key.destination).get(key)
         if found is None:
@@ -250,7 +249,7 @@ class Topology:
         return found
 
     def families(self, source: str, destination: str) -> frozenset[int]:
-        """The versions of IP that two DTNs have in common.
+        """Return the IP versions that two DTNs have in common.
 
         :raises NotFound: if a DTN is not configured.
         """
@@ -261,7 +260,7 @@ class Topology:
         return frozenset(versions[0] & versions[1])
 
     def ends_of(self, path: str) -> frozenset[str] | None:
-        """The two sites that a path joins; None if there is no such path."""
+        """Return the two sites of a path; None for an unknown path."""
         configured = self.configuration.paths.get(path)
         if configured is not None:
             return frozenset(configured.ends)
@@ -269,7 +268,7 @@ class Topology:
         return None if circuit is None else frozenset((circuit.source, circuit.destination))
 
     def find_path(self, path: str) -> CandidatePath | None:
-        """A path in one of its directions; None if there is no such path, or a port of it is not known."""
+        """Return a path in one of its directions; None for an unknown path or port."""
         ends = self.ends_of(path)
         if ends is None:
             return None
@@ -277,18 +276,18 @@ class Topology:
         return self.candidate(PathKey(path, source, destination)).path
 
     def capacity_of(self, path: str) -> float | None:
-        """The bits/s that a path can carry; None if there is no such path, or its links are not known."""
+        """Return the capacity of a path in bits/s; None for an unknown path or unknown links."""
         configured = self.configuration.paths.get(path)
         found = self.find_path(path) if configured is None else None
         return configured.capacity if configured is not None else None if found is None else found.capacity
 
     def backups(self, path: CandidatePath) -> dict[int, CandidatePath] | None:
-        """Per edge with fast-failover groups, the path that takes over when this one's port is down.
+        """Return the backup path per edge with fast-failover groups, for a failure of this path's port.
 
-        The first other path between the same sites that leaves the edge by another port and is usable, or
-        would be if all its switches were connected (a group is not changed because one is not); in the
-        direction away from that edge.  None if it cannot be told yet: after a start, before the switches of
-        a path that comes into question have reported their ports.
+        The backup is the first other path between the same sites that leaves the edge by another port.  It is
+        usable, or would be if all its switches were connected (a disconnection changes no group).  It is in
+        the direction away from that edge.  None if a switch of a possible backup has not reported its ports
+        yet.
         """
         found: dict[int, CandidatePath] = {}
         for way in (path, path.reverse()):
@@ -312,9 +311,10 @@ class Topology:
         return self.configuration.switches[self.switch_name(dpid)]
 
     def test_ends(self, test: MeasurementTest) -> tuple[Attachment, Attachment]:
-        """Who sends and who receives in a configured test: DTNs under their measurement addresses.
+        """Return sender and receiver of a configured test: DTNs with their measurement addresses.
 
-        Measurement addresses of a site live on the port of its first DTN, beside that DTN's own address.
+        Measurement addresses of a site are on the port of its first DTN, in addition to the DTN's own
+        address.
 
         :raises NotFound: if a site has no DTN.
         :raises Unavailable: if a switch has not reported the DTN's port.
@@ -373,7 +373,7 @@ class Topology:
 
     @cached_property
     def _cache(self) -> dict[tuple[str, str], dict[PathKey, Candidate]]:
-        """Candidates by both sites, as they are asked for: every decision asks, most about the same."""
+        """Cache of candidates by both sites, because every decision needs them."""
         return {}
 
     def _find_candidates(self, source: str, destination: str) -> Mapping[PathKey, Candidate]:
@@ -412,5 +412,5 @@ class Topology:
         )
 
     def _obstacle(self, site: str, port: str) -> Reason | None:
-        """Why nothing can be steered through this port of a site's edge now; None if something can."""
+        """Return the reason why a port of a site's edge is unusable now; None if it is usable."""
         return self.port_reports.obstacle(self.configuration.sites[site].edge, port)
