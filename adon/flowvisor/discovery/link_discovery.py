@@ -233,10 +233,10 @@ NO_ROUND_TRIPS: Mapping[int, float] = MappingProxyType({})
 
 
 class Discovery:
-    """See the module's text.
+    """Link discovery of one controller.
 
-    :param identity: who we are, and the key that signs hellos.
-    :param wiring: what the configuration says about the wires.
+    :param identity: identity and signing key of the controller.
+    :param wiring: configured wiring.
     """
 
     def __init__(self, settings: LinkDiscovery, identity: lldp.Identity, wiring: Wiring) -> None:
@@ -248,10 +248,10 @@ class Discovery:
         self._sequence = 0
         self._now: float | None = None
 
-    # -- what happens -------------------------------------------------------------------------------
+    # -- events -------------------------------------------------------------------------------------
 
     def switch_up(self, dpid: int, ports: Mapping[str, PortState], now: float) -> Found:
-        """A switch connected with these ports, by name."""
+        """Add a connected switch with its ports by name."""
         found = self.switch_down(dpid, now)
         phase = GOLDEN * (len(self._switches) + 1) % 1
         known = {state.number: Port(dpid, name, state, now, now) for name, state in ports.items()}
@@ -261,7 +261,7 @@ class Discovery:
         return found
 
     def switch_down(self, dpid: int, now: float) -> Found:
-        """The connection to a switch is gone: nothing is known of its links."""
+        """Mark a switch as disconnected: the state of its links is unknown."""
         found = self._begin(now)
         if dpid in self._switches:
             self._switches[dpid].connected = False
@@ -269,7 +269,7 @@ class Discovery:
         return found
 
     def port_changed(self, dpid: int, name: str, state: PortState | None, now: float) -> Found:
-        """A port appeared, changed or (None) went away; down counts at once, up after the debounce."""
+        """Update or (None) remove a port; down counts at once, up after the debounce."""
         found = self._begin(now)
         switch = self._switches.get(dpid)
         if switch is None or not switch.connected:
@@ -301,9 +301,10 @@ class Discovery:
         now: float,
         round_trips: Mapping[int, float] = NO_ROUND_TRIPS,
     ) -> Found:
-        """A port heard an LLDP frame.
+        """Evaluate a received LLDP frame.
 
-        :param round_trips: between controller and switch per datapath id, s; taken off the link's delay.
+        :param round_trips: between controller and switch per datapath id, s; subtracted from the link's
+            delay.
         """
         found = self._begin(now)
         port = self.port((dpid, number))
@@ -323,7 +324,7 @@ class Discovery:
         return found
 
     def wake(self, now: float) -> Found:
-        """Do what is due by the clock."""
+        """Send the probes and judge the links that are due."""
         found = self._begin(now)
         for switch in self._switches.values():
             if switch.connected and switch.next_hello <= now:
@@ -333,28 +334,28 @@ class Discovery:
         return found
 
     def next_wake(self) -> float | None:
-        """When :meth:`wake` is wanted next; None as long as no switch is connected and no link known."""
+        """Return the time of the next :meth:`wake`; None without a connected switch or known link."""
         times = [switch.next_hello for switch in self._switches.values() if switch.connected]
         times += [] if self._links.due is None else [self._links.due]
         return min(times, default=None)
 
-    # -- what is known ------------------------------------------------------------------------------
+    # -- queries ------------------------------------------------------------------------------------
 
     def live_links(self) -> frozenset[tuple[int, int, int, int]]:
-        """Datapath id and port number of both ends of each link that may be used, smaller end first."""
+        """Return datapath id and port number of both ends of each usable link, smaller end first."""
         return frozenset((*one, *other) for one, other in self._links.live())
 
     def links(self) -> tuple[Link, ...]:
-        """Every link known, also those that may not be used; to be read only."""
+        """Return all known links, usable or not; read only."""
         return self._links.all()
 
     def port(self, key: PortKey) -> Port | None:
-        """A port as it was reported last; to be read only."""
+        """Return a port as last reported; read only."""
         switch = self._switches.get(key[0])
         return None if switch is None or not switch.connected else switch.ports.get(key[1])
 
     def neighbours(self, now: float) -> tuple[tuple[Port, lldp.Neighbour], ...]:
-        """The ports that hear another system, and what it says of itself."""
+        """Return the ports with a foreign neighbour, and the neighbour."""
         return tuple(
             (port, port.foreign[0])
             for dpid in sorted(self._switches)

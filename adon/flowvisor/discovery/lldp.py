@@ -220,7 +220,7 @@ _LENGTHS: Mapping[int, tuple[int, int]] = {
     Tlv.TTL: (2, 511),
     Tlv.ORGANISATION: (4, 511),
 }
-"""Shortest and longest value per type, where it is limited."""
+"""Minimum and maximum length of limited values, per type."""
 
 
 def _check_place(number: int, kind: int, length: int) -> None:
@@ -237,7 +237,7 @@ def _check_place(number: int, kind: int, length: int) -> None:
 def _hello(
     unit: bytes, tlvs: list[tuple[int, int, bytes]], identity: Identity
 ) -> Hello | Neighbour | Refused:
-    """A frame with a hello in it; ours is the last TLV before the end, and covers all before it."""
+    """Verify a probe; its TLV is the last before the end, and its MAC covers all before it."""
     start, kind, value = tlvs[-2]
     body = value[4:]
     if kind != Tlv.ORGANISATION or len(body) < _FIXED.size + MAC_SIZE:
@@ -266,7 +266,7 @@ def _neighbour(tlvs: list[tuple[int, int, bytes]]) -> Neighbour:
 
 
 def _id_text(value: bytes, *, mac: int, network: int) -> str:
-    """A chassis or port id by its subtype (802.1AB tables 8-2 and 8-3)."""
+    """Return a chassis or port id by its subtype (802.1AB tables 8-2 and 8-3)."""
     subtype, rest = value[0], value[1:]
     if subtype == mac and len(rest) == 6:
         return rest.hex(":")

@@ -1,8 +1,8 @@
-"""A switch's answers about itself, as :class:`~adon.flowvisor.rules.switch_features.SwitchFeatures`.
+"""Decoder of a switch's features: :class:`~adon.flowvisor.rules.switch_features.SwitchFeatures`.
 
-Asked with the requests of the same names in :mod:`adon.flowvisor.openflow.encode`: tables and what they hold
-(1.3.5, 7.3.5.4 and 7.3.5.5), groups (7.3.5.8), meters (7.3.5.11),
-queues (7.3.6; since 1.4 a multipart reply, 1.4.1 7.3.5.16).  The replies may come in any order and in parts.
+:mod:`adon.flowvisor.openflow.encode` has the requests: tables and their capacity (1.3.5, 7.3.5.4 and
+7.3.5.5), groups (7.3.5.8), meters (7.3.5.11), queues (7.3.6; since 1.4 a multipart reply, 1.4.1 7.3.5.16).
+The replies may arrive in any order and in parts.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _NAMES: Mapping[int, str] = {
     **{fields[end]: ("ip_src", "ip_dst")[end] for fields in ADDRESS_FIELDS.values() for end in (0, 1)},
     **{fields[end]: ("tp_src", "tp_dst")[end] for fields in PORT_FIELDS.values() for end in (0, 1)},
 }
-"""Our names of the fields; an address counts if either version of IP can be matched."""
+"""Names of the fields; an address counts if either version of IP can be matched."""
 _BY_NUMBER = {header >> 9: name for header, name in _NAMES.items()}
 
 NO_LIMIT = 1000
-"""Rates of queues are tenths of a percent; more than all of it says that there is no limit (7.2.2)."""
+"""Maximum rate of a queue in tenths of a percent; a greater value means no limit (7.2.2)."""
 
 
 def read(version: int, n_tables: int, replies: Iterable[bytes]) -> SwitchFeatures:
-    """What a switch can do.
+    """Return the features of a switch.
 
     :param n_tables: from its OFPT_FEATURES_REPLY (7.3.1).
-    :param replies: whole messages; errors and other messages among them are passed over.
-    :raises ValueError: for a reply that makes no sense.
+    :param replies: whole messages; errors and other messages are skipped.
+    :raises ValueError: for an invalid reply.
     """
     active: dict[int, int] = {}
     rooms: dict[int, Room] = {}
@@ -84,7 +84,7 @@ def read(version: int, n_tables: int, replies: Iterable[bytes]) -> SwitchFeature
 
 
 def _kind(data: bytes) -> int | None:
-    """The type of a multipart reply; 1.3's own message about queues counts as the later multipart reply."""
+    """Return the type of a multipart reply; 1.3's own queue message counts as the later reply."""
     if len(data) >= BODY and data[1] == ofp.OFPT_QUEUE_GET_CONFIG_REPLY and data[0] == V13:
         return int(ofp14.OFPMP_QUEUE_DESC)
     if len(data) < BODY or data[1] != ofp.OFPT_MULTIPART_REPLY:

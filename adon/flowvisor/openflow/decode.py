@@ -1,14 +1,14 @@
-"""What switches report of rules, groups and meters, as our values.
+"""Decoder of the reports of switches about rules, groups and meters.
 
-Read with ``struct`` from the message's own bytes, for OpenFlow 1.3 and 1.4 alike: a report of 10 000
-rules is read several times faster than through os-ken's classes.
+The decoder uses ``struct``, for OpenFlow 1.3 and 1.4 alike: it reads a report of 10 000 rules several times
+faster than os-ken's classes.
 
-- Nothing a switch reports is lost.  What a match says beyond our own fields is kept in
-  :attr:`~adon.flowvisor.rules.match.Match.other` and written back on request.
-- A rule of ours that does what our rules never do has the action
-  :class:`~adon.flowvisor.rules.action.Unknown`; a group of ours is then without buckets, a meter without a
-  rate.  Either way it equals nothing that should be, so reconciling removes or replaces it.
-- Bytes that make no sense are a :class:`ValueError`, whatever they are.
+- The decoder loses no reported field.  :attr:`~adon.flowvisor.rules.match.Match.other` keeps the match fields
+  that ADON does not use.
+- A rule with ADON's cookie but foreign actions has the action :class:`~adon.flowvisor.rules.action.Unknown`;
+  such a group has no buckets, such a meter no rate.  It equals no desired entry, so reconciliation replaces
+  it.
+- Invalid bytes raise :class:`ValueError`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 
 def _sensible(reader: Callable[P, T]) -> Callable[P, T]:
-    """Let a reader that runs out of bytes raise ValueError."""
+    """Convert the errors of a truncated message to ValueError."""
 
     @wraps(reader)
     def read(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -65,10 +65,10 @@ def _sensible(reader: Callable[P, T]) -> Callable[P, T]:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of what a switch reports: rules, or groups, or meters.
+    """One part of a switch's report: rules, groups or meters.
 
-    :param foreign: slots of rules that are not ours.
-    :param equipment: groups and meters, ours only.
+    :param foreign: slots of foreign rules.
+    :param equipment: groups and meters of ADON.
     :param more: whether another part of the same reply follows.
     """
 
@@ -79,11 +79,11 @@ class Part:
 
 
 def part(dpid: int, data: bytes, ignored: Iterable[tuple[int, int]] = ()) -> Part:
-    """What a reply to ``rules_request``, ``groups_request`` or ``meters_request`` says (7.3.5).
+    """Decode a reply to ``rules_request``, ``groups_request`` or ``meters_request`` (7.3.5).
 
     :param data: the whole message.
     :param ignored: see :func:`rules`.
-    :raises ValueError: for bytes that make no sense, or another message.
+    :raises ValueError: for invalid bytes, or another message.
     """
     if len(data) < BODY:
         raise ValueError(f"a multipart reply of {len(data)} bytes")
@@ -104,12 +104,12 @@ def part(dpid: int, data: bytes, ignored: Iterable[tuple[int, int]] = ()) -> Par
 def rules(
     dpid: int, data: bytes, ignored: Iterable[tuple[int, int]] = ()
 ) -> tuple[list[ReportedRule], set[Slot]]:
-    """The rules of ours in one part of a reply to ``rules_request``, and the slots of the foreign ones.
+    """Return ADON's rules in one part of a reply to ``rules_request``, and the slots of foreign rules.
 
     :param data: the whole message.
-    :param ignored: cookies (value, mask) that are foreign whatever their prefix says (R2): those of
-        another ADON on the same switch, for example.
-    :raises ValueError: for bytes that make no sense.
+    :param ignored: cookies (value, mask) that are foreign with any prefix (R2), for example those of another
+        ADON on the same switch.
+    :raises ValueError: for invalid bytes.
     """
     excluded = tuple(ignored)
     ours: list[ReportedRule] = []
@@ -129,7 +129,7 @@ def _flow(dpid: int, data: bytes, start: int, end: int) -> ReportedRule:
         data, start
     )
     match, after = read_match(data, start + _FLOW.size, end)
-    # Of a foreign rule only the slot counts, not what it does.
+    # Of a foreign rule only the slot counts, not its actions.
     does = read_instructions(data[after:end] if is_our_cookie(cookie) else b"")
     metered = (does.meter, does.metadata, does.goto)
     rule = Rule(dpid, priority, match, does.actions, cookie, idle, table, *metered, hard)
@@ -138,10 +138,10 @@ def _flow(dpid: int, data: bytes, start: int, end: int) -> ReportedRule:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A rule of ours that left the switch, without its actions, which OpenFlow does not tell.
+    """A removed rule of ADON, without its actions, which OpenFlow does not report.
 
-    :param reason: one that this version does not know counts as a deletion.
-    :param duration: seconds that it was there.
+    :param reason: an unknown reason counts as a deletion.
+    :param duration: lifetime of the rule in seconds.
     """
 
     rule: Rule
@@ -153,9 +153,9 @@ class Removed:
 
 @_sensible
 def parse_flow_removed(dpid: int, data: bytes) -> Removed | None:
-    """What an OFPT_FLOW_REMOVED (7.4.2) is about; None if the rule was not ours.
+    """Decode an OFPT_FLOW_REMOVED (7.4.2); return None for a foreign rule.
 
-    :raises ValueError: for bytes that make no sense.
+    :raises ValueError: for invalid bytes.
     """
     cookie, priority, reason, table, seconds, nanoseconds, idle, hard, packets, octets = _REMOVED.unpack_from(
         data, HEADER.size
@@ -172,9 +172,9 @@ def parse_flow_removed(dpid: int, data: bytes) -> Removed | None:
 
 @_sensible
 def groups(dpid: int, data: bytes) -> list[GroupEntry]:
-    """The groups in one part of a reply to ``groups_request``, ours and others.
+    """Return all groups in one part of a reply to ``groups_request``.
 
-    :raises ValueError: for bytes that make no sense.
+    :raises ValueError: for invalid bytes.
     """
     return [_group(dpid, data[start:end]) for start, end in entries(data, BODY, len(data))]
 
@@ -192,7 +192,7 @@ def _group(dpid: int, data: bytes) -> GroupEntry:
 
 
 def _bucket(data: bytes, weight: int) -> Bucket | None:
-    """One of a group's ways; None if it is unlike ours."""
+    """Return a bucket of a group; None if it is foreign."""
     _, its_weight, port, group = _BUCKET.unpack_from(data)
     actions = read_actions(data[_BUCKET.size :])
     if actions is None or its_weight != weight or group not in (ofp.OFPG_ANY, 0):
@@ -202,9 +202,9 @@ def _bucket(data: bytes, weight: int) -> Bucket | None:
 
 @_sensible
 def meters(dpid: int, data: bytes) -> list[MeterEntry]:
-    """The meters in one part of a reply to ``meters_request``, ours and others.
+    """Return all meters in one part of a reply to ``meters_request``.
 
-    :raises ValueError: for bytes that make no sense.
+    :raises ValueError: for invalid bytes.
     """
     return [_meter(dpid, data[start:end]) for start, end in entries(data, BODY, len(data))]
 

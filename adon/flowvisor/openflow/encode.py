@@ -1,9 +1,8 @@
-"""Our values as OpenFlow messages, packed with ``struct``: no os-ken object is built on the way out.
+"""Encoder of OpenFlow messages with ``struct``, without objects of os-ken.
 
-For OpenFlow 1.3 and 1.4 (``version`` is its number on the wire: 4, 5).  Every message is to the byte
-what os-ken's own classes would give; that is tested.  Messages have the transaction id 0 until
-:func:`~adon.flowvisor.openflow.wire.with_xid` gives them one; those without content of their own
-(barriers, requests) are packed once for ever.
+``version`` is OpenFlow's number on the wire: 4 for 1.3, 5 for 1.4.  Tests compare every message with the
+bytes of os-ken's classes.  Messages have the transaction id 0 until
+:func:`~adon.flowvisor.openflow.wire.with_xid` sets it; constant messages (barriers, requests) are cached.
 
 ======================  =============================  ==========================================
 message                 section of 1.3.5               difference in 1.4
@@ -17,9 +16,9 @@ flow statistics         7.3.5.2
 queues                  7.3.6                          a multipart request
 ======================  =============================  ==========================================
 
-Modifies and deletes are strict and filtered by the rule's full cookie (R1): should the slot belong to
-somebody else by now, the switch does nothing.  Only the rule that stands for all connections of an
-unannounced flow is changed without being strict, by the same filter.
+Modifies and deletes are strict and filtered by the rule's full cookie (R1): if the slot has another owner by
+now, the switch changes nothing.  Only changes of the rule that represents all connections of an unregistered
+flow are not strict; they have the same filter.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ from adon.flowvisor.rules.pipeline import is_ours
 from adon.flowvisor.rules.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
 PIECE = 512
-"""Messages that are packed before any of them is sent."""
+"""Number of messages that are encoded together."""
 LARGEST_FRAME = 0xFF00
-"""Bytes of a frame that a packet-out has room for, whatever its actions."""
+"""Maximum bytes of a frame in a packet-out with any actions."""
 
 _FLOW_MOD = struct.Struct("!BBHIQQBBHHHIIIHH")
 _FLOW_CHANGES: Mapping[Op, tuple[int, int]] = {
@@ -60,14 +59,14 @@ _CONNECTION_CHANGES: Mapping[Op, tuple[int, int]] = {
     Op.MODIFY: (ofp.OFPFC_MODIFY, FULL),
     Op.DELETE: (ofp.OFPFC_DELETE, FULL),
 }
-"""The same for the rule that stands for all connections of an unannounced flow
+"""Command and cookie mask for the rule that represents all connections of an unregistered flow
 (:mod:`adon.flowvisor.rules.connections`)."""
 _COMMANDS: Mapping[Op, int] = {
     Op.ADD: ofp.OFPGC_ADD,
     Op.MODIFY: ofp.OFPGC_MODIFY,
     Op.DELETE: ofp.OFPGC_DELETE,
 }
-"""Command of a group-mod; that of a meter-mod has the same numbers."""
+"""Command of a group-mod; a meter-mod has the same numbers."""
 
 GroupKind = Literal["all", "select", "indirect", "fast_failover"]
 
@@ -83,7 +82,7 @@ GROUP_TYPES: Mapping[GroupKind, int] = {
 _METER_MOD = struct.Struct("!HHI")
 _BAND = struct.Struct("!HHII4x")
 METER_FLAGS = ofp.OFPMF_KBPS | ofp.OFPMF_BURST | ofp.OFPMF_STATS
-"""Rate in kbit/s, with a burst, counted (R13)."""
+"""Rate in kbit/s, with burst and counters (R13)."""
 
 _PACKET_OUT = struct.Struct("!IIH6x")
 _ROLE = struct.Struct("!I4xQ")
@@ -93,10 +92,10 @@ _QUEUES = struct.Struct("!II")
 
 
 def change(wanted: Change, version: int, xid: int = 0) -> bytes:
-    """The flow-mod, group-mod or meter-mod that carries out one change.
+    """Return the flow-mod, group-mod or meter-mod of one change.
 
     :param xid: its transaction id.
-    :raises ValueError: for an entry that is not ours, or that OpenFlow cannot say; the text names it.
+    :raises ValueError: for a foreign entry, or one that OpenFlow cannot encode; the text names it.
     """
     entry = wanted.rule
     if not is_ours(entry):
@@ -112,12 +111,12 @@ def change(wanted: Change, version: int, xid: int = 0) -> bytes:
 
 
 def batch(wanted: Sequence[Change], version: int, xids: Sequence[int]) -> Iterator[bytes]:
-    """The messages of some changes and the barrier behind them, in pieces of :data:`PIECE` messages.
+    """Yield the messages of some changes and a barrier, in pieces of :data:`PIECE` messages.
 
-    A piece can be sent while the next is packed: the switch works on it meanwhile.
+    A piece can be sent while the next one is encoded.
 
     :param xids: one more than changes: the last is the barrier's.
-    :raises ValueError: as :func:`change`; the pieces before are as if the switch had refused the rest.
+    :raises ValueError: as :func:`change`; the earlier pieces stay valid.
     """
     for start in range(0, len(wanted) + 1, PIECE):
         changes = wanted[start : start + PIECE]
@@ -154,7 +153,7 @@ def _flow_mod(op: Op, rule: Rule, version: int, xid: int) -> bytes:
         ofp.OFP_NO_BUFFER,
         ofp.OFPP_ANY,
         ofp.OFPG_ANY,
-        # Whoever removes it, we hear of it at once (R20); not where thousands come and go by themselves.
+        # Report each removal at once (R20), except of soft state, of which thousands expire by themselves.
         0 if deletes or is_soft(rule) else ofp.OFPFF_SEND_FLOW_REM,
         0,  # padding in 1.3, importance since 1.4
     )
@@ -192,10 +191,10 @@ def _meter_mod(op: Op, meter: MeterEntry, version: int, xid: int) -> bytes:
 
 
 def packet_out(actions: tuple[Action, ...], data: bytes, version: int, in_port: int | None = None) -> bytes:
-    """A packet of ours (7.3.7).
+    """Return a packet-out (7.3.7).
 
-    :param in_port: the port it counts as received on; None for the controller.
-    :raises ValueError: if the packet is longer than a message can be.
+    :param in_port: its ingress port; None for the controller.
+    :raises ValueError: if the packet exceeds the maximum length of a message.
     """
     port, packed = ofp.OFPP_CONTROLLER if in_port is None else in_port, actions_bytes(actions)
     head = _PACKET_OUT.pack(ofp.OFP_NO_BUFFER, port, len(packed))
@@ -203,13 +202,13 @@ def packet_out(actions: tuple[Action, ...], data: bytes, version: int, in_port: 
 
 
 def admission(rule: Rule, packets: Iterable[tuple[int, bytes, bool]], version: int, xid: int) -> bytes:
-    """The messages that let packets of an unannounced flow through.
+    """Return the messages that admit packets of an unregistered flow.
 
-    :param rule: what each connection gets, without the port that it comes from.
-    :param packets: the port that each comes from, the frame, whether its connection is new and gets a rule.
-    :param xid: of every message: an error names the flow by it.
+    :param rule: rule of each connection, without its source port.
+    :param packets: source port, frame, and whether the connection is new and gets a rule.
+    :param xid: of all messages; an error identifies the flow by it.
     """
-    # A packet goes where its rule sends the next one: through the tables if need be.
+    # A packet takes the path of the next ones by the rule: through the tables if necessary.
     plain = rule.goto is None and rule.meter is None
     actions = rule.actions if plain else (Output(ofp.OFPP_TABLE),)
     messages: list[bytes] = []
@@ -223,10 +222,10 @@ def admission(rule: Rule, packets: Iterable[tuple[int, bytes, bool]], version: i
 
 
 def role_request(wanted: int, generation: int, version: int) -> bytes:
-    """A request for a role (7.3.9; R21).
+    """Return a role request (7.3.9; R21).
 
     :param wanted: OFPCR_ROLE_NOCHANGE, _EQUAL, _MASTER or _SLAVE: 0 to 3.
-    :param generation: the generation id, 64 bits; a switch refuses one older than it knows.
+    :param generation: the generation id, 64 bits; a switch refuses an older one.
     """
     return message(version, ofp.OFPT_ROLE_REQUEST, _ROLE.pack(wanted, generation))
 
@@ -236,7 +235,7 @@ def role_request(wanted: int, generation: int, version: int) -> bytes:
 
 @lru_cache
 def barrier(version: int) -> bytes:
-    """Everything before it is done first (7.3.8)."""
+    """Return a barrier request: the switch completes all earlier messages first (7.3.8)."""
     return message(version, ofp.OFPT_BARRIER_REQUEST, b"")
 
 
@@ -251,7 +250,7 @@ Request = Literal[
     "meter features",
     "queues",
 ]
-"""What a switch can be asked for; queues are asked for by a message of their own in 1.3."""
+"""Requests to a switch; the request for queues is a separate message in 1.3."""
 
 
 def _rules_body(cookie: int, mask: int) -> bytes:
@@ -275,7 +274,7 @@ _REQUESTS: Mapping[Request, tuple[int, bytes]] = {
 
 @lru_cache
 def request(wanted: Request, version: int) -> bytes:
-    """The message that asks a switch for what it holds or can do."""
+    """Return a request for the state or features of a switch."""
     if wanted == "queues" and version == V13:
         return message(version, ofp.OFPT_QUEUE_GET_CONFIG_REQUEST, _NUMBER.pack(ofp.OFPP_ANY))
     kind, body = _REQUESTS[wanted]

@@ -1,7 +1,7 @@
-"""What a rule or a bucket does, as OpenFlow instructions and actions, and back (1.3.5, 7.2.4 and 7.2.5).
+"""OpenFlow instructions and actions of rules and buckets, to bytes and back (1.3.5, 7.2.4 and 7.2.5).
 
-Reading is strict: an instruction or action that our rules never have makes the whole
-:class:`~adon.flowvisor.rules.action.Unknown`, so that reconciling puts the rule right.
+The decoder is strict: an instruction or action that ADON's rules never have makes the whole rule
+:class:`~adon.flowvisor.rules.action.Unknown`, so that reconciliation corrects it.
 """
 
 from __future__ import annotations
@@ -92,17 +92,17 @@ _WRITERS: Mapping[type[Action], Callable[[Any], bytes]] = {
 
 
 def actions_bytes(actions: tuple[Action, ...]) -> bytes:
-    """A list of actions.
+    """Return a list of actions as bytes.
 
-    :raises ValueError: for an action that OpenFlow cannot say.
+    :raises ValueError: for an action that OpenFlow cannot encode.
     """
     return b"".join([_WRITERS[type(action)](action) for action in actions])
 
 
 def instructions_bytes(rule: Rule) -> bytes:
-    """The instructions of a rule, in the order in which they are carried out.
+    """Return the instructions of a rule as bytes, in the order of their execution.
 
-    :raises ValueError: for an action or metadata that OpenFlow cannot say.
+    :raises ValueError: for an action or metadata that OpenFlow cannot encode.
     """
     found = b"" if rule.meter is None else _NUMBER.pack(ofp.OFPIT_METER, _NUMBER.size, rule.meter)
     found += _apply_bytes(rule.actions)
@@ -118,7 +118,7 @@ def instructions_bytes(rule: Rule) -> bytes:
 
 @lru_cache(maxsize=4_096)
 def _apply_bytes(actions: tuple[Action, ...]) -> bytes:
-    """The instruction that carries out these actions at once; nothing for none."""
+    """Return the apply-actions instruction as bytes; empty without actions."""
     packed = actions_bytes(actions)
     return packed and _ACTION.pack(ofp.OFPIT_APPLY_ACTIONS, _ACTION.size + len(packed)) + packed
 
@@ -128,7 +128,7 @@ def _apply_bytes(actions: tuple[Action, ...]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Does:
-    """What a reported rule does; see :class:`~adon.flowvisor.rules.rule.Rule`."""
+    """Instructions of a reported rule; see :class:`~adon.flowvisor.rules.rule.Rule`."""
 
     actions: tuple[Action, ...] = ()
     meter: int | None = None
@@ -138,7 +138,7 @@ class Does:
 
 @lru_cache(maxsize=4_096)
 def read_instructions(data: bytes) -> Does:
-    """What the instructions of a rule say; a rule that does what ours never do is unknown as a whole.
+    """Return the instructions of a rule; a rule with a foreign instruction is unknown as a whole.
 
     :raises ValueError: if the lengths do not add up.
     """
@@ -152,7 +152,7 @@ def read_instructions(data: bytes) -> Does:
 
 
 def _instruction(data: bytes) -> tuple[str | None, Any]:
-    """The field of :class:`Does` that an instruction sets, and its value; None for one we never use."""
+    """Return the field of :class:`Does` that an instruction sets, and its value; None for unused ones."""
     kind, size = int.from_bytes(data[:2]), len(data)
     if kind == ofp.OFPIT_GOTO_TABLE:
         return "goto", data[4]
@@ -168,7 +168,7 @@ def _instruction(data: bytes) -> tuple[str | None, Any]:
 
 
 def read_actions(data: bytes) -> tuple[Action, ...] | None:
-    """A list of actions; None if there is one that our rules never have.
+    """Return a list of actions; None if ADON's rules never have one of them.
 
     :raises ValueError: if the lengths do not add up.
     """

@@ -1,10 +1,8 @@
-"""What os-ken's parser is left with: ports, errors, and the envelopes of what we read ourselves.
+"""Messages that os-ken parses: ports, errors and roles; and os-ken's objects around other messages.
 
-OpenFlow 1.3's messages about roles (7.3.9, 7.4.4), and what switches answer.
-
-OpenFlow 1.3 has no word for "another controller became master"; 1.4 has OFPT_ROLE_STATUS (7.4.4 there), which
-the Open Networking Foundation's extension 191 carries back into 1.3 as an experimenter message.
-Open vSwitch sends it.  Where a switch does not, the first flow-mod that it refuses (OFPBRC_IS_SLAVE) tells.
+OpenFlow 1.3 has no message for "another controller became master" (7.3.9, 7.4.4).  OpenFlow 1.4 has
+OFPT_ROLE_STATUS (7.4.4 there), which the Open Networking Foundation's extension 191 adds to 1.3 as an
+experimenter message.  Open vSwitch sends it.  Other switches refuse the next flow-mod (OFPBRC_IS_SLAVE).
 """
 
 from __future__ import annotations
@@ -43,10 +41,10 @@ _SINGLE: Mapping[int, str] = {
 
 
 def envelope(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any:
-    """os-ken's object around a message that we read ourselves; None for any other.
+    """Return os-ken's object around a message that this package decodes; None for other messages.
 
-    What :mod:`~adon.flowvisor.openflow.decode` and :mod:`~adon.flowvisor.openflow.capabilities` read is only
-    put into os-ken's class, as its events want it: the content is ``buf``, the whole message.
+    The events of os-ken need an object of its class.  The content is ``buf``, the whole message, which
+    :mod:`~adon.flowvisor.openflow.decode` and :mod:`~adon.flowvisor.openflow.capabilities` decode.
     """
     name = _SINGLE.get(kind)
     flags = 0
@@ -64,18 +62,18 @@ def envelope(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> A
 
 
 def ports(descriptions: Iterable[Any]) -> dict[str, PortState]:
-    """Ports by name from OFPPort descriptions (7.2.1); reserved ports are left out."""
+    """Return ports by name from OFPPort descriptions (7.2.1), without reserved ports."""
     return {port_name(port): port_state(port) for port in descriptions if port.port_no <= ofp.OFPP_MAX}
 
 
 def port_name(port: Any) -> str:
-    """A port's name as text, whatever bytes the switch put there; it ends at the first zero (7.2.1)."""
+    """Return a port's name as text, for any bytes; it ends at the first zero (7.2.1)."""
     name = port.name
     return name.partition(b"\0")[0].decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
 
 
 def port_state(port: Any) -> PortState:
-    """A port's number, address, and whether it is neither switched off nor without link."""
+    """Return a port's number, address and state."""
     admin = not port.config & ofp.OFPPC_PORT_DOWN
     oper = not port.state & ofp.OFPPS_LINK_DOWN
     mac = str(port.hw_addr).lower()
@@ -83,7 +81,7 @@ def port_state(port: Any) -> PortState:
 
 
 def error_text(message: Any) -> str:
-    """An OFPErrorMsg by its names: ``OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL`` (7.4.4)."""
+    """Return the names of an OFPErrorMsg: ``OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL`` (7.4.4)."""
     protocol = message.datapath.ofproto
     kind = protocol.ofp_error_type_to_str(message.type)
     if message.code is None:
@@ -96,12 +94,12 @@ ROLE_STATUS = "!IB3xQ"
 
 
 def read_granted_role(message: Any) -> ControllerRole | None:
-    """The role that an OFPRoleReply grants; None for one that does not exist."""
+    """Return the role that an OFPRoleReply grants; None for an unknown role."""
     return _role(message.role)
 
 
 def is_role_taken(message: Any) -> bool:
-    """Whether an experimenter message says that another controller made us slave."""
+    """Return whether an experimenter message reports that this controller became slave."""
     if (message.experimenter, message.exp_type) != (ONF, ONF_ROLE_STATUS):
         return False
     if len(message.data) < struct.calcsize(ROLE_STATUS):
@@ -111,12 +109,12 @@ def is_role_taken(message: Any) -> bool:
 
 
 def is_stale(message: Any) -> bool:
-    """Whether an OFPErrorMsg refuses a role because the switch has seen a later generation."""
+    """Return whether an OFPErrorMsg refuses a role because the switch knows a later generation."""
     return (message.type, message.code) == (ofp.OFPET_ROLE_REQUEST_FAILED, ofp.OFPRRFC_STALE)
 
 
 def is_slave(message: Any) -> bool:
-    """Whether an OFPErrorMsg refuses a change because we are slave."""
+    """Return whether an OFPErrorMsg refuses a change because this controller is slave."""
     return (message.type, message.code) == (ofp.OFPET_BAD_REQUEST, ofp.OFPBRC_IS_SLAVE)
 
 

@@ -1,8 +1,8 @@
-"""Packets that a switch sends to the controller, and the connection that each belongs to.
+"""Packets that a switch sends to the controller, and their connections.
 
-Parsed no further than needed, by lengths that are bounded: a packet is whatever a host sent.  The packet
-library of os-ken is not used: a TCP option of length 0 keeps it in a loop for ever, and it builds an object
-per header.  This module imports nothing of os-ken.
+The parser reads only the required fields and bounds all lengths, because packets are untrusted.  It does not
+use the packet library of os-ken, which loops for ever on a TCP option of length 0, and builds an object per
+header.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, ETH_TYPE_VL
 from adon.flowvisor.topology.path import FiveTuple
 
 MAX_EXTENSION_HEADERS = 8
-"""The most IPv6 extension headers of a packet that is read."""
+"""Maximum number of IPv6 extension headers."""
 HOP_BY_HOP, ROUTING, FRAGMENT, AUTHENTICATION, DESTINATION = 0, 43, 44, 51, 60
 NO_NEXT_HEADER = 59
 
@@ -35,7 +35,7 @@ Ends = tuple[FiveTuple, Address, Address]
 class PacketIn:
     """A packet-in: the cookie of the rule that sent it, the port it came in by, the frame.
 
-    :param in_port: None if the match does not begin with it, as it does in every known switch.
+    :param in_port: None if the match does not start with it, which every known switch does.
     """
 
     cookie: int
@@ -59,24 +59,24 @@ def read_packet_in(data: bytes) -> PacketIn:
 
 
 def lldp_frame(packet: PacketIn) -> tuple[int, bytes] | None:
-    """Return port and frame of a packet that a discovery rule sent; None for any other (R18)."""
+    """Return port and frame of a packet of a discovery rule; None for other packets (R18)."""
     if cookie_kind(packet.cookie) is not Kind.DISCOVERY or packet.in_port is None:
         return None
     return (packet.in_port, packet.frame) if is_lldp(packet.frame) else None
 
 
 def first_packet(packet: PacketIn) -> tuple[FiveTuple, str, str] | None:
-    """Return connection, source and destination address of a packet that a learning rule sent.
+    """Return connection, source and destination address of a packet of a learning rule.
 
     None for a packet of another rule (R18), a packet that is neither IPv4 nor IPv6, a later fragment, or
-    bytes that make no sense.
+    invalid bytes.
     """
     found = read_ends(packet.frame) if cookie_kind(packet.cookie) is Kind.FLOW_LEARN else None
     return None if found is None else (found[0], str(found[1]), str(found[2]))
 
 
 def read_service(frame: bytes) -> tuple[Connection, int] | None:
-    """Return the service that an untagged frame goes to, and the port that it comes from.
+    """Return the destination service and the source port of an untagged frame.
 
     A service is a connection without its source port.  None for a frame without ports, and as
     :func:`read_ends`.
@@ -107,7 +107,7 @@ def read_ends(frame: bytes) -> Ends | None:
 
 
 def _ipv4(data: bytes, start: int) -> Ends | None:
-    """RFC 791, 3.1."""
+    """Parse an IPv4 header (RFC 791, 3.1)."""
     first, fragment, protocol, source, destination = struct.unpack_from("!B5xHxB2x4s4s", data, start)
     words = first & 0xF
     if first >> 4 != 4 or words < 5 or fragment & 0x1FFF:
@@ -116,7 +116,7 @@ def _ipv4(data: bytes, start: int) -> Ends | None:
 
 
 def _ipv6(data: bytes, start: int) -> Ends | None:
-    """RFC 8200, 3 and 4."""
+    """Parse IPv6 headers (RFC 8200, 3 and 4)."""
     first, protocol, source, destination = struct.unpack_from("!B5xBx16s16s", data, start)
     upper = _upper(data, start + 40, protocol) if first >> 4 == 6 else None
     if upper is None:
@@ -126,7 +126,7 @@ def _ipv6(data: bytes, start: int) -> Ends | None:
 
 
 def _upper(data: bytes, offset: int, protocol: int) -> tuple[int, int] | None:
-    """The protocol behind the extension headers and where it begins; None for a later fragment."""
+    """Return protocol and offset after the extension headers; None for a later fragment."""
     for _ in range(MAX_EXTENSION_HEADERS):
         if protocol in (HOP_BY_HOP, ROUTING, DESTINATION):
             size = (data[offset + 1] + 1) * 8

@@ -1,6 +1,6 @@
-"""What a rule or a group's bucket does with a packet, as values; in the order in which it is done.
+"""Actions of a rule or a group's bucket, as values and as text of ``ovs-ofctl -O OpenFlow13``.
 
-Written as ``ovs-ofctl -O OpenFlow13`` writes them.
+The order of actions is the order of their execution.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class _Tag:
 
     @property
     def vid(self) -> int:
-        """The value of the field vlan_vid: the id with OFPVID_PRESENT (OpenFlow 1.3.5, 7.2.3.7)."""
+        """Value of the field vlan_vid: the id with OFPVID_PRESENT (OpenFlow 1.3.5, 7.2.3.7)."""
         return self.vlan | 0x1000
 
 
@@ -31,7 +31,7 @@ class PopVlan:
 
 @dataclass(frozen=True, slots=True)
 class SetVlan(_Tag):
-    """Change the id of the VLAN tag that is there."""
+    """Change the id of the present VLAN tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """Forward as the switch would without OpenFlow (OFPP_NORMAL)."""
+    """Forward as a switch without OpenFlow (OFPP_NORMAL)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class ToController:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What no rule of ours ever does, as a switch reports it: OpenFlow's bytes in hexadecimal.
+    """Reported actions that ADON's rules never have: OpenFlow's bytes in hexadecimal.
 
-    A rule with it is never asked for; it differs from every rule that is.
+    A rule with it is never desired, and differs from every desired rule.
     """
 
     octets: str
@@ -131,5 +131,5 @@ _TEXTS: Mapping[type[Action], str] = {
 
 
 def actions_text(actions: tuple[Action, ...]) -> str:
-    """A list of actions as ``ovs-ofctl -O OpenFlow13`` prints it, ``drop`` if there is none."""
+    """Return a list of actions as ``ovs-ofctl -O OpenFlow13`` prints it, ``drop`` without actions."""
     return ",".join(_TEXTS[type(action)].format(action) for action in actions) or "drop"

@@ -1,15 +1,15 @@
-"""Cookies: whose a rule is, and what it is for (R1).
+"""Cookies: owner and kind of a rule (R1).
 
-``0xAD`` in the top byte says a rule is ours; nothing without it is ever modified or deleted.  Then the
-kind, the tenant (the number of a slice, 0 for none) and the number of the owner::
+``0xAD`` in the top byte marks ADON's rules; ADON never modifies or deletes other rules.  The kind, the tenant
+(the number of a slice, 0 for none) and the number of the owner follow::
 
     63      56 55      48 47        36 35                                 0
     +---------+----------+------------+-----------------------------------+
     |  0xAD   |   kind   |   tenant   |           owner number            |
     +---------+----------+------------+-----------------------------------+
 
-The owner is a flow (its number), a path (its index) or a switch (its place in the configuration); the
-kind says which.
+The owner is a flow (its number), a path (its index) or a switch (its position in the configuration),
+depending on the kind.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ COOKIE_PREFIX = 0xAD << 56
 COOKIE_MASK = 0xFF << 56
 FLOWS_PREFIX = 0xAD10 << 48
 FLOWS_MASK = 0xFFF0 << 48
-"""The kinds 0x10 to 0x1f are of flows, and few enough to be read often; connections (0x20) are not."""
+"""Kinds 0x10 to 0x1f: rules of flows, few enough for frequent reads; connections (0x20) are not."""
 TENANT_BITS, NUMBER_BITS = 12, 36
 
 
 class Kind(IntEnum):
-    """The kind byte of a cookie: what the rule is for."""
+    """Kind byte of a cookie: the purpose of the rule."""
 
     MEASUREMENT = 0x01
     TRANSIT = 0x02
@@ -46,7 +46,7 @@ _OF_SWITCHES = frozenset({Kind.PIPELINE, Kind.DISCOVERY, Kind.REACTIVE, Kind.REF
 
 
 def cookie(kind: Kind, number: int, tenant: int = 0) -> int:
-    """The cookie of one kind, owner and tenant.
+    """Return the cookie of a kind, owner and tenant.
 
     :raises ValueError: if the owner's number or the tenant does not fit its field.
     """
@@ -58,19 +58,19 @@ def cookie(kind: Kind, number: int, tenant: int = 0) -> int:
 
 
 def is_our_cookie(value: int) -> bool:
-    """Whether a rule with this cookie is ours to touch."""
+    """Return whether a cookie is ADON's."""
     return value & COOKIE_MASK == COOKIE_PREFIX
 
 
 def cookie_kind(value: int) -> Kind | None:
-    """The kind of one of our cookies; None for one that is not ours, or of a later version's kind."""
+    """Return the kind of a cookie; None for a foreign cookie, or an unknown kind."""
     return _KINDS.get(value >> 48 & 0xFF) if is_our_cookie(value) else None
 
 
 def cookie_owner(value: int) -> tuple[Kind, int]:
-    """Kind and owner number of one of our cookies.
+    """Return kind and owner number of a cookie.
 
-    :raises ValueError: for a cookie that is not ours or of a kind this version does not know.
+    :raises ValueError: for a foreign cookie or an unknown kind.
     """
     kind = cookie_kind(value)
     if kind is None:
@@ -79,14 +79,14 @@ def cookie_owner(value: int) -> tuple[Kind, int]:
 
 
 def cookie_tenant(value: int) -> int:
-    """The tenant that a cookie of ours names; 0 for none."""
+    """Return the tenant of a cookie; 0 for none."""
     return value >> NUMBER_BITS & (1 << TENANT_BITS) - 1
 
 
 def owner_name(value: int) -> str:
-    """The owner that a cookie names: ``f-17``, ``path-0`` or ``switch-2``.
+    """Return the owner of a cookie: ``f-17``, ``path-0`` or ``switch-2``.
 
-    A kind that this version does not know (a later version made the rule) has an owner nobody is.
+    The owner of an unknown kind (from a later version) is ``unknown-`` and the cookie.
     """
     kind, number = cookie_kind(value), value & (1 << NUMBER_BITS) - 1
     if kind is None:

@@ -1,4 +1,4 @@
-"""What a rule matches on, as a value; written as ``ovs-ofctl -O OpenFlow13`` writes it."""
+"""Match of a rule, as a value and as text of ``ovs-ofctl -O OpenFlow13``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PROTOCOLS_V6 = {None: "ipv6", 58: "icmp6", 6: "tcp6", 17: "udp6", 132: "sctp6"}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Masked:
-    """A number of which only the bits in the mask count."""
+    """A number with a mask of the significant bits."""
 
     value: int
     mask: int
@@ -26,14 +26,14 @@ class Masked:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The fields we match on; None matches anything.
+    """Match fields; None matches any value.
 
-    Addresses are in their usual text form, with a prefix length if they stand for a network (``10.1.0.0/24``,
-    ``2001:db8::/64``); ``eth_type`` says which version of IP is meant.  ``vlan`` None means *untagged or any*
-    is not asked; our delivery rules always name it for layer-2 paths.  ``metadata`` is what an earlier table
-    wrote (:mod:`adon.flowvisor.rules.pipeline`).  ``other`` is empty in every rule we make: it keeps, as
-    hexadecimal digits, the OXM fields that a switch reports beyond these, so that such a rule is not mistaken
-    for one of ours and can still be addressed strictly.
+    Addresses are in their canonical text, with a prefix length for a network (``10.1.0.0/24``,
+    ``2001:db8::/64``); ``eth_type`` states the version of IP.  ``vlan`` None matches tagged and untagged
+    frames; delivery rules always state it for layer-2 paths.  ``metadata`` is the value that an earlier table
+    wrote (:mod:`adon.flowvisor.rules.pipeline`).  ``other`` is empty in ADON's rules.  It keeps, as
+    hexadecimal digits, further reported OXM fields, so that such a rule differs from ADON's and can be
+    addressed strictly.
     """
 
     in_port: int | None = None
@@ -49,7 +49,7 @@ class Match:
 
 
 def match_text(match: Match) -> str:
-    """The match as ``ovs-ofctl -O OpenFlow13 dump-flows`` prints it."""
+    """Return the match as ``ovs-ofctl -O OpenFlow13 dump-flows`` prints it."""
     return ",".join((*_protocol(match), *_fields(match)))
 
 

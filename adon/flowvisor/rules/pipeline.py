@@ -1,8 +1,8 @@
-"""The tables, priority bands and numbers of our rules: one page an operator can hold against a dump.
+"""Tables, priority bands and numbers of ADON's rules, as a reference for dumps of switches.
 
-Two forms of the same pipeline (OpenFlow 1.3.5, 5.1).  **Single**: everything in one table and in our priority
-bands, for a switch that somebody else (NORMAL forwarding, Faucet) drives too.  **Staged**: three tables in a
-row, numbered from ``table_offset``::
+The pipeline has two forms (OpenFlow 1.3.5, 5.1).  **Single**: all rules in one table and in ADON's priority
+bands, for a switch with other control (NORMAL forwarding, Faucet).  **Staged**: three consecutive tables,
+numbered from ``table_offset``::
 
       classification                policy                      transit
     +--------------------+      +----------------------+      +-----------------------+
@@ -12,10 +12,10 @@ row, numbered from ``table_offset``::
     |   policy number    |      | meter, DSCP, queue   |      | VLAN, next hop, port  |
     +--------------------+      +----------------------+      +-----------------------+
              |  a flow without policy ------------------------------------^
-             v  miss: as ``table_miss`` says; "keep" leaves the campus's own rules alone
+             v  miss: by ``table_miss``; "keep" does not change the campus's own rules
 
-In the staged form a move changes one number in one classification rule; the way of a whole path changes
-in one transit rule or group.  Delivery and measurement rules need no later table.
+In the staged form a reroute changes one number in one classification rule; one transit rule or group changes
+the port of a whole path.  Delivery and measurement rules need no later table.
 
 ======  ==============================================================================================
  bits   metadata
@@ -27,29 +27,26 @@ in one transit rule or group.  Delivery and measurement rules need no later tabl
 ==========  ==========================================================================================
  priority   rules (R7); ``policy.priority_offset`` shifts all but the table miss
 ==========  ==========================================================================================
-45000       discovery: LLDP of ours to the controller
-40000       measurement: a pair of test addresses is pinned to one path, whatever else is installed
-35000       transit: what arrives on a path's VLAN at a switch in the middle
+45000       discovery: LLDP probes to the controller
+40000       measurement: a pair of test addresses is pinned to one path, above all flows
+35000       transit: packets on a path's VLAN at a switch between the edges
 30000-30999 flows, by their priority; policy and path labels in the later tables
 20000       learning: the first packets of a flow that did not declare its ports
-15002       connections of unannounced flows; only where the policy opts in, as the next two
-15001       refused: unannounced packets that are dropped for a while
-15000       reactive: unannounced packets that a template may match
-    0       table miss; below and between: everything of the campus, not ours
+15002       connections of unregistered flows; only if the policy opts in, as the next two
+15001       refused: packets of unregistered flows that are dropped for a time
+15000       reactive: packets of unregistered flows that a template may match
+    0       table miss; below and between: rules of the campus
 ==========  ==========================================================================================
 
-Groups and meters have no cookie: ours are known by their number.  Only these are ever touched (R1).
+Groups and meters have no cookie: their number identifies ADON's, and only these are changed (R1).
 
-What a switch needs in our tables before any path or flow: the table misses.
+Table misses are installed before any path or flow.  In the staged pipeline a packet without policy continues
+to transit, where OpenFlow's own miss drops packets without a label.  In the first table the campus's
+forwarding stays unchanged unless ``table_miss`` states another action.
 
-In the staged pipeline a packet without policy goes on to transit; there, one without a label is dropped
-(OpenFlow's own miss): none gets so far.  In the first table the campus's forwarding stays as it is
-unless ``table_miss`` says that ours is to be there.
-
-The rule that brings hellos to the controller (R18): LLDP, whole, and nothing else.
-
-One per switch, above every other rule of ours, so that neither a flow's rule nor the campus's own
-forwarding can swallow a hello.  Its cookie is how a packet-in is known to be asked for.
+Each switch has one discovery rule, which sends whole LLDP frames to the controller (R18).  It is above every
+other rule, so that neither a flow's rule nor the campus's own forwarding takes a probe.  Its cookie
+identifies the packet-ins.
 """
 
 from __future__ import annotations
@@ -79,15 +76,15 @@ POLICY_MASK = (1 << 64) - 1 - LABEL_MASK
 
 GROUP_PREFIX, GROUP_MASK = 0xAD << 24, 0xFF << 24
 METER_FIRST, METER_COUNT = 0xA000, 0x1000
-"""Meters 40960 to 45055 are ours: within what Open vSwitch and common hardware count up to."""
+"""Meters 40960 to 45055 are ADON's, within the range of Open vSwitch and common hardware."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Where our rules go in one switch; see the module's text.
+    """Tables and priorities of ADON's rules in one switch.
 
-    :param table_offset: the number of our first table (R8).
-    :param priority_offset: shifts our bands (R7).
+    :param table_offset: number of the first table (R8).
+    :param priority_offset: added to all bands (R7).
     """
 
     staged: bool = False
@@ -96,26 +93,26 @@ class Pipeline:
 
     @property
     def classification(self) -> int:
-        """The table that packets enter ours by."""
+        """First table of ADON's rules."""
         return self.table_offset
 
     @property
     def policy(self) -> int:
-        """The table of meters, queues and DSCP."""
+        """Table of meters, queues and DSCP."""
         return self.table_offset + 1 if self.staged else self.table_offset
 
     @property
     def transit(self) -> int:
-        """The table that knows paths."""
+        """Table of paths."""
         return self.table_offset + 2 if self.staged else self.table_offset
 
     @property
     def tables(self) -> tuple[int, ...]:
-        """Every table of ours, in order."""
+        """All tables of ADON's rules, in order."""
         return tuple(dict.fromkeys((self.classification, self.policy, self.transit)))
 
     def at(self, band: int) -> int:
-        """The priority of a band in this switch."""
+        """Return the priority of a band in this switch."""
         return band + self.priority_offset
 
 
@@ -123,30 +120,30 @@ SINGLE = Pipeline()
 
 
 def label(path: CandidatePath) -> Masked:
-    """The metadata that says which path a packet takes, and which way along it."""
+    """Return the metadata of a path and its direction."""
     against = path.key.source > path.key.destination
     return Masked((path.index << 1 | against) + 1, LABEL_MASK)
 
 
 def policy_number(flow_number: int) -> Masked:
-    """The metadata that says whose policy a packet is under."""
+    """Return the metadata of a flow's policy."""
     return Masked(flow_number << 24 & POLICY_MASK, POLICY_MASK)
 
 
 def both(one: Masked, other: Masked) -> Masked:
-    """Two parts of the metadata as one."""
+    """Combine two parts of the metadata."""
     return Masked(one.value | other.value, one.mask | other.mask)
 
 
 def group_number(path_index: int) -> int:
-    """The group that a path leads into at its edge."""
+    """Return the group number of a path at its edge."""
     return GROUP_PREFIX | path_index
 
 
 def owner_of(entry: Entry) -> str:
-    """Whose an entry is, as far as it says itself: ``f-17``, ``path-0``, ``switch-2``.
+    """Return the owner of an entry: ``f-17``, ``path-0``, ``switch-2``.
 
-    A meter that a switch reports says only its number (``meter-40961``): whose it is knows who gave it out.
+    A reported meter has only a number (``meter-40961``), which does not name its flow.
     """
     match entry:
         case Rule():
@@ -159,7 +156,7 @@ def owner_of(entry: Entry) -> str:
 
 
 def is_ours(entry: Entry) -> bool:
-    """Whether an entry that a switch reports is ours to touch."""
+    """Return whether a reported entry is ADON's."""
     match entry:
         case Rule():
             return is_our_cookie(entry.cookie)
@@ -173,10 +170,10 @@ Miss = Literal["keep", "normal", "drop"]
 
 
 def pipeline_rules(dpid: int, index: int, pipeline: Pipeline, miss: Miss) -> tuple[Rule, ...]:
-    """The table misses of one switch.
+    """Return the table misses of one switch.
 
-    :param index: the switch's place in the configuration: owner in the cookies.
-    :param miss: what happens to packets that are nobody's: ``keep`` makes no rule.
+    :param index: the switch's position in the configuration: owner in the cookies.
+    :param miss: action for packets without a rule; ``keep`` creates no rule.
     """
     ours = cookie(Kind.PIPELINE, index)
     rules: list[Rule] = []
@@ -191,7 +188,7 @@ def pipeline_rules(dpid: int, index: int, pipeline: Pipeline, miss: Miss) -> tup
 
 _MOST_URGENT = 0xFFFF
 WHOLE_FRAME = 0xFFFF
-"""OFPCML_NO_BUFFER: the switch keeps nothing back (OpenFlow 1.3.5, 7.2.5)."""
+"""OFPCML_NO_BUFFER: the switch sends whole packets (OpenFlow 1.3.5, 7.2.5)."""
 
 
 def discovery_rules(dpid: int, index: int, pipeline: Pipeline = SINGLE) -> tuple[Rule, ...]:
@@ -213,7 +210,7 @@ def discovery_rules(dpid: int, index: int, pipeline: Pipeline = SINGLE) -> tuple
 
 
 def pipelines_of(configuration: Configuration) -> dict[int, Pipeline]:
-    """Return, per datapath id, where our rules go in each configured switch."""
+    """Return the pipeline of each configured switch by datapath id."""
     shift = configuration.policy.priority_offset
     return {
         switch.dpid: Pipeline(switch.pipeline == "staged", switch.table_offset, shift)

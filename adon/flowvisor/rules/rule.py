@@ -1,11 +1,11 @@
-"""What can be in a switch, as values: rules, groups, meters, and the changes to them.
+"""Entries of a switch: rules, groups, meters, and their changes, as values.
 
-Each knows its *slot*, what the switch identifies it by: an add with the same slot replaces.  Whose a rule
-is says its cookie (:mod:`adon.flowvisor.rules.cookie`); groups and meters have none, so theirs is said by
-their number (:mod:`adon.flowvisor.rules.pipeline`).  Priorities and tables:
-:mod:`adon.flowvisor.rules.pipeline` (R7, R8).
+Each entry has a *slot*, by which the switch identifies it: an add with the same slot replaces the entry.  The
+cookie names the owner of a rule (:mod:`adon.flowvisor.rules.cookie`); the number names the owner of a group
+or meter (:mod:`adon.flowvisor.rules.pipeline`).  Priorities and tables: :mod:`adon.flowvisor.rules.pipeline`
+(R7, R8).
 
-Rules are written as ``ovs-ofctl -O OpenFlow13`` writes them, datapath ids as 16 hex digits (R24).
+The text of rules is that of ``ovs-ofctl -O OpenFlow13``, with datapath ids as 16 hex digits (R24).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Slot = tuple[int, int, int, Match] | tuple[int, Literal["group", "meter"], int]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule that should be, or is, in one switch's flow tables (OpenFlow 1.3.5, 5.2 and 5.9).
+    """One desired or reported rule of a switch's flow tables (OpenFlow 1.3.5, 5.2 and 5.9).
 
-    Its instructions are carried out in this order: ``meter``, ``actions`` (at once), ``metadata``, ``goto``.
+    Its instructions are executed in this order: ``meter``, ``actions`` (at once), ``metadata``, ``goto``.
 
     :param idle_timeout, hard_timeout: whole seconds; 0 for never.
-    :param meter: the number of the meter that its packets pass first.
-    :param metadata: what it writes for later tables.
-    :param goto: the table that its packets go to next.
+    :param meter: number of the first meter of its packets.
+    :param metadata: value that it writes for later tables.
+    :param goto: next table of its packets.
     """
 
     dpid: int
@@ -47,15 +47,15 @@ class Rule:
 
     @property
     def slot(self) -> Slot:
-        """Datapath, table, priority and match: what OFPFC_*_STRICT addresses (OpenFlow 1.3.5, 6.4)."""
+        """Datapath, table, priority and match: the key of OFPFC_*_STRICT (OpenFlow 1.3.5, 6.4)."""
         return (self.dpid, self.table, self.priority, self.match)
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One of a group's ways.
+    """A bucket of a group.
 
-    :param actions: an action set (OpenFlow 1.3.5, 5.10): a switch carries out the last output only.
+    :param actions: an action set (OpenFlow 1.3.5, 5.10): a switch executes only the last output.
     :param watch_port: fast failover uses the bucket only while this port is live.
     """
 
@@ -80,11 +80,11 @@ class GroupEntry:
 
 @dataclass(frozen=True, slots=True)
 class MeterEntry:
-    """A meter with one band that drops what is above its rate (OpenFlow 1.3.5, 5.7; R13).
+    """A meter with one band that drops packets above its rate (OpenFlow 1.3.5, 5.7; R13).
 
-    :param rate: bits/s; a switch knows whole kbit/s.
+    :param rate: bits/s; a switch stores whole kbit/s.
     :param burst: bits.
-    :param owner: the number of the flow it is for; a switch cannot say it, so it is not compared.
+    :param owner: number of its flow; a switch cannot report it, so it is not compared.
     """
 
     dpid: int
@@ -100,7 +100,7 @@ class MeterEntry:
 
 
 Entry = Rule | GroupEntry | MeterEntry
-"""Anything that we put into a switch."""
+"""An entry of a switch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class ReportedRule:
 
 
 class Op(StrEnum):
-    """What to do with an entry in a switch; for rules all strict, all limited to our cookie."""
+    """Operation on an entry; for rules always strict, and limited to ADON's cookie."""
 
     ADD = "add"
     MODIFY = "modify"
@@ -130,7 +130,7 @@ class Change:
 
 
 def instructions_text(rule: Rule) -> str:
-    """What a rule does, as ``ovs-ofctl`` prints it after ``actions=``."""
+    """Return a rule's instructions as ``ovs-ofctl`` prints them after ``actions=``."""
     parts = [f"meter:{rule.meter}"] if rule.meter is not None else []
     if rule.actions:
         parts.append(actions_text(rule.actions))
@@ -142,7 +142,7 @@ def instructions_text(rule: Rule) -> str:
 
 
 def rule_text(entry: Entry) -> str:
-    """An entry as ``ovs-ofctl -O OpenFlow13`` prints it, counters left out."""
+    """Return an entry as ``ovs-ofctl -O OpenFlow13`` prints it, without counters."""
     match entry:
         case Rule():
             return _rule_text(entry)

@@ -1,9 +1,8 @@
-"""From a decision to OpenFlow rules: pure compilation, no switch in sight.
+"""Rule compiler: from a decision to OpenFlow rules.
 
-Who addresses whom.  A DTN sends to its own gateway's MAC and expects to hear from it, whichever path
-its packets take; the two campuses need not share a subnet.  So each edge rewrites, in both
-directions (``A``, ``B``: the DTNs; ``gA``, ``gB``: the gateways they know; ``rA``, ``rB``: the routers of a
-layer-3 path beside the edges)::
+MAC addresses: a DTN sends to its own gateway's MAC and receives from it, on any path; the two campuses need
+not share a subnet.  So each edge rewrites addresses in both directions (``A``, ``B``: the DTNs; ``gA``,
+``gB``: their gateways; ``rA``, ``rB``: the routers of a layer-3 path at the edges)::
 
         DTN A            edge A                                  edge B            DTN B
        +------+        +---------+      layer 2: VLAN v        +---------+        +------+
@@ -18,20 +17,19 @@ layer-3 path beside the edges)::
              A>gA       dst:=rA     A>rA            rB>B        gB>B                gB>B      there
              gA>A       gA>A        rA>A            B>rB        dst:=rB             B>gB      back
 
-On layer 2 the source MAC stays the sender's own, so that the overlay's switches learn where each DTN
-is.  On layer 3 the router takes it off; the delivery rewrite makes both look alike to the receiver.
-ARP and neighbour discovery are left to the campus's own rules or static entries (R23).  Hosts that both have
-IPv6 addresses get rules for both versions.
+On layer 2 the source MAC is the sender's own, so that the overlay's switches learn the location of each DTN.
+On layer 3 the router removes it.  After the delivery rewrite both are equal to the receiver.  The campus's
+own rules or static entries handle ARP and neighbour discovery (R23).  Two hosts with IPv6 addresses get rules
+for both versions.
 
-Where the rules sit.  Per 5-tuple and direction there is **one ingress rule** at the near edge, which
-chooses the path and carries the idle time-out, and **one delivery rule per candidate path** at the far
-edge.  All candidates' delivery rules stay installed, so a move changes the ingress rule of each
-direction and nothing else (R16).  The way back takes the same path (a stateful firewall on it would
-not have it otherwise).  A data port is the destination port there and the source port on the way
-back (R23).
+Placement of rules: each 5-tuple and direction has **one ingress rule** at the near edge, which chooses the
+path and has the idle timeout, and **one delivery rule per candidate path** at the far edge.  All candidates'
+delivery rules stay installed, so a reroute changes only the ingress rule of each direction (R16).  The
+reverse direction takes the same path, as a stateful firewall requires.  A data port is the destination port
+of the forward direction and the source port of the reverse direction (R23).
 
-Slots collide, and an untagged match would also take tagged frames, if a layer-3 and a layer-2 path
-share one port of an edge: give them ports of their own.
+A layer-3 and a layer-2 path need different ports of an edge: on a common port their slots collide, and an
+untagged match also takes tagged frames.
 
 Tables, priorities, the two forms of the pipeline: :mod:`adon.flowvisor.rules.pipeline`; cookies:
 :mod:`adon.flowvisor.rules.cookie` (R1, R7, R8).
@@ -76,14 +74,14 @@ from adon.flowvisor.topology.path import Attachment, CandidatePath, FiveTuple, L
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """What a flow's packets get at the edge in addition to their path: tenant, marking, queue, rate limit.
+    """Treatment of a flow's packets at the edge: tenant, marking, queue, rate limit.
 
-    Decided by the slice and the queue ladder.
+    The slice and the queue ladder decide it.
 
-    :param tenant: the number of the slice, 0 for none; it goes into the cookies.
-    :param dscp: the six bits written into every packet, both ways; None leaves them alone.
+    :param tenant: number of the slice in the cookies, 0 for none.
+    :param dscp: the six bits written into every packet, in both directions; None for no change.
     :param queues: pairs of an edge's datapath id and the queue at its port that leads onto the path (R12).
-    :param meters: the meters that the flow's packets pass, at most one per edge; made and removed with it.
+    :param meters: meters of the flow's packets, at most one per edge, installed and removed with the flow.
     """
 
     tenant: int = 0
@@ -92,20 +90,20 @@ class Treatment:
     meters: tuple[MeterEntry, ...] = ()
 
     def queue_at(self, dpid: int) -> int | None:
-        """The queue of one edge."""
+        """Return the queue of one edge."""
         return dict(self.queues).get(dpid)
 
     def meter_at(self, dpid: int) -> int | None:
-        """The number of the meter at one edge."""
+        """Return the number of the meter at one edge."""
         return next((meter.number for meter in self.meters if meter.dpid == dpid), None)
 
     def polices(self, dpid: int) -> bool:
-        """Whether this edge has anything to do beside forwarding."""
+        """Return whether this edge does more than forwarding."""
         return self.dscp is not None or self.queue_at(dpid) is not None or self.meter_at(dpid) is not None
 
 
 PLAIN = Treatment()
-"""Forwarded as it comes."""
+"""Plain forwarding."""
 
 
 NO_PIPELINES: Mapping[int, Pipeline] = MappingProxyType({})
@@ -113,12 +111,12 @@ NO_PIPELINES: Mapping[int, Pipeline] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Steered:
-    """A flow as rules see it: between whom, over which paths, how treated.
+    """Inputs of the rules of a flow: ends, paths and treatment.
 
     :param number: the flow's number, owner in the cookies.
-    :param candidates: the paths, in the direction source to destination, that the flow may be moved
-        to; the chosen one is always included.
-    :param pipelines: per datapath id; a switch that is not named has the single form.
+    :param candidates: possible paths of the flow, in the direction source to destination; the chosen path is
+        always included.
+    :param pipelines: per datapath id; other switches have the single form.
     """
 
     number: int
@@ -130,11 +128,11 @@ class Steered:
     pipelines: Mapping[int, Pipeline] = field(default_factory=lambda: NO_PIPELINES)
 
     def pipeline(self, dpid: int) -> Pipeline:
-        """The pipeline of one switch."""
+        """Return the pipeline of one switch."""
         return self.pipelines.get(dpid, SINGLE)
 
     def back(self) -> Steered:
-        """The same seen from the destination."""
+        """Return the reverse direction of the flow."""
         return replace(
             self,
             source=self.destination,
@@ -145,7 +143,7 @@ class Steered:
 
     @property
     def paths(self) -> tuple[CandidatePath, ...]:
-        """Every path it is on or may be moved to."""
+        """The chosen path and all candidates."""
         listed = tuple(self.candidates)
         return listed if self.chosen in listed else (self.chosen, *listed)
 
@@ -153,9 +151,9 @@ class Steered:
 def flow_rules(
     flow: Steered, tuples: Sequence[FiveTuple], priority: int, idle_timeout: int
 ) -> tuple[Entry, ...]:
-    """The rules of one flow: its connections on the chosen path, and delivery from every candidate.
+    """Return the rules of one flow: its connections on the chosen path, and delivery from every candidate.
 
-    :param tuples: as seen from the source; the way back is derived.
+    :param tuples: connections from the source; the reverse direction is derived.
     :param priority: 0..999, added to FLOW_PRIORITY.
     :param idle_timeout: whole seconds, on ingress rules only.
     :raises ValueError: for a priority outside the band of flows.
@@ -171,15 +169,14 @@ def flow_rules(
 
 
 def learn_rules(flow: Steered, protocol: int, *, curious: bool = True) -> tuple[Entry, ...]:
-    """The rules of a flow that declared no ports: forward, and show us its first packets.
+    """Return the rules of a flow without declared ports: forward, and copy first packets to the controller.
 
-    They match the two hosts and the IP protocol, below all flow rules: a connection that has its own
-    rules does not reach them.  Only the direction from the source is copied to the controller; every
-    connection sends packets that way, and each copied packet costs.  They have no idle time-out: once
-    every connection has its own rules they are idle although the flow is not.
+    They match the two hosts and the IP protocol, below all flow rules: a connection with its own rules does
+    not reach them.  Only packets from the source are copied to the controller, because every connection has
+    them, and copies have a cost.  The rules have no idle timeout, because they are idle once every connection
+    has its own rules.
 
-    :param curious: whether anything is copied to the controller: a flow for whose connections a switch has
-        no room goes by these rules alone (R9).
+    :param curious: False copies no packets, for a flow whose connections exceed the table capacity (R9).
     """
     rules: list[Entry] = [*flow.treatment.meters, *_policies(flow)]
     for there in _traffic(flow.source, flow.destination, protocol):
@@ -195,12 +192,12 @@ def measurement_rules(
     path: CandidatePath,
     pipelines: Mapping[int, Pipeline] = NO_PIPELINES,
 ) -> tuple[Entry, ...]:
-    """The rules that pin a pair of measurement addresses to one path, in both directions.
+    """Return the rules that pin a pair of measurement addresses to one path, in both directions.
 
-    All IP protocols: the test's control connection and its packets take the same way.  The same pair
-    of addresses given from the other end yields the same rules.
+    They match all IP protocols: the test's control connection and its packets take the same path.  The same
+    pair of addresses in reverse order yields the same rules.
 
-    :param source: the sender's DTN with the measurement address as its address
+    :param source: the sender's DTN with the measurement address
         (:meth:`~adon.flowvisor.topology.topology.Topology.test_ends`).
     """
     test = Steered(path.index, source, destination, path, (), pipelines=pipelines)
@@ -211,7 +208,7 @@ def measurement_rules(
 
 
 def _traffic(source: Attachment, destination: Attachment, what: FiveTuple | int | None) -> Iterator[Match]:
-    """The packets of one connection, of one IP protocol, or all, between two DTNs, per version of IP."""
+    """Yield matches of a connection, an IP protocol, or all packets between two DTNs, per IP version."""
     for eth_type, src, dst in _addresses(source, destination):
         hosts = Match(eth_type=eth_type, ip_src=src, ip_dst=dst)
         if what is None or isinstance(what, int):
@@ -225,7 +222,7 @@ def _traffic(source: Attachment, destination: Attachment, what: FiveTuple | int 
 
 
 def _addresses(source: Attachment, destination: Attachment) -> Iterator[tuple[int, str, str]]:
-    """EtherType and addresses, for each version of IP that both ends have."""
+    """Yield EtherType and addresses for each version of IP that both ends have."""
     for eth_type, of in ((ETH_TYPE_IPV4, Attachment.ipv4), (ETH_TYPE_IPV6, Attachment.ipv6)):
         src, dst = of(source), of(destination)
         if src is not None and dst is not None:
@@ -233,9 +230,9 @@ def _addresses(source: Attachment, destination: Attachment) -> Iterator[tuple[in
 
 
 def _both_ways(flow: Steered, there: Match, kind: Kind, band: int, idle_timeout: int = 0) -> list[Rule]:
-    """The rules of some traffic and of what comes back: ingress there and back, delivery there and back.
+    """Return the ingress and delivery rules of both directions of some traffic.
 
-    :param kind: of the ingress rules; measurement rules are all of one kind.
+    :param kind: of the ingress rules; all measurement rules have one kind.
     """
     back = replace(there, ip_src=there.ip_dst, ip_dst=there.ip_src, tp_src=there.tp_dst, tp_dst=there.tp_src)
     ways = ((flow, there), (flow.back(), back))
@@ -245,7 +242,7 @@ def _both_ways(flow: Steered, there: Match, kind: Kind, band: int, idle_timeout:
 
 
 def _ingress(flow: Steered, traffic: Match, kind: Kind, band: int, idle_timeout: int = 0) -> Rule:
-    """At the sender's edge: onto the path, addressed to whoever takes the frame off it."""
+    """Return the rule at the sender's edge, which forwards onto the path to the next receiver."""
     dpid, path = flow.source.dpid, flow.chosen
     pipeline = flow.pipeline(dpid)
     rule = Rule(
@@ -268,7 +265,7 @@ def _ingress(flow: Steered, traffic: Match, kind: Kind, band: int, idle_timeout:
 
 
 def _policies(flow: Steered) -> Iterator[Rule]:
-    """In the staged form, what both edges do to the flow's packets between classification and transit."""
+    """Yield the policy rules of both edges in the staged form, between classification and transit."""
     number = policy_number(flow.number)
     for end, dpid in enumerate((flow.source.dpid, flow.destination.dpid)):
         pipeline = flow.pipeline(dpid)
@@ -288,7 +285,7 @@ def _policies(flow: Steered) -> Iterator[Rule]:
 
 
 def _policed_types(flow: Steered) -> tuple[int | None, ...]:
-    """DSCP can only be written where the match says which version of IP it is (OpenFlow 1.3.5, 7.2.3.8)."""
+    """Return the EtherTypes of policy rules: SetDscp needs a match on the IP version (1.3.5, 7.2.3.8)."""
     if flow.treatment.dscp is None:
         return (None,)
     return tuple(eth_type for eth_type, _, _ in _addresses(flow.source, flow.destination))
@@ -301,7 +298,7 @@ def _policy_actions(flow: Steered, dpid: int) -> tuple[Action, ...]:
 
 
 def _deliveries(flow: Steered, traffic: Match, kind: Kind, band: int) -> Iterator[Rule]:
-    """At the receiver's edge: off every path, to the DTN as if from its own gateway."""
+    """Yield the rules at the receiver's edge, from every path to the DTN as if from its own gateway."""
     receiver = flow.destination
     pipeline = flow.pipeline(receiver.dpid)
     for path in flow.paths:
@@ -322,14 +319,14 @@ def _deliveries(flow: Steered, traffic: Match, kind: Kind, band: int) -> Iterato
 
 
 def _once(rules: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Each rule once, in order: paths that share a port share their delivery rule."""
+    """Return each rule once, in order: paths with a common port have a common delivery rule."""
     return tuple(dict.fromkeys(rules))
 
 
 def onto(path: CandidatePath, receiver_mac: str | None = None) -> tuple[Action, ...]:
-    """What takes a frame onto a path at its near edge.
+    """Return the actions that forward a frame onto a path at its near edge.
 
-    :param receiver_mac: the far DTN's; None if the frame is addressed to it already.
+    :param receiver_mac: MAC address of the far DTN; None if the frame has it already.
     :raises ValueError: for a path with neither a VLAN nor a next hop.
     """
     end = path.source_end
@@ -346,16 +343,16 @@ def path_rules(
     pipelines: Mapping[int, Pipeline],
     backups: Mapping[int, CandidatePath] | None = None,
 ) -> tuple[Entry, ...]:
-    """The entries of one path, both directions; they belong to the path and stand ready (R16).
+    """Return the entries of one path in both directions, installed before its flows (R16).
 
-    At its edges, in the staged pipeline, the transit rule that takes packets with the path's label onto it;
-    with a backup and a switch that can, through a fast-failover group (OpenFlow 1.3.5, 5.6.1), so that a port
-    that goes down is left without the controller.  In the switches between the edges one rule per direction:
-    what comes in on the path's VLAN goes on to the next hop.
+    Each edge with the staged pipeline has a transit rule, which forwards packets with the path's label onto
+    it.  With a backup and a capable switch the rule uses a fast-failover group (OpenFlow 1.3.5, 5.6.1), which
+    leaves a failed port without the controller.  The switches between the edges have one rule per direction,
+    which forwards packets on the path's VLAN to the next hop.
 
-    :param pipelines: per datapath id; a switch that is not named has the single form.
-    :param backups: per datapath id of an edge that has fast-failover groups, the path to fall back to, in the
-        direction away from that edge.
+    :param pipelines: per datapath id; other switches have the single form.
+    :param backups: backup path per datapath id of an edge with fast-failover groups, in the direction away
+        from that edge.
     """
     spare = {} if backups is None else backups
     entries: list[Entry] = []

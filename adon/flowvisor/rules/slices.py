@@ -1,12 +1,11 @@
-"""Which slice a flow belongs to, and whether the slice may have it: asked before any rule is compiled.
+"""Slice of a flow, and the limits of the slice, which are checked before rules are compiled.
 
-The check has two halves.  What can never be (somebody who is no member, connections outside the
-flowspace, a priority or DSCP that is not the slice's) refuses the request.  What cannot be *now* (the share
-of a path is used up, or the budget of rules) takes a path from the flow's candidates, with the reason; the
-flow waits if none is left.  The field and code of a problem name the limit of the slice.
+The check has two parts.  A permanent violation (a requester who is no member, connections outside the
+flowspace, a priority or DSCP outside the slice) refuses the request.  A *temporary* one (an exhausted share
+of a path, or budget of rules) excludes a path from the flow's candidates, with the reason; a flow without
+candidates waits in the queue.  The field and code of a problem name the limit of the slice.
 
-Sources: FlowVisor (Sherwood et al., 2009): flowspace, bandwidth and table entries per slice; R9.  Values
-and functions only.
+Source: FlowVisor (Sherwood et al., 2009): flowspace, bandwidth and table entries per slice; R9.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from adon.units import format_rate, format_ratio
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Somebody who asks, as far as membership goes."""
+    """Name, roles and groups of a requester."""
 
     name: str
     roles: frozenset[str] = frozenset()
@@ -34,12 +33,12 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a flow asks of its slice.
+    """Request of a flow to its slice.
 
     :param space: its connections.
-    :param ends: the sites it goes from and to.
-    :param dscp: what its packets are to be marked with, if with anything.
-    :param bound: the throughput that its QSpec bounds, in bits/s; 0 for none.
+    :param ends: source and destination site.
+    :param dscp: mark of its packets, if any.
+    :param bound: throughput bound of its QSpec in bits/s; 0 for none.
     """
 
     space: tuple[Box, ...]
@@ -51,10 +50,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the other flows of a slice hold.
+    """Resources of the other flows of a slice.
 
-    :param bandwidth: per path, the sum of their throughput bounds the same way, in bits/s.
-    :param rules: per datapath id.
+    :param bandwidth: sum of their throughput bounds in the same direction per path, in bits/s.
+    :param rules: number of rules per datapath id.
     """
 
     bandwidth: Mapping[str, float] = field(default_factory=dict)
@@ -64,10 +63,10 @@ class Usage:
 def connections(
     source: Collection[str], destination: Collection[str], protocol: int, tuples: Collection[FiveTuple]
 ) -> tuple[Box, ...]:
-    """The connections of a flow between two hosts, in every version of IP that both have.
+    """Return the connections of a flow between two hosts, in every version of IP that both have.
 
     :param source, destination: their addresses.
-    :param tuples: those declared; with none, every port counts.
+    :param tuples: declared connections; all ports if empty.
     """
     ends = [ip_network(each) for each in source], [ip_network(each) for each in destination]
     ports = [(each.destination_port, each.destination_port) for each in tuples] or [(1, 65_535)]
@@ -75,10 +74,10 @@ def connections(
 
 
 def slice_of(slices: Mapping[str, Slice], who: Who, named: str | None, ask: Ask) -> str | Problem:
-    """The slice that somebody's flow belongs to.
+    """Return the slice of a requester's flow.
 
-    The one they named, if they are a member; else their only one; else the only one of theirs that may
-    have the flow.
+    A named slice requires membership.  Without a name it is the requester's only slice, or the only one that
+    may have the flow.
     """
     mine = [name for name, one in slices.items() if one.members.includes(who.name, who.roles, who.groups)]
     if named is not None:
@@ -98,7 +97,7 @@ def slice_of(slices: Mapping[str, Slice], who: Who, named: str | None, ask: Ask)
 
 
 def never(name: str, of: Slice, ask: Ask) -> Problem | None:
-    """Why a slice may not have a flow whatever becomes of others; None if it may."""
+    """Return the permanent violation of a slice's limits by a flow, or None."""
     low, high = of.priorities
     if not low <= ask.priority <= high:
         cause = f"slice {name!r} has the priorities {low} to {high}, not {ask.priority}"
@@ -113,11 +112,11 @@ def never(name: str, of: Slice, ask: Ask) -> Problem | None:
 def verdict(
     name: str, of: Slice, ask: Ask, path: str, capacity: float, usage: Usage, rules: Mapping[int, int]
 ) -> Problem | None:
-    """Why a slice may not have a flow on one path now; None if it may.
+    """Return the present violation of a slice's limits by a flow on one path, or None.
 
     :param capacity: of the path, in bits/s.
-    :param usage: what the slice's other flows hold.
-    :param rules: how many the flow would need, per datapath id.
+    :param usage: resources of the slice's other flows.
+    :param rules: number of rules of the flow per datapath id.
     """
     refused = never(name, of, ask) or _beyond(name, of, ask, path)
     if refused is not None:
@@ -133,7 +132,7 @@ def verdict(
 
 
 def _beyond(name: str, of: Slice, ask: Ask, path: str | None) -> Problem | None:
-    """Whether some of a flow's connections are outside the flowspace (on this path, if one is given)."""
+    """Return the problem of connections outside the flowspace (of one path, if given), or None."""
     reached = [box for space in of.flowspace if space.reaches(ask.ends, path) for box in space.boxes]
     left = outside(ask.space, reached)
     if left is None:

@@ -6,14 +6,13 @@
     (2) S = {s_1 ... s_n}     metric scores, from the lookup tables
     (3) Q(W, S) = Σ w_i·s_i   the path of the highest Q among those that keep every hard bound wins
 
-A candidate that misses a bound is shown with its Q but cannot be selected ([ADON] 5.2, at t4 and t6).
-A bounded *or weighted* metric without a usable value, or a weighted one without a table, makes the
-candidate unknown and leaves it without a Q: any invented score would be either zero or good, and a
-missing value is neither.  A bound known to be missed says more than an unknown metric: that candidate
-is unqualified.  Metrics of weight zero and without a bound play no part.
+A candidate that misses a bound is shown with its Q but cannot be selected ([ADON] 5.2, at t4 and t6).  A
+bounded *or weighted* metric without a usable value, or a weighted metric without a table, makes the candidate
+unknown.  It then has no Q, because an assumed score would be either zero or good, and a missing value is
+neither.  A missed bound takes precedence over an unknown metric: that candidate is unqualified.  Metrics with
+weight zero and without a bound are ignored.
 
-Functions from values to values; Q is summed in the order of :class:`~measurement.model.Metric`, so that
-the same values give the same bits.
+Q is summed in the order of :class:`~measurement.model.Metric`, so that equal values give equal bits.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ QualityWord = Literal["met", "degraded", "violated", "unknown"]
 
 
 class Verdict(StrEnum):
-    """What the selection thinks of one candidate."""
+    """Verdict of the selection on one candidate."""
 
     QUALIFIED = "qualified"
     UNQUALIFIED = "unqualified"
@@ -45,7 +44,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MetricRecord:
-    """One metric of one candidate: the value with its origin, or why there is none, and its score."""
+    """One metric of one candidate: value and origin, or the reason why it is unknown, and score."""
 
     metric: str
     value: float | None
@@ -62,7 +61,7 @@ class MetricRecord:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRecord:
-    """One candidate path as the decision saw it; ``q`` is equation 3, None while a metric is unknown.
+    """One candidate path in a decision; ``q`` is equation 3, None while a metric is unknown.
 
     :param code, why: the verdict's reason (:class:`~adon.reasons.Reason`).
     """
@@ -83,9 +82,9 @@ def assess(
     weights: Mapping[Metric, float],
     now: float,
 ) -> CandidateRecord:
-    """One candidate, with every weighted or bounded metric, its Q, and the verdict.
+    """Assess one candidate: all weighted or bounded metrics, Q and the verdict.
 
-    :param weights: as the researcher wrote them; normalised here.
+    :param weights: not yet normalised.
     :raises ValueError: for weights that cannot be normalised.
     """
     shares = normalise_weights(weights)
@@ -129,7 +128,7 @@ def _metric_record(
 
 
 def _quality_score(metrics: Sequence[MetricRecord]) -> float | None:
-    """Equation 3; None while a weighted metric has no score or a bounded one no value."""
+    """Return equation 3; None while a weighted metric has no score or a bounded one no value."""
     if any(record.unknown for record in metrics):
         return None
     return math.fsum(
@@ -157,7 +156,7 @@ def _bound_text(record: MetricRecord) -> str:
 
 
 def value_text(metric: Metric, value: float) -> str:
-    """A value in the unit people read: ``5.1 Mbps``, ``20 ms``, ``0.01 %``."""
+    """Return a value with a readable unit: ``5.1 Mbps``, ``20 ms``, ``0.01 %``."""
     match metric:
         case Metric.THROUGHPUT:
             return format_rate(value)
@@ -168,7 +167,7 @@ def value_text(metric: Metric, value: float) -> str:
 
 
 def explain(record: CandidateRecord) -> str:
-    """One candidate in words, for example ``throughput 5.1 Mbps is below 7 Mbps (active test, 4 s old)``."""
+    """Return a candidate in words, such as ``throughput 5.1 Mbps is below 7 Mbps (active test, 4 s old)``."""
     match record.verdict:
         case Verdict.EXCLUDED:
             words = record.why
@@ -196,9 +195,9 @@ def score_text(record: CandidateRecord) -> str:
 
 
 def quality(record: CandidateRecord, qspec: QSpec) -> QualityWord:
-    """How a path keeps a QSpec: degraded is between bound and target (spec section 1).
+    """Return the quality of a path by a QSpec: degraded is between bound and target (spec section 1).
 
-    An excluded path is never called met: the last values say little about it.
+    An excluded path is never met, because its last values are not representative.
     """
     bounded = [m for m in record.metrics if m.bound is not None]
     if any(m.bound_met is False for m in bounded):
