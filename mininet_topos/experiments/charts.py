@@ -15,10 +15,10 @@ from plotly.subplots import make_subplots
 
 from measurement.evaluation.intervals import Interval
 from measurement.model import Metric
-from mininet_topos.experiments.document import Experiment, Figure, Plot, Scalar, Unit, parse_quantity
-from mininet_topos.experiments.measures import Observed, Sample, full_scale_factor, sample_figure, summarise
-from mininet_topos.experiments.plan import POLICY, swept_values
-from mininet_topos.experiments.results import MeasurementRow, RunInfo, Tables
+from mininet_topos.experiments.document import POLICY, Experiment, Figure, Plot, Scalar, Unit, parse_quantity
+from mininet_topos.experiments.measures import Sample, full_scale_factor, sample_figure, summarise
+from mininet_topos.experiments.plan import swept_values
+from mininet_topos.experiments.results import MeasurementRow, RunInfo, RunResult, Tables
 from mininet_topos.experiments.timeline import find_turns
 
 COLOURS = ("#2f6fd0", "#c8621b", "#1f8a5b", "#8a5cc7", "#b3345a", "#7a7f0f")
@@ -64,13 +64,13 @@ def scale_axis(values: Iterable[float], unit: Unit) -> dict[str, str]:
     return {"tickformat": f"~{kind}", "hoverformat": f".4~{kind}", "ticksuffix": suffix}
 
 
-def draw_plot(experiment: Experiment, observed: Observed, plot: Plot) -> go.Figure | None:
+def draw_plot(experiment: Experiment, result: RunResult, plot: Plot) -> go.Figure | None:
     """Return the chart of a line or bar plot; None if the run has no value of its figure."""
     figure = experiment.figures[str(plot.y)]
-    samples = [one for one in sample_figure(observed, figure, plot.where) if one.value is not None]
+    samples = [one for one in sample_figure(result, figure, plot.where) if one.value is not None]
     if not samples:
         return None
-    full = full_scale_factor(figure, experiment, observed.info)
+    full = full_scale_factor(figure, experiment, result.info)
     factor = 1.0 if full is None else full
     swept = swept_values(experiment)
     places = [str(value) for value in swept.get(str(plot.x), ())]

@@ -34,6 +34,10 @@ PositiveSize = Annotated[Size, Field(gt=0)]
 Streams = Annotated[int, Field(ge=1, le=128)]
 
 
+CASE, POLICY = "case", "policy"
+"""Names of a ``where`` in addition to the keys of the sweep."""
+
+
 class Part(Value):
     """Base of the parts of a document.
 
@@ -184,12 +188,8 @@ class LinkEvent(LinkSetting):
     until: Moment | None = None
 
 
-class Controller(StrEnum):
-    """Order to ADON's processes."""
-
-    STOP = "stop"
-    START = "start"
-    KILL = "kill"
+Controller = Literal["stop", "start", "kill"]
+"""Order to ADON's processes."""
 
 
 class Move(Part):
@@ -428,31 +428,25 @@ class ScheduleCheck(Check):
     schedule: Literal["conflict-free"]
 
 
-_CHECKS = {
-    "ratio": RatioCheck,
-    "value": ValueCheck,
-    "order": OrderCheck,
-    "decisions": DecisionsCheck,
-    "schedule": ScheduleCheck,
-}
+CHECKS = ("ratio", "value", "order", "decisions", "schedule")
+"""Keys by which kinds of checks differ."""
 
 
-def _name_check(check: Any) -> str | None:
-    """Return the class of a check by its key."""
+def _find_check(check: Any) -> str | None:
     keys = check if isinstance(check, dict) else getattr(type(check), "model_fields", ())
-    return next((kind.__name__ for key, kind in _CHECKS.items() if key in keys), None)
+    return next((key for key in CHECKS if key in keys), None)
 
 
 AnyCheck = Annotated[
-    Annotated[RatioCheck, Tag("RatioCheck")]
-    | Annotated[ValueCheck, Tag("ValueCheck")]
-    | Annotated[OrderCheck, Tag("OrderCheck")]
-    | Annotated[DecisionsCheck, Tag("DecisionsCheck")]
-    | Annotated[ScheduleCheck, Tag("ScheduleCheck")],
+    Annotated[RatioCheck, Tag("ratio")]
+    | Annotated[ValueCheck, Tag("value")]
+    | Annotated[OrderCheck, Tag("order")]
+    | Annotated[DecisionsCheck, Tag("decisions")]
+    | Annotated[ScheduleCheck, Tag("schedule")],
     Discriminator(
-        _name_check,
+        _find_check,
         custom_error_type="check_kind",
-        custom_error_message=f"expected one of the keys {', '.join(_CHECKS)}",
+        custom_error_message=f"expected one of the keys {', '.join(CHECKS)}",
     ),
 ]
 

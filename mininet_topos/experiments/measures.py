@@ -18,9 +18,7 @@ from adon.values import FrozenMap
 from measurement.evaluation.intervals import Interval, interval
 from measurement.evaluation.results import Measured
 from mininet_topos.experiments.document import Experiment, Figure, Measure, Scalar, Unit
-from mininet_topos.experiments.plan import matches
 from mininet_topos.experiments.results import (
-    Completion,
     FlowRow,
     FlowState,
     RunInfo,
@@ -46,31 +44,6 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
-    """Run with its rows by trial."""
-
-    info: RunInfo
-    by_trial: Mapping[int, Tables]
-
-    @classmethod
-    def from_run(cls, run: RunResult) -> Observed:
-        """Return a run's rows by trial."""
-        return cls(run.info, run.tables.by_trial())
-
-    def tables(self, trial: TrialRecord) -> Tables:
-        """Return the rows of a trial."""
-        return self.by_trial.get(trial.number, Tables())
-
-    def complete(self, where: Mapping[str, Scalar] = FrozenMap()) -> list[TrialRecord]:
-        """Return the complete trials with these values, in order."""
-        return [
-            trial
-            for trial in self.info.trials
-            if trial.completion is Completion.COMPLETE and matches(trial.point, trial.policy, where)
-        ]
-
-
-@dataclass(frozen=True, slots=True)
 class Summary:
     """Values of a figure over repetitions; ``interval`` is that of the mean, None of a single value."""
 
@@ -79,14 +52,12 @@ class Summary:
     interval: Interval | None
 
 
-def sample_figure(
-    observed: Observed, figure: Figure, where: Mapping[str, Scalar] = FrozenMap()
-) -> list[Sample]:
+def sample_figure(run: RunResult, figure: Figure, where: Mapping[str, Scalar] = FrozenMap()) -> list[Sample]:
     """Return a figure in each complete trial with the values of its ``where`` and of ``where``."""
     return [
-        Sample(trial, measure(figure, observed.tables(trial)))
-        for trial in observed.complete(where)
-        if matches(trial.point, trial.policy, figure.where)
+        Sample(trial, measure(figure, run.rows(trial)))
+        for trial in run.complete(where)
+        if trial.matches(figure.where)
     ]
 
 

@@ -21,6 +21,8 @@ from adon.values import FrozenMap
 from adon.yamlfile import Place
 from measurement.model import Metric
 from mininet_topos.experiments.document import (
+    CASE,
+    POLICY,
     Event,
     Experiment,
     FlowEntry,
@@ -32,8 +34,6 @@ from mininet_topos.experiments.document import (
 )
 from mininet_topos.topologies.campus_topo import CampusTopo, TransitPath
 
-CASE, POLICY = "case", "policy"
-"""Names of a ``where`` in addition to the keys of the sweep."""
 Point = Mapping[str, Scalar]
 """Combination: a value per key of the sweep, and the name of the case."""
 Rated = TypeVar("Rated", Load, LinkEvent, LinkSetting)
@@ -263,8 +263,3 @@ def _put(data: Any, place: Place, value: Scalar) -> None:
             data[step] = {}
         data = data[step]
     data[place[-1]] = value
-
-
-def matches(point: Point, policy: str, where: Mapping[str, Scalar]) -> bool:
-    """Return whether a combination under a policy has the values of a ``where``."""
-    return {**point, POLICY: policy}.items() >= where.items()

@@ -9,8 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
 from adon.api.decisions import DecisionView
 from adon.api.flows import FlowView
@@ -32,17 +31,9 @@ FIRST_COOKIE = 0x0E00_0000_0000_0001
 UNDECIDED = ("requested", "installing")
 
 
-class UpdateKind(StrEnum):
-    """What a policy made of a flow."""
-
-    QUEUED = "queued"
-    ACTIVE = "active"
-    REJECTED = "rejected"
-
-
 @dataclass(frozen=True, slots=True)
 class FlowUpdate:
-    """A new state or path of a flow.
+    """A new state or path of a flow: it has a path, waits in the queue, or is rejected.
 
     :param at: since when, seconds since the epoch.
     :param path: of an active flow.
@@ -53,38 +44,13 @@ class FlowUpdate:
     """
 
     flow: str
-    kind: UpdateKind
     at: float
     path: str | None = None
     reason: str = ""
     decided_at: float | None = None
     flow_id: str = ""
     size: int | None = None
-
-
-class PathPolicy(Protocol):
-    """A policy; each method may raise :class:`~adon.errors.AdonError`, which ends the trial."""
-
-    def request(self, flow: PlannedFlow, port: int) -> None:
-        """Ask for a path; the flow's data goes to this port of its destination."""
-
-    def started(self, flow: str) -> None:
-        """Report that a flow sends."""
-
-    def finished(self, flow: str, delivery: Delivery | None) -> None:
-        """Report the end of a flow; None if it was withdrawn before it sent."""
-
-    def order_move(self, flow: str, path: str) -> str:
-        """Move a flow as an operator does; return why that is impossible, else an empty text."""
-
-    def poll(self) -> list[FlowUpdate]:
-        """Return what changed since the last call."""
-
-    def read_decisions(self) -> None:
-        """Read what was decided; nothing while ADON does not run."""
-
-    def decisions(self) -> list[DecisionRow]:
-        """Return what was decided as it was read last, with times since the epoch and trial 0."""
+    is_rejected: bool = False
 
 
 class PinnedPolicy:
@@ -155,7 +121,7 @@ class PinnedPolicy:
     def _pin(self, flow: str, path: str, decided_at: float | None = None) -> None:
         pinned, cookie = self._flows[flow]
         pin_flow(self._ofctl, self._topo, path, pinned, cookie)
-        self._updates.append(FlowUpdate(flow, UpdateKind.ACTIVE, self._clock(), path, decided_at=decided_at))
+        self._updates.append(FlowUpdate(flow, self._clock(), path, decided_at=decided_at))
 
 
 class AdonPolicy:
@@ -283,15 +249,19 @@ class AdonPolicy:
         decisions = self._decided[name] = self._client.decisions(flow.id)
         decided_at = min((one.at for one in decisions), default=None)
         reason = next((one.reason for one in reversed(decisions) if one.outcome != "stay"), "")
-        update = FlowUpdate(name, UpdateKind.QUEUED, flow.state_since, None, reason, decided_at, flow.id)
+        update = FlowUpdate(name, flow.state_since, None, reason, decided_at, flow.id)
         if flow.state == "finished":
             return None
         if flow.final:
-            return replace(update, kind=UpdateKind.REJECTED, reason=flow.reason)
+            return replace(update, reason=flow.reason, is_rejected=True)
         if flow.state != "active" or flow.path is None:
             return update
         at, size = flow.path_since or flow.state_since, flow.transfer_size_bytes
-        return replace(update, kind=UpdateKind.ACTIVE, at=at, path=flow.path, size=size)
+        return replace(update, at=at, path=flow.path, size=size)
+
+
+PathPolicy = AdonPolicy | PinnedPolicy
+"""Who decides; each method may raise :class:`~adon.errors.AdonError`, which ends the trial."""
 
 
 def _decision_rows(flow: str, found: Sequence[DecisionView]) -> Iterator[DecisionRow]:

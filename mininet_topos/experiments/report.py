@@ -20,22 +20,21 @@ from plotly.offline import get_plotlyjs
 
 from adon.errors import InvalidInput
 from mininet_topos.experiments.charts import draw_plot, draw_timeline, list_moments
-from mininet_topos.experiments.document import Experiment, Figure, parse_quantity
+from mininet_topos.experiments.document import POLICY, Experiment, Figure, parse_quantity
 from mininet_topos.experiments.loading import parse_experiment
 from mininet_topos.experiments.measures import (
     CONFIDENCE,
-    Observed,
     Summary,
     full_scale_factor,
     sample_figure,
     summarise,
 )
-from mininet_topos.experiments.plan import POLICY, matches
 from mininet_topos.experiments.results import (
     DOCUMENT_FILE,
     RUN_FILE,
     FlowState,
     RunInfo,
+    RunResult,
     TrialRecord,
     read_run,
 )
@@ -76,13 +75,13 @@ class JudgedRun:
 
     folder: Path
     experiment: Experiment
-    observed: Observed
+    result: RunResult
     verdicts: Sequence[Verdict]
 
     @property
     def info(self) -> RunInfo:
         """Description of the run."""
-        return self.observed.info
+        return self.result.info
 
     @property
     def conclusion(self) -> Conclusion:
@@ -97,8 +96,8 @@ def judge_run(folder: Path) -> JudgedRun:
     """
     document = folder / DOCUMENT_FILE
     experiment = parse_experiment(document.read_text("utf-8"), str(document), folder).experiment
-    observed = Observed.from_run(read_run(folder))
-    return JudgedRun(folder, experiment, observed, judge_all(experiment, observed))
+    result = read_run(folder)
+    return JudgedRun(folder, experiment, result, judge_all(experiment, result))
 
 
 def write_report(folder: Path) -> Path:
@@ -107,19 +106,19 @@ def write_report(folder: Path) -> Path:
     :raises InvalidInput: if a file of the run is damaged.
     """
     run = judge_run(folder)
-    experiment, observed = run.experiment, run.observed
+    experiment, result = run.experiment, run.result
     plots = [one for one in experiment.plots if one.kind != "timeline"]
-    trials, omitted = _timeline_trials(experiment, observed)
-    timelines = [(trial, draw_timeline(experiment, run.info, observed.tables(trial))) for trial in trials]
+    trials, omitted = _timeline_trials(experiment, result)
+    timelines = [(trial, draw_timeline(experiment, run.info, result.rows(trial))) for trial in trials]
     return _render(
         folder / REPORT_FILE,
         run=run,
-        plots=[(one.plot, draw_plot(experiment, observed, one)) for one in plots],
-        figures=[row for name in experiment.figures for row in list_figure_rows(experiment, observed, name)],
+        plots=[(one.plot, draw_plot(experiment, result, one)) for one in plots],
+        figures=[row for name in experiment.figures for row in list_figure_rows(experiment, result, name)],
         meanings={one.of.replace("_", " "): one.of.about for one in experiment.figures.values()},
-        timelines=[(trial, chart, list_moments(observed.tables(trial))) for trial, chart in timelines],
+        timelines=[(trial, chart, list_moments(result.rows(trial))) for trial, chart in timelines],
         omitted=omitted,
-        unfinished=list(_unfinished_flows(observed)),
+        unfinished=list(_unfinished_flows(result)),
         confidence=f"{CONFIDENCE:.0%}",
         document=(folder / DOCUMENT_FILE).read_text("utf-8"),
         program=Markup(get_plotlyjs()),  # noqa: S704 - a program that is installed
@@ -146,12 +145,12 @@ def _judge_runs(results: Path) -> Iterator[JudgedRun]:
             yield judge_run(file.parent)
 
 
-def list_figure_rows(experiment: Experiment, observed: Observed, name: str) -> Iterator[FigureRow]:
+def list_figure_rows(experiment: Experiment, result: RunResult, name: str) -> Iterator[FigureRow]:
     """Yield the rows of a figure: one for each combination and policy."""
     figure = experiment.figures[name]
-    factor = full_scale_factor(figure, experiment, observed.info)
+    factor = full_scale_factor(figure, experiment, result.info)
     values: dict[str, list[float]] = {}
-    for trial, value in ((one.trial, one.value) for one in sample_figure(observed, figure)):
+    for trial, value in ((one.trial, one.value) for one in sample_figure(result, figure)):
         policy = {POLICY: trial.policy} if len(experiment.policies) > 1 else {}
         where = ", ".join(f"{key} {setting}" for key, setting in {**trial.point, **policy}.items())
         values.setdefault(where, []).extend([] if value is None else [value])
@@ -159,23 +158,22 @@ def list_figure_rows(experiment: Experiment, observed: Observed, name: str) -> I
         yield FigureRow(figure.about or name, figure, where, summarise(known), factor)
 
 
-def _timeline_trials(experiment: Experiment, observed: Observed) -> tuple[list[TrialRecord], int]:
+def _timeline_trials(experiment: Experiment, result: RunResult) -> tuple[list[TrialRecord], int]:
     """Trials whose timelines are drawn, one of each combination, and how many are omitted."""
     wheres = [plot.where for plot in experiment.plots if plot.kind == "timeline"]
     chosen = [
         trial
-        for trial in observed.info.trials
-        if observed.tables(trial).throughput
-        and any(matches(trial.point, trial.policy, where) for where in wheres)
+        for trial in result.info.trials
+        if result.rows(trial).throughput and any(trial.matches(where) for where in wheres)
     ]
     first = {trial.key.rpartition(" / ")[0]: trial for trial in reversed(chosen)}
     shown = sorted(first.values(), key=lambda trial: trial.number)[:MAX_TIMELINES]
     return shown, len(chosen) - len(shown)
 
 
-def _unfinished_flows(observed: Observed) -> Iterator[str]:
-    for trial in observed.info.trials:
-        for row in observed.tables(trial).flows:
+def _unfinished_flows(result: RunResult) -> Iterator[str]:
+    for trial in result.info.trials:
+        for row in result.rows(trial).flows:
             if row.state not in (FlowState.FINISHED, FlowState.REJECTED):
                 problem = f" ({row.problem})" if row.problem else ""
                 yield f"{row.flow} in {trial.key}: {row.state}{problem}"

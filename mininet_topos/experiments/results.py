@@ -11,9 +11,10 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
@@ -23,7 +24,7 @@ from adon import yamlfile
 from adon.errors import InvalidInput, Problem
 from adon.values import FrozenMap
 from measurement.model import from_json, to_json
-from mininet_topos.experiments.document import Scalar
+from mininet_topos.experiments.document import POLICY, Scalar
 
 RUN_FILE, DOCUMENT_FILE = "run.json", "experiment.yaml"
 
@@ -187,6 +188,10 @@ class TrialRecord:
     completion: Completion = Completion.COMPLETE
     reason: str = ""
 
+    def matches(self, where: Mapping[str, Scalar]) -> bool:
+        """Return whether its combination and policy have the values of a ``where``."""
+        return {**self.point, POLICY: self.policy}.items() >= where.items()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo:
@@ -214,12 +219,25 @@ class RunInfo:
     trials: tuple[TrialRecord, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunResult:
     """A run: its description and its rows."""
 
     info: RunInfo
-    tables: Tables = field(default_factory=Tables)
+    tables: Tables = Tables()
+
+    @cached_property
+    def _by_trial(self) -> Mapping[int, Tables]:
+        return self.tables.by_trial()
+
+    def rows(self, trial: TrialRecord) -> Tables:
+        """Return the rows of a trial."""
+        return self._by_trial.get(trial.number, Tables())
+
+    def complete(self, where: Mapping[str, Scalar] = FrozenMap()) -> list[TrialRecord]:
+        """Return the complete trials with these values, in order."""
+        complete = (trial for trial in self.info.trials if trial.completion is Completion.COMPLETE)
+        return [trial for trial in complete if trial.matches(where)]
 
 
 def start_run(folder: Path, document: str, info: RunInfo) -> None:

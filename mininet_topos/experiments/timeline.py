@@ -1,14 +1,13 @@
-"""Order of a trial's steps: a function from state and occurrence to state and actions.
+"""Order of a trial's steps: a function from state and news to state and actions.
 
 A step is a flow that is requested, an event that is carried out, or the end of either.  It starts at a time
-or after a moment of another step.  No step waits without end: a moment that cannot come any more is an
-:class:`Impossible`, and the steps that wait for it, directly or by others, are skipped with the reason.
-Each step starts once or is skipped once.
+or after a moment of another step.  No step waits without end: the steps that wait for a moment that cannot
+come any more, directly or by others, are skipped with the reason.  Each step starts once or is skipped once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -30,44 +29,17 @@ class Step:
     after: Moment | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """Occurrence: a moment of a step came, ``at`` seconds after the start of the trial."""
-
-    of: str
-    what: Phase
-    at: float
+Key = tuple[str, Phase]
+"""Moment of a step, without a wait."""
+News = Mapping[Key, float | str]
+"""Time at which each moment came, in seconds after the start of the trial, or why it cannot come any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Impossible:
-    """Occurrence: moments of a step have not come and cannot come any more."""
-
-    of: str
-    whats: frozenset[Phase]
-    reason: str
-
-
-Occurrence = Happened | Impossible | None
-"""None: time passed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Action: carry out the step now."""
+class Action(NamedTuple):
+    """Start of a step; with a ``reason`` the step is left out."""
 
     step: str
-
-
-@dataclass(frozen=True, slots=True)
-class Skip:
-    """Action: leave the step out."""
-
-    step: str
-    reason: str
-
-
-Action = Start | Skip
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +47,11 @@ class Timeline:
     """State of a trial.
 
     :param waiting: steps that neither started nor were skipped, in the document's order.
-    :param moments: time at which each moment came in seconds, or the reason why it cannot come.
+    :param moments: those that came or cannot come.
     """
 
     waiting: tuple[Step, ...]
-    moments: FrozenMap[tuple[str, Phase], float | str] = field(default_factory=FrozenMap)
+    moments: News = field(default_factory=FrozenMap)
 
     def due(self, step: Step) -> float | str | None:
         """Return when a waiting step starts, or why it cannot start; None while neither is known."""
@@ -102,7 +74,7 @@ class Timeline:
         return next((at for at, _ in self.starts), None)
 
     @property
-    def awaited(self) -> frozenset[tuple[str, Phase]]:
+    def awaited(self) -> frozenset[Key]:
         """Moments for which steps wait."""
         wanted = {step.after.key for step in self.waiting if step.after is not None}
         return frozenset(wanted - self.moments.keys())
@@ -130,42 +102,34 @@ def _list_steps(part: PlannedFlow | Event) -> list[Step]:
     return steps
 
 
-def advance(state: Timeline, occurrence: Occurrence, now: float) -> tuple[Timeline, tuple[Action, ...]]:
-    """Return the state after an occurrence, and the actions that follow.
+def advance(state: Timeline, news: News, now: float) -> tuple[Timeline, tuple[Action, ...]]:
+    """Return the state after news, and the actions that follow.
 
     :param now: seconds after the start of the trial.  Steps start in the order of their times; those of one
         time in the document's order.
     """
-    state, skipped = _skip_impossible(_record(state, occurrence))
-    started = [Start(step.name) for at, step in state.starts if at <= now]
-    return replace(state, waiting=_without(state.waiting, started)), (*skipped, *started)
+    state, skipped = _skip_impossible(_record(state, news))
+    started = [Action(step.name) for at, step in state.starts if at <= now]
+    return _remove(state, started), (*skipped, *started)
 
 
-def _record(state: Timeline, occurrence: Occurrence) -> Timeline:
-    """Return the state with the moments of an occurrence; the first entry of a moment counts."""
-    match occurrence:
-        case Happened(of, what, at):
-            return replace(state, moments=FrozenMap({(of, what): at} | state.moments))
-        case Impossible(of, whats, reason):
-            new = dict.fromkeys(((of, what) for what in whats), reason)
-            return replace(state, moments=FrozenMap(new | state.moments))
-        case None:
-            return state
+def _record(state: Timeline, news: News) -> Timeline:
+    """Return the state with news; the first entry of a moment counts."""
+    return replace(state, moments=FrozenMap({**news, **state.moments}))
 
 
-def _skip_impossible(state: Timeline) -> tuple[Timeline, tuple[Skip, ...]]:
-    skipped: list[Skip] = []
-    while found := [Skip(one.name, why) for one in state.waiting if isinstance(why := state.due(one), str)]:
+def _skip_impossible(state: Timeline) -> tuple[Timeline, list[Action]]:
+    skipped: list[Action] = []
+    while found := [Action(one.name, why) for one in state.waiting if isinstance(why := state.due(one), str)]:
         skipped += found
-        for skip in found:
-            state = _record(state, Impossible(skip.step, frozenset(Phase), f"{skip.step} was skipped"))
-        state = replace(state, waiting=_without(state.waiting, found))
-    return state, tuple(skipped)
+        news = {(one.step, phase): f"{one.step} was skipped" for one in found for phase in Phase}
+        state = _remove(_record(state, news), found)
+    return state, skipped
 
 
-def _without(steps: Iterable[Step], actions: Iterable[Action]) -> tuple[Step, ...]:
+def _remove(state: Timeline, actions: Iterable[Action]) -> Timeline:
     names = {action.step for action in actions}
-    return tuple(step for step in steps if step.name not in names)
+    return replace(state, waiting=tuple(step for step in state.waiting if step.name not in names))
 
 
 class Turn(NamedTuple):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,7 +19,7 @@ from mininet_topos.experiments import timeline
 from mininet_topos.experiments.document import Controller, Event, LinkEvent, Move, Phase
 from mininet_topos.experiments.document import Load as LoadEvent
 from mininet_topos.experiments.plan import PlannedFlow, paths_between
-from mininet_topos.experiments.policies import FlowUpdate, PathPolicy, UpdateKind
+from mininet_topos.experiments.policies import FlowUpdate, PathPolicy
 from mininet_topos.experiments.results import (
     EventRow,
     FlowRow,
@@ -112,7 +111,7 @@ class TrialRun:
         self._undo: dict[str, tuple[str, LinkChange]] = {}
         self._open: set[str] = set()
         self._rows: list[EventRow] = []
-        self._occurrences: deque[timeline.Occurrence] = deque()
+        self._news: dict[timeline.Key, float | str] = {}
         self._wake = threading.Event()
         self._began_at = self._tested_at = 0.0
         self._starters: dict[str, Callable[[str, Any], tuple[str, str]]] = {
@@ -154,14 +153,10 @@ class TrialRun:
     def _loop(self) -> str:
         """Run until everything is over; return why it is partial, else an empty text."""
         state = timeline.start_timeline(self._trial)
-        self._occurrences.append(None)
         while True:
-            while self._occurrences:
-                state, actions = timeline.advance(state, self._occurrences.popleft(), self._now)
-                for action in actions:
-                    self._act(action)
-                if actions:
-                    self._poll_policies()
+            state = self._advance(state)
+            while self._news:
+                state = self._advance(state)
             if not state.waiting and not self._open and all(one.is_over for one in self._flows.values()):
                 return ""
             now, limit = self._now, self._trial.limit
@@ -174,7 +169,16 @@ class TrialRun:
             self._follow_traffic()
             self._read_tests(state.awaited)
             self._poll_policies()
-            self._occurrences.append(None)
+
+    def _advance(self, state: timeline.Timeline) -> timeline.Timeline:
+        """Carry out the steps that the news start."""
+        news, self._news = self._news, {}
+        state, actions = timeline.advance(state, news, self._now)
+        for action in actions:
+            self._act(action)
+        if actions:
+            self._poll_policies()
+        return state
 
     @property
     def _now(self) -> float:
@@ -182,7 +186,7 @@ class TrialRun:
 
     def _happened(self, of: str, what: Phase, at: float | None = None) -> None:
         """Report a moment to the timeline: now, or at a time."""
-        self._occurrences.append(timeline.Happened(of, what, self._now if at is None else at))
+        self._news.setdefault((of, what), self._now if at is None else at)
 
     def _note(
         self, event: str, kind: str, phase: str, about: str, problem: str = "", at: float | None = None
@@ -202,7 +206,7 @@ class TrialRun:
         ended = timeline.ended_by(action.step)
         if ended is not None:  # also if its moment cannot come: what waits for it would never end
             self._end(ended)
-        elif isinstance(action, timeline.Skip):
+        elif action.reason:
             self._skip(action.step, action.reason)
         elif action.step in self._events:
             self._start_event(self._events[action.step])
@@ -258,7 +262,7 @@ class TrialRun:
 
     def _control_adon(self, _name: str, what: Controller) -> tuple[str, str]:
         self._setup.control(what)
-        return f"ADON: {what.value}", ""
+        return f"ADON: {what}", ""
 
     def _order_move(self, _name: str, move: Move) -> tuple[str, str]:
         one = self._flows[move.flow]
@@ -283,8 +287,9 @@ class TrialRun:
         """Report the end of a step; no other moment of it comes any more but tests."""
         self._open.discard(name)
         self._happened(name, Phase.ENDS, at)
-        impossible = frozenset(Phase) - (AFTER_END if has_begun else frozenset())
-        self._occurrences.append(timeline.Impossible(name, impossible, reason))
+        for what in Phase:
+            if not has_begun or what not in AFTER_END:
+                self._news.setdefault((name, what), reason)
 
     # Traffic
 
@@ -360,12 +365,12 @@ class TrialRun:
         if one.is_over:
             return
         because = f": {update.reason}" if update.reason else ""
-        if update.kind is UpdateKind.QUEUED:
-            self._print(f"{name} is queued{because}")
-        elif update.kind is UpdateKind.REJECTED:
+        if update.is_rejected:
             if one.run is None:
                 self._reject(one, update.reason)
-        elif update.path is not None:
+        elif update.path is None:
+            self._print(f"{name} is queued{because}")
+        else:
             at, is_first = update.at - self._began_at, not one.paths
             one.paths.append((at, update.path))
             one.update(path=update.path, paths=" > ".join(path for _, path in one.paths))
@@ -381,7 +386,7 @@ class TrialRun:
         self._print(f"{one.flow.name} is rejected: {reason}")
         self._close(one.flow.name, f"it was rejected: {reason}", has_begun=False)
 
-    def _read_tests(self, awaited: frozenset[tuple[str, Phase]]) -> None:
+    def _read_tests(self, awaited: frozenset[timeline.Key]) -> None:
         if self._setup.is_down or self._now - self._tested_at < TEST_INTERVAL:
             return
         self._setup.tests.read()

@@ -131,13 +131,13 @@ class TrialSetup:
         :raises Unavailable: if it does not start.
         """
         assert self.server is not None  # noqa: S101 - a trial with such an event has one
-        if what is Controller.START:
+        if what == "start":
             self.server.start()
             self.server.wait_ready()
             self.note_ready()
             return
         self.policy.read_decisions()
-        self.server.stop() if what is Controller.STOP else self.server.kill()
+        self.server.stop() if what == "stop" else self.server.kill()
 
     def note_ready(self) -> None:
         """Overlook parts that ended until now: after a crash the first may find a port in use."""

@@ -20,6 +20,7 @@ from adon.units import UNITS
 from adon.values import FrozenMap
 from measurement.evaluation.intervals import Interval
 from mininet_topos.experiments.document import (
+    POLICY,
     Check,
     DecisionsCheck,
     ExpectedDecision,
@@ -33,14 +34,13 @@ from mininet_topos.experiments.document import (
     parse_quantity,
 )
 from mininet_topos.experiments.measures import (
-    Observed,
     full_scale_factor,
     mean_ratio,
     sample_figure,
     summarise,
 )
-from mininet_topos.experiments.plan import POLICY, count_points, swept_values
-from mininet_topos.experiments.results import Completion, RunInfo, Tables, TrialRecord
+from mininet_topos.experiments.plan import count_points, swept_values
+from mininet_topos.experiments.results import Completion, RunInfo, RunResult, Tables, TrialRecord
 from mininet_topos.experiments.timeline import Turn, find_flows, find_turns
 
 LONG = 10_000.0
@@ -117,12 +117,12 @@ class RepetitionsCheck(Check):
     check: str = "repetitions decide the same"
 
 
-def judge_all(experiment: Experiment, observed: Observed) -> list[Verdict]:
+def judge_all(experiment: Experiment, result: RunResult) -> list[Verdict]:
     """Return the verdict on each check, and on whether repetitions decide the same."""
     checks: list[Check] = list(experiment.checks)
-    if experiment.repetitions > 1 and any(observed.tables(trial).decisions for trial in observed.complete()):
+    if experiment.repetitions > 1 and any(result.rows(trial).decisions for trial in result.complete()):
         checks.append(RepetitionsCheck())
-    return [judge(check, experiment, observed) for check in checks]
+    return [judge(check, experiment, result) for check in checks]
 
 
 def conclude(info: RunInfo, verdicts: Sequence[Verdict]) -> Conclusion:
@@ -150,14 +150,14 @@ class _MissingError(Exception):
     """A figure has no value to judge; the message states why."""
 
 
-def judge(check: Check, experiment: Experiment, observed: Observed) -> Verdict:
+def judge(check: Check, experiment: Experiment, result: RunResult) -> Verdict:
     """Return the verdict on a check."""
     paper = "" if check.paper is None else str(check.paper)
     verdict = Verdict(
         check.check, Outcome.CANNOT_SAY, _describe(check), "nothing", paper, discrepancy=check.discrepancy
     )
     try:
-        found = _JUDGES[type(check)](_Run(experiment, observed), check)
+        found = _JUDGES[type(check)](_Run(experiment, result), check)
     except _MissingError as error:
         return replace(verdict, doubt=str(error))
     outcome = Outcome.HELD if found.is_held else Outcome.NOT_HELD
@@ -174,10 +174,10 @@ def _describe(check: Check) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Experiment and what a run of it observed."""
+    """Experiment and what a run of it result."""
 
     experiment: Experiment
-    observed: Observed
+    result: RunResult
 
     def read_values(self, name: str, where: Mapping[str, Scalar] = FrozenMap()) -> dict[int, float]:
         """Return a figure by repetition.
@@ -185,13 +185,13 @@ class _Run:
         :raises _MissingError: if a repetition has no value.
         """
         figure, repetitions = self.experiment.figures[name], self.experiment.repetitions
-        samples = sample_figure(self.observed, figure, where)
+        samples = sample_figure(self.result, figure, where)
         known = {one.trial.repetition: one.value for one in samples if one.value is not None}
         if len(samples) < repetitions:
             raise _MissingError(f"of {name} {len(samples)} of {repetitions} repetitions are complete")
         if missing := [one.trial for one in samples if one.value is None]:
             numbers = ", ".join(str(trial.repetition) for trial in missing)
-            cause = _find_cause(self.observed.tables(missing[0]), figure.flow)
+            cause = _find_cause(self.result.rows(missing[0]), figure.flow)
             raise _MissingError(f"{name} has no value in repetition {numbers}{cause}")
         return known
 
@@ -209,7 +209,7 @@ class _Run:
         """Compare the median with the bounds: of times as measured, of all others at full scale."""
         figure = self.experiment.figures[check.value]
         summary = summarise(list(self.read_values(check.value).values()))
-        full = full_scale_factor(figure, self.experiment, self.observed.info)
+        full = full_scale_factor(figure, self.experiment, self.result.info)
         if summary is None or (full is None and figure.unit is Unit.BYTES):
             raise _MissingError(f"{check.value} has no value at full scale")
         factor = 1.0 if full is None or figure.unit is Unit.SECONDS else full
@@ -240,32 +240,32 @@ class _Run:
 
     def judge_decisions(self, check: DecisionsCheck) -> _Judgement:
         """Compare the first decisions about each listed flow with the expected ones."""
-        trials = self.observed.complete({POLICY: "ours"})
-        found = [(trial, _list_unexpected(self.observed.tables(trial), check.decisions)) for trial in trials]
+        trials = self.result.complete({POLICY: "ours"})
+        found = [(trial, _list_unexpected(self.result.rows(trial), check.decisions)) for trial in trials]
         differences = [f"{trial.key}: {one}" for trial, unexpected in found for one in unexpected]
         planned = self.experiment.repetitions * count_points(self.experiment)
         return _judge_differences(differences, trials, planned)
 
     def judge_schedule(self, _check: ScheduleCheck) -> _Judgement:
         """Look for tests that overlapped."""
-        trials = self.observed.complete()
-        rows = [(trial, row) for trial in trials for row in self.observed.tables(trial).events]
+        trials = self.result.complete()
+        rows = [(trial, row) for trial in trials for row in self.result.rows(trial).events]
         overlaps = [f"{trial.key}: {row.about}" for trial, row in rows if row.event == OVERLAP]
-        return _judge_differences(overlaps, trials, self.observed.info.planned)
+        return _judge_differences(overlaps, trials, self.result.info.planned)
 
     def judge_repetitions(self, _check: RepetitionsCheck) -> _Judgement:
         """Compare outcome, path and site of decisions with the first repetition; times and Q differ."""
-        trials = self.observed.complete()
+        trials = self.result.complete()
         first: dict[str, TrialRecord] = {}
         differences: list[str] = []
         for trial in trials:
             other = first.setdefault(trial.key.rpartition(" / ")[0], trial)
-            tables = (self.observed.tables(other), self.observed.tables(trial))
+            tables = (self.result.rows(other), self.result.rows(trial))
             for flow in dict.fromkeys(row.flow for one in tables for row in one.decisions):
                 before, after = (_format_turns([turn for _, turn in find_turns(one, flow)]) for one in tables)
                 if before != after:
                     differences.append(f"{flow}: {before} ({other.key}), but {after} ({trial.key})")
-        return _judge_differences(differences, trials, self.observed.info.planned)
+        return _judge_differences(differences, trials, self.result.info.planned)
 
 
 _JUDGES: Mapping[type[Check], Callable[[_Run, Any], _Judgement]] = {

@@ -16,7 +16,6 @@ from mininet_topos.demo import (
     load_part,
     select_verdicts,
 )
-from mininet_topos.experiments.measures import Observed
 from mininet_topos.experiments.results import (
     Completion,
     DecisionRow,
@@ -71,7 +70,7 @@ def judge(name: str, tables: Tables) -> list[Verdict]:
     its, topo = load_part(name, None)
     trial = TrialRecord(1, "ours", "ours", {}, 1, 1, 0.0, 60.0, Completion.COMPLETE)
     info = describe_run(its, topo)
-    observed = Observed.from_run(RunResult(replace(info, trials=(trial,)), tables))
+    observed = RunResult(replace(info, trials=(trial,)), tables)
     return select_verdicts(judge_all(its.experiment, observed))
 
 

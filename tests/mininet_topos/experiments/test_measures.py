@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mininet_topos.experiments.document import Figure, Measure, Moment
-from mininet_topos.experiments.measures import Observed, mean_ratio, measure, sample_figure, summarise
+from mininet_topos.experiments.measures import mean_ratio, measure, sample_figure, summarise
 from mininet_topos.experiments.results import DecisionRow, EventRow, MeasurementRow, Tables, ThroughputRow
 from mininet_topos.experiments.timeline import time_of
 from tests.mininet_topos.experiments.synthetic_runs import load_figure_21, make_row, make_run
@@ -244,7 +244,7 @@ def test_interruption_is_the_longest_run_without_data(received: list[int]) -> No
 def test_samples_of_a_figure_are_those_of_its_trials():
     its = load_figure_21()
     run = make_run(its)
-    observed, figures = Observed.from_run(run), its.experiment.figures
+    observed, figures = run, its.experiment.figures
     found = sample_figure(observed, figures["time"])
     assert len(found) == 27
     by_hand = {row.trial: row.ended - row.asked for row in run.tables.flows if row.flow == "soykb"}

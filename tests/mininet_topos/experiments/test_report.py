@@ -10,7 +10,6 @@ from adon.errors import InvalidInput
 from mininet_topos.experiments.charts import draw_plot, draw_timeline, list_moments, scale_axis
 from mininet_topos.experiments.document import Unit
 from mininet_topos.experiments.loading import ExperimentFile
-from mininet_topos.experiments.measures import Observed
 from mininet_topos.experiments.report import (
     INDEX_FILE,
     judge_run,
@@ -137,7 +136,7 @@ def test_index_leaves_out_a_damaged_run(run, tmp_path):
 
 
 def test_figure_is_a_row_with_full_scale_and_the_value_of_the_paper(run, page):
-    (row,) = list_figure_rows(load_figure_21().experiment, Observed.from_run(run), "routed")
+    (row,) = list_figure_rows(load_figure_21().experiment, run, "routed")
     assert row.summary is not None
     assert row.summary.count == 3
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", page.partition("<td>routed</td>")[2])
@@ -148,7 +147,7 @@ def test_figure_is_a_row_with_full_scale_and_the_value_of_the_paper(run, page):
 
 def test_line_plot_shows_full_scale_beside_the_paper(run):
     experiment = load_figure_21().experiment
-    chart = draw_plot(experiment, Observed.from_run(run), experiment.plots[0])
+    chart = draw_plot(experiment, run, experiment.plots[0])
     assert chart is not None
     traces = {trace.name: trace for trace in chart.data if trace.mode == "lines+markers"}
     assert list(traces) == ["contended", "alone", "layer-3", "paper: contended", "paper: layer-3"]
@@ -159,14 +158,14 @@ def test_line_plot_shows_full_scale_beside_the_paper(run):
 
 def test_bar_plot_has_a_bar_per_combination_and_a_ring_per_repetition(run):
     experiment = load_figure_21().experiment
-    chart = draw_plot(experiment, Observed.from_run(run), experiment.plots[1])
+    chart = draw_plot(experiment, run, experiment.plots[1])
     assert chart is not None
     assert [(trace.type, len(trace.x)) for trace in chart.data] == [("bar", 3), ("scatter", 9)] * 3
 
 
 def test_plot_without_values_is_not_drawn(run):
     experiment = load_figure_21().experiment
-    nothing = Observed(run.info, {})
+    nothing = RunResult(run.info)
     assert draw_plot(experiment, nothing, experiment.plots[0]) is None
 
 

@@ -169,7 +169,7 @@ def test_trial_in_which_the_controller_is_killed_is_partial_and_nothing_is_left(
     (trial,) = run.info.trials
     assert trial.completion is Completion.PARTIAL
     assert "controller" in trial.reason  # a part that ended, or a call that it did not answer
-    (row,) = run.observed.tables(trial).flows
+    (row,) = run.result.rows(trial).flows
     assert (row.state, row.ended) == (FlowState.RUNNING, None)
     assert trial.reason in (folder / REPORT_FILE).read_text()
     assert processes(place) == []
@@ -188,6 +188,6 @@ def test_interrupted_run_keeps_the_trials_that_had_ended(place):
     run = judge_run(folder)
     assert (run.info.completion, run.conclusion) == (Completion.PARTIAL, Conclusion.PARTIAL)
     (trial,) = run.info.trials
-    (row,) = run.observed.tables(trial).flows
+    (row,) = run.result.rows(trial).flows
     assert (row.state, row.path, row.received) == (FlowState.FINISHED, "al2s", 1_000_000)
     assert processes(place) == []

@@ -12,7 +12,7 @@ from adon.api.measurements import ExecutionView, OverlapView
 from adon.errors import Unavailable
 from mininet_topos.commands import wait_until
 from mininet_topos.experiments.document import Moment, Phase
-from mininet_topos.experiments.policies import FlowUpdate, UpdateKind
+from mininet_topos.experiments.policies import FlowUpdate
 from mininet_topos.experiments.results import DecisionRow, FlowRow
 from mininet_topos.experiments.timeline import time_of
 from mininet_topos.experiments.trial import TrialOutcome, TrialRun
@@ -213,14 +213,14 @@ def test_overlapping_tests_are_an_event():
 
 
 class Scripted:
-    """A policy that answers each request with one update."""
+    """A policy that queues or rejects each flow."""
 
-    def __init__(self, kind: UpdateKind) -> None:
-        self.kind, self.finished_flows = kind, list[tuple[str, object]]()
+    def __init__(self, *, rejects: bool) -> None:
+        self.rejects, self.finished_flows = rejects, list[tuple[str, object]]()
         self.updates: list[FlowUpdate] = []
 
     def request(self, flow: Any, port: int) -> None:
-        self.updates.append(FlowUpdate(flow.name, self.kind, time.time(), reason="scripted"))
+        self.updates.append(FlowUpdate(flow.name, time.time(), reason="scripted", is_rejected=self.rejects))
 
     def started(self, flow: str) -> None:
         raise AssertionError(flow)
@@ -253,14 +253,14 @@ def run_scripted(
 
 def test_steps_that_wait_for_a_rejected_flow_are_left_out():
     waiting = "{flow: then, after: [soykb, moved], template: soykb, from: mu, to: osu, size: 100 MB}"
-    outcome = run_scripted(f"[{FLOW}, {waiting}]", Scripted(UpdateKind.REJECTED))
+    outcome = run_scripted(f"[{FLOW}, {waiting}]", Scripted(rejects=True))
     assert outcome.reason == ""
     assert [(row.state, row.received) for row in outcome.tables.flows] == [("rejected", 0)] * 2
     assert row_of(outcome, "soykb").problem == "scripted"
 
 
 def test_queued_flow_is_withdrawn_when_its_end_comes():
-    policy = Scripted(UpdateKind.QUEUED)
+    policy = Scripted(rejects=False)
     flow = "{flow: a, template: soykb, from: mu, to: osu, until: [a, asked, 0.5 s], rate: 100 Mbps}"
     outcome = run_scripted(f"[{flow}]", policy)
     assert policy.finished_flows == [("a", None)]
@@ -275,6 +275,6 @@ def test_trial_is_partial_when_adon_ends():
     def kill(setup: TrialSetup) -> None:
         setup.__class__ = Dead
 
-    outcome = run_scripted(f"[{FLOW}]", Scripted(UpdateKind.QUEUED), kill)
+    outcome = run_scripted(f"[{FLOW}]", Scripted(rejects=False), kill)
     assert "adon serve ended by itself" in outcome.reason
     assert row_of(outcome, "soykb").state == "waiting"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from mininet_topos.experiments.loading import ExperimentFile, parse_experiment
-from mininet_topos.experiments.measures import Observed, full_scale_factor
+from mininet_topos.experiments.measures import full_scale_factor
 from mininet_topos.experiments.plan import plan_trials
 from mininet_topos.experiments.references import check_references
 from mininet_topos.experiments.results import (
@@ -90,7 +90,7 @@ GOOD: Times = {1: [10.0, 10.1, 9.9], 2: [5.0, 5.1, 4.9], 4: [2.5, 2.6, 2.4]}
 def judged(check: str, times: Times) -> Verdict:
     its = parse_made(FILE + CHECKS.get(check, check))
     check_references(its, mu_osu())
-    return judge_all(its.experiment, Observed.from_run(run(times)))[0]
+    return judge_all(its.experiment, run(times))[0]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_verdict_states_the_demand_as_the_document_does() -> None:
 def test_order_over_policies_reads_every_policy():
     its = parse_made(POLICIES)
     check_references(its, mu_osu())
-    found = judge_all(its.experiment, Observed.from_run(synthetic_runs.make_run(its)))[0]
+    found = judge_all(its.experiment, synthetic_runs.make_run(its))[0]
     assert found.outcome is Outcome.HELD
     assert found.found.index("al2s: ") < found.found.index("internet: ")
 
@@ -157,9 +157,7 @@ def test_partial_trial_counts_as_missing():
     trials = tuple(
         replace(one, completion=Completion.PARTIAL) if one.number == 1 else one for one in whole.info.trials
     )
-    found = judge_all(
-        its.experiment, Observed.from_run(replace(whole, info=replace(whole.info, trials=trials)))
-    )
+    found = judge_all(its.experiment, replace(whole, info=replace(whole.info, trials=trials)))
     assert found[0].outcome is Outcome.CANNOT_SAY
 
 
@@ -174,7 +172,7 @@ def decided(number: int, *turns: str) -> list[DecisionRow]:
 def test_no_check_is_held_without_trials():
     its = parse_made(FILE + "".join(CHECKS.values()) + EXPECTED)
     nothing = replace(run(GOOD).info, trials=())
-    found = judge_all(its.experiment, Observed.from_run(RunResult(nothing, Tables())))
+    found = judge_all(its.experiment, RunResult(nothing, Tables()))
     assert {one.outcome for one in found} == {Outcome.CANNOT_SAY}
     assert len(found) == len(CHECKS) + 1
 
@@ -200,7 +198,7 @@ def test_first_decisions_are_compared(turns: tuple[str, ...], outcome: Outcome, 
     its = parse_made(FILE + EXPECTED)
     check_references(its, mu_osu())
     made = run(GOOD, lambda done: decided(done.number, *turns))
-    verdict = judge_all(its.experiment, Observed.from_run(made))[0]
+    verdict = judge_all(its.experiment, made)[0]
     assert verdict.outcome is outcome
     assert verdict.found.startswith(found)
 
@@ -209,17 +207,17 @@ def test_first_decisions_are_compared(turns: tuple[str, ...], outcome: Outcome, 
 def test_reason_of_a_decision_must_contain_the_text(reason: str, outcome: Outcome) -> None:
     its = parse_made(FILE + f"  - {{check: c, decisions: [{{flow: a, outcome: admit, reason: {reason}}}]}}\n")
     made = run(GOOD, lambda done: decided(done.number, "admit al2s"))
-    assert judge_all(its.experiment, Observed.from_run(made))[0].outcome is outcome
+    assert judge_all(its.experiment, made)[0].outcome is outcome
 
 
 def test_repetitions_that_decide_differently_do_not_hold() -> None:
     its = parse_made(FILE + CHECKS["ratio"])
     alike = run(GOOD, lambda done: decided(done.number, "admit al2s"))
-    assert judge_all(its.experiment, Observed.from_run(alike))[-1].outcome is Outcome.HELD
+    assert judge_all(its.experiment, alike)[-1].outcome is Outcome.HELD
     other = run(
         GOOD, lambda done: decided(done.number, f"admit {'al2s' if done.repetition < 3 else 'internet'}")
     )
-    verdict = judge_all(its.experiment, Observed.from_run(other))[-1]
+    verdict = judge_all(its.experiment, other)[-1]
     assert verdict.outcome is Outcome.NOT_HELD
     assert verdict.found.startswith("a: admit on al2s (a.streams=1 / ours / 1), but admit on internet")
 
@@ -232,28 +230,26 @@ def test_ratio_of_zeros_cannot_be_judged():
     check_references(its, mu_osu())
     whole = run(GOOD)
     rows = [row._replace(received=0) for row in whole.tables.flows]
-    found = judge_all(
-        its.experiment, Observed.from_run(replace(whole, tables=replace(whole.tables, flows=rows)))
-    )[0]
+    found = judge_all(its.experiment, replace(whole, tables=replace(whole.tables, flows=rows)))[0]
     assert found.outcome is Outcome.CANNOT_SAY
 
 
 def test_half_of_a_run_cannot_be_judged():
     its = synthetic_runs.load_figure_21()
     check_references(its, mu_osu())
-    whole = judge_all(its.experiment, Observed.from_run(synthetic_runs.make_run(its)))
+    whole = judge_all(its.experiment, synthetic_runs.make_run(its))
     assert [one.outcome.value for one in whole] == ["held", "held", "not held", "held"]
-    half = judge_all(its.experiment, Observed.from_run(synthetic_runs.make_run(its, only=20)))
+    half = judge_all(its.experiment, synthetic_runs.make_run(its, only=20))
     assert {one.outcome for one in half} == {Outcome.CANNOT_SAY}
 
 
 def test_schedule_check_reads_overlaps_of_every_trial():
     its = parse_made(FILE + "  - {check: c, schedule: conflict-free}\n")
     whole = run(GOOD)
-    assert judge_all(its.experiment, Observed.from_run(whole))[0].outcome is Outcome.HELD
+    assert judge_all(its.experiment, whole)[0].outcome is Outcome.HELD
     overlap = EventRow(2, 5.0, OVERLAP, "trial", "begins", "al2s and internet", "")
     tables = replace(whole.tables, events=[overlap])
-    verdict = judge_all(its.experiment, Observed.from_run(replace(whole, tables=tables)))[0]
+    verdict = judge_all(its.experiment, replace(whole, tables=tables))[0]
     assert verdict.outcome is Outcome.NOT_HELD
 
 
@@ -330,5 +326,5 @@ def test_full_scale_factor_of_equal_divisors_is_always_known(fields: str, factor
 
 def test_bytes_without_a_full_scale_value_cannot_be_judged() -> None:
     its = parse_made(SIZED.replace("FIGURE", "{of: received}"))
-    found = judge_all(its.experiment, Observed.from_run(synthetic_runs.make_run(its)))
+    found = judge_all(its.experiment, synthetic_runs.make_run(its))
     assert found[0].outcome is Outcome.CANNOT_SAY
