@@ -9,8 +9,7 @@ from pydantic import Field
 from adon.access.audit import Outcome
 from adon.access.policy import Action, Scope
 from adon.access.user_names import PRINCIPALS
-from adon.api.base import Body, Ids, ListView, Query, View
-from adon.api.times import Time
+from adon.api.base import Body, Ids, ListView, NewestFirst, Query, Time, View
 from adon.timestamps import When
 from adon.values import Role
 
@@ -36,7 +35,7 @@ class UserView(View):
 
 
 class UserList(ListView):
-    """Users by name; ``next`` is the ``after`` of the following page."""
+    """Users by name."""
 
     items: list[UserView]
 
@@ -62,18 +61,14 @@ class UserBody(Body):
 
     name: str = Field(min_length=1, max_length=200)
     granted: _Roles = Field(default=[], description="the roles given")
-    identity: IdentityBody | None = Field(
-        default=None, description="whoever signs in as this is this user; without it they come with tokens"
-    )
+    identity: IdentityBody | None = Field(default=None, description="for sign-in; null: tokens only")
 
 
 class UserChange(Body):
     """What an administrator decides about a user; what is left out stays."""
 
-    granted: _Roles | None = Field(default=None, description="all roles given here, instead of those before")
-    removed: _Roles | None = Field(
-        default=None, description="all roles taken away here, instead of those before"
-    )
+    granted: _Roles | None = Field(default=None, description="all roles given here; replaces the list")
+    removed: _Roles | None = Field(default=None, description="all roles taken away here; replaces the list")
     disabled: bool | None = None
 
 
@@ -107,9 +102,7 @@ class TokenBody(Body):
     )
     roles: _Roles | None = Field(default=None, description="limits it to these roles of its owner")
     expires: When | None = Field(default=None, description="a time, or a span from now")
-    owner: str | None = Field(
-        default=None, max_length=200, description="an administrator may name another user"
-    )
+    owner: str | None = Field(default=None, max_length=200, description="another user, by administrators")
 
 
 class TokenView(View):
@@ -133,7 +126,7 @@ class NewTokenView(TokenView):
 
 
 class TokenList(ListView):
-    """Tokens, the newest first; ``next`` is the ``before`` of the following page."""
+    """Tokens, the newest first."""
 
     items: list[TokenView]
 
@@ -153,7 +146,7 @@ class SessionView(View):
 
 
 class SessionList(ListView):
-    """Sessions, the newest first; ``next`` is the ``before`` of the following page."""
+    """Sessions, the newest first."""
 
     items: list[SessionView]
 
@@ -192,27 +185,10 @@ class AuditList(ListView):
     )
 
 
-class UserQuery(Query):
-    """Page of users."""
-
-    limit: int = Field(default=100, ge=1, le=500)
-    after: str = Field(default="", max_length=200, description="users with names after this one")
-
-
 class UserName(Ids):
     """Name of a user."""
 
     name: str = Field(max_length=200)
-
-
-class TokenQuery(Query):
-    """Filter of tokens."""
-
-    owner: str | None = Field(default=None, max_length=200)
-    limit: int = Field(default=100, ge=1, le=500)
-    before: str | None = Field(
-        default=None, max_length=32, description="tokens created before the token with this id"
-    )
 
 
 class OwnerQuery(Query):
@@ -221,13 +197,11 @@ class OwnerQuery(Query):
     owner: str | None = Field(default=None, max_length=200)
 
 
-class SessionQuery(OwnerQuery):
-    """Filter of sessions."""
+class CredentialQuery(NewestFirst):
+    """Filter of tokens and of sessions."""
 
+    owner: str | None = Field(default=None, max_length=200)
     limit: int = Field(default=100, ge=1, le=500)
-    before: str | None = Field(
-        default=None, max_length=32, description="sessions that began before the session with this id"
-    )
 
 
 class AuditQuery(Query):
@@ -240,12 +214,4 @@ class AuditQuery(Query):
     until: Time | None = None
     limit: int = Field(default=100, ge=1, le=1000)
     before: int | None = Field(default=None, ge=1, le=2**62, description="lines before this number")
-    after: int | None = Field(
-        default=None, ge=0, le=2**62, description="lines after this number, the oldest first"
-    )
-
-
-class CredentialId(Ids):
-    """Id of a token or of a session."""
-
-    id: str = Field(max_length=32)
+    after: int | None = Field(default=None, ge=0, le=2**62, description="lines after this number, ascending")

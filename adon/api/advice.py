@@ -7,13 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
-from adon.api.base import Body, Query, View
-from adon.api.times import Time
+from adon.api.base import Body, Query, Time, View
 from adon.units import Duration, Rate, Ratio, Size
 
 HostName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}$")]
-
-
 InterfaceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
 
 

@@ -6,9 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from adon.api.base import Body, ListView, NewestFirst, View
+from adon.api.base import Body, ListView, NewestFirst, Time, View
 from adon.api.measurements import SeriesView
-from adon.api.times import Time
 
 
 class EvidenceView(View):
@@ -19,17 +18,22 @@ class EvidenceView(View):
     samples: list[tuple[Time, float]]
 
 
-class AlarmView(View):
-    """What happened to a series, since when, on what evidence, and whether it is over."""
+class AlarmBase(View):
+    """Fields of an alarm that its short form has, too."""
 
     id: str
-    series: SeriesView
     kind: str
     direction: str | None
-    bad: bool = Field(description="false for a change for the better")
+    bad: bool = Field(description="false for an improvement")
     severity: str
     text: str
     raised_at: Time
+
+
+class AlarmView(AlarmBase):
+    """What happened to a series, since when, on what evidence, and whether it is over."""
+
+    series: SeriesView
     cleared_at: Time | None
     acknowledged_by: str | None
     acknowledged_at: Time | None

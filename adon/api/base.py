@@ -1,11 +1,12 @@
-"""Base classes of the documents and queries of the REST API; lists, problems and units."""
+"""Base classes of the documents and queries of the REST API; lists, problems, times and units."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -15,6 +16,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     WithJsonSchema,
 )
 
@@ -40,6 +42,53 @@ def _write_infinity(value: object) -> object:
 
 Seconds = Annotated[float | Literal["inf"], BeforeValidator(_write_infinity)]
 """A time span; ``"inf"`` where something is impossible (JSON has no infinity)."""
+
+
+def format_utc(at: float) -> str:
+    """Return seconds since the epoch as ``2026-11-21T11:02:03.500Z``.
+
+    :raises ValueError, OverflowError: for a time outside of the years 1 to 9999.
+    """
+    minute, left = divmod(round(at * 1e6) // 1000, 60_000)
+    return f"{_format_minute(minute)}{left // 1000:02d}.{left % 1000:03d}Z"
+
+
+@lru_cache(4096)
+def _format_minute(number: int) -> str:
+    # A list can hold thousands of times of the same few minutes.
+    return datetime.fromtimestamp(number * 60, UTC).isoformat()[:17]
+
+
+def parse_utc(text: str) -> float:
+    """Return the seconds since the epoch of a time of RFC 3339.
+
+    :raises ValueError: for another text, or a time without an offset from UTC.
+    """
+    try:
+        # In a query, a "+" that is not percent-encoded arrives as a space.
+        moment = datetime.fromisoformat(text.strip().replace(" ", "+") if "T" in text else text)
+    except ValueError:
+        raise ValueError(f"{text[:40]!r} is not a time such as 2026-11-21T11:02:03Z") from None
+    if moment.tzinfo is None:
+        raise ValueError(f"{text[:40]!r} has no offset; write for example 2026-11-21T11:02:03Z")
+    return moment.timestamp()
+
+
+def _read_time(value: object) -> float:
+    if isinstance(value, str):
+        return parse_utc(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("is no time such as 2026-11-21T06:00:00Z")
+    return float(value)
+
+
+Time = Annotated[
+    float,
+    BeforeValidator(_read_time),
+    PlainSerializer(format_utc),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+"""Field that holds seconds since the epoch and is written as RFC 3339, in UTC, to the millisecond."""
 
 
 def _sources(field: str) -> str | AliasChoices:
@@ -88,12 +137,24 @@ class _Extended:
         return getattr(self._value, name)
 
 
+class PathDirection(View):
+    """Base of documents about one direction of a path, from the site ``source`` to ``destination``."""
+
+    path: str
+    source: str
+    destination: str
+
+
 class ListView(View):
     """Base of all lists: ``items`` in an order that stays, and where to go on."""
 
-    next: str | None = Field(
-        default=None, description="what the following page is asked with; null on the last"
-    )
+    next: str | None = Field(default=None, description="cursor of the next page; null on the last page")
+
+
+class ListAtTime(ListView):
+    """Base of lists that show the state at one time."""
+
+    at: Time
 
 
 class ProblemItem(View):
@@ -121,7 +182,7 @@ class ProblemDocument(View):
 
 
 class Deleted(View):
-    """What is gone."""
+    """Id of the deleted object."""
 
     id: str
 
@@ -184,4 +245,4 @@ class Ids(BaseModel):
 class ObjectId(Ids):
     """Id of an object."""
 
-    id: str = Field(max_length=100)
+    id: str = Field(max_length=100, description="`id` of the object, as its list shows it")

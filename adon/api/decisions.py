@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field
 
-from adon.api.base import Ids, ListView, NewestFirst, Query, Seconds, View, listed_values
-from adon.api.times import Time
+from adon.api.base import ListView, NewestFirst, Query, Seconds, Time, View, listed_values
 from adon.broker.decision import Outcome
 from adon.values import Name
 
@@ -152,8 +151,8 @@ class GrantedView(View):
     number: int | None = Field(description="of the queue or meter")
 
 
-class DecisionView(View):
-    """The recorded outcome for one flow at one time, with everything it was based on."""
+class DecisionBase(View):
+    """Fields of a decision that its summary has, too."""
 
     id: str
     flow: str
@@ -165,13 +164,18 @@ class DecisionView(View):
     code: str = Field(description="the rule that led to the outcome")
     reason: str
     template: str
+    compute_site: str | None
+    alarm: str | None = Field(description="the alarm that led to the decision; null: none")
+    slice: str | None
+
+
+class DecisionView(DecisionBase):
+    """The recorded outcome for one flow at one time, with everything it was based on."""
+
     weights: dict[str, float]
     candidates: list[CandidateView]
     tables: dict[str, Any] | None
     compute: list[SiteCostView]
-    compute_site: str | None
-    alarm: str | None = Field(description="the alarm that led to it, if one did")
-    slice: str | None
     granted: GrantedView | None = Field(description="by the queue ladder, in addition to what was asked")
     trigger: str | None = Field(default=None, description="the template's trigger that led to it, if one did")
     forecast: ForecastView | None = None
@@ -183,24 +187,12 @@ class DecisionList(ListView):
     items: list[DecisionView]
 
 
-class DecisionSummary(View):
+class DecisionSummary(DecisionBase):
     """What was decided about one flow at one time."""
 
-    id: str
-    flow: str
-    at: Time
-    cause: str
     outcome: Annotated[Outcome, listed_values(Outcome)]
-    path: str | None
-    previous_path: str | None
-    code: str = Field(description="the rule that led to the outcome")
-    reason: str
-    template: str
-    compute_site: str | None
     candidates: int = Field(description="paths that it chose among")
-    alarm: str | None = Field(description="the alarm that led to it, if one did")
     trigger: str | None = Field(description="the template's trigger that led to it, if one did")
-    slice: str | None
 
 
 class DecisionPage(ListView):
@@ -209,28 +201,28 @@ class DecisionPage(ListView):
     items: list[DecisionSummary]
 
 
-class QuantityView(View):
-    """A quantity that was looked at, and how far it was changed."""
+class Quantity(View):
+    """Base of documents about an input of a decision that the search for alternatives changes."""
 
     kind: str = Field(
         description="metric, weight, bound, priority, size, wait, switch_margin, patience, dwell or closed"
     )
-    name: str = Field(description="the metric's; of what was closed, why")
+    name: str = Field(description="the metric; for the kind `closed`, the reason")
     path: str | None
     unit: str
-    value: float | None = Field(description="none if it was not known")
+    value: float | None = Field(description="null if it was not known")
+
+
+class QuantityView(Quantity):
+    """Quantity with the range of values that the search considers."""
+
     low: float
     high: float
 
 
-class FlipView(View):
-    """A change of one quantity by which the alternative would have been taken; decided on, not estimated."""
+class FlipView(Quantity):
+    """Smallest change of one quantity with which the decision, made again, selects the alternative."""
 
-    kind: str
-    name: str
-    path: str | None
-    unit: str
-    value: float | None
     needed: float = Field(description="the nearest value with which it would have been taken")
     short_of: float | None = Field(description="the value beside that, with which it would not")
     told: float = Field(description="about the needed one, with few digits; it would have been taken too")
@@ -276,9 +268,3 @@ class DecisionQuery(NewestFirst):
     site: Name | None = Field(default=None, description="the selected compute site")
     since: Time | None = Field(default=None, description="made at this time or later")
     until: Time | None = Field(default=None, description="made before this time")
-
-
-class DecisionId(Ids):
-    """Id of a decision."""
-
-    id: str = Field(max_length=80)

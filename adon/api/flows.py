@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, Field
 
-from adon.api.base import MOST, Body, Ids, InOrder, ListView, NewestFirst, View
+from adon.api.base import MOST, Body, InOrder, ListView, NewestFirst, Time, View
 from adon.api.decisions import DecisionView, ForecastView, ForeseenEndView, GrantedView, MeanRateView
-from adon.api.times import Time
 from adon.broker.flow import FlowRequest, FlowState, Quality
 from adon.values import Name
 
@@ -205,12 +204,6 @@ class OutcomeList(ListView):
     items: list[OutcomeView]
 
 
-class FlowId(Ids):
-    """Id of a flow."""
-
-    id: str = Field(max_length=20, description="as in f-17")
-
-
 class FlowQuery(NewestFirst):
     """Filters of flows."""
 
@@ -226,9 +219,6 @@ class FlowQuery(NewestFirst):
         min_length=1,
         max_length=100,
         description="part of label, reason, hosts, template or requester",
-    )
-    before: str | None = Field(
-        default=None, max_length=20, description="flows submitted before the flow with this id (f-17)"
     )
 
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from adon.api.base import Body, Ids, InOrder, ListView, Query, View, listed_values
-from adon.api.times import Time
+from adon.api.base import Body, InOrder, ListView, PathDirection, Query, Time, View, listed_values
 from adon.broker.maintenance import Scope, Stage
 from adon.broker.scenario import Failure
 from adon.units import Duration
@@ -68,12 +67,9 @@ class AffectedView(View):
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
 
-class LoadView(View):
+class LoadView(PathDirection):
     """The throughput bounds on one directed path, before and after."""
 
-    path: str
-    source: str
-    destination: str
     capacity_bps: float
     carries_bps: float
     before_bps: float
@@ -104,12 +100,6 @@ class WindowQuery(InOrder):
     """Filter of maintenance windows."""
 
     all: bool = Field(default=False, description="include windows that have ended or were cancelled")
-
-
-class WindowId(Ids):
-    """Id of a maintenance window."""
-
-    id: str = Field(max_length=20, description="as in m-3")
 
 
 class WhatIfQuery(Query):

@@ -7,18 +7,14 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from adon.api.base import Body, Ids, InOrder, ListView, NewestFirst, Query, View
-from adon.api.times import Time
+from adon.api.base import Body, Ids, InOrder, ListView, NewestFirst, PathDirection, Query, Time, View
 from adon.values import Name
 from measurement.model import Metric
 
 
-class MeasurementView(View):
+class MeasurementView(PathDirection):
     """One value of one metric on one directed path."""
 
-    path: str
-    source: str
-    destination: str
     metric: Metric
     value: float
     unit: str
@@ -46,12 +42,9 @@ class Verdict(StrEnum):
     NO_DATA = "no_data"
 
 
-class SeriesView(View):
+class SeriesView(PathDirection):
     """One metric of one directed path, or of a host (then ``path`` and ``destination`` are empty)."""
 
-    path: str
-    source: str
-    destination: str
     metric: str
 
 
@@ -143,9 +136,7 @@ class PointView(View):
 
     name: str
     url: str
-    ignored: dict[str, int] | None = Field(
-        description="details of its results left out as wrong; null: no collector answers"
-    )
+    ignored: dict[str, int] | None = Field(description="wrong parts of results; null: no collector answers")
 
 
 class PointList(ListView):
@@ -163,11 +154,8 @@ class RunBody(Body):
     test: Literal["throughput", "rtt", "latency"]
 
 
-class RunAccepted(View):
-    """When the test will be done."""
-
-    task: str
-    start: Time
+class RunAccepted(StartView):
+    """Start of a requested test."""
 
 
 class MeshValue(View):
@@ -299,9 +287,7 @@ class BoxQuery(SeriesQuery):
 class OverlapQuery(Query):
     """Start of the time span."""
 
-    since: Time | None = Field(
-        default=None, description="noticed at this time or later; default: an hour ago"
-    )
+    since: Time | None = Field(default=None, description="noticed at this time or later; default: 1 h ago")
 
 
 class ExecutionQuery(NewestFirst):

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
-from adon.api.base import ListView, View
-from adon.api.times import Time
+from adon.api.alarms import AlarmBase
+from adon.api.base import ListAtTime, ListView, PathDirection, Time, View
 from adon.values import Mode
 
 
@@ -22,26 +22,16 @@ class Reading(View):
     basis: str = ""
 
 
-class PathAlarm(View):
+class PathAlarm(AlarmBase):
     """An alarm in force on a path, in short; all of it is at ``/alarms/{id}``."""
 
-    id: str
     metric: str
-    kind: str
-    direction: str | None
-    bad: bool
-    severity: str
-    raised_at: Time
-    text: str
     acted_on: bool = Field(description="whether values before it are no longer trusted")
 
 
-class PathView(View):
+class PathView(PathDirection):
     """One direction of one transit path, with what is known about it now."""
 
-    path: str
-    source: str
-    destination: str
     layer: str
     capacity_bps: float
     mtu: int
@@ -68,26 +58,22 @@ class SwitchView(View):
     mode: Mode = Field(description="dry-run: decided, recorded and shown; nothing is sent")
 
 
-class EstimateView(View):
+class EstimateView(PathDirection):
     """How far off the throughput expected of a path was: relative errors, above zero for too much.
 
     ``median`` and ``spread`` (interquartile range) are of the latest ``count`` flows that were decided on
     this basis.
     """
 
-    path: str
-    source: str
-    destination: str
     basis: str
     count: int
     median: float
     spread: float
 
 
-class PathList(ListView):
+class PathList(ListAtTime):
     """All directed paths and the edge switches at one moment."""
 
-    at: Time
     items: list[PathView]
     switches: list[SwitchView]
     estimates: list[EstimateView]
@@ -200,12 +186,9 @@ class SliceRules(View):
     budget: int | None = Field(description="null: no limit")
 
 
-class SlicePath(View):
+class SlicePath(PathDirection):
     """What a slice may use, and uses, of one direction of a path."""
 
-    path: str
-    source: str
-    destination: str
     share: float = Field(description="of the path's capacity")
     allowed_bps: float
     reserved_bps: float = Field(description="by the throughput bounds of its running flows")
@@ -226,10 +209,9 @@ class SliceView(View):
     paths: list[SlicePath]
 
 
-class SliceList(ListView):
+class SliceList(ListAtTime):
     """Slices by name; none where the network is not divided."""
 
-    at: Time
     items: list[SliceView]
 
 

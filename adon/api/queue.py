@@ -6,19 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from adon.api.base import Body, Ids, InOrder, ListView, View, listed_values
+from adon.api.base import Body, InOrder, ListAtTime, ListView, Time, View, listed_values
 from adon.api.flows import FlowView
-from adon.api.times import Time
 from adon.broker.resources.reservation import Stage
 from adon.timestamps import When
 from adon.units import Rate, Size
 from adon.values import Name
 
 
-class QueueView(ListView):
+class QueueView(ListAtTime):
     """The waiting flows, first to be served first; of very many the first 1 000."""
 
-    at: Time
     waiting: int = Field(default=0, description="all that wait, anybody's")
     items: list[FlowView]
 
@@ -32,9 +30,7 @@ class WaitingView(View):
     before: int = Field(description="flows that are before it")
     waiting: int = Field(description="all flows that wait")
     expires_at: Time | None
-    not_overtaken_from: Time | None = Field(
-        description="no flow that comes later than this is ever before it"
-    )
+    not_overtaken_from: Time | None = Field(description="a flow that comes later is never before it")
     claims: bool = Field(description="what it waits for is kept for it")
     waits_for: list[str]
 
@@ -94,9 +90,3 @@ class ReservationQuery(InOrder):
     """Filter of reservations."""
 
     all: bool = Field(default=False, description="include reservations that have ended or were released")
-
-
-class ReservationId(Ids):
-    """Id of a reservation."""
-
-    id: str = Field(max_length=20, description="as in r-3")

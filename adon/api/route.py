@@ -131,8 +131,16 @@ class Tag(NamedTuple):
     def post(
         self, path: str, action: Action, answer: type[A], body: type[BaseModel] | None = None, **more: Any
     ) -> Route[A]:
-        """Return a route that creates an object, carries out a command or answers a question."""
+        """Return a route that carries out a command or answers a question."""
         return Route(self, POST, path, action, answer, None, body, **more)
+
+    def create(self, read: Route[A], action: Action, body: type[BaseModel], status: int = 201) -> Route[A]:
+        """Return the route that creates an object, which ``read`` reads and answers in the same form.
+
+        :param read: the route of one object; its path without the ids is the path of the new route.
+        """
+        path = read.path.partition("/{")[0]
+        return self.post(path, action, read.answer, body, status=status, created=read)
 
     def patch(
         self, path: str, action: Action, answer: type[A], body: type[BaseModel], **more: Any

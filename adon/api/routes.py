@@ -31,20 +31,20 @@ from adon.api.route import Route, Subject, Tag
 
 SUBJECTS: Mapping[str, Subject] = {
     "/alarms/{id}": Subject("alarm", ObjectId),
-    "/decisions/{id}": Subject("decision", decisions.DecisionId, owned=True),
-    "/flows/{id}": Subject("flow", flows.FlowId, owned=True),
-    "/jobs/{id}": Subject("job", sites.JobId, owned=True),
-    "/maintenance/{id}": Subject("maintenance", maintenance.WindowId),
+    "/decisions/{id}": Subject("decision", ObjectId, owned=True),
+    "/flows/{id}": Subject("flow", ObjectId, owned=True),
+    "/jobs/{id}": Subject("job", ObjectId, owned=True),
+    "/maintenance/{id}": Subject("maintenance", ObjectId),
     "/psconfig/{network}": Subject("network", measurements.NetworkName),
-    "/reservations/{id}": Subject("reservation", queue.ReservationId, owned=True),
-    "/sessions/{id}": Subject("session", access.CredentialId, owned=True),
+    "/reservations/{id}": Subject("reservation", ObjectId, owned=True),
+    "/sessions/{id}": Subject("session", ObjectId, owned=True),
     "/sites/{name}": Subject("compute site", sites.SiteName),
     "/studies/{id}": Subject("study", ObjectId),
     "/subscriptions/{id}": Subject("subscription", ObjectId, owned=True),
-    "/template-backtests/{id}": Subject("backtest", templates.BacktestId),
+    "/template-backtests/{id}": Subject("backtest", ObjectId),
     "/templates/{name}": Subject("template", templates.TemplateName),
     "/templates/{name}/versions/{version}": Subject("template", templates.TemplateVersion),
-    "/tokens/{id}": Subject("token", access.CredentialId, owned=True),
+    "/tokens/{id}": Subject("token", ObjectId, owned=True),
     "/users/{name}": Subject("user", access.UserName, owned=True),
 }
 """Objects by the path that names them."""
@@ -57,14 +57,7 @@ GET_TEMPLATE = _TEMPLATES.get(
 GET_TEMPLATE_VERSION = _TEMPLATES.get(
     "/templates/{name}/versions/{version}", Action.TEMPLATE_READ, templates.TemplateBody, failures=(406,)
 )
-ADD_TEMPLATE = _TEMPLATES.post(
-    "/templates",
-    Action.TEMPLATE_ADD,
-    templates.TemplateBody,
-    templates.TemplateBody,
-    status=201,
-    created=GET_TEMPLATE_VERSION,
-)
+ADD_TEMPLATE = _TEMPLATES.create(GET_TEMPLATE_VERSION, Action.TEMPLATE_ADD, templates.TemplateBody)
 LIST_VERSIONS = _TEMPLATES.get(
     "/templates/{name}/versions", Action.TEMPLATE_READ, templates.VersionList, InOrder
 )
@@ -78,25 +71,16 @@ LIST_BACKTESTS = _TEMPLATES.get(
     "/template-backtests", Action.TEMPLATE_BACKTEST, templates.BacktestList, NewestFirst
 )
 GET_BACKTEST = _TEMPLATES.get("/template-backtests/{id}", Action.TEMPLATE_BACKTEST, templates.BacktestView)
-START_BACKTEST = _TEMPLATES.post(
-    "/template-backtests",
-    Action.TEMPLATE_BACKTEST,
-    templates.BacktestView,
-    templates.BacktestBody,
-    status=202,
-    created=GET_BACKTEST,
-)
+START_BACKTEST = _TEMPLATES.create(GET_BACKTEST, Action.TEMPLATE_BACKTEST, templates.BacktestBody, status=202)
 CANCEL_BACKTEST = _TEMPLATES.delete(
-    "/template-backtests/{id}", Action.TEMPLATE_BACKTEST, templates.BacktestView, failures=(409,)
+    "/template-backtests/{id}", Action.TEMPLATE_BACKTEST, templates.BacktestView
 )
 
 _FLOWS = Tag("flows", "Flows, their previews, outcomes, forecasts and advice")
 LIST_FLOWS = _FLOWS.get("/flows", Action.FLOW_READ, flows.FlowList, flows.FlowQuery)
 GET_FLOW = _FLOWS.get("/flows/{id}", Action.FLOW_READ, flows.FlowView)
-SUBMIT_FLOW = _FLOWS.post(
-    "/flows", Action.FLOW_SUBMIT, flows.FlowView, flows.FlowBody, status=202, created=GET_FLOW
-)
-CANCEL_FLOW = _FLOWS.delete("/flows/{id}", Action.FLOW_CANCEL, flows.FlowView, failures=(409,))
+SUBMIT_FLOW = _FLOWS.create(GET_FLOW, Action.FLOW_SUBMIT, flows.FlowBody, status=202)
+CANCEL_FLOW = _FLOWS.delete("/flows/{id}", Action.FLOW_CANCEL, flows.FlowView)
 REPORT_TRANSFER = _FLOWS.post(
     "/flows/{id}/reports", Action.FLOW_REPORT, flows.FlowView, flows.ReportBody, status=202, created=GET_FLOW
 )
@@ -143,17 +127,8 @@ LIST_WINDOWS = _MAINTENANCE.get(
     "/maintenance", Action.MAINTENANCE_READ, maintenance.WindowList, maintenance.WindowQuery
 )
 GET_WINDOW = _MAINTENANCE.get("/maintenance/{id}", Action.MAINTENANCE_READ, maintenance.WindowView)
-ADD_WINDOW = _MAINTENANCE.post(
-    "/maintenance",
-    Action.MAINTENANCE_ADD,
-    maintenance.WindowView,
-    maintenance.WindowBody,
-    status=201,
-    created=GET_WINDOW,
-)
-CANCEL_WINDOW = _MAINTENANCE.delete(
-    "/maintenance/{id}", Action.MAINTENANCE_CANCEL, maintenance.WindowView, failures=(409,)
-)
+ADD_WINDOW = _MAINTENANCE.create(GET_WINDOW, Action.MAINTENANCE_ADD, maintenance.WindowBody)
+CANCEL_WINDOW = _MAINTENANCE.delete("/maintenance/{id}", Action.MAINTENANCE_CANCEL, maintenance.WindowView)
 WHAT_IF = _MAINTENANCE.get("/what-if", Action.WHAT_IF, maintenance.RehearsalList, maintenance.WhatIfQuery)
 
 _MEASUREMENTS = Tag("measurements", "Measurements, tests and their schedule, workflows")
@@ -199,9 +174,7 @@ LIST_SUBSCRIPTIONS = _ALARMS.get(
     "/subscriptions", Action.SUBSCRIPTION_READ, alarms.SubscriptionList, NewestFirst
 )
 GET_SUBSCRIPTION = _ALARMS.get("/subscriptions/{id}", Action.SUBSCRIPTION_READ, alarms.SubscriptionView)
-SUBSCRIBE = _ALARMS.post(
-    "/subscriptions", Action.SUBSCRIPTION_ADD, alarms.SubscriptionView, alarms.SubscriptionBody, status=201
-)
+SUBSCRIBE = _ALARMS.create(GET_SUBSCRIPTION, Action.SUBSCRIPTION_ADD, alarms.SubscriptionBody)
 UNSUBSCRIBE = _ALARMS.delete("/subscriptions/{id}", Action.SUBSCRIPTION_DELETE, base.Deleted)
 
 _SITES = Tag("sites", "Compute sites, jobs and reservations")
@@ -209,26 +182,15 @@ LIST_SITES = _SITES.get("/sites", Action.COMPUTE_READ, sites.ComputeSiteList, In
 GET_SITE = _SITES.get("/sites/{name}", Action.COMPUTE_READ, sites.ComputeSiteView)
 LIST_JOBS = _SITES.get("/jobs", Action.JOB_READ, sites.JobList, sites.JobQuery)
 GET_JOB = _SITES.get("/jobs/{id}", Action.JOB_READ, sites.JobView)
-SUBMIT_JOB = _SITES.post(
-    "/jobs", Action.JOB_SUBMIT, sites.JobView, sites.JobBody, status=202, created=GET_JOB
-)
-CANCEL_JOB = _SITES.delete("/jobs/{id}", Action.JOB_CANCEL, sites.JobView, status=202, failures=(409,))
+SUBMIT_JOB = _SITES.create(GET_JOB, Action.JOB_SUBMIT, sites.JobBody, status=202)
+CANCEL_JOB = _SITES.delete("/jobs/{id}", Action.JOB_CANCEL, sites.JobView, status=202)
 LIST_RESOURCES = _SITES.get("/resources", Action.COMPUTE_READ, sites.SiteResourcesList, InOrder)
 LIST_RESERVATIONS = _SITES.get(
     "/reservations", Action.RESERVATION_READ, queue.ReservationList, queue.ReservationQuery
 )
 GET_RESERVATION = _SITES.get("/reservations/{id}", Action.RESERVATION_READ, queue.ReservationView)
-ADD_RESERVATION = _SITES.post(
-    "/reservations",
-    Action.RESERVATION_ADD,
-    queue.ReservationView,
-    queue.ReservationBody,
-    status=201,
-    created=GET_RESERVATION,
-)
-RELEASE_RESERVATION = _SITES.delete(
-    "/reservations/{id}", Action.RESERVATION_RELEASE, queue.ReservationView, failures=(409,)
-)
+ADD_RESERVATION = _SITES.create(GET_RESERVATION, Action.RESERVATION_ADD, queue.ReservationBody)
+RELEASE_RESERVATION = _SITES.delete("/reservations/{id}", Action.RESERVATION_RELEASE, queue.ReservationView)
 
 _STUDIES = Tag("studies", "Studies of instances: health rounds, snapshots, placements, evaluations")
 LIST_STUDIES = _STUDIES.get("/studies", Action.STUDY_READ, studies.StudyList, studies.StudyQuery)
@@ -239,17 +201,13 @@ ADD_STUDY = _STUDIES.post(
 DELETE_STUDY = _STUDIES.delete("/studies/{id}", Action.STUDY_DELETE, base.Deleted)
 
 _ACCESS = Tag("access", "Users, roles, tokens, sessions and the audit log")
-LIST_USERS = _ACCESS.get("/users", Action.USER_READ, access.UserList, access.UserQuery)
+LIST_USERS = _ACCESS.get("/users", Action.USER_READ, access.UserList, InOrder)
 GET_MYSELF = _ACCESS.get("/users/me", Action.USER_READ, access.UserView)
 GET_USER = _ACCESS.get("/users/{name}", Action.USER_READ, access.UserView)
-ADD_USER = _ACCESS.post(
-    "/users", Action.USER_CHANGE, access.UserView, access.UserBody, status=201, created=GET_USER
-)
-CHANGE_USER = _ACCESS.patch(
-    "/users/{name}", Action.USER_CHANGE, access.UserView, access.UserChange, failures=(409,)
-)
+ADD_USER = _ACCESS.create(GET_USER, Action.USER_CHANGE, access.UserBody)
+CHANGE_USER = _ACCESS.patch("/users/{name}", Action.USER_CHANGE, access.UserView, access.UserChange)
 LIST_ROLES = _ACCESS.get("/roles", Action.ROLE_READ, access.RoleList)
-LIST_TOKENS = _ACCESS.get("/tokens", Action.TOKEN_READ, access.TokenList, access.TokenQuery)
+LIST_TOKENS = _ACCESS.get("/tokens", Action.TOKEN_READ, access.TokenList, access.CredentialQuery)
 GET_TOKEN = _ACCESS.get("/tokens/{id}", Action.TOKEN_READ, access.TokenView)
 ADD_TOKEN = _ACCESS.post(
     "/tokens",
@@ -261,7 +219,7 @@ ADD_TOKEN = _ACCESS.post(
     secret=True,
 )
 REVOKE_TOKEN = _ACCESS.delete("/tokens/{id}", Action.TOKEN_REVOKE, access.TokenView)
-LIST_SESSIONS = _ACCESS.get("/sessions", Action.SESSION_READ, access.SessionList, access.SessionQuery)
+LIST_SESSIONS = _ACCESS.get("/sessions", Action.SESSION_READ, access.SessionList, access.CredentialQuery)
 GET_SESSION = _ACCESS.get("/sessions/{id}", Action.SESSION_READ, access.SessionView)
 END_SESSION = _ACCESS.delete("/sessions/{id}", Action.SESSION_END, access.EndedView)
 END_SESSIONS = _ACCESS.delete("/sessions", Action.SESSION_END, access.EndedView, query=access.OwnerQuery)

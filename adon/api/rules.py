@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from adon.api.base import InOrder, ListView, NewestFirst, Query, View
-from adon.api.times import Time
+from adon.api.base import InOrder, ListAtTime, ListView, NewestFirst, Query, Time, View
 
 
 class RuleView(View):
@@ -58,10 +57,9 @@ class SwitchDifference(View):
     blocked: list[str] = Field(description="what cannot be put in: a rule that is not ours is in its place")
 
 
-class DifferenceList(ListView):
+class DifferenceList(ListAtTime):
     """Desired against reported rules, per switch; nothing is changed by asking."""
 
-    at: Time
     items: list[SwitchDifference]
 
 

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from adon.api.base import Ids, InOrder, ListView, NewestFirst, View
-from adon.api.times import Time
+from adon.api.base import Ids, InOrder, ListAtTime, ListView, NewestFirst, Time, View
 from adon.broker.sites.jobs import JobRequest, JobState
 from adon.values import Name
 
@@ -77,10 +76,9 @@ class ComputeSiteView(View):
     rates: list[NodeRateView]
 
 
-class ComputeSiteList(ListView):
+class ComputeSiteList(ListAtTime):
     """All compute sites, in the order of the configuration."""
 
-    at: Time
     items: list[ComputeSiteView]
 
 
@@ -113,9 +111,7 @@ class JobView(View):
     started_at: Time | None
     ended_at: Time | None
     exit_status: int | None
-    predicted_seconds: float | None = Field(
-        description="T_q that the site named when the job was handed over"
-    )
+    predicted_seconds: float | None = Field(description="T_q that the site named when it got the job")
     waited_seconds: float | None
     ran_seconds: float | None
     node_rate_bps: float | None = Field(description="what one worker node processed (Γ_c)")
@@ -148,18 +144,24 @@ class SiteResourcesView(View):
     why: str
 
 
-class SiteResourcesList(ListView):
+class SiteResourcesList(ListAtTime):
     """All compute sites at one moment."""
 
-    at: Time
     items: list[SiteResourcesView]
 
 
-class WorkflowView(View):
-    """A workflow as its host told it last."""
+class HostReport(View):
+    """Base of documents that show the latest report of a host."""
 
     host: str
     name: str
+    observed_at: Time
+    age_seconds: float
+
+
+class WorkflowView(HostReport):
+    """A workflow as its host told it last."""
+
     state: Literal["running", "success", "failure", "unknown"]
     percent_done: float | None
     jobs: dict[str, int] = Field(description="by state: ready, queued, done, failed, ..., total")
@@ -167,31 +169,21 @@ class WorkflowView(View):
     times_seconds: dict[str, float] = Field(description="of a workflow that has ended")
     parts: list[dict[str, Any]] = Field(description="its DAGs, each with name, state and percent_done")
     failures: list[dict[str, Any]] = Field(description="jobs that failed, as pegasus-analyzer names them")
-    observed_at: Time
-    age_seconds: float
     stale: bool = Field(description="it runs, by what was told, but nothing has been told for a while")
 
 
-class WorkflowUserView(View):
+class WorkflowUserView(HostReport):
     """How many workflows one user's list holds, by state."""
 
-    host: str
-    name: str
     workflows: dict[str, int]
-    observed_at: Time
-    age_seconds: float
 
 
-class BatchView(View):
+class BatchView(HostReport):
     """A batch system as a host told it last."""
 
-    host: str
-    name: str
     system: str = Field(description="slurm or htcondor")
     values: dict[str, float] = Field(description="cores_total, cores_free, jobs_running, jobs_pending, ...")
     queue_wait_seconds: float | None = Field(description="null: never, or not known")
-    observed_at: Time
-    age_seconds: float
     stale: bool
 
 
@@ -214,16 +206,6 @@ class JobQuery(NewestFirst):
 
     site: Name | None = None
     requester: str | None = Field(default=None, max_length=200)
-    limit: int = Field(default=50, ge=1, le=500)
-    before: str | None = Field(
-        default=None, max_length=20, description="jobs submitted before the job with this id (j-17)"
-    )
-
-
-class JobId(Ids):
-    """Id of a job."""
-
-    id: str = Field(max_length=20, description="as in j-3")
 
 
 class WorkflowQuery(InOrder):

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from adon.api.base import ListView, Query, View
-from adon.api.times import Time
+from adon.api.base import ListView, Query, Time, View
 
 
 class Health(View):

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from adon.api.base import Body, ListView, NewestFirst, View, listed_values
-from adon.api.times import Time
+from adon.api.base import Body, ListView, NewestFirst, Time, View, listed_values
 from adon.studies.model import MOST_TITLE, StudyKind
 
 Kind = Annotated[StudyKind, listed_values(StudyKind)]

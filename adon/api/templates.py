@@ -7,25 +7,29 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from adon.api.base import MAX_BODY, Body, Ids, ListView, ProblemItem, Query, View
-from adon.api.times import Time
+from adon.api.base import MAX_BODY, Body, Ids, ListView, ProblemItem, Query, Time, View
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
 from adon.values import Frozen, FrozenMap
 from measurement.model import Metric
 
 
-class TemplateSummary(View):
-    """A template in a list; its parts are at its own address."""
+class VersionView(View):
+    """A version of a template: who saved it, and when."""
 
     name: str
-    version: int = Field(description="the latest")
+    version: int
     title: str
+    author: str
+    saved_at: Time
+
+
+class TemplateSummary(VersionView):
+    """A template in a list: its latest version, without its parts."""
+
     description: str
     priority: int
-    author: str = Field(description="who saved the latest version")
-    saved_at: Time
-    versions: list[int] = Field(description="all there are, the first first")
+    versions: list[int] = Field(description="all versions, in ascending order")
 
 
 class TemplateList(ListView):
@@ -42,16 +46,6 @@ class TemplateBody(Template, defer_build=True):
 
 
 Form = Literal["yaml", "json", "rspec"]
-
-
-class VersionView(View):
-    """A version of a template: who saved it, and when."""
-
-    name: str
-    version: int
-    title: str
-    author: str
-    saved_at: Time
 
 
 class VersionList(ListView):
@@ -163,9 +157,7 @@ class ComparedView(View):
     present: ReplayedView
     proposed: ReplayedView
     moved: bool
-    saved_seconds: float | None = Field(
-        description="below zero: lost; none where one of the two did not finish"
-    )
+    saved_seconds: float | None = Field(description="negative: lost; null: one of the two did not finish")
 
 
 class FoundView(View):
@@ -223,9 +215,3 @@ class DiffQuery(Query):
 
     from_: int | None = Field(default=None, alias="from", ge=1, le=10**9)
     to: int | None = Field(default=None, ge=1, le=10**9)
-
-
-class BacktestId(Ids):
-    """Id of a backtest."""
-
-    id: str = Field(max_length=20, description="as in b-5f3a9c0d12ab")

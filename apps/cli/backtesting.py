@@ -38,14 +38,14 @@ def moment(text: str, now: float, option: str) -> float:
 
     :raises InvalidInput: for another text.
     """
-    from adon.api.times import from_text
+    from adon.api.base import parse_utc
 
     try:
         return now - parse_duration(text)
     except ValueError:
         pass
     try:
-        return from_text(text)
+        return parse_utc(text)
     except ValueError as error:
         raise InvalidInput.of(option, f"{error}, nor how long ago it was, as in '7 d'") from None
 

@@ -83,13 +83,13 @@ def _result(
 
     :raises Unavailable: if it gave none, with the reason.
     """
-    from adon.api.times import to_text
+    from adon.api.base import format_utc
 
     starts = accepted.start
     with _progress() as progress:
         job = progress.add_task(accepted.task, total=None)
         while (now := time.time()) < starts + RESULT_WITHIN_S:
-            ended = [one for one in api.executions(to_text(starts)) if one.task == accepted.task]
+            ended = [one for one in api.executions(format_utc(starts)) if one.task == accepted.task]
             if ended:
                 return _values(api, ended[0], where, metrics)
             state = f"starts in {starts - now:.0f} s" if now < starts else "is measuring"
@@ -101,11 +101,11 @@ def _result(
 def _values(
     api: Client, execution: ExecutionView, where: dict[str, str], metrics: tuple[str, ...]
 ) -> list[MeasurementView]:
-    from adon.api.times import to_text
+    from adon.api.base import format_utc
 
     if execution.outcome != "measured":
         raise Unavailable(f"{execution.task}: {execution.outcome}")
-    since = to_text(execution.started or execution.planned_start)
+    since = format_utc(execution.started or execution.planned_start)
     deadline = time.monotonic() + VALUES_WITHIN_S
     while True:
         found = [

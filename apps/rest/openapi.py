@@ -108,6 +108,8 @@ def _failures(route: Route[Any]) -> set[int]:
         found.add(409)  # the same Idempotency-Key is being carried out
     elif not route.live:
         found.add(412)
+    if route.conditional:
+        found.add(409)  # the object has ended or is in use
     return found
 
 

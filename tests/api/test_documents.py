@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from types import SimpleNamespace
 
 import pytest
@@ -63,6 +64,12 @@ def test_route_of_each_created_object_reads_it():
             assert route.created.method == "GET"
             assert route.created.subject is not None
             assert route.created.subject.ids.model_fields.keys() <= route.answer.model_fields.keys()
+
+
+def test_route_that_answers_created_names_the_route_that_reads_the_object():
+    created = [route for route in routes.ROUTES.values() if route.status == HTTPStatus.CREATED]
+    assert created
+    assert [route.name for route in created if route.created is None] == []
 
 
 def test_route_that_changes_one_object_has_a_route_that_reads_it():

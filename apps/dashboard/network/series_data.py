@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from adon.api.base import format_utc
 from adon.api.measurements import BucketView, MeasurementView, SeriesView
 from adon.api.network import EstimateView, PathView
-from adon.api.times import to_text
 from apps.dashboard.ui.words import METRIC_NAMES
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
@@ -125,7 +125,7 @@ def as_csv(curves: Iterable[Curve]) -> str:
     for curve in curves:
         named = [harmless(part) for part in (*curve.direction, curve.metric)]
         for one in curve.buckets:
-            figures = [to_text(one.start), *(getattr(one, name) for name in names[5:])]
+            figures = [format_utc(one.start), *(getattr(one, name) for name in names[5:])]
             lines.writerow([*named, *figures, *(one.quantiles.get(name, "") for name in quantiles)])
     return text.getvalue()
 

@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 from dash import html
 from dash.development.base_component import Component
 
+from adon.api.base import format_utc
 from adon.api.decisions import CandidateView, DecisionView, MetricView
-from adon.api.times import to_text
 from apps.dashboard import ui
 from apps.dashboard.policy import curves
 from apps.dashboard.policy.words import metric, sign
@@ -116,7 +116,7 @@ def _origin(row: Score, decision: DecisionView) -> Any:
         return row.candidate.why or ui.words.NONE
     said = row.metric.unknown or row.metric.basis or "measured"
     observed_at = decision.at if row.metric.observed_at is None else row.metric.observed_at
-    return html.Span(ui.link(said, f"/paths/{row.candidate.path}"), title=f"as of {to_text(observed_at)}")
+    return html.Span(ui.link(said, f"/paths/{row.candidate.path}"), title=f"as of {format_utc(observed_at)}")
 
 
 def q_figure(candidates: Sequence[CandidateView], path: str | None) -> go.Figure:

@@ -12,6 +12,7 @@ from adon.api.access import (
     AuditLine,
     AuditList,
     AuditQuery,
+    CredentialQuery,
     EndedView,
     NewTokenView,
     OwnerQuery,
@@ -19,18 +20,16 @@ from adon.api.access import (
     RoleList,
     RoleView,
     SessionList,
-    SessionQuery,
     SessionView,
     TokenBody,
     TokenList,
-    TokenQuery,
     TokenView,
     UserBody,
     UserChange,
     UserList,
-    UserQuery,
     UserView,
 )
+from adon.api.base import InOrder
 from adon.errors import Conflict, Forbidden, InvalidInput, Unavailable
 from adon.store.access.audit import Wanted
 from adon.store.access.sessions import Session
@@ -45,11 +44,11 @@ from apps.rest.services import services
 
 
 @handles(routes.LIST_USERS)
-def list_users(query: UserQuery) -> UserList:
+def list_users(query: InOrder) -> UserList:
     """Return the users that the caller may see, by name."""
     own = owner_filter(Action.USER_READ)
     known = services().access.users
-    found = known.list(query.after, query.limit + 1) if own is None else (known.get(own),)
+    found = known.list(query.after or "", query.limit + 1) if own is None else (known.get(own),)
     shown, following = page(found, query.limit, lambda one: one.name)
     return UserList(items=[UserView.of(user_values(one)) for one in shown], next=following)
 
@@ -132,7 +131,7 @@ def list_roles() -> RoleList:
 
 
 @handles(routes.LIST_TOKENS)
-def list_tokens(query: TokenQuery) -> TokenList:
+def list_tokens(query: CredentialQuery) -> TokenList:
     """Return tokens, also revoked and expired ones, the newest first; one's own, or those of all users."""
     own = owner_filter(Action.TOKEN_READ)
     tokens = services().access.tokens
@@ -237,7 +236,7 @@ def revoke_token(token: Token) -> TokenView:
 
 
 @handles(routes.LIST_SESSIONS)
-def list_sessions(query: SessionQuery) -> SessionList:
+def list_sessions(query: CredentialQuery) -> SessionList:
     """Return the valid browser sessions, the newest first; one's own, or those of all users."""
     own = owner_filter(Action.SESSION_READ)
     if own is not None and query.owner not in (None, own):
@@ -245,7 +244,7 @@ def list_sessions(query: SessionQuery) -> SessionList:
     return _listed(query.owner if own is None else own, query)
 
 
-def _listed(owner: str | None, query: SessionQuery) -> SessionList:
+def _listed(owner: str | None, query: CredentialQuery) -> SessionList:
     kept, now = services().access.sessions, services().clock()
     before = None if query.before is None else kept.one(query.before, now)
     found = kept.list(now, owner, before, query.limit + 1)
@@ -285,7 +284,7 @@ def end_sessions(query: OwnerQuery) -> EndedView:
     owner = query.owner if query.owner is not None else requester().name
     check(Action.SESSION_END, owner)
     services().access.users.get(owner)
-    check_if_match(_listed(owner, SessionQuery()))
+    check_if_match(_listed(owner, CredentialQuery()))
     ended = services().access.sessions.end_of(owner, but=_asking())
     request_audit.explain(f"{ended} sessions of {owner}")
     return EndedView(ended=ended)
