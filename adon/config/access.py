@@ -1,4 +1,4 @@
-"""How people sign in, and which roles what they bring along gives them (docs/sign-in.md)."""
+"""Sign-in of users, and the rules for their roles (docs/sign-in.md)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from adon.values import Frozen, FrozenMap, Name, Role
 Attribute = Literal[
     "issuer", "principal", "subject", "persistent", "entitlement", "affiliation", "groups", "name"
 ]
-"""What mod_shib tells, each in a header of its own."""
+"""Attributes of mod_shib, one header each."""
 UNIX = "unix"
-"""How a Unix socket is written where addresses of proxies are."""
+"""Text of a Unix socket among the addresses of proxies."""
 SHIBBOLETH = "shibboleth"
 """The place of Shibboleth among the ways to sign in: ``/sign-in/shibboleth``."""
 RESERVED = (SHIBBOLETH, "static")
-"""What no OpenID provider can be named."""
+"""Reserved names of OpenID providers."""
 
 
 def _safe(text: str) -> str:
@@ -45,7 +45,7 @@ def _many(value: object) -> object:
 
 
 SafeUrl = Annotated[str, AfterValidator(_safe), Field(examples=["https://login.example.edu"])]
-"""A URL that secrets may be sent to, as it is written."""
+"""A URL that may receive secrets, as written."""
 _DOMAIN = Field(pattern=r"^(\*|[A-Za-z0-9]+([.-]+[A-Za-z0-9]+)*)$", examples=["missouri.edu"])
 Domain = Annotated[str, _DOMAIN, AfterValidator(str.lower)]
 """``missouri.edu``, or ``*`` for every domain."""
@@ -62,15 +62,15 @@ OneOrMore = Annotated[tuple[T, ...], BeforeValidator(_many)]
 class OpenIdProvider(Section):
     """An OpenID Connect provider: CILogon, a campus's own.
 
-    :param title: what the sign-in page calls it.
-    :param issuer: exactly as its discovery document writes it.
+    :param title: its name on the sign-in page.
+    :param issuer: exactly as in its discovery document.
     :param client_secret_file: file with the client secret; a public client, known by PKCE alone, has none.
     :param client_secret_variable: environment variable with the client secret, instead of the file.
-    :param scopes: what is asked for beside ``openid``.
-    :param may_assert: the domains for whose people it speaks: scopes of eduPersonPrincipalName and
-        affiliations; ``*`` for a hub of many. Without any, neither is regarded.
+    :param scopes: requested scopes in addition to ``openid``.
+    :param may_assert: domains whose users it may assert: scopes of eduPersonPrincipalName and affiliations;
+        ``*`` for a hub of many. Without any, both are ignored.
     :param verify: ``system`` (the system's CAs), or a PEM file.
-    :param leeway: by so much its clock may differ from ours.
+    :param leeway: permitted difference of its clock.
     :param client_id: identifier that the provider gave to this installation.
     """
 
@@ -90,14 +90,14 @@ class OpenIdProvider(Section):
 
 
 class Shibboleth(Section):
-    """A web server with mod_shib in front of us, which tells by headers who signed in.
+    """A web server with mod_shib in front of ADON, which names the signed-in user in headers.
 
-    :param proxies: from where it comes: addresses, networks, or ``unix`` for a Unix socket.
-    :param secret_file: holds what it sends in the header ``Adon-Proxy-Secret``.
-    :param may_assert: as of an OpenID provider; by default all, as mod_shib has compared scopes with the
+    :param proxies: its addresses, networks, or ``unix`` for a Unix socket.
+    :param secret_file: file with the value of its header ``Adon-Proxy-Secret``.
+    :param may_assert: as for an OpenID provider; by default all, because mod_shib checks scopes against the
         federation's metadata.
-    :param headers: names of headers that differ from the usual ones, by attribute.
-    :param title: what the sign-in page calls it.
+    :param headers: names of headers that differ from the defaults, by attribute.
+    :param title: its name on the sign-in page.
     """
 
     title: Annotated[str, Field(min_length=1, max_length=80)] = "your institution"

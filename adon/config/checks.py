@@ -1,4 +1,4 @@
-"""What must hold between the sections: names refer to something, and what must be unique is."""
+"""Checks between the sections: references to names, and unique values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Found = Iterator[str | Problem]
 
 SHORTEST_THROUGHPUT = 3.0
-"""Seconds; throughput tests that last so long or shorter never succeed at a pScheduler server."""
+"""Maximum seconds of throughput tests that never succeed at a pScheduler server."""
 REFERENCES = (
     ("sites.*.edge", "switch", "switches"),
     ("paths.*.ends.@", "site", "sites"),
@@ -39,7 +39,7 @@ REFERENCES = (
     ("health.instances.*.site", "site", "sites"),
     ("health.instances.*.path", "path", "paths"),
 )
-"""Places of names (``*``: every member, ``@``: every key), what they name, and where that is defined."""
+"""Fields with names (``*``: every member, ``@``: every key), the named thing, and its section."""
 UNIQUE: Mapping[str, tuple[tuple[str, ...], Callable[[Any, int], object]]] = {
     "datapath id": (("switches.*.dpid",), lambda _, number: f'"{number:016x}"'),
     "certificate name": (("switches.*.certificate",), lambda _, number: f"edge{number}.example.edu"),
@@ -48,11 +48,11 @@ UNIQUE: Mapping[str, tuple[tuple[str, ...], Callable[[Any, int], object]]] = {
     "MAC address": (("sites.*.hosts.*.mac",), lambda _, number: f"02:00:00:00:00:{number:02x}"),
     "number": (("slices.*.number",), lambda _, number: number),
 }
-"""What only one thing may have: places of the values, and other values, counted from 1, than one in use."""
+"""Unique values: their fields, and the n-th example of an unused value, from n = 1."""
 
 
 def problems(whole: Configuration) -> Found:
-    """Every problem between the sections, as ``field: text`` or with a code."""
+    """Return all problems between the sections, as ``field: text`` or with a code."""
     return chain(
         _find_missing_paths(whole),
         _find_unknown_names(whole),
@@ -76,7 +76,7 @@ def _find_missing_paths(whole: Configuration) -> Found:
 
 
 def _find(value: Any, steps: Sequence[str], place: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    # The fields at a place as in REFERENCES, with their values; what is not configured has none.
+    # The fields of an entry of REFERENCES with their values; an absent section has none.
     if not steps or value is None:
         yield from () if value is None else ((".".join(place), value),)
     elif steps[0] == "@":
@@ -114,7 +114,7 @@ def _find_duplicates(whole: Configuration) -> Found:
 
 
 def _port_uses(whole: Configuration) -> Iterator[tuple[tuple[str, str], str, str]]:
-    # Each port (switch and name) with what uses it, and the field that says so.
+    # Each port (switch and name) with its use, and the field of the use.
     for name, path in whole.paths.items():
         for site, end in path.ends.items():
             if site in whole.sites:
@@ -129,7 +129,7 @@ def _port_uses(whole: Configuration) -> Iterator[tuple[tuple[str, str], str, str
 
 
 def _may_share(one: str, other: str) -> bool:
-    # VLANs tell layer-2 paths apart. On a port of paths of both layers, or of a path and a DTN, one would
+    # VLANs separate layer-2 paths. On a port of paths of both layers, or of a path and a DTN, one would
     # receive frames with the VLAN tag or the addresses of the other.
     return one == other != "link" or (one, other) == ("layer-2 path", "link")
 
@@ -213,7 +213,7 @@ def _ends_of_test(whole: Configuration, test: MeasurementTest, where: str) -> Fo
     for field, end in ends.items():
         if end not in sites:
             yield unknown_name(f"{where}.{field}", "site", end, sites)
-        elif end not in points and {*points} <= sites:  # else it is the name of a point that is wrong
+        elif end not in points and {*points} <= sites:  # otherwise the name of a point is wrong
             yield f"{where}.{field}: site {end!r} has no measurement point; {_point_of(end)}"
 
 
@@ -265,7 +265,7 @@ def _slices(whole: Configuration) -> Found:
 
 
 def _overlapping(first: str, one: Slice, second: str, other: Slice) -> Found:
-    # The first connection that two slices both have; one is enough to say so.
+    # The first common connection of two slices; one is enough for the error.
     for row, space in enumerate(other.flowspace):
         for mine in one.flowspace:
             both = space.common(mine)

@@ -1,8 +1,8 @@
-"""Compute sites, and how each is asked: the section ``compute`` (docs/sites.md).
+"""Compute sites and their adapters: the section ``compute`` (docs/sites.md).
 
-No credentials are written here.  Slurm and HTCondor run their own commands, where need be through a program
-such as ``ssh`` that finds its key itself.  What may run at a site are
-the programs that stand here, and nothing else.
+The section has no credentials.  The adapters of Slurm and HTCondor run these schedulers' own commands, if
+necessary through a program such as ``ssh``, which finds its key itself.  Only the listed programs may run at
+a site.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from adon.units import Duration, Size
 from adon.values import Frozen, FrozenMap, Name
 
 _ARGUMENT = re.compile(r"[A-Za-z0-9_./:@%+,=][A-Za-z0-9_./:@%+,=-]{0,199}")
-"""What a requester may add to a program's words: no white space, nothing that begins like an option."""
+"""Argument that a requester may add: no white space, and no option."""
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 FACTS = ("job", "flow", "bytes")
-"""What a word of ``run`` may have in braces."""
+"""Placeholders of a word of ``run``."""
 _POLLS = 3
 _COMMANDS = 8
-"""So many polls may be missed, and so many commands take all their time, before a site is silent."""
+"""Missed polls, and commands that reach their timeout, before a site counts as silent."""
 
 
 Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=500, examples=["--verbose"])]
-"""A word that goes to a program as it is; a line break could end a batch script's line."""
+"""A word that is passed to a program unchanged; a line break could end a batch script's line."""
 Absolute = Annotated[str, Field(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=500, examples=["/usr/bin/sort"])]
 Words = Annotated[tuple[Word, ...], Field(max_length=50)]
 
@@ -68,7 +68,7 @@ class ConfiguredJob(Section):
             yield f"cores: {self.cores} on {self.nodes} nodes leaves one without; for example {self.nodes}"
 
     def refusal(self, arguments: Sequence[str]) -> str | None:
-        """Why it may not be run with these words added; None if it may."""
+        """Return the reason why a program may not run with these arguments, or None."""
         if len(arguments) > self.arguments:
             return f"takes {self.arguments} at most, {len(arguments)} are given"
         for word in arguments:
@@ -78,12 +78,12 @@ class ConfiguredJob(Section):
 
 
 class Adapter(Section):
-    """What all kinds of adapters have.
+    """Common keys of all adapters.
 
-    :param period: between two questions about capacity and T_q.
+    :param period: between two polls of capacity and T_q.
     :param timeout: of one command, or one HTTP request; after it the command is killed.
-    :param time_limit: T_q is asked for jobs of this length, where a shape comes from a template.
-    :param follow: between two looks at a job under way.
+    :param time_limit: length of the jobs whose T_q is polled, if a shape comes from a template.
+    :param follow: between two polls of a running job.
     :param jobs: programs that may run at the site, by name.
     """
 
@@ -95,12 +95,12 @@ class Adapter(Section):
 
     @property
     def patience(self) -> float:
-        """A site that has said nothing for so many seconds does not answer."""
+        """Seconds without an answer after which a site counts as silent."""
         return _POLLS * self.period + _COMMANDS * self.timeout
 
 
 class StaticAdapter(Adapter):
-    """The configured numbers, through the same protocol; it takes no jobs.
+    """Adapter with the configured numbers; it takes no jobs.
 
     :param kind: ``static``.
     """
@@ -145,14 +145,14 @@ AnyAdapter = Annotated[StaticAdapter | SlurmAdapter | HTCondorAdapter, Field(dis
 
 
 class ComputeSite(Section):
-    """A place to compute, as configured ([ADON] table 3).
+    """A compute site ([ADON] table 3).
 
-    :param site: the campus it is at; a transfer to it goes there.
+    :param site: its campus, the destination of transfers to it.
     :param throughput_per_node: Γ_c, the prior for what one worker node processes.
-    :param cores, memory, gpus, storage: of all its nodes together; what is left out is not counted.
+    :param cores, memory, gpus, storage: sums over all its nodes; absent keys are not counted.
     :param queue_wait: T_q; ``null`` means no resource for us: T_q is infinite.
     :param queue_wait_deviation: the standard deviation of T_q.
-    :param adapter: how it is asked for T_q and capacity, and takes jobs; without it the numbers here stand.
+    :param adapter: access to T_q, capacity and jobs; without it the numbers here are used.
     :param worker_nodes: number of worker nodes.
     :param price_per_node_hour: price of one node for an hour, in any currency that all sites share.
     """

@@ -1,9 +1,9 @@
-"""The instances file: which machines probe each other, and have tasks placed among them (docs/health.md).
+"""Instances file: machines that probe each other and receive tasks (docs/health.md).
 
-A file of its own, read by ``adon health``, ``place`` and ``evaluate``: instances of a cloud come and go,
-while the network's configuration stays.
+``adon health``, ``place`` and ``evaluate`` read this separate file, because instances of a cloud change more
+often than the network's configuration.
 
-The section ``health`` is such a list, and says when its instances probe each other.
+The section ``health`` is such a list with the schedule of the probes.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MOST = 1000
 class ListedInstance(Section):
     """One machine, as :class:`measurement.instances.Instance` describes it.
 
-    :param name: a word; results are told by it.
-    :param address: an IP address, of the probe agent; measured from and to.
+    :param name: a word that identifies the instance in results.
+    :param address: IP address of the probe agent; source and destination of measurements.
     :param port: TCP port of the probe agent.
-    :param zone: the availability zone, rack or site that it is in.
-    :param cores, memory: what tasks may have of it, for ``adon place``.
+    :param zone: its availability zone, rack or site.
+    :param cores, memory: resources for tasks, for ``adon place``.
     """
 
     name: str
@@ -49,9 +49,9 @@ class ListedInstance(Section):
         yield from ()
 
     def instance(self) -> Instance:
-        """The same, as a value of the measurement's.
+        """Return the instance as a value of :mod:`measurement`.
 
-        :raises ValueError: if it cannot be one; it names the field.
+        :raises ValueError: for an invalid value; it names the field.
         """
         return Instance(self.name, self.address, self.port, self.zone, self.cores, self.memory)
 
@@ -59,9 +59,9 @@ class ListedInstance(Section):
 class Instances(Section):
     """The whole file.
 
-    :param key_file: holds the key that the probe agents know us by; relative to this file's folder.
-    :param between_zones: so many probes that load the network lead from one zone to another at a time;
-        without it only the instances themselves limit them.
+    :param key_file: file with the key of the probe agents; relative to this file's folder.
+    :param between_zones: maximum number of simultaneous load probes from one zone to another; without it
+        only the instances themselves limit them.
     """
 
     instances: Annotated[tuple[ListedInstance, ...], Field(min_length=1, max_length=MOST)]
@@ -69,7 +69,7 @@ class Instances(Section):
     between_zones: Annotated[int | None, Field(ge=1)] = None
 
     def _problems(self) -> Iterator[str]:
-        # Written in two ways an IPv6 address is still one.
+        # Two texts may be the same IPv6 address.
         ends: list[object] = [(ipaddress.ip_address(one.address), one.port) for one in self.instances]
         names: list[object] = [one.name for one in self.instances]
         for key, values in (("name", names), ("address", ends)):
@@ -96,10 +96,10 @@ def load_instances(path: Path) -> Instances:
 
 
 class SitedInstance(ListedInstance):
-    """An instance, and what it stands for.
+    """An instance with its site and path.
 
-    :param site: where it is; None: it is probed, and says nothing of a path.
-    :param path: the transit path that the edges pin its address to, as with a test's address.
+    :param site: its site; without a site its results are of no path.
+    :param path: the transit path that the edges pin its address to, as for a test's address.
     """
 
     site: Name | None = None
@@ -112,15 +112,15 @@ class SitedInstance(ListedInstance):
 
 
 class HealthRounds(Instances):
-    """The ``health`` section: an instances file, and when its instances probe each other.
+    """The ``health`` section: an instances file with the schedule of the probes.
 
-    :param every: between the beginnings of two rounds.
-    :param verified: so many pairs have their throughput verified by a transfer of ten seconds in each round;
-        at least one from each zone to each, unless it is 0.
-    :param seed: draws these pairs.
-    :param renew: only pairs whose markers fire, or whose throughput is older than this, are loaded with
-        trains; None: all, in each round.
-    :param throughput: tell what trains found as the throughput of paths that no test measures.
+    :param every: time between the starts of two rounds.
+    :param verified: number of pairs whose throughput a transfer of ten seconds verifies in each round; at
+        least one per pair of zones, unless it is 0.
+    :param seed: seed of the random choice of these pairs.
+    :param renew: maximum age of a throughput; only older pairs, and pairs with markers, are loaded with
+        trains; without it all pairs in each round.
+    :param throughput: report the results of trains as the throughput of paths without tests.
     :param instances: the instances.
     :param key_file: holds the key of the probe agents; relative to this file.
     """
@@ -134,7 +134,7 @@ class HealthRounds(Instances):
     throughput: bool = False
 
     def paths(self) -> Mapping[Pair, PathKey]:
-        """The directed path that a pair goes by, of each pair that goes by one."""
+        """Return the directed path of each pair of instances on one path."""
         return {
             Pair(one.name, other.name): PathKey(one.path, one.site, other.site)
             for one, other in permutations(self.instances, 2)

@@ -1,7 +1,7 @@
-"""Slices: who has which part of the network (FlowVisor's idea; docs/switches.md).
+"""Slices: tenants of the network, as in FlowVisor (docs/switches.md).
 
-A slice is a tenant: its members may steer the connections of its flowspace, within its share of each
-path's capacity and its budget of rules.  Without slices everybody may ask for everything, as in the thesis.
+The members of a slice may steer the connections of its flowspace, within its share of each path's capacity
+and its budget of rules.  Without slices all users may request all flows, as in the thesis.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ Priorities = Annotated[tuple[Priority, Priority], AfterValidator(_ascending), Fi
 
 
 class Flowspace(Section):
-    """Some connections, as the host that opens them sees them; what is left out is not narrowed.
+    """A set of connections from the view of the host that opens them; absent keys do not restrict it.
 
-    :param ports: that a connection goes to: numbers, or ranges such as ``"20000-20199"``.
-    :param paths: that its flows may take.
-    :param sites: that both ends are at.
-    :param source: networks that connections come from.
-    :param destination: networks that connections go to.
+    :param ports: destination ports: numbers, or ranges such as ``"20000-20199"``.
+    :param paths: paths that its flows may take.
+    :param sites: sites of both ends.
+    :param source: networks of the senders.
+    :param destination: networks of the receivers.
     :param protocols: IP protocols, by name or number.
     """
 
@@ -68,13 +68,13 @@ class Flowspace(Section):
 
     @cached_property
     def boxes(self) -> tuple[Box, ...]:
-        """The connections, as a value that can be compared."""
+        """Connections as comparable values."""
         protocols = [p if isinstance(p, int) else PROTOCOLS[p] for p in self.protocols]
         return boxes(self.source, self.destination, protocols, [port_range(port) for port in self.ports])
 
     @property
     def named_ports(self) -> int:
-        """How many ports it names; 0: all."""
+        """Number of named ports; 0 for all."""
         return sum(last - first + 1 for first, last in map(port_range, self.ports))
 
     def common(self, other: Flowspace) -> Box | None:
@@ -83,7 +83,7 @@ class Flowspace(Section):
         return None if apart else overlap(other.boxes, self.boxes)
 
     def reaches(self, ends: tuple[str, str], path: str | None = None) -> bool:
-        """Whether flows between these sites, over this path if one is given, may belong here."""
+        """Return whether flows between these sites, and over this path if given, may belong here."""
         here = not self.sites or all(end in self.sites for end in ends)
         return here and (path is None or not self.paths or path in self.paths)
 
@@ -102,11 +102,11 @@ class Slice(Section):
     :param number: the tenant in the cookies of its rules.
     :param share: the part of a path's capacity that the throughput bounds of its flows may take
         together, in each direction; one number for all paths, or one per path: none on what is not named.
-    :param rule_budget: its rules in one switch, at most.
+    :param rule_budget: maximum number of its rules in one switch.
     :param priorities: the lowest and the highest priority that its flows may have.
-    :param dscp: what its flows may be marked with; without it, anything.
-    :param mark: what its flows are marked with if neither request nor template says.
-    :param shared: its flowspace may overlap that of another slice that says so too.
+    :param dscp: permitted DSCP marks of its flows; all if absent.
+    :param mark: DSCP mark of its flows without a mark in request or template.
+    :param shared: whether its flowspace may overlap that of another shared slice.
     :param members: its members.
     :param flowspace: the connections that it may steer.
     """
@@ -127,7 +127,7 @@ class Slice(Section):
             yield f"mark: {cause}; for example {', '.join(map(dscp_text, self.dscp[:1])) or 'no mark'}"
 
     def share_of(self, path: str) -> float:
-        """The part of a path's capacity that it may take, 0 for none."""
+        """Return its share of a path's capacity, 0 for none."""
         if not any(not space.paths or path in space.paths for space in self.flowspace):
             return 0.0
         return self.share.get(path, 0.0) if isinstance(self.share, Mapping) else self.share

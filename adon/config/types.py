@@ -81,7 +81,7 @@ Url = Annotated[
     Field(examples=["https://ps.example.edu/pscheduler"]),
 ]
 PortName = Annotated[str, Field(min_length=1, max_length=15, examples=["eth1"])]
-"""A port as OpenFlow switches report it: at most 15 bytes."""
+"""Name of a port as OpenFlow switches report it: at most 15 bytes."""
 File = Annotated[str, Field(examples=["/etc/adon/ca.pem"])]
 Span = Annotated[Duration, Field(gt=0)]
 PositiveRate = Annotated[Rate, Field(gt=0)]
@@ -105,11 +105,11 @@ PerSecond = Annotated[float, Field(gt=0, le=1_000_000)]
 
 _ONE_NAME = Field(pattern=r"^[^*\s]([^*\x00-\x1f]*[^*\s])?$", max_length=253, examples=["edge1.example.edu"])
 CertificateName = Annotated[str, _ONE_NAME, AfterValidator(str.lower)]
-"""Compared without regard to case, as DNS names are; exact otherwise, so without ``*``."""
+"""Case-insensitive as DNS names; otherwise exact, without ``*``."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether this address to listen on is reached from this machine only."""
+    """Return whether only this machine can reach a listening address."""
     if host == "localhost":
         return True
     try:
@@ -136,7 +136,7 @@ class Section(BaseModel):
         return self
 
     def _problems(self) -> Iterator[str | Problem]:
-        """Yield what is wrong between the section's keys, as ``field: cause`` or with a code."""
+        """Yield the problems between the section's keys, as ``field: cause`` or with a code."""
         yield from ()
 
     @classmethod
@@ -155,11 +155,11 @@ GroupName = Annotated[str, Field(min_length=1, max_length=500, examples=["soykb"
 
 
 class Party(Section):
-    """People, by all that is given.
+    """Users who match all given keys.
 
     :param who: their names.
     :param roles: their roles.
-    :param groups: groups that an identity provider says that they belong to (AARC-G069 values).
+    :param groups: groups that an identity provider asserts (AARC-G069 values).
     """
 
     who: Annotated[tuple[PersonName, ...], Field(min_length=1)] | None = None
@@ -167,7 +167,7 @@ class Party(Section):
     groups: Annotated[tuple[GroupName, ...], Field(min_length=1)] | None = None
 
     def includes(self, name: str, roles: Collection[str], groups: Collection[str]) -> bool:
-        """Return whether a person of this name, with these roles and groups, is one of them."""
+        """Return whether a user with this name, roles and groups matches."""
         pairs = ((self.who, (name,)), (self.roles, roles), (self.groups, groups))
         return all(given is None or any(one in held for one in given) for given, held in pairs)
 
