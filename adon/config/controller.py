@@ -14,13 +14,13 @@ OpenFlowVersion = Literal["1.3", "1.4"]
 
 
 class ControllerTls(Section):
-    """TLS towards the switches, both ways: each side shows a certificate.
+    """Mutual TLS with the switches: each side shows a certificate.
 
-    :param certificate: PEM file with ours (and the chain up to the CA, if there is one).
+    :param certificate: PEM file with the controller's certificate (and the chain up to the CA, if any).
     :param key: PEM file with its private key.
-    :param ca: PEM file with the certificates that may sign a switch's.
-    :param names: the only names (CN or DNS) a switch's certificate may have, beside those that
-        ``switches.NAME.certificate`` binds; left out, every certificate of the CA may connect.
+    :param ca: PEM file with the CAs of the switches' certificates.
+    :param names: permitted names (CN or DNS) of switches' certificates, in addition to those of
+        ``switches.NAME.certificate``; without it, every certificate of the CA may connect.
     """
 
     certificate: File
@@ -30,15 +30,15 @@ class ControllerTls(Section):
 
 
 class Connections(Section):
-    """What the connections of switches may cost us.
+    """Limits of the connections of switches.
 
     :param echo_interval: between two echo requests to a switch.
-    :param echo_misses: so many intervals without a byte after the first, and the switch is gone.
-    :param handshake: from the TCP connection to the switch's ports; who is slower is refused.
-    :param half_open: connections at a time of which we do not know whose they are.
+    :param echo_misses: silent intervals after the first, after which a switch counts as disconnected.
+    :param handshake: maximum time from the TCP connection to the switch's ports; slower switches are refused.
+    :param half_open: maximum number of simultaneous connections without a known switch.
     :param half_open_per_address: the same from one address.
-    :param packet_ins_per_second: of one switch (R18); ``null``: as many as come.
-    :param packet_ins_per_port: of one port of a switch; ``null``: as many as come.
+    :param packet_ins_per_second: of one switch (R18); ``null`` for no limit.
+    :param packet_ins_per_port: of one port of a switch; ``null`` for no limit.
     """
 
     echo_interval: Annotated[Span, Field(ge=0.1, le=300)] = 5.0
@@ -53,8 +53,8 @@ class Connections(Section):
 class HighAvailability(Section):
     """This controller is one of several that share a PostgreSQL database.
 
-    :param name: what this one is called in logs and answers; the host's name if none is given.
-    :param lease: how long an active controller that is heard of no more keeps the others waiting.
+    :param name: name of this controller in logs and answers; by default the host's name.
+    :param lease: time after which another controller replaces a silent active controller.
     """
 
     name: Annotated[str, Field(min_length=1, max_length=100)] | None = None
@@ -62,12 +62,12 @@ class HighAvailability(Section):
 
 
 class Rate(Section):
-    """So many requests in any stretch of time of this length.
+    """Maximum number of requests in any period of a length.
 
-    It is what may come at once; divided by the length, what may come for long.
+    ``requests`` is also the burst; divided by the length it is the sustained rate.
 
     :param requests: number of requests.
-    :param per: length of the time.
+    :param per: length of the period.
     """
 
     requests: int = Field(ge=1, le=100_000)
@@ -79,14 +79,14 @@ def _rate(requests: int, per: str) -> Rate:
 
 
 class WebLimits(Section):
-    """What one may ask, and how many may listen.
+    """Limits of requests and listeners.
 
-    :param reads, writes: requests of one user to the API that change nothing, and that do.
-    :param inside: what the pages ask on behalf of one user; one page asks some twenty times.
+    :param reads, writes: reading and changing requests of one user to the API.
+    :param inside: requests of the pages on behalf of one user; one page sends some twenty.
     :param anonymous: requests to the API without an identity, from one address.
     :param sign_in: attempts to sign in, and tokens that are not valid, from one address.
     :param addresses: requests of every kind from one address.
-    :param streams: listeners to events at once.
+    :param streams: simultaneous listeners to events.
     :param streams_per_user: listeners to events of one user.
     :param connections: open connections.
     :param connections_per_address: open connections of one address that is no proxy.
@@ -116,11 +116,11 @@ DAY_S = 86_400.0
 class Credentials(Section):
     """Lifetimes of tokens and sessions (docs/access.md).
 
-    :param token_lifetime: of a token for which nobody says another.
-    :param longest_token_lifetime: that one may ask for.
-    :param session_idle: without a request for so long, one must sign in again.
-    :param session_lifetime: after so long one must in any case.
-    :param most_tokens: of one user that are good at a time.
+    :param token_lifetime: default lifetime of a token.
+    :param longest_token_lifetime: maximum lifetime of a token.
+    :param session_idle: time without a request after which a user must sign in again.
+    :param session_lifetime: time after which a user must sign in again in any case.
+    :param most_tokens: maximum number of valid tokens of one user.
     """
 
     token_lifetime: Span = 90 * DAY_S
@@ -139,10 +139,10 @@ class Credentials(Section):
 
 
 class Controller(Section):
-    """Where the three processes listen, and how switches connect (docs/switch-connections.md).
+    """Addresses of the three processes, and the connections of switches (docs/switch-connections.md).
 
-    :param plain_tcp: switches may connect without TLS though others can reach the port too.
-    :param openflow_versions: which may be spoken; 1.3 is chosen whenever a switch offers it.
+    :param plain_tcp: permits switches without TLS at an address that other hosts can reach.
+    :param openflow_versions: permitted versions; 1.3 is chosen whenever a switch offers it.
     :param openflow_host: address that the OpenFlow port listens on.
     :param openflow_port: TCP port that switches connect to.
     :param tls: certificates for the connections of switches; plain TCP without it.
@@ -150,7 +150,7 @@ class Controller(Section):
     :param web_host: address that the web process listens on.
     :param web_port: TCP port of the REST API and the dashboard.
     :param web_limits: limits of requests to the web process.
-    :param web_proxies: reverse proxies whose word about who asks counts (X-Forwarded-For, -Proto).
+    :param web_proxies: reverse proxies whose X-Forwarded-For and -Proto headers are trusted.
     :param ha: one of several controllers.
     """
 

@@ -1,4 +1,4 @@
-"""Where measurements come from, when, and what becomes of them."""
+"""Measurements: points, tests, archives and notifications."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ MeshEnds = Annotated[
 
 
 class MeasurementPoint(Section):
-    """A pScheduler host that runs our tests: its base URL and how its certificate is verified.
+    """A pScheduler host that runs tests: its base URL and the verification of its certificate.
 
     ``verify``: ``system`` (the system's CAs), a PEM file (a CA, or the self-signed certificate),
-    ``sha256:`` and the fingerprint of exactly one certificate, whatever its name, or ``none`` (said aloud in
+    ``sha256:`` and the fingerprint of exactly one certificate with any name, or ``none`` (with a warning in
     the log at every start).
 
     :param url: base URL of its pScheduler API.
-    :param verify: how its certificate is verified.
-    :param token_file: holds the token that it knows us by.
-    :param node: the name other points reach it by.
+    :param verify: verification of its certificate.
+    :param token_file: file with the token that it accepts.
+    :param node: name by which other points reach it.
     """
 
     url: Url
@@ -56,7 +56,7 @@ class MeasurementPoint(Section):
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is a measurement point of this project: pScheduler has no tokens."""
+        """Whether it is a measurement point of ADON: pScheduler has no tokens."""
         return self.token_file is not None
 
     @property
@@ -84,7 +84,7 @@ class Direction(Section):
 
 
 class MeasurementTest(Direction):
-    """What is measured in one direction of one path, and how often.
+    """Tests of one direction of one path, with their periods.
 
     ``source`` and ``destination`` are the measurement addresses that the edges pin to this path
     (spec section 2: a test must be pinned to one candidate path).
@@ -92,14 +92,14 @@ class MeasurementTest(Direction):
     :param source: address of the sender.
     :param destination: address of the receiver.
     :param throughput_period: between two throughput tests; no throughput tests without it.
-    :param throughput_duration: how long a throughput test sends.
+    :param throughput_duration: sending time of a throughput test.
     :param streams: parallel TCP streams of a throughput test.
     :param rtt_period: between two round-trip tests; no round-trip tests without it.
     :param rtt_count: packets of a round-trip test.
     :param latency_period: between two one-way latency tests; no latency tests without it.
     :param latency_packets: packets of a latency test.
     :param latency_interval: between two packets of a latency test.
-    :param throughput_rate: the test sends no faster; without it a test offers the path's capacity.
+    :param throughput_rate: maximum rate of the test; without it a test offers the path's capacity.
     """
 
     source: Address
@@ -133,7 +133,7 @@ class MeasurementTest(Direction):
 
 
 def mesh_tests(mesh: Mapping[str, Mapping[str, Address]]) -> Iterator[MeasurementTest]:
-    """Both directions of every path of a mesh.
+    """Yield the tests of both directions of every path of a mesh.
 
     :param mesh: by path and site the measurement address.
     """
@@ -144,9 +144,9 @@ def mesh_tests(mesh: Mapping[str, Mapping[str, Address]]) -> Iterator[Measuremen
 
 
 class BackgroundTest(Direction):
-    """One-way delay, jitter and loss without a break, between the addresses of a configured test.
+    """Continuous test of one-way delay, jitter and loss between the addresses of a configured test.
 
-    :param packets: of one result; together with their interval they give the time between results.
+    :param packets: packets of one result; times ``interval`` they are the time between results.
     :param interval: seconds between packets.
     """
 
@@ -165,9 +165,9 @@ class BackgroundTest(Direction):
 
 
 class HostMetrics(Section):
-    """What is observed on the host of a measurement point of ours, again and again.
+    """Periodic metrics of the host of an ADON measurement point.
 
-    :param metrics: as the point names them (docs/measurement-custom.md); ``host`` is the host itself.
+    :param metrics: names of the point's metrics (docs/measurement-custom.md); ``host`` is the host itself.
     :param period: between two values.
     """
 
@@ -178,7 +178,7 @@ class HostMetrics(Section):
 
 
 class Retention(Section):
-    """How long the archive keeps what; roll-ups keep minimum, mean, maximum and quantiles.
+    """Retention of the archive; roll-ups keep minimum, mean, maximum and quantiles.
 
     :param raw: single values.
     :param minutes: roll-ups of minutes.
@@ -191,10 +191,10 @@ class Retention(Section):
 
 
 class Ingest(Section):
-    """Where measurement points push results.
+    """Server to which measurement points push results.
 
     :param certificate: PEM file, with its key in ``key``; without it plain HTTP, for loopback only.
-    :param trust: the TOML file that says which points are known, by token.
+    :param trust: the TOML file with the tokens of the known points.
     :param host: address to listen on.
     :param port: TCP port; 0: any free port.
     :param key: PEM file with the certificate's private key.
@@ -218,7 +218,7 @@ class ResultArchive(Section):
 
     :param kind: kind of the archive.
     :param url: base URL.
-    :param verify: how its certificate is verified.
+    :param verify: verification of its certificate.
     :param period: between two readings.
     """
 
@@ -231,7 +231,7 @@ class ResultArchive(Section):
 class RabbitQueue(Section):
     """A RabbitMQ queue into which pScheduler's archiver puts results.
 
-    :param url_file: holds the AMQP URL, which has a password in it.
+    :param url_file: file with the AMQP URL, which contains a password.
     :param queue: name of the queue.
     """
 
@@ -245,7 +245,7 @@ class Mail(Section):
     :param host: host name of the mail server.
     :param port: its TCP port.
     :param sender: address that mails come from.
-    :param security: how the connection is encrypted.
+    :param security: encryption of the connection.
     :param user: name to authenticate with; no authentication without it.
     :param password_file: file with the password.
     """
@@ -259,11 +259,11 @@ class Mail(Section):
 
 
 class Notify(Section):
-    """How alarms reach people and programs.
+    """Delivery of alarms to people and programs.
 
     :param mail: mail server; no mails without it.
-    :param webhook_secret_file: signs every webhook call (HMAC).
-    :param webhook_hosts: hosts that webhooks may name.
+    :param webhook_secret_file: file with the key that signs every webhook call (HMAC).
+    :param webhook_hosts: permitted hosts of webhooks.
     """
 
     mail: Mail | None = None
@@ -272,7 +272,7 @@ class Notify(Section):
 
 
 class Measurements(Section):
-    """Where measurements come from, when, and what becomes of them.
+    """Measurement points, tests, archives and notifications.
 
     :param mesh: by path the measurement address at each of its two sites. Both directions are tested with
         :data:`MESH_PERIODS`, except those that have an entry in ``tests``.

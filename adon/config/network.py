@@ -1,8 +1,8 @@
 """The network: switches, sites with their DTNs, transit paths, links, overlays, link discovery.
 
-Links and overlays describe the network between the edges where its switches are ADON's too:
-:mod:`adon.flowvisor.topology.overlay` finds up to ``paths`` paths between every two sites and gives each a
-VLAN. VLAN ids: IEEE 802.1Q, 1 to 4094.
+Links and overlays describe the network between the edges if ADON controls its switches:
+:mod:`adon.flowvisor.topology.overlay` finds up to ``paths`` paths between every two sites and assigns a VLAN
+to each. VLAN ids: IEEE 802.1Q, 1 to 4094.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from adon.values import Frozen, Mode, Name
 
 
 class Switch(Section):
-    """A switch that we may put rules into: a campus edge, or one between edges.
+    """A switch with ADON's rules: a campus edge, or a switch between edges.
 
-    :param pipeline: ``single`` puts every rule into one table and our priority bands, beside whatever else
-        the switch holds; ``staged`` uses three tables (docs/switches.md).
-    :param table_offset: the number of our first table (R8).
-    :param table_miss: what happens to packets that are nobody's; ``keep``: what the campus's own rules say.
-    :param control: ``exclusive``: one writer by role; ``shared``: somebody else drives it too (R21).
-    :param drift: what is done about rules of ours that somebody changed: put right, or only told.
-    :param mode: ``dry-run``: everything is decided, recorded and shown for this switch, and nothing sent; by
-        default the mode of the network.
+    :param pipeline: ``single`` puts all rules into one table and ADON's priority bands, in addition to other
+        rules of the switch; ``staged`` uses three tables (docs/switches.md).
+    :param table_offset: number of the first table of ADON's rules (R8).
+    :param table_miss: action for packets without a rule; ``keep`` leaves them to the campus's own rules.
+    :param control: ``exclusive``: one writer by role; ``shared``: other controllers write, too (R21).
+    :param drift: reaction to changes of ADON's rules by others: correct them, or only report them.
+    :param mode: ``dry-run``: decide, record and show, but send nothing to this switch; by default the mode of
+        the network.
     :param failover: ``groups``: fast-failover groups where the switch has them.
     :param certificate: the name (CN or DNS) that its TLS certificate must have.
-    :param flow_mods_per_second: what it takes without falling behind (R19); ``null``: as fast as we can.
+    :param flow_mods_per_second: maximum rate of flow-mods (R19); ``null`` for no limit.
     :param dpid: datapath id: 16 hex digits, in quotes.
-    :param rule_budget: rules of ours that it may hold, at most (R9).
+    :param rule_budget: maximum number of ADON's rules in it (R9).
     """
 
     dpid: Dpid
@@ -53,12 +53,12 @@ class Switch(Section):
 
 
 class Host(Section):
-    """A data transfer node: its addresses, MAC, and the edge's port it hangs on (by name).
+    """A data transfer node: its addresses, MAC, and port of the edge.
 
     :param address: IP address.
     :param mac: MAC address.
     :param port: name of the edge's port.
-    :param address6: beside an IPv4 address.
+    :param address6: in addition to an IPv4 address.
     """
 
     address: IPv4Address | IPv6Address
@@ -72,7 +72,7 @@ class Host(Section):
 
 
 class Site(Section):
-    """A campus: its edge switch, the gateway its hosts use, and its DTNs.
+    """A campus: its edge switch, the gateway of its hosts, and its DTNs.
 
     :param edge: name of the edge switch.
     :param gateway_mac: MAC address of the router that the hosts use.
@@ -96,13 +96,13 @@ class PathEndpoint(Section):
 
 
 class Carrier(Section):
-    """What carries packets in both directions alike, and what it does to them.
+    """Common keys of paths and links, equal in both directions.
 
     :param capacity: bit rate of each direction.
     :param mtu: largest IP packet, in bytes.
-    :param firewall: whether a stateful firewall is on it: it lets only connections through that it saw begin.
+    :param firewall: whether a stateful firewall is on it, which passes only connections whose start it saw.
     :param nat: whether addresses are translated on it.
-    :param families: the IP versions that get through.
+    :param families: the IP versions that it carries.
     """
 
     capacity: PositiveRate
@@ -115,11 +115,11 @@ class Carrier(Section):
 class TransitPath(Carrier):
     """A transit path between two sites.
 
-    What it does to packets is a hard constraint on moves of running flows (spec section 2).
+    Its attributes are hard constraints on rerouting of running flows (spec section 2).
 
     :param vlan: layer 2: VLAN id.
     :param layer: by default 2 with a VLAN, and 3 without one.
-    :param links: links it shares with other paths: tests on them are kept apart.
+    :param links: links shared with other paths; tests on shared links do not overlap.
     :param ends: both ends, by site.
     """
 
@@ -142,7 +142,7 @@ class TransitPath(Carrier):
 
 
 class Cost(StrEnum):
-    """What makes a path cheap."""
+    """Cost metric of paths."""
 
     DELAY = "delay"
     HOPS = "hops"
@@ -162,7 +162,7 @@ def _vlans(value: object) -> object:
 
 
 def vlan_ranges(vlans: Iterable[int]) -> str:
-    """VLAN ids as people write them: ``100-199, 300``."""
+    """Return VLAN ids as ranges: ``100-199, 300``."""
     runs = merged((vlan, vlan) for vlan in vlans)
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
@@ -177,9 +177,9 @@ class NetworkLink(Carrier):
     """A link between two switches; both directions have the same properties.
 
     :param ends: per switch the name of its port.
-    :param delay: one-way propagation delay; None if nobody declared it.
-    :param jitter: variation of the delay; None if nobody declared it.
-    :param loss: fraction of packets lost; None if nobody declared it.
+    :param delay: one-way propagation delay; None if not declared.
+    :param jitter: variation of the delay; None if not declared.
+    :param loss: fraction of lost packets; None if not declared.
     """
 
     ends: Frozen[Name, PortName]
@@ -193,13 +193,13 @@ class NetworkLink(Carrier):
 
 
 class Overlay(Section):
-    """A layer-2 overlay: which links it may use, and how many paths it offers between two sites.
+    """A layer-2 overlay: its links, and the number of paths between two sites.
 
-    :ivar links: None: every link of the network.
+    :ivar links: names of its links; all links of the network if absent.
     :ivar through_edges: whether a path between two sites may pass the edge switch of a third.
     :param vlans: VLAN ids that its paths may use, such as ``100-199``.
     :param paths: number of paths between two sites.
-    :param cost: what makes a path cheap.
+    :param cost: cost metric of paths.
     """
 
     vlans: Vlans
@@ -209,21 +209,22 @@ class Overlay(Section):
     through_edges: bool = False
 
     def may_use(self, link: str) -> bool:
-        """Whether the paths of this overlay may run over this link."""
+        """Return whether the paths of this overlay may use a link."""
         return self.links is None or link in self.links
 
 
 class LinkDiscovery(Section):
-    """Link discovery by LLDP (docs/switches.md); off unless asked for: an edge without links needs none.
+    """Link discovery by LLDP (docs/switches.md); off by default, because an edge without links needs none.
 
-    :param hello: between two frames of a port; below one second the controller itself becomes the load (R14).
-    :param dead_after: a link is gone when so many in a row were missed.
-    :param debounce: a port that came up is trusted after so long; one that went down is never waited for.
-    :param flap_penalty: a link that went down twice is not used for so long; each further time doubles it.
-    :param flap_penalty_cap: but it is never longer.
-    :param flap_forgiven: one failure is forgotten for each such time without another.
-    :param key_file: holds 64 hex digits, the key that signs frames: controllers that stand by for each other
-        share it. Without one a new key is made at every start.
+    :param hello: between two frames of a port; at least one second, to limit the load of the controller
+        (R14).
+    :param dead_after: number of consecutive missed frames after which a link is down.
+    :param debounce: time after which a port that came up is used; a port that went down counts at once.
+    :param flap_penalty: hold-down of a link after its second failure; each further failure doubles it.
+    :param flap_penalty_cap: maximum hold-down.
+    :param flap_forgiven: time without a failure after which one failure no longer counts.
+    :param key_file: file with 64 hex digits, the key that signs frames; standby controllers share it. Without
+        it every start creates a new key.
     :param enabled: whether links are discovered.
     """
 
@@ -243,7 +244,7 @@ class LinkDiscovery(Section):
 
     @property
     def window(self) -> float:
-        """How long a hello is believed, s: until so many were missed, and half an interval for their way."""
+        """Validity of a frame, s: ``dead_after`` intervals, and half an interval for the transmission."""
         return (self.dead_after + 0.5) * self.hello
 
 

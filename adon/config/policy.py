@@ -24,15 +24,15 @@ _Patterns = Annotated[tuple[_Pattern, ...], Field(min_length=1)]
 
 
 class UseGrant(Party):
-    """Somebody may use these things together; what is left out is not narrowed.
+    """Permission to use resources together; absent keys do not restrict it.
 
-    A name that ends with ``*`` stands for every name that begins so.
+    A name with a final ``*`` stands for all names with this prefix.
 
-    :param templates: names of templates, whatever version.
+    :param templates: names of templates, in all versions.
     :param paths: names of paths.
-    :param sites: both ends of a transfer must be among them.
+    :param sites: permitted ends of a transfer.
     :param compute: names of compute sites.
-    :param priority: the highest that a flow may have.
+    :param priority: maximum priority of a flow.
     """
 
     templates: _Patterns | None = None
@@ -43,12 +43,12 @@ class UseGrant(Party):
 
 
 class MeasurementGrant(Party):
-    """Somebody may start, or read, measurements ([ADON] 2.2.1, question 4); what is left out is not narrowed.
+    """Permission to start or read measurements ([ADON] 2.2.1, question 4); absent keys do not restrict it.
 
-    :param metrics: names; ``host.*`` stands for every metric whose name begins so.
-    :param from_: the sites that a measurement leads from; for what is observed on a host, that host.
-    :param to: the sites that it leads to.
-    :param may: what is granted.
+    :param metrics: names; ``host.*`` stands for all metrics with this prefix.
+    :param from_: source sites of a measurement; for a metric of a host, that host.
+    :param to: destination sites.
+    :param may: the permitted action.
     """
 
     may: Literal["start", "read"]
@@ -57,7 +57,7 @@ class MeasurementGrant(Party):
     to: tuple[str, ...] | None = None
 
     def covers(self, series: Series) -> bool:
-        """Whether the grant is about this series."""
+        """Return whether the grant covers a series."""
         metrics = ("*",) if self.metrics is None else self.metrics
         return (
             any(fnmatchcase(series.metric, pattern) for pattern in metrics)
@@ -67,14 +67,14 @@ class MeasurementGrant(Party):
 
 
 class QueuePolicy(Section):
-    """Turns and reservations of the queue.
+    """Order and reservations of the queue.
 
-    :param overtaken_for: a waiting flow may be overtaken by flows behind it for so long; then the path or
-        compute site that it waits for is kept for it.
-    :param hurry: a flow whose deadline comes near counts as so many priorities more urgent.
-    :param slack: its deadline is near when the time left is its transfer's and this share of it more.
-    :param headroom: so much more than the bytes take at the reserved rate is reserved.
-    :param reservable: the part of what a path carries that can be reserved in advance.
+    :param overtaken_for: time for which later flows may overtake a waiting flow; afterwards it claims its
+        path or compute site.
+    :param hurry: priority bonus of a flow near its deadline.
+    :param slack: a deadline is near if the remaining time is at most the transfer time plus this share of it.
+    :param headroom: share of time that a reservation adds to the transfer time at the reserved rate.
+    :param reservable: share of a path's capacity that can be reserved in advance.
     """
 
     overtaken_for: Span = 600.0
@@ -85,10 +85,10 @@ class QueuePolicy(Section):
 
 
 class Threshold(Section, Generic[Quantity]):
-    """Values in the metric's unit; of throughput and health what is below, of others what is above.
+    """Thresholds in the metric's unit: lower bounds of throughput and health, upper bounds of other metrics.
 
-    :param warning: value from which a path is worth a look.
-    :param critical: value from which a path is bad.
+    :param warning: value from which a path has the state warning.
+    :param critical: value from which a path has the state critical.
     """
 
     warning: Quantity
@@ -96,7 +96,7 @@ class Threshold(Section, Generic[Quantity]):
 
 
 class Thresholds(Section):
-    """When values on measured paths are shown as worth a look, or as bad.
+    """Thresholds for the display of values on measured paths.
 
     A metric without an entry is compared with the bounds of the templates.
 
@@ -128,11 +128,11 @@ class Thresholds(Section):
 
 
 REACTIVE_PORTS = 1024
-"""Ports that an entry of policy.reactive may name: each is a rule per pair of hosts."""
+"""Maximum number of ports of an entry of policy.reactive; each is a rule per pair of hosts."""
 
 
 class DscpByPriority(Section):
-    """What flows of these priorities, the lowest and the highest, are marked with if nothing else says.
+    """Default DSCP mark of flows in a range of priorities.
 
     :param priorities: the lowest and the highest priority.
     :param dscp: the DSCP, by name or number.
@@ -143,12 +143,12 @@ class DscpByPriority(Section):
 
 
 class ReactiveEntry(Section):
-    """Unannounced connections of this flowspace become flows of this template (R18: none by default).
+    """Unregistered connections of this flowspace become flows of this template (R18: none by default).
 
-    :param requester: in whose name; with slices, a member of the one that it is to belong to.
-    :param size: what is assumed that such a connection moves.
-    :param per_minute: no more connections in any minute.
-    :param refuse_for: after a refusal the same connection is not looked at for so long.
+    :param requester: requester of the flows; with slices, a member of their slice.
+    :param size: assumed size of such a connection.
+    :param per_minute: maximum number of connections in any minute.
+    :param refuse_for: time for which a refused connection is not evaluated again.
     :param template: name of the template.
     :param flowspace: the connections.
     :param slice: slice that the flows belong to.
@@ -169,7 +169,7 @@ class ReactiveEntry(Section):
 
 
 class FireflyCollector(Section):
-    """Who is told of flows with scitags, by UDP (www.scitags.org).
+    """Collector of reports of flows with scitags, by UDP (www.scitags.org).
 
     :param host: IP address of the collector.
     :param port: its UDP port.
@@ -184,9 +184,9 @@ class LadderPolicy(Section):
 
     :param mode: ``auto``: queues where the switch has reported them at the port, else meters; ``off``
         follows the thesis.
-    :param shares: of the port's capacity, guaranteed from the top rung to the lowest.
-    :param queues: the numbers of the queues that the operator made at each port, per rung.
-    :param burst: how long a flow may exceed its meter's rate, for queues of packets that come at once.
+    :param shares: guaranteed shares of the port's capacity, from the top rung to the lowest.
+    :param queues: numbers of the queues that the operator created at each port, per rung.
+    :param burst: time for which a flow may exceed its meter's rate, for bursts of packets.
     """
 
     mode: Literal["off", "auto", "queues", "meters"] = "off"
@@ -204,10 +204,10 @@ class LadderPolicy(Section):
 
 
 class Policy(Section):
-    """What the performance engineers of this network decided.
+    """Policy of the performance engineers of this network.
 
-    :param unknown_paths: of flows none of whose paths is measured: ``default_path`` takes the
-        template's default path, or the only candidate; ``avoid`` takes none.
+    :param unknown_paths: for flows without a measured path: ``default_path`` selects the template's default
+        path, or the only candidate; ``avoid`` selects none.
     :param counters_period: between two readings of port and rule counters.
     :param evidence_after: how long installed rules may count no packets, or bytes may leave and not arrive,
         before that counts as evidence.
@@ -217,21 +217,22 @@ class Policy(Section):
     :param ladder: queue ladder of output ports.
     :param queue: order and reservations of the queue.
     :param credentials: lifetimes of tokens and sessions.
-    :param reserve_nodes: nodes of every compute site that are never offered.
+    :param reserve_nodes: number of nodes of every compute site that are never offered.
     :param no_test_above_reserved: share of a path's capacity; above it counters are read instead of tests.
-    :param aging: a queued flow gains one priority step per so long.
-    :param preemption: a higher priority may take the place of the lowest on layer 2.
-    :param standby_paths: so many other paths stand ready for each flow, in the order of the configuration;
-        without a number all do.
+    :param aging: time in the queue per additional priority step.
+    :param preemption: whether a flow may preempt the flow of the lowest priority on layer 2.
+    :param standby_paths: number of standby paths per flow, in the order of the configuration; without a
+        number all paths.
     :param settle: a report of rules is not compared with changes that are younger than this.
     :param priority_offset: added to the priority of each of ADON's rules.
-    :param measurement_access: who may start and read which measurements; without an entry, as roles allow.
-    :param use_access: who may use which template, path, site and priority; without an entry, everybody.
-    :param reactive: which unannounced connections become flows; none without an entry.
-    :param fireflies: who is told of flows with scitags; nobody without it.
-    :param dscp_by_priority: what flows are marked with; request, template and slice come before.
-    :param thresholds: per metric, from which value on a measured path is shown as worth a look, or as bad;
-        without an entry the templates' bounds say so.
+    :param measurement_access: grants of measurements; without an entry roles decide.
+    :param use_access: grants of templates, paths, sites and priorities; without an entry all users may use
+        all.
+    :param reactive: unregistered connections that become flows; none without an entry.
+    :param fireflies: collector of reports of flows with scitags; no reports without it.
+    :param dscp_by_priority: DSCP marks of flows; those of request, template and slice take precedence.
+    :param thresholds: thresholds per metric for the display of measured paths; without an entry the
+        templates' bounds apply.
     """
 
     reserve_nodes: int = Field(default=0, ge=0)
