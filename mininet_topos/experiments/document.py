@@ -433,16 +433,17 @@ CHECKS = ("ratio", "value", "order", "decisions", "schedule")
 
 
 def _find_check(check: Any) -> str | None:
+    """Return the tag of a check, which is no key of a document."""
     keys = check if isinstance(check, dict) else getattr(type(check), "model_fields", ())
-    return next((key for key in CHECKS if key in keys), None)
+    return next((f"{key} check" for key in CHECKS if key in keys), None)
 
 
 AnyCheck = Annotated[
-    Annotated[RatioCheck, Tag("ratio")]
-    | Annotated[ValueCheck, Tag("value")]
-    | Annotated[OrderCheck, Tag("order")]
-    | Annotated[DecisionsCheck, Tag("decisions")]
-    | Annotated[ScheduleCheck, Tag("schedule")],
+    Annotated[RatioCheck, Tag("ratio check")]
+    | Annotated[ValueCheck, Tag("value check")]
+    | Annotated[OrderCheck, Tag("order check")]
+    | Annotated[DecisionsCheck, Tag("decisions check")]
+    | Annotated[ScheduleCheck, Tag("schedule check")],
     Discriminator(
         _find_check,
         custom_error_type="check_kind",

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from adon import yamlfile
 from adon.templates_catalog.builtin_templates import scale_qspec, scale_template
-from adon.templates_catalog.model import QSpec, Template
+from adon.templates_catalog.model import Template
 from adon.values import FrozenMap
 from adon.yamlfile import Place
 from measurement.model import Metric
@@ -29,9 +29,9 @@ from mininet_topos.experiments.document import (
     LinkEvent,
     LinkSetting,
     Load,
-    Moment,
     Scalar,
 )
+from mininet_topos.experiments.results import TrialName
 from mininet_topos.topologies.campus_topo import CampusTopo, TransitPath
 
 Point = Mapping[str, Scalar]
@@ -39,56 +39,28 @@ Point = Mapping[str, Scalar]
 Rated = TypeVar("Rated", Load, LinkEvent, LinkSetting)
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedFlow:
-    """Flow as it is requested: names are resolved, rates and sizes are as built.
+class PlannedFlow(FlowEntry):
+    """Flow as it is requested: origin and destination are hosts, rates and sizes are as built.
 
-    :param at: seconds after the start of the trial; None with ``after``.
-    :param source: host of the sender.
-    :param destination: host of the receiver.
-    :param size: bytes; None if it lasts.
-    :param window: socket buffer in bytes; None for the system's choice.
-    :param rate: bits/s that the application sends at most; None without a bound.
-    :param qspec: bounds that replace the template's.
+    :param at: None with ``after``.
+    :param requested: bytes to request: of a flow that lasts a time, what it can send in it at most.
     :param floor: bits/s that its bounds demand; None without such a bound.
-    :param path: the path to which it is pinned; None if the policy decides.
     """
 
-    name: str
-    template: str
-    source: str
-    destination: str
-    at: float | None
-    after: Moment | None
-    size: int | None
-    lasts: float | None
-    until: Moment | None
     protocol: Literal["tcp", "udp"]
     streams: int
-    window: int | None
-    rate: float | None
     priority: int
-    qspec: QSpec | None
+    requested: int
     floor: float | None
-    path: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial(TrialName):
     """One run of the workload under one policy.
 
-    :param number: from 1, in order of execution.
-    :param key: combination, policy and repetition: ``soykb.size=25 GB / ours / 1``.
-    :param seed: of its ports.
     :param limit: seconds after which it is stopped.
     """
 
-    number: int
-    key: str
-    policy: str
-    point: Mapping[str, Scalar]
-    repetition: int
-    seed: int
     flows: tuple[PlannedFlow, ...]
     events: tuple[Event, ...]
     links: Mapping[str, LinkSetting]
@@ -133,9 +105,11 @@ def paths_between(topo: CampusTopo, one: str, other: str) -> dict[str, TransitPa
     return {name: path for name, path in topo.paths.items() if set(path.campuses) == campuses}
 
 
-def narrowest_circuit(topo: CampusTopo, path: str) -> str:
-    """Return the circuit of a path with the least rate."""
-    return min(topo.paths[path].circuits, key=lambda name: topo.circuits[name].rate or math.inf)
+def circuit_of(topo: CampusTopo, name: str) -> str:
+    """Return the circuit of this name, or the narrowest of the path of this name."""
+    if name not in topo.paths:
+        return name
+    return min(topo.paths[name].circuits, key=lambda circuit: topo.circuits[circuit].rate or math.inf)
 
 
 def _plan_trial(
@@ -167,25 +141,30 @@ def _seed(seed: int, key: str) -> int:
 def _plan_flow(entry: FlowEntry, at: Experiment, topo: CampusTopo) -> PlannedFlow:
     template, scale = at.catalog[entry.template], topo.scale
     floor = template.qspec.override(entry.qspec).bound(Metric.THROUGHPUT)
-    return PlannedFlow(
-        name=entry.name,
-        template=entry.template,
-        source=host_of(topo, entry.origin),
-        destination=host_of(topo, entry.destination),
-        at=None if entry.after is not None else entry.at or 0.0,
-        after=entry.after,
-        size=None if entry.size is None else max(1, round(entry.size / size_divisor(at, topo))),
-        lasts=entry.lasts,
-        until=entry.until,
-        protocol=entry.protocol or template.protocol,
-        streams=entry.streams or template.streams,
-        window=None if entry.window is None else round(entry.window / scale),
-        rate=None if entry.rate is None else entry.rate / scale,
-        priority=template.priority if entry.priority is None else entry.priority,
-        qspec=None if entry.qspec is None else scale_qspec(entry.qspec, 1 / scale),
-        floor=None if floor is None else floor / scale,
-        path=entry.path,
-    )
+    size = None if entry.size is None else max(1, round(entry.size / size_divisor(at, topo)))
+    rate = None if entry.rate is None else entry.rate / scale
+    built = {
+        "origin": host_of(topo, entry.origin),
+        "destination": host_of(topo, entry.destination),
+        "at": None if entry.after is not None else entry.at or 0.0,
+        "size": size,
+        "requested": size or _largest_size(entry, rate, topo, at.limit),
+        "protocol": entry.protocol or template.protocol,
+        "streams": entry.streams or template.streams,
+        "window": None if entry.window is None else round(entry.window / scale),
+        "rate": rate,
+        "priority": template.priority if entry.priority is None else entry.priority,
+        "qspec": None if entry.qspec is None else scale_qspec(entry.qspec, 1 / scale),
+        "floor": None if floor is None else floor / scale,
+    }
+    return PlannedFlow.model_construct(**{**dict(entry), **built})
+
+
+def _largest_size(entry: FlowEntry, rate: float | None, topo: CampusTopo, limit: float) -> int:
+    """Return the bytes that a flow without a size can send until its end."""
+    goodputs = [path.goodput for path in paths_between(topo, entry.origin, entry.destination).values()]
+    fastest = rate or max(goodputs, default=1e6)
+    return max(1, round(fastest / 8 * (limit if entry.lasts is None else entry.lasts)))
 
 
 def _plan_event(event: Event, scale: float) -> Event:

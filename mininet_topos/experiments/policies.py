@@ -78,7 +78,7 @@ class PinnedPolicy:
     def request(self, flow: PlannedFlow, port: int) -> None:
         """Choose a path and pin the flow to it; a flow with a path is no decision."""
         path, now = flow.path or self._choose_path(flow), self._clock()
-        pinned = PinnedFlow(flow.source, flow.destination, flow.protocol, port)
+        pinned = PinnedFlow(flow.origin, flow.destination, flow.protocol, port)
         self._flows[flow.name] = (pinned, FIRST_COOKIE + len(self._flows))
         if flow.path is None:
             row = DecisionRow(0, now, flow.name, "admit", path, None, None, self._policy)
@@ -86,7 +86,7 @@ class PinnedPolicy:
         self._pin(flow.name, path, decided_at=now)
 
     def _choose_path(self, flow: PlannedFlow) -> str:
-        paths = list(paths_between(self._topo, flow.source, flow.destination))
+        paths = list(paths_between(self._topo, flow.origin, flow.destination))
         if self._policy == "best test":
             return max(paths, key=self._last_throughput)
         always = self._policy.removeprefix("always ")
@@ -129,7 +129,6 @@ class AdonPolicy:
 
     Calls wait while ADON does not run.
 
-    :param size_of: bytes to request, also of a flow that lasts a time.
     :param clock: seconds since the epoch.
     :param is_running: whether ADON runs.
     """
@@ -137,11 +136,10 @@ class AdonPolicy:
     def __init__(
         self,
         client: Client,
-        size_of: Callable[[PlannedFlow], int],
         clock: Callable[[], float],
         is_running: Callable[[], bool],
     ) -> None:
-        self._client, self._size_of, self._clock, self._is_running = client, size_of, clock, is_running
+        self._client, self._clock, self._is_running = client, clock, is_running
         self._ids: dict[str, str] = {}  # ADON's, by the flow's name
         self._seen: dict[str, FlowView] = {}
         self._waiting: deque[Callable[[], object]] = deque()
@@ -156,9 +154,9 @@ class AdonPolicy:
         """Submit a flow."""
         body: dict[str, Any] = {
             "template": flow.template,
-            "source": flow.source,
+            "source": flow.origin,
             "destination": flow.destination,
-            "size": f"{self._size_of(flow)} B",
+            "size": f"{flow.requested} B",
             "ports": [port],
             "streams": flow.streams,
             "priority": flow.priority,

@@ -249,7 +249,7 @@ class _Document:
         changed: set[str] = set()
         for row, event in enumerate(self.experiment.events):
             if event.link is not None and event.link.path in (None, *self.topo.paths):
-                circuit = event.link.name or plan.narrowest_circuit(self.topo, str(event.link.path))
+                circuit = plan.circuit_of(self.topo, event.link.name or str(event.link.path))
                 if circuit in changed:
                     yield ("events", row, "link"), f"another event changes circuit {circuit!r}, too"
                 changed.add(circuit)

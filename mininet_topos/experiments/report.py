@@ -166,7 +166,7 @@ def _timeline_trials(experiment: Experiment, result: RunResult) -> tuple[list[Tr
         for trial in result.info.trials
         if result.rows(trial).throughput and any(trial.matches(where) for where in wheres)
     ]
-    first = {trial.key.rpartition(" / ")[0]: trial for trial in reversed(chosen)}
+    first = {trial.combination: trial for trial in reversed(chosen)}
     shown = sorted(first.values(), key=lambda trial: trial.number)[:MAX_TIMELINES]
     return shown, len(chosen) - len(shown)
 

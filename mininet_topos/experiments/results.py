@@ -174,8 +174,13 @@ class Completion(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TrialRecord:
-    """A trial as it was carried out; ``reason`` tells why it is partial."""
+class TrialName:
+    """What distinguishes a trial from the others of a run.
+
+    :param number: from 1, in order of execution.
+    :param key: combination, policy and repetition: ``soykb.size=25 GB / ours / 1``.
+    :param seed: of its ports.
+    """
 
     number: int
     key: str
@@ -183,14 +188,25 @@ class TrialRecord:
     point: Mapping[str, Scalar]
     repetition: int
     seed: int
-    began_at: Time
-    seconds: float
-    completion: Completion = Completion.COMPLETE
-    reason: str = ""
+
+    @property
+    def combination(self) -> str:
+        """The key without the repetition."""
+        return self.key.rpartition(" / ")[0]
 
     def matches(self, where: Mapping[str, Scalar]) -> bool:
         """Return whether its combination and policy have the values of a ``where``."""
         return {**self.point, POLICY: self.policy}.items() >= where.items()
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord(TrialName):
+    """A trial as it was carried out; ``reason`` tells why it is partial."""
+
+    began_at: Time
+    seconds: float
+    completion: Completion = Completion.COMPLETE
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

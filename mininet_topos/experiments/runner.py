@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ from mininet_topos.experiments.results import (
     Completion,
     RunInfo,
     Tables,
+    TrialName,
     TrialRecord,
     end_run,
     start_run,
@@ -229,12 +230,7 @@ def carry_out(
     except AdonError as error:
         outcome = replace(outcome, reason=outcome.reason or str(error))
     record = TrialRecord(
-        number=trial.number,
-        key=trial.key,
-        policy=trial.policy,
-        point=trial.point,
-        repetition=trial.repetition,
-        seed=trial.seed,
+        **{one.name: getattr(trial, one.name) for one in fields(TrialName)},
         began_at=began,
         seconds=time.monotonic() - monotonic,
         completion=Completion.PARTIAL if outcome.reason else Completion.COMPLETE,

@@ -18,7 +18,7 @@ from adon.timestamps import format_time
 from mininet_topos.experiments import timeline
 from mininet_topos.experiments.document import Controller, Event, LinkEvent, Move, Phase
 from mininet_topos.experiments.document import Load as LoadEvent
-from mininet_topos.experiments.plan import PlannedFlow, paths_between
+from mininet_topos.experiments.plan import PlannedFlow, circuit_of, paths_between
 from mininet_topos.experiments.policies import FlowUpdate, PathPolicy
 from mininet_topos.experiments.results import (
     EventRow,
@@ -28,7 +28,7 @@ from mininet_topos.experiments.results import (
     Tables,
     ThroughputRow,
 )
-from mininet_topos.experiments.trial_setup import TrialSetup, as_change, circuit_of
+from mininet_topos.experiments.trial_setup import TrialSetup, as_change
 from mininet_topos.experiments.verdicts import OVERLAP
 from mininet_topos.testbed import LinkChange
 from mininet_topos.topologies.campus_topo import CampusTopo
@@ -41,7 +41,7 @@ AFTER_END = frozenset({Phase.TESTED, Phase.RETESTED})
 OVER = (FlowState.FINISHED, FlowState.FAILED, FlowState.REJECTED)
 CHANGEABLE = ("state", "rate", "delay", "loss")
 """Fields of a link event that change a circuit."""
-PLANNED = ("template", "source", "destination", "size", "streams", "window", "priority", "floor")
+PLANNED = ("template", "destination", "size", "streams", "window", "priority", "floor")
 COUNTED = ("received", "packets_sent", "packets_lost", "jitter", "problem")
 """Columns of a flow's row that its plan has, and those that its delivery has."""
 
@@ -140,7 +140,12 @@ class TrialRun:
         return TrialOutcome(self._tables(), reason)
 
     def _plan_flow(self, flow: PlannedFlow) -> FlowTraffic:
-        row = FlowRow(self._trial.number, flow.name, **{name: getattr(flow, name) for name in PLANNED})
+        row = FlowRow(
+            self._trial.number,
+            flow.name,
+            source=flow.origin,
+            **{name: getattr(flow, name) for name in PLANNED},
+        )
         policy = self._setup.policy if flow.path is None else self._setup.pinned
         return FlowTraffic(row=row, flow=flow, policy=policy)
 
@@ -224,7 +229,7 @@ class TrialRun:
         if one.is_over:  # its end came before it
             return
         one.update(asked=self._now)
-        self._print(f"{one.flow.name} requests a path from {one.flow.source} to {one.flow.destination}")
+        self._print(f"{one.flow.name} requests a path from {one.flow.origin} to {one.flow.destination}")
         self._happened(one.flow.name, Phase.ASKED)
         one.policy.request(one.flow, self._ports[one.flow.name])
 
@@ -299,7 +304,7 @@ class TrialRun:
     def _start_flow(self, flow: PlannedFlow, size: int | None) -> TrafficRun:
         campuses = self._topo.campuses.values()
         addresses = {name: dtn.address for campus in campuses for name, dtn in campus.dtns.items()}
-        source, destination = ((host, addresses[host]) for host in (flow.source, flow.destination))
+        source, destination = ((host, addresses[host]) for host in (flow.origin, flow.destination))
         port, window = self._ports[flow.name], flow.window
         return self._run(
             Load(source, destination, port, flow.protocol, size, flow.streams, flow.rate, window)
@@ -398,7 +403,7 @@ class TrialRun:
             since = one.row.began if what is Phase.TESTED else one.row.ended
             paths = dict(self._topo.paths)
             if isinstance(one, FlowTraffic):
-                paths = paths_between(self._topo, one.flow.source, one.flow.destination)
+                paths = paths_between(self._topo, one.flow.origin, one.flow.destination)
             at = None if since is None else self._setup.tests.tested_at(since + self._began_at, paths)
             if at is not None:
                 self._happened(of, what, at - self._began_at)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from mininet_topos.adon_configuration import (
 from mininet_topos.adon_server import LOG, URL, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
 from mininet_topos.experiments.document import Controller, Experiment, LinkSetting
-from mininet_topos.experiments.plan import PlannedFlow, Trial, narrowest_circuit, paths_between
+from mininet_topos.experiments.plan import Trial, circuit_of
 from mininet_topos.experiments.policies import AdonPolicy, PathPolicy, PinnedPolicy
 from mininet_topos.measurement_points import Points
 from mininet_topos.pinned_rules import PinnedFlow, pin_flow
@@ -215,8 +214,7 @@ def make_setup(
     pinned = PinnedPolicy(testbed.switches.ofctl, topo, trial.policy, tests.last_throughput, time.time)
     setup = TrialSetup(testbed, trial, tests, pinned, pinned, server)
     if trial.policy == "ours" and server is not None and tests.client is not None:
-        size_of = partial(requested_size, topo=topo, limit=trial.limit)
-        setup.policy = AdonPolicy(tests.client, size_of, time.time, lambda: server.is_running)
+        setup.policy = AdonPolicy(tests.client, time.time, lambda: server.is_running)
     return setup
 
 
@@ -266,23 +264,9 @@ def _await(server: AdonServer, condition: Callable[[], bool], timeout: float, pr
         raise Unavailable(f"{problem} within {timeout:g} s: {server.last_words}")
 
 
-def circuit_of(topo: CampusTopo, name: str) -> str:
-    """Return the circuit of this name, or the narrowest of the path of this name."""
-    return narrowest_circuit(topo, name) if name in topo.paths else name
-
-
 def as_change(setting: LinkSetting, *, up: bool | None = None) -> LinkChange:
     """Return what a document states of a circuit."""
     return LinkChange(up, setting.rate, setting.delay, setting.loss)
-
-
-def requested_size(flow: PlannedFlow, topo: CampusTopo, limit: float) -> int:
-    """Return the bytes to request: of a flow that lasts a time, what it can send in it at most."""
-    if flow.size is not None:
-        return flow.size
-    goodputs = [path.goodput for path in paths_between(topo, flow.source, flow.destination).values()]
-    rate = flow.rate or max(goodputs, default=1e6)
-    return max(1, round(rate / 8 * (limit if flow.lasts is None else flow.lasts)))
 
 
 def plan_periods(topo: CampusTopo, measuring: Mapping[str, float | None]) -> MeasurementPeriods:

@@ -259,7 +259,7 @@ class _Run:
         first: dict[str, TrialRecord] = {}
         differences: list[str] = []
         for trial in trials:
-            other = first.setdefault(trial.key.rpartition(" / ")[0], trial)
+            other = first.setdefault(trial.combination, trial)
             tables = (self.result.rows(other), self.result.rows(trial))
             for flow in dict.fromkeys(row.flow for one in tables for row in one.decisions):
                 before, after = (_format_turns([turn for _, turn in find_turns(one, flow)]) for one in tables)

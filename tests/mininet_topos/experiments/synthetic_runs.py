@@ -197,7 +197,7 @@ def _row(trial: Trial, flow: PlannedFlow, path: str, start: float, end: float, r
         trial=trial.number,
         flow=flow.name,
         template=flow.template,
-        source=flow.source,
+        source=flow.origin,
         destination=flow.destination,
         state=FlowState.FINISHED,
         path=path,

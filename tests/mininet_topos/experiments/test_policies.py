@@ -93,7 +93,7 @@ def api() -> Api:
 
 @pytest.fixture
 def policy(api: Any) -> AdonPolicy:
-    return AdonPolicy(api, lambda flow: flow.size or 0, lambda: NOW, lambda: api.is_running)
+    return AdonPolicy(api, lambda: NOW, lambda: api.is_running)
 
 
 def test_flow_is_requested_as_it_is_planned(policy, api):

@@ -45,6 +45,11 @@ def test_document_has_no_problem() -> None:
     assert problems() == set()
 
 
+def test_problem_of_a_check_names_the_field_of_its_kind() -> None:
+    with refused("invalid", "checks.0.is", line=17):
+        problems(("is: rising", "is: up"))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "field", "line"),
     [

@@ -8,14 +8,13 @@ import pytest
 
 from mininet_topos.adon_configuration import DEFAULT_PERIODS
 from mininet_topos.adon_server import LOG
+from mininet_topos.experiments.plan import circuit_of
 from mininet_topos.experiments.trial_setup import (
     TestLog,
     TrialSetup,
-    circuit_of,
     needs_adon,
     plan_periods,
     prepare_trial,
-    requested_size,
 )
 from mininet_topos.openvswitch import open_vswitch
 from mininet_topos.topology_catalog import load_topology
@@ -85,7 +84,7 @@ def test_path_stands_for_its_narrowest_circuit():
 def test_flow_that_lasts_a_time_requests_what_it_can_send_in_it():
     lasting = "[{flow: a, template: soykb, from: mu, to: osu, lasts: 10 s, rate: 800 Mbps}]"
     (flow,) = make_trial(lasting).flows
-    assert requested_size(flow, MU_OSU, 60.0) == 10_000_000
+    assert flow.requested == 10_000_000
 
 
 @pytest.mark.integration
