@@ -139,7 +139,7 @@ class Demo:
         read, topo = load_part(name, self.seed)
         (trial,) = plan_trials(read.experiment, topo)
         _remove_run(folder)
-        begin_run(folder, read, topo, {**self.platform, "emulation": testbed.emulation}, is_changed=True)
+        begin_run(folder, read, topo, {**self.platform, "emulation": testbed.emulation})
         self.narrator.say(f"{read.experiment.title}. {' '.join(read.experiment.about.split())}")
         record, tables = carry_out(
             trial, testbed, points, read.experiment, self.narrator, folder=testbed.folder / "adon"

@@ -23,6 +23,7 @@ class ExperimentFile:
     """An experiment with its text.
 
     :param experiment: with every template in line.
+    :param text: that is kept with a run: without the files that the document names.
     :param problems: those of templates that the document names and that are left out of ``experiment``.
     :param file: its name in messages.
     :param folder: to which the files that it names are relative; None if it was never a file.
@@ -45,8 +46,8 @@ class ExperimentFile:
 
         :raises InvalidInput: for a value that a field cannot have.
         """
-        data = self.experiment.model_dump(mode="json", by_alias=True, exclude_unset=True) | changes
-        return replace(self, experiment=yamlfile.check_model(data, Experiment))
+        data = _to_data(self.experiment) | changes
+        return replace(self, experiment=yamlfile.check_model(data, Experiment), text=yamlfile.dump_data(data))
 
 
 def load_experiment(reference: str) -> ExperimentFile:
@@ -71,9 +72,13 @@ def parse_experiment(text: str, file: str, folder: Path | None = None) -> Experi
     found = list(_read_templates(read))
     templates = tuple(one for one in found if isinstance(one, Template))
     problems = tuple(one for one in found if isinstance(one, Problem))
-    return replace(
-        read, experiment=read.experiment.model_copy(update={"templates": templates}), problems=problems
-    )
+    experiment = read.experiment.model_copy(update={"templates": templates})
+    kept = text if folder is None else yamlfile.dump_data(_to_data(experiment))
+    return replace(read, experiment=experiment, text=kept, problems=problems)
+
+
+def _to_data(experiment: Experiment) -> dict[str, Any]:
+    return experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _read_templates(read: ExperimentFile) -> Iterator[Template | Problem]:

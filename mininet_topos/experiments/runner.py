@@ -172,7 +172,7 @@ def run_inside(
     """
     read, topo = load_checked(reference, changes)
     trials = _choose_trials(plan_trials(read.experiment, topo), only)
-    begin_run(Path(folder), read, topo, platform, is_changed=bool(changes))
+    begin_run(Path(folder), read, topo, platform)
     progress = Progress()
     status, reason = 0, ""
     try:
@@ -186,13 +186,8 @@ def run_inside(
     return status
 
 
-def begin_run(
-    folder: Path, read: ExperimentFile, topo: CampusTopo, platform: Mapping[str, str], *, is_changed: bool
-) -> None:
-    """Write what is known of a run before its first trial to a new folder.
-
-    The document has its own text unless fields were changed or it names files.
-    """
+def begin_run(folder: Path, read: ExperimentFile, topo: CampusTopo, platform: Mapping[str, str]) -> None:
+    """Write what is known of a run before its first trial to a new folder."""
     experiment = read.experiment
     info = RunInfo(
         experiment=experiment.experiment,
@@ -204,9 +199,7 @@ def begin_run(
         versions=_versions(),
         machine=_machine(),
     )
-    is_own = not is_changed and read.folder is None
-    data = experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    start_run(folder, read.text if is_own else yamlfile.dump_data(data), info)
+    start_run(folder, read.text, info)
 
 
 def carry_out(

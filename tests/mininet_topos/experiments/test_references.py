@@ -45,11 +45,6 @@ def test_document_has_no_problem() -> None:
     assert problems() == set()
 
 
-def test_problem_of_a_check_names_the_field_of_its_kind() -> None:
-    with refused("invalid", "checks.0.is", line=17):
-        problems(("is: rising", "is: up"))
-
-
 @pytest.mark.parametrize(
     ("old", "new", "field", "line"),
     [
@@ -134,6 +129,7 @@ def test_second_event_on_a_circuit_is_refused() -> None:
         ("event: cut", "event: bulk", "events.0", 12, "invalid"),
         ("path: al2s, state: down", "path: al2s, delay: 3 s", "events.0.link.delay", 12, "out-of-range"),
         ("order: time, over", "oder: time, over", "checks.0", 17, "invalid"),
+        ("is: rising", "is: up", "checks.0.is", 17, "unknown-value"),
     ],
 )
 def test_wrong_unit_or_name_is_refused_when_the_document_is_read(
