@@ -111,20 +111,20 @@ def _introduce(folder: Path, addresses: Mapping[str, str]) -> Points:
         contacts[host] = PointContact(f"{address}:{PORT}", pem)
     (folder / "peers.pem").write_text("".join(one.certificate.read_text() for one in contacts.values()))
     token = folder / "controller.token"
-    controller = _known("controller", _digest_of_new_token(token), 'may = ["start", "read"]')
+    controller = _trust_entry("controller", _digest_of_new_token(token), 'may = ["start", "read"]')
     trust = dict.fromkeys(addresses, f'reading = "known"\n{controller}')
     for host in addresses:
         for other in addresses:
             if other != host:
                 digest = _digest_of_new_token(folder / host / f"{other}.token")
                 peer = f'node = "{contacts[host].node}"\ntoken_file = "{host}.token"\nmay = ["take-part"]'
-                trust[other] += _known(host, digest, peer)
+                trust[other] += _trust_entry(host, digest, peer)
     for host, text in trust.items():
         (folder / host / TRUST_FILE).write_text(text)
     return Points(contacts, token)
 
 
-def _known(name: str, digest: str, rest: str) -> str:
+def _trust_entry(name: str, digest: str, rest: str) -> str:
     """Return an entry of a trust file."""
     return f'\n[[known]]\nname = "{name}"\ntoken_sha256 = "{digest}"\n{rest}\n'
 

@@ -169,7 +169,7 @@ def draw_timeline(experiment: Experiment, info: RunInfo, tables: Tables) -> go.F
         chart.update_yaxes(title=f"test: {metric}", **scale, row=1)
         _add_bounds(chart, bounds)
     for flow, dash in dashes.items():
-        chart.add_traces(list(_received(tables, flow, dash, colours)), rows=rows, cols=1)
+        chart.add_traces(list(_draw_throughput(tables, flow, dash, colours)), rows=rows, cols=1)
     chart.update_yaxes(title="received", **scale_axis((), Unit.BITS_PER_SECOND), row=rows)
     chart.update_xaxes(title="seconds after the start of the trial", row=rows)
     keys = {path: {"color": colours[path], "width": 6} for path in paths}
@@ -225,7 +225,7 @@ def _add_bounds(chart: go.Figure, bounds: Mapping[str, float]) -> None:
         )
 
 
-def _received(
+def _draw_throughput(
     tables: Tables, flow: str, dash: str, colours: Mapping[str | None, str]
 ) -> Iterator[go.Scatter]:
     """Yield one trace per path of a flow; a line is broken where the flow is on another path."""

@@ -41,7 +41,7 @@ class ExperimentFile:
         line, column = self.lines.of(place) or (None, None)
         return Problem(".".join(map(str, place)), cause, self.file, line, column, code)
 
-    def changed(self, **changes: Any) -> ExperimentFile:
+    def change_fields(self, **changes: Any) -> ExperimentFile:
         """Return the same with other fields, such as ``repetitions=1``.
 
         :raises InvalidInput: for a value that a field cannot have.

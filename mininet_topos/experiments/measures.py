@@ -162,11 +162,11 @@ def _throughput(scope: _Scope) -> float | None:
     if scope.window is None:
         rates = _complete(map(_rate, scope.rows))
         return math.fsum(rates) if rates else None
-    received, (begin, end) = _received(scope), scope.window
+    received, (begin, end) = _sum_received(scope), scope.window
     return None if received is None else received * 8 / (end - begin)
 
 
-def _received(scope: _Scope) -> float | None:
+def _sum_received(scope: _Scope) -> float | None:
     if not scope.rows:
         return None
     path, window = scope.figure.path, scope.window
@@ -185,13 +185,13 @@ def _share(row: ThroughputRow, window: Window | None) -> float:
     return row.received * max(0.0, overlap) / BIN
 
 
-def _lost(scope: _Scope) -> float | None:
+def _count_lost(scope: _Scope) -> float | None:
     known = [row.packets_lost for row in scope.rows if row.packets_lost is not None]
     return float(sum(known)) if len(known) == len(scope.rows) else None
 
 
 def _loss(scope: _Scope) -> float | None:
-    lost, sent = _lost(scope), sum(row.packets_sent or 0 for row in scope.rows)
+    lost, sent = _count_lost(scope), sum(row.packets_sent or 0 for row in scope.rows)
     return None if lost is None or not sent else lost / sent
 
 
@@ -242,9 +242,9 @@ _FUNCTIONS: Mapping[Measure, Callable[[_Scope], float | None]] = {
     Measure.WAITING_TIME: lambda its: _mean(_difference(row.began, row.asked) for row in its.rows),
     Measure.DECISION_TIME: _decision_time,
     Measure.THROUGHPUT: _throughput,
-    Measure.RECEIVED: _received,
-    Measure.BYTES_ON_PATH: _received,
-    Measure.PACKETS_LOST: _lost,
+    Measure.RECEIVED: _sum_received,
+    Measure.BYTES_ON_PATH: _sum_received,
+    Measure.PACKETS_LOST: _count_lost,
     Measure.LOSS: _loss,
     Measure.JITTER: lambda its: _mean(row.jitter for row in its.rows if row.jitter is not None),
     Measure.MEASURED: _mean_test,

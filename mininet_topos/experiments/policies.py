@@ -92,10 +92,10 @@ class PinnedPolicy:
         always = self._policy.removeprefix("always ")
         return always if always in paths else paths[0]
 
-    def started(self, flow: str) -> None:
+    def report_start(self, flow: str) -> None:
         """Nothing to do."""
 
-    def finished(self, flow: str, delivery: Delivery | None) -> None:  # noqa: ARG002
+    def report_end(self, flow: str, delivery: Delivery | None) -> None:  # noqa: ARG002
         """Remove the rules of a flow."""
         unpin_flow(self._ofctl, self._topo, self._flows[flow][1])
 
@@ -166,11 +166,11 @@ class AdonPolicy:
             body["qspec"] = flow.qspec.model_dump(mode="json", exclude_none=True)
         self._call(lambda: self._submit(flow.name, body))
 
-    def started(self, flow: str) -> None:
+    def report_start(self, flow: str) -> None:
         """Report that a flow sends."""
         self._call(lambda: self._client.report(self._ids[flow], "started", 0))
 
-    def finished(self, flow: str, delivery: Delivery | None) -> None:
+    def report_end(self, flow: str, delivery: Delivery | None) -> None:
         """Report the end of a flow, or cancel a flow that has not sent."""
         self._call(lambda: self._cancel(flow) if delivery is None else self._report(flow, delivery))
 

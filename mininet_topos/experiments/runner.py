@@ -89,23 +89,23 @@ def load_checked(
     """
     read = load_experiment(reference)
     if changes and not read.problems:
-        read = read.changed(**changes)
+        read = read.change_fields(**changes)
     try:
         topo = _load_topology(read)
     except InvalidInput as error:
         raise InvalidInput((*read.problems, *error.problems)) from error
     check_references(read, topo)
-    with _located(read, "configuration"):
+    with _locate_problems(read, "configuration"):
         text = configuration_text(topo, extra=thaw(read.experiment.configuration))
         yamlfile.parse_model(text, Configuration)
-    with _located(read, "measuring"):
+    with _locate_problems(read, "measuring"):
         for point in list_points(read.experiment):
             plan_periods(topo, experiment_at(read.experiment, point).measuring)
     return read, topo
 
 
 @contextmanager
-def _located(read: ExperimentFile, section: str) -> Iterator[None]:
+def _locate_problems(read: ExperimentFile, section: str) -> Iterator[None]:
     """Give problems the place of a section of the document."""
     try:
         yield
@@ -281,7 +281,7 @@ def _load_topology(read: ExperimentFile) -> CampusTopo:
     name = read.experiment.network
     if name.endswith(".py") and read.folder is not None:
         name = str(read.folder / name)
-    with _located(read, "network"):
+    with _locate_problems(read, "network"):
         return load_topology(name, read.experiment.scale)
 
 

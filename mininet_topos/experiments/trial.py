@@ -166,7 +166,7 @@ class TrialRun:
                 return ""
             now, limit = self._now, self._trial.limit
             if now > limit:
-                return f"not over within {limit:g} s: {self._unfinished()}"
+                return f"not over within {limit:g} s: {self._describe_unfinished()}"
             due = now + POLL_INTERVAL if state.next_due is None else state.next_due
             self._wake.wait(max(0.001, min(POLL_INTERVAL, limit - now + 0.01, due - now)))
             self._wake.clear()
@@ -189,7 +189,7 @@ class TrialRun:
     def _now(self) -> float:
         return time.time() - self._began_at
 
-    def _happened(self, of: str, what: Phase, at: float | None = None) -> None:
+    def _report_moment(self, of: str, what: Phase, at: float | None = None) -> None:
         """Report a moment to the timeline: now, or at a time."""
         self._news.setdefault((of, what), self._now if at is None else at)
 
@@ -200,7 +200,7 @@ class TrialRun:
         self._rows.append(EventRow(self._trial.number, at, event, kind, phase, about, problem))
         self._print(f"{event} {phase}: {about}" + (f": {problem}" if problem else ""))
 
-    def _unfinished(self) -> str:
+    def _describe_unfinished(self) -> str:
         words = {FlowState.WAITING: "waits", FlowState.RUNNING: "sends"}
         found = [f"{name} {words[one.row.state]}" for name, one in self._flows.items() if not one.is_over]
         return ", ".join(found) or "a moment that a step waits for does not come"
@@ -230,18 +230,18 @@ class TrialRun:
             return
         one.update(asked=self._now)
         self._print(f"{one.flow.name} requests a path from {one.flow.origin} to {one.flow.destination}")
-        self._happened(one.flow.name, Phase.ASKED)
+        self._report_moment(one.flow.name, Phase.ASKED)
         one.policy.request(one.flow, self._ports[one.flow.name])
 
     def _start_event(self, event: Event) -> None:
-        self._happened(event.name, Phase.ASKED)
+        self._report_moment(event.name, Phase.ASKED)
         began = self._now  # what follows from it may come before the call returns: a port is down at once
         if event.lasts is not None or event.until is not None:
             self._open.add(event.name)
         about, problem = self._starters[event.kind](event.name, getattr(event, event.kind))
         self._note(event.name, event.kind, "begins", about, problem, began)
         if event.load is None:
-            self._happened(event.name, Phase.BEGINS, began)
+            self._report_moment(event.name, Phase.BEGINS, began)
 
     def _start_load(self, name: str, load: LoadEvent) -> tuple[str, str]:
         """Start traffic between the addresses that are measured on the path, which lead over it alone."""
@@ -280,7 +280,7 @@ class TrialRun:
             one.run.stop()
         elif isinstance(one, FlowTraffic) and not one.is_over:
             if one.row.asked is not None:
-                one.policy.finished(name, None)
+                one.policy.report_end(name, None)
             self._reject(one, "its end came before it had a path")
         elif name in self._undo and name in self._open:
             circuit, undo = self._undo[name]
@@ -291,7 +291,7 @@ class TrialRun:
     def _close(self, name: str, reason: str, at: float | None = None, *, has_begun: bool = True) -> None:
         """Report the end of a step; no other moment of it comes any more but tests."""
         self._open.discard(name)
-        self._happened(name, Phase.ENDS, at)
+        self._report_moment(name, Phase.ENDS, at)
         for what in Phase:
             if not has_begun or what not in AFTER_END:
                 self._news.setdefault((name, what), reason)
@@ -317,10 +317,10 @@ class TrialRun:
                 continue
             if one.row.began is None and one.run.began_at is not None:
                 one.update(began=one.run.began_at - self._began_at, state=FlowState.RUNNING)
-                self._happened(name, Phase.BEGINS, one.row.began)
+                self._report_moment(name, Phase.BEGINS, one.row.began)
                 self._print(f"{name} sends")
                 if isinstance(one, FlowTraffic):
-                    one.policy.started(name)
+                    one.policy.report_start(name)
             if one.run.delivery is not None:
                 self._finish(name, one, one.run.delivery)
 
@@ -336,7 +336,7 @@ class TrialRun:
         if isinstance(one, FlowTraffic):
             problem = f": {delivery.problem}" if delivery.problem else ""
             self._print(f"{name} ends after {ended - (one.row.began or ended):.1f} s{problem}")
-            one.policy.finished(name, delivery)
+            one.policy.report_end(name, delivery)
             return
         self._note(name, "load", "ends", f"{delivery.received} bytes", delivery.problem)
         if one.run is not None and one.run.stopped_at is None:
@@ -380,7 +380,7 @@ class TrialRun:
             one.paths.append((at, update.path))
             one.update(path=update.path, paths=" > ".join(path for _, path in one.paths))
             self._print(f"{name} is {'admitted' if is_first else 'moved'} to {update.path}{because}")
-            self._happened(name, Phase.ADMITTED if is_first else Phase.MOVED, at)
+            self._report_moment(name, Phase.ADMITTED if is_first else Phase.MOVED, at)
             if is_first:
                 if one.row.size is not None and update.size is not None:
                     one.update(size=update.size)
@@ -406,7 +406,7 @@ class TrialRun:
                 paths = paths_between(self._topo, one.flow.origin, one.flow.destination)
             at = None if since is None else self._setup.tests.tested_at(since + self._began_at, paths)
             if at is not None:
-                self._happened(of, what, at - self._began_at)
+                self._report_moment(of, what, at - self._began_at)
 
     # Rows
 

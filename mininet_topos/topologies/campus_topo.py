@@ -304,7 +304,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
 
     def provider_switch(self, *names: str) -> None:
         """Declare switches of transit providers; they carry the VLANs of the paths over them."""
-        self._add_switches(PROVIDER, nodes.ProviderSwitch, 0xB01 + len(self._named(PROVIDER)), *names)
+        self._add_switches(PROVIDER, nodes.ProviderSwitch, 0xB01 + len(self._list_names(PROVIDER)), *names)
 
     def router(self, *names: str) -> None:
         """Declare routers between the routers of campuses."""
@@ -546,7 +546,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
 
     def _add_routes(self) -> None:
         """Give each router its routes: a default route if all campuses are behind one neighbour."""
-        next_hops: dict[str, dict[str, str]] = {router: {} for router in self._named(ROUTER, TRANSIT)}
+        next_hops: dict[str, dict[str, str]] = {router: {} for router in self._list_names(ROUTER, TRANSIT)}
         for path in self._paths_on(3):
             for name, hop in zip(path.circuits, pairwise(path.nodes), strict=True):
                 for node, onward, campus in zip(hop, hop[::-1], path.campuses[::-1], strict=True):
@@ -580,7 +580,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         point = Interface(dtn, name=self._name_interface(dtn, "mgmt"), address=campus.dtns[dtn].management)
         self._add_link(bridge, point)
 
-    def _named(self, *roles: str) -> list[str]:
+    def _list_names(self, *roles: str) -> list[str]:
         """The names of some roles, in the order of declaration."""
         return [name for name, role in self._roles.items() if role in roles]
 

@@ -31,7 +31,7 @@ def planned(its: ExperimentFile) -> tuple[Trial, ...]:
 
 
 def one_flow(**changes: object) -> ExperimentFile:
-    return parse_experiment(ONE, "one.yaml").changed(**changes)
+    return parse_experiment(ONE, "one.yaml").change_fields(**changes)
 
 
 def test_each_combination_occurs_once_and_repetitions_are_outermost():
@@ -100,7 +100,7 @@ def test_points_are_the_product_of_sweep_and_cases(lengths: list[int], cases: in
     keys = ("soykb.streams", "neuroblastoma.streams")[: len(lengths)]
     sweep = {key: list(range(1, n + 1)) for key, n in zip(keys, lengths, strict=True)}
     named = {f"c{n}": {} for n in range(cases)}
-    its = load_figure_21().changed(sweep=sweep, cases=named, figures={}, checks=[], plots=[]).experiment
+    its = load_figure_21().change_fields(sweep=sweep, cases=named, figures={}, checks=[], plots=[]).experiment
     found = list(list_points(its))
     expected = [
         {"case": case, **dict(zip(keys, values, strict=True))}

@@ -113,8 +113,8 @@ def test_each_change_of_a_flow_is_one_update(policy, api):
         api.become("active", path)
         (update,) = policy.poll()
         assert (update.path, update.at) == (path, NOW + 1)
-    policy.started("a")
-    policy.finished("a", Delivery(NOW, received=1_000_000))
+    policy.report_start("a")
+    policy.report_end("a", Delivery(NOW, received=1_000_000))
     api.become("finished", None)
     assert policy.poll() == []
     assert api.calls[1:] == [
@@ -135,7 +135,7 @@ def test_flow_that_ends_without_a_path_is_rejected(policy, api, state):
 def test_withdrawn_flow_is_cancelled_unless_it_has_ended(policy, api, state, calls):
     policy.request(A, 5001)
     api.become(state, None)
-    policy.finished("a", None)
+    policy.report_end("a", None)
     assert api.calls[1:] == calls
 
 
@@ -146,15 +146,15 @@ def test_flow_that_ends_after_it_was_preempted_is_cancelled(policy, api):
     policy.request(A, 5001)
     api.become("queued", None)
     api.report = refuse
-    policy.finished("a", Delivery(NOW, received=1_000_000))
+    policy.report_end("a", Delivery(NOW, received=1_000_000))
     assert api.calls[1:] == [("cancel", "f-7")]
 
 
 def test_calls_wait_while_adon_does_not_run(policy, api):
     api.is_running = False
     policy.request(A, 5001)
-    policy.started("a")
-    policy.finished("a", None)
+    policy.report_start("a")
+    policy.report_end("a", None)
     assert (policy.poll(), api.calls) == ([], [])
     api.is_running = True
     policy.poll()
@@ -212,7 +212,7 @@ def test_pinned_flow_has_rules_until_it_ends():
     assert all("tp_dst=5001" in rule[-1] or "tp_src=5001" in rule[-1] for rule in rules)
     policy.order_move("a", "internet")
     assert [update.path for update in policy.poll()] == ["internet"]
-    policy.finished("a", None)
+    policy.report_end("a", None)
     assert {rule[1] for rule in rules if rule[0] == "del-flows"} == {"mu-edge", "osu-edge"}
     assert [(row.outcome, row.path, row.reason) for row in policy.decisions()] == [
         ("admit", "al2s", "always al2s")

@@ -222,10 +222,10 @@ class Scripted:
     def request(self, flow: Any, port: int) -> None:
         self.updates.append(FlowUpdate(flow.name, time.time(), reason="scripted", is_rejected=self.rejects))
 
-    def started(self, flow: str) -> None:
+    def report_start(self, flow: str) -> None:
         raise AssertionError(flow)
 
-    def finished(self, flow: str, delivery: object) -> None:
+    def report_end(self, flow: str, delivery: object) -> None:
         self.finished_flows.append((flow, delivery))
 
     def order_move(self, flow: str, path: str) -> str:
