@@ -20,26 +20,16 @@ from adon.templates_catalog.model import Template
 from adon.values import FrozenMap
 from adon.yamlfile import Place
 from measurement.model import Metric
-from mininet_topos.experiments.document import (
-    CASE,
-    POLICY,
-    Event,
-    Experiment,
-    FlowEntry,
-    LinkEvent,
-    LinkSetting,
-    Load,
-    Scalar,
-)
+from mininet_topos.experiments import document
 from mininet_topos.experiments.results import TrialName
 from mininet_topos.topologies.campus_topo import CampusTopo, TransitPath
 
-Point = Mapping[str, Scalar]
+Point = Mapping[str, document.Scalar]
 """Combination: a value per key of the sweep, and the name of the case."""
-Rated = TypeVar("Rated", Load, LinkEvent, LinkSetting)
+Rated = TypeVar("Rated", document.Load, document.LinkEvent, document.LinkSetting)
 
 
-class PlannedFlow(FlowEntry):
+class PlannedFlow(document.FlowEntry):
     """Flow as it is requested: origin and destination are hosts, rates and sizes are as built.
 
     :param at: None with ``after``.
@@ -62,14 +52,14 @@ class Trial(TrialName):
     """
 
     flows: tuple[PlannedFlow, ...]
-    events: tuple[Event, ...]
-    links: Mapping[str, LinkSetting]
+    events: tuple[document.Event, ...]
+    links: Mapping[str, document.LinkSetting]
     templates: tuple[Template, ...]
     measuring: Mapping[str, float | None]
     limit: float
 
 
-def plan_trials(experiment: Experiment, topo: CampusTopo) -> tuple[Trial, ...]:
+def plan_trials(experiment: document.Experiment, topo: CampusTopo) -> tuple[Trial, ...]:
     """Return the trials of an experiment without problems, in order."""
     points = [(point, experiment_at(experiment, point)) for point in list_points(experiment)]
     repetitions = range(1, experiment.repetitions + 1)
@@ -79,12 +69,12 @@ def plan_trials(experiment: Experiment, topo: CampusTopo) -> tuple[Trial, ...]:
     return tuple(trials)
 
 
-def size_divisor(experiment: Experiment, topo: CampusTopo) -> float:
+def size_divisor(experiment: document.Experiment, topo: CampusTopo) -> float:
     """Return the divisor of sizes: ``sizes``, by default the scale."""
     return topo.scale if experiment.sizes is None else experiment.sizes
 
 
-def find_needs(experiment: Experiment) -> frozenset[str]:
+def find_needs(experiment: document.Experiment) -> frozenset[str]:
     """Return what the kernel must emulate: delay or loss that the document states or gives to a link."""
     needs: set[str] = set(experiment.needs)
     for point in list_points(experiment):
@@ -113,7 +103,7 @@ def circuit_of(topo: CampusTopo, name: str) -> str:
 
 
 def _plan_trial(
-    number: int, topo: CampusTopo, at: Experiment, point: Point, policy: str, repetition: int
+    number: int, topo: CampusTopo, at: document.Experiment, point: Point, policy: str, repetition: int
 ) -> Trial:
     swept = " ".join(f"{name}={value}" for name, value in point.items())
     key = " / ".join([*([swept] if swept else []), policy, str(repetition)])
@@ -138,7 +128,7 @@ def _seed(seed: int, key: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}\x1f{key}".encode()).digest()[:8]) >> 1
 
 
-def _plan_flow(entry: FlowEntry, at: Experiment, topo: CampusTopo) -> PlannedFlow:
+def _plan_flow(entry: document.FlowEntry, at: document.Experiment, topo: CampusTopo) -> PlannedFlow:
     template, scale = at.catalog[entry.template], topo.scale
     floor = template.qspec.override(entry.qspec).bound(Metric.THROUGHPUT)
     size = None if entry.size is None else max(1, round(entry.size / size_divisor(at, topo)))
@@ -160,14 +150,14 @@ def _plan_flow(entry: FlowEntry, at: Experiment, topo: CampusTopo) -> PlannedFlo
     return PlannedFlow.model_construct(**{**dict(entry), **built})
 
 
-def _largest_size(entry: FlowEntry, rate: float | None, topo: CampusTopo, limit: float) -> int:
+def _largest_size(entry: document.FlowEntry, rate: float | None, topo: CampusTopo, limit: float) -> int:
     """Return the bytes that a flow without a size can send until its end."""
     goodputs = [path.goodput for path in paths_between(topo, entry.origin, entry.destination).values()]
     fastest = rate or max(goodputs, default=1e6)
     return max(1, round(fastest / 8 * (limit if entry.lasts is None else entry.lasts)))
 
 
-def _plan_event(event: Event, scale: float) -> Event:
+def _plan_event(event: document.Event, scale: float) -> document.Event:
     parts: dict[str, Any] = {"load": event.load, "link": event.link}
     built = {kind: _as_built(part, scale) for kind, part in parts.items() if part is not None}
     return event.model_copy(update=built)
@@ -177,29 +167,31 @@ def _as_built(part: Rated, scale: float) -> Rated:
     return part if part.rate is None else part.model_copy(update={"rate": part.rate / scale})
 
 
-def count_points(experiment: Experiment) -> int:
+def count_points(experiment: document.Experiment) -> int:
     """Return the number of combinations."""
     return max(1, len(experiment.cases)) * math.prod(len(values) for values in experiment.sweep.values())
 
 
-def list_points(experiment: Experiment) -> Iterator[FrozenMap[str, Scalar]]:
+def list_points(experiment: document.Experiment) -> Iterator[FrozenMap[str, document.Scalar]]:
     """Yield each combination: case by case, the last key of the sweep changing first."""
     values = swept_values(experiment)
-    del values[POLICY]
+    del values[document.POLICY]
     for combination in itertools.product(*values.values()):
         yield FrozenMap(zip(values, combination, strict=True))
 
 
-def swept_values(experiment: Experiment) -> dict[str, tuple[Scalar, ...]]:
+def swept_values(experiment: document.Experiment) -> dict[str, tuple[document.Scalar, ...]]:
     """Return the values of each name that a ``where``, an x or a curve may have."""
-    cases: dict[str, tuple[Scalar, ...]] = {CASE: tuple(experiment.cases)} if experiment.cases else {}
-    return {**cases, **experiment.sweep, POLICY: tuple(experiment.policies)}
+    cases: dict[str, tuple[document.Scalar, ...]] = (
+        {document.CASE: tuple(experiment.cases)} if experiment.cases else {}
+    )
+    return {**cases, **experiment.sweep, document.POLICY: tuple(experiment.policies)}
 
 
-def settings_at(experiment: Experiment, point: Point) -> dict[str, tuple[Place, Scalar]]:
+def settings_at(experiment: document.Experiment, point: Point) -> dict[str, tuple[Place, document.Scalar]]:
     """Return for each key that a combination sets the place in the document, and the value."""
-    case = str(point.get(CASE))
-    settings: dict[str, tuple[Place, Scalar]] = {
+    case = str(point.get(document.CASE))
+    settings: dict[str, tuple[Place, document.Scalar]] = {
         key: (("cases", case, key), value) for key, value in experiment.cases.get(case, {}).items()
     }
     for key, values in experiment.sweep.items():
@@ -208,20 +200,20 @@ def settings_at(experiment: Experiment, point: Point) -> dict[str, tuple[Place, 
     return settings
 
 
-def find_targets(experiment: Experiment) -> dict[str, Place]:
+def find_targets(experiment: document.Experiment) -> dict[str, Place]:
     """Return the places whose fields can be swept, by the first part of a key."""
     places: dict[str, Place] = {"links": ("links",), "measuring": ("measuring",)}
     places |= {one.name: ("workload", row) for row, one in enumerate(experiment.workload)}
     return places | {one.name: ("events", row) for row, one in enumerate(experiment.events)}
 
 
-def find_target(experiment: Experiment, key: str) -> Place:
+def find_target(experiment: document.Experiment, key: str) -> Place:
     """Return the place in the document that a key sets."""
     name, *fields = key.split(".")
     return *find_targets(experiment)[name], *fields
 
 
-def experiment_at(experiment: Experiment, point: Point) -> Experiment:
+def experiment_at(experiment: document.Experiment, point: Point) -> document.Experiment:
     """Return the document at a combination.
 
     :raises InvalidInput: if a value is refused; names the field in the document.
@@ -232,10 +224,10 @@ def experiment_at(experiment: Experiment, point: Point) -> Experiment:
     data = experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
     for key, (_, value) in settings.items():
         _put(data, find_target(experiment, key), value)
-    return yamlfile.check_model(data, Experiment)
+    return yamlfile.check_model(data, document.Experiment)
 
 
-def _put(data: Any, place: Place, value: Scalar) -> None:
+def _put(data: Any, place: Place, value: document.Scalar) -> None:
     """Set the value at a place; create the mappings on the way there."""
     for step, following in itertools.pairwise(place):
         if isinstance(following, str) and isinstance(step, str) and not isinstance(data.get(step), dict):

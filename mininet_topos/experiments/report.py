@@ -19,25 +19,10 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from adon.errors import InvalidInput
+from mininet_topos.experiments import measures, results
 from mininet_topos.experiments.charts import draw_plot, draw_timeline, list_moments
 from mininet_topos.experiments.document import POLICY, Experiment, Figure, parse_quantity
 from mininet_topos.experiments.loading import parse_experiment
-from mininet_topos.experiments.measures import (
-    CONFIDENCE,
-    Summary,
-    full_scale_factor,
-    sample_figure,
-    summarise,
-)
-from mininet_topos.experiments.results import (
-    DOCUMENT_FILE,
-    RUN_FILE,
-    FlowState,
-    RunInfo,
-    RunResult,
-    TrialRecord,
-    read_run,
-)
 from mininet_topos.experiments.verdicts import (
     Conclusion,
     Verdict,
@@ -62,7 +47,7 @@ class FigureRow(NamedTuple):
     name: str
     figure: Figure
     where: str
-    summary: Summary | None
+    summary: measures.Summary | None
     factor: float | None
 
 
@@ -75,11 +60,11 @@ class JudgedRun:
 
     folder: Path
     experiment: Experiment
-    result: RunResult
+    result: results.RunResult
     verdicts: Sequence[Verdict]
 
     @property
-    def info(self) -> RunInfo:
+    def info(self) -> results.RunInfo:
         """Description of the run."""
         return self.result.info
 
@@ -94,9 +79,9 @@ def judge_run(folder: Path) -> JudgedRun:
 
     :raises InvalidInput: if a file of it is damaged; names file and place.
     """
-    document = folder / DOCUMENT_FILE
+    document = folder / results.DOCUMENT_FILE
     experiment = parse_experiment(document.read_text("utf-8"), str(document), folder).experiment
-    result = read_run(folder)
+    result = results.read_run(folder)
     return JudgedRun(folder, experiment, result, judge_all(experiment, result))
 
 
@@ -119,46 +104,48 @@ def write_report(folder: Path) -> Path:
         timelines=[(trial, chart, list_moments(result.rows(trial))) for trial, chart in timelines],
         omitted=omitted,
         unfinished=list(_unfinished_flows(result)),
-        confidence=f"{CONFIDENCE:.0%}",
-        document=(folder / DOCUMENT_FILE).read_text("utf-8"),
+        confidence=f"{measures.CONFIDENCE:.0%}",
+        document=(folder / results.DOCUMENT_FILE).read_text("utf-8"),
         program=Markup(get_plotlyjs()),  # noqa: S704 - a program that is installed
     )
 
 
-def write_index(results: Path) -> Path:
+def write_index(folder: Path) -> Path:
     """Write ``index.html`` about the last run of each experiment below a folder and return its path."""
-    found = sorted(_judge_runs(results), key=lambda run: run.info.began_at)
+    found = sorted(_judge_runs(folder), key=lambda run: run.info.began_at)
     latest = {run.info.experiment: run for run in found}
     runs = [latest[name] for name in sorted(latest)]
     reports = {
-        run.info.experiment: (run.folder / REPORT_FILE).relative_to(results).as_posix()
+        run.info.experiment: (run.folder / REPORT_FILE).relative_to(folder).as_posix()
         for run in runs
         if (run.folder / REPORT_FILE).exists()
     }
-    return _render(results / INDEX_FILE, runs=runs, reports=reports)
+    return _render(folder / INDEX_FILE, runs=runs, reports=reports)
 
 
-def _judge_runs(results: Path) -> Iterator[JudgedRun]:
+def _judge_runs(folder: Path) -> Iterator[JudgedRun]:
     """Yield each run that can be read: a damaged one must not hide the others."""
-    for file in (*results.glob(f"*/{RUN_FILE}"), *results.glob(f"*/*/{RUN_FILE}")):
+    for file in (*folder.glob(f"*/{results.RUN_FILE}"), *folder.glob(f"*/*/{results.RUN_FILE}")):
         with suppress(InvalidInput, OSError):
             yield judge_run(file.parent)
 
 
-def list_figure_rows(experiment: Experiment, result: RunResult, name: str) -> Iterator[FigureRow]:
+def list_figure_rows(experiment: Experiment, result: results.RunResult, name: str) -> Iterator[FigureRow]:
     """Yield the rows of a figure: one for each combination and policy."""
     figure = experiment.figures[name]
-    factor = full_scale_factor(figure, experiment, result.info)
+    factor = measures.full_scale_factor(figure, experiment, result.info)
     values: dict[str, list[float]] = {}
-    for trial, value in ((one.trial, one.value) for one in sample_figure(result, figure)):
+    for trial, value in ((one.trial, one.value) for one in measures.sample_figure(result, figure)):
         policy = {POLICY: trial.policy} if len(experiment.policies) > 1 else {}
         where = ", ".join(f"{key} {setting}" for key, setting in {**trial.point, **policy}.items())
         values.setdefault(where, []).extend([] if value is None else [value])
     for where, known in values.items():
-        yield FigureRow(figure.about or name, figure, where, summarise(known), factor)
+        yield FigureRow(figure.about or name, figure, where, measures.summarise(known), factor)
 
 
-def _timeline_trials(experiment: Experiment, result: RunResult) -> tuple[list[TrialRecord], int]:
+def _timeline_trials(
+    experiment: Experiment, result: results.RunResult
+) -> tuple[list[results.TrialRecord], int]:
     """Trials whose timelines are drawn, one of each combination, and how many are omitted."""
     wheres = [plot.where for plot in experiment.plots if plot.kind == "timeline"]
     chosen = [
@@ -171,10 +158,10 @@ def _timeline_trials(experiment: Experiment, result: RunResult) -> tuple[list[Tr
     return shown, len(chosen) - len(shown)
 
 
-def _unfinished_flows(result: RunResult) -> Iterator[str]:
+def _unfinished_flows(result: results.RunResult) -> Iterator[str]:
     for trial in result.info.trials:
         for row in result.rows(trial).flows:
-            if row.state not in (FlowState.FINISHED, FlowState.REJECTED):
+            if row.state not in (results.FlowState.FINISHED, results.FlowState.REJECTED):
                 problem = f" ({row.problem})" if row.problem else ""
                 yield f"{row.flow} in {trial.key}: {row.state}{problem}"
 

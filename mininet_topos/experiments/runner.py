@@ -25,30 +25,11 @@ from adon.code_version import code_version
 from adon.config import Configuration
 from adon.errors import AdonError, InvalidInput, Unavailable
 from mininet_topos.adon_configuration import configuration_text
+from mininet_topos.experiments import plan, results
 from mininet_topos.experiments.document import Experiment
 from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
-from mininet_topos.experiments.plan import (
-    Trial,
-    experiment_at,
-    find_needs,
-    list_points,
-    plan_trials,
-    size_divisor,
-)
 from mininet_topos.experiments.references import check_references
 from mininet_topos.experiments.report import JudgedRun, judge_run, write_index, write_report
-from mininet_topos.experiments.results import (
-    RUN_FILE,
-    Completion,
-    RunInfo,
-    Tables,
-    TrialName,
-    TrialRecord,
-    end_run,
-    start_run,
-    write_platform,
-    write_trial,
-)
 from mininet_topos.experiments.trial import TrialOutcome, TrialRun
 from mininet_topos.experiments.trial_setup import needs_adon, plan_periods, prepare_trial, thaw
 from mininet_topos.isolation import choose_platform, folder_inside, run_isolated
@@ -99,8 +80,8 @@ def load_checked(
         text = configuration_text(topo, extra=thaw(read.experiment.configuration))
         yamlfile.parse_model(text, Configuration)
     with _locate_problems(read, "measuring"):
-        for point in list_points(read.experiment):
-            plan_periods(topo, experiment_at(read.experiment, point).measuring)
+        for point in plan.list_points(read.experiment):
+            plan_periods(topo, plan.experiment_at(read.experiment, point).measuring)
     return read, topo
 
 
@@ -123,17 +104,17 @@ def run_experiment(reference: str, options: RunOptions) -> tuple[Path, int]:
     """
     changes = dict(options.changes or {})
     read, topo = load_checked(reference, changes)
-    _choose_trials(plan_trials(read.experiment, topo), options.only)
-    choice = choose_platform(options.platform, needs_netem=bool(find_needs(read.experiment)))
-    results = options.results.absolute()
-    results.mkdir(parents=True, exist_ok=True)
-    folder = results / read.experiment.experiment / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    _choose_trials(plan.plan_trials(read.experiment, topo), options.only)
+    choice = choose_platform(options.platform, needs_netem=bool(plan.find_needs(read.experiment)))
+    shared = options.results.absolute()
+    shared.mkdir(parents=True, exist_ok=True)
+    folder = shared / read.experiment.experiment / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     platform = {"name": choice.platform.value, "reason": choice.reason}
     order = {"reference": reference, "folder": str(folder), "platform": platform}
     order |= {"only": options.only, "changes": changes}
     argv = [sys.executable, "-m", "mininet_topos.experiments.runner", json.dumps(order)]
-    status = run_isolated(argv, choice.platform, shared=results)
-    if not (folder / RUN_FILE).exists():
+    status = run_isolated(argv, choice.platform, shared=shared)
+    if not (folder / results.RUN_FILE).exists():
         raise Unavailable(f"the run did not begin (exit status {status})")
     write_report(folder)
     return folder, status
@@ -171,7 +152,7 @@ def run_inside(
     :raises AdonError: if the document cannot be read.
     """
     read, topo = load_checked(reference, changes)
-    trials = _choose_trials(plan_trials(read.experiment, topo), only)
+    trials = _choose_trials(plan.plan_trials(read.experiment, topo), only)
     begin_run(Path(folder), read, topo, platform)
     progress = Progress()
     status, reason = 0, ""
@@ -182,51 +163,51 @@ def run_inside(
     except AdonError as error:
         status, reason = EXIT_PARTIAL, str(error)
         progress(reason)
-    end_run(Path(folder), reason)
+    results.end_run(Path(folder), reason)
     return status
 
 
 def begin_run(folder: Path, read: ExperimentFile, topo: CampusTopo, platform: Mapping[str, str]) -> None:
     """Write what is known of a run before its first trial to a new folder."""
     experiment = read.experiment
-    info = RunInfo(
+    info = results.RunInfo(
         experiment=experiment.experiment,
         scale=topo.scale,
-        sizes=size_divisor(experiment, topo),
-        planned=len(plan_trials(experiment, topo)),
+        sizes=plan.size_divisor(experiment, topo),
+        planned=len(plan.plan_trials(experiment, topo)),
         began_at=time.time(),
         platform=platform,
         versions=_versions(),
         machine=_machine(),
     )
-    start_run(folder, read.text, info)
+    results.start_run(folder, read.text, info)
 
 
 def carry_out(
-    trial: Trial,
+    trial: plan.Trial,
     testbed: Testbed,
     points: Points | None,
     experiment: Experiment,
     print_line: Callable[[str], object],
     *,
     folder: Path | None = None,
-) -> tuple[TrialRecord, Tables]:
+) -> tuple[results.TrialRecord, results.Tables]:
     """Carry out one trial; one that cannot begin is partial and has no rows.
 
     :param folder: of an ADON that outlives the trial; None for one of its own.
     """
     began, monotonic = time.time(), time.monotonic()
-    outcome = TrialOutcome(Tables())
+    outcome = TrialOutcome(results.Tables())
     try:
         with prepare_trial(testbed, points, trial, experiment, print_line, folder) as setup:
             outcome = TrialRun(setup, print_line).run()
     except AdonError as error:
         outcome = replace(outcome, reason=outcome.reason or str(error))
-    record = TrialRecord(
-        **{one.name: getattr(trial, one.name) for one in fields(TrialName)},
+    record = results.TrialRecord(
+        **{one.name: getattr(trial, one.name) for one in fields(results.TrialName)},
         began_at=began,
         seconds=time.monotonic() - monotonic,
-        completion=Completion.PARTIAL if outcome.reason else Completion.COMPLETE,
+        completion=results.Completion.PARTIAL if outcome.reason else results.Completion.COMPLETE,
         reason=outcome.reason,
     )
     return record, outcome.tables
@@ -244,7 +225,7 @@ class Progress:
         sys.stdout.flush()
 
 
-def _run_trials(read: ExperimentFile, folder: Path, trials: Sequence[Trial], progress: Progress) -> None:
+def _run_trials(read: ExperimentFile, folder: Path, trials: Sequence[plan.Trial], progress: Progress) -> None:
     """Carry out all trials: a testbed serves as many as leave it as it was.
 
     :raises AdonError: if no testbed can be built, or trials in a row do not begin.
@@ -260,14 +241,14 @@ def _run_trials(read: ExperimentFile, folder: Path, trials: Sequence[Trial], pro
             build_testbed(_load_topology(read), inside) as testbed,
             start_points(testbed) if needs_points else nullcontext() as points,
         ):
-            write_platform(folder, emulation=testbed.emulation)
+            results.write_platform(folder, emulation=testbed.emulation)
             while waiting and not reason:
                 trial = waiting.popleft()
                 progress(f"trial {len(trials) - len(waiting)} of {len(trials)}: {trial.key}")
                 record, tables = carry_out(
                     trial, testbed, points, read.experiment, lambda text: progress(f"  {text}")
                 )
-                write_trial(folder, record, tables)
+                results.write_trial(folder, record, tables)
                 reason = record.reason
                 failures = 0 if tables.flows else failures + 1
                 if reason:
@@ -285,7 +266,7 @@ def _load_topology(read: ExperimentFile) -> CampusTopo:
         return load_topology(name, read.experiment.scale)
 
 
-def _choose_trials(trials: Sequence[Trial], only: Sequence[str]) -> list[Trial]:
+def _choose_trials(trials: Sequence[plan.Trial], only: Sequence[str]) -> list[plan.Trial]:
     chosen = [trial for trial in trials if not only or any(text in trial.key for text in only)]
     if not chosen:
         keys = "; ".join(trial.key for trial in trials[:5])

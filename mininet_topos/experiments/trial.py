@@ -15,19 +15,11 @@ from typing import Any, Literal
 
 from adon.errors import AdonError, Unavailable
 from adon.timestamps import format_time
-from mininet_topos.experiments import timeline
+from mininet_topos.experiments import results, timeline
 from mininet_topos.experiments.document import Controller, Event, LinkEvent, Move, Phase
 from mininet_topos.experiments.document import Load as LoadEvent
 from mininet_topos.experiments.plan import PlannedFlow, circuit_of, paths_between
 from mininet_topos.experiments.policies import FlowUpdate, PathPolicy
-from mininet_topos.experiments.results import (
-    EventRow,
-    FlowRow,
-    FlowState,
-    MeasurementRow,
-    Tables,
-    ThroughputRow,
-)
 from mininet_topos.experiments.trial_setup import TrialSetup, as_change
 from mininet_topos.experiments.verdicts import OVERLAP
 from mininet_topos.testbed import LinkChange
@@ -38,7 +30,7 @@ POLL_INTERVAL, TEST_INTERVAL = 0.3, 1.0
 PORTS = range(20_000, 30_000)
 AFTER_END = frozenset({Phase.TESTED, Phase.RETESTED})
 """Moments of a flow that may come after its end."""
-OVER = (FlowState.FINISHED, FlowState.FAILED, FlowState.REJECTED)
+OVER = (results.FlowState.FINISHED, results.FlowState.FAILED, results.FlowState.REJECTED)
 CHANGEABLE = ("state", "rate", "delay", "loss")
 """Fields of a link event that change a circuit."""
 PLANNED = ("template", "destination", "size", "streams", "window", "priority", "floor")
@@ -55,7 +47,7 @@ class Traffic:
     :param paths: each with the time since which it had it.
     """
 
-    row: FlowRow
+    row: results.FlowRow
     run: TrafficRun | None = None
     delivery: Delivery | None = None
     paths: list[tuple[float, str]] = field(default_factory=list)
@@ -87,7 +79,7 @@ class FlowTraffic(Traffic):
 class TrialOutcome:
     """Rows of a trial; ``reason`` tells why it is partial."""
 
-    tables: Tables
+    tables: results.Tables
     reason: str = ""
 
 
@@ -110,7 +102,7 @@ class TrialRun:
         self._policies = list(dict.fromkeys((setup.policy, setup.pinned)))
         self._undo: dict[str, tuple[str, LinkChange]] = {}
         self._open: set[str] = set()
-        self._rows: list[EventRow] = []
+        self._rows: list[results.EventRow] = []
         self._news: dict[timeline.Key, float | str] = {}
         self._wake = threading.Event()
         self._began_at = self._tested_at = 0.0
@@ -140,7 +132,7 @@ class TrialRun:
         return TrialOutcome(self._tables(), reason)
 
     def _plan_flow(self, flow: PlannedFlow) -> FlowTraffic:
-        row = FlowRow(
+        row = results.FlowRow(
             self._trial.number,
             flow.name,
             source=flow.origin,
@@ -197,11 +189,11 @@ class TrialRun:
         self, event: str, kind: str, phase: str, about: str, problem: str = "", at: float | None = None
     ) -> None:
         at = self._now if at is None else at
-        self._rows.append(EventRow(self._trial.number, at, event, kind, phase, about, problem))
+        self._rows.append(results.EventRow(self._trial.number, at, event, kind, phase, about, problem))
         self._print(f"{event} {phase}: {about}" + (f": {problem}" if problem else ""))
 
     def _describe_unfinished(self) -> str:
-        words = {FlowState.WAITING: "waits", FlowState.RUNNING: "sends"}
+        words = {results.FlowState.WAITING: "waits", results.FlowState.RUNNING: "sends"}
         found = [f"{name} {words[one.row.state]}" for name, one in self._flows.items() if not one.is_over]
         return ", ".join(found) or "a moment that a step waits for does not come"
 
@@ -222,7 +214,7 @@ class TrialRun:
         if step in self._events:
             self._note(step, self._events[step].kind, "begins", "left out", reason)
         elif not self._flows[step].is_over:
-            self._flows[step].update(state=FlowState.REJECTED, problem=f"never requested: {reason}")
+            self._flows[step].update(state=results.FlowState.REJECTED, problem=f"never requested: {reason}")
             self._print(f"{step} is left out: {reason}")
 
     def _request(self, one: FlowTraffic) -> None:
@@ -254,7 +246,7 @@ class TrialRun:
         run = self._run(
             Load(source, destination, self._ports[name], protocol, streams=streams, rate=load.rate)
         )
-        row = FlowRow(self._trial.number, name)
+        row = results.FlowRow(self._trial.number, name)
         self._loads[name] = Traffic(row=row, run=run, paths=[(0.0, load.path)])
         return f"load on {load.path}", ""
 
@@ -316,7 +308,7 @@ class TrialRun:
             if one.run is None or one.delivery is not None:
                 continue
             if one.row.began is None and one.run.began_at is not None:
-                one.update(began=one.run.began_at - self._began_at, state=FlowState.RUNNING)
+                one.update(began=one.run.began_at - self._began_at, state=results.FlowState.RUNNING)
                 self._report_moment(name, Phase.BEGINS, one.row.began)
                 self._print(f"{name} sends")
                 if isinstance(one, FlowTraffic):
@@ -331,7 +323,9 @@ class TrialRun:
         """
         ended = max(delivery.ended_at - self._began_at, one.row.began or 0.0)
         one.count(delivery)
-        one.update(ended=ended, state=FlowState.FAILED if delivery.problem else FlowState.FINISHED)
+        one.update(
+            ended=ended, state=results.FlowState.FAILED if delivery.problem else results.FlowState.FINISHED
+        )
         self._close(name, "it is over", ended, has_begun=one.row.began is not None)
         if isinstance(one, FlowTraffic):
             problem = f": {delivery.problem}" if delivery.problem else ""
@@ -351,7 +345,7 @@ class TrialRun:
         for one, run in zip(cut, runs, strict=True):
             run.join()
             if run.began_at is not None:
-                one.update(began=run.began_at - self._began_at, state=FlowState.RUNNING)
+                one.update(began=run.began_at - self._began_at, state=results.FlowState.RUNNING)
             if run.delivery is not None:
                 one.count(run.delivery)
 
@@ -387,7 +381,7 @@ class TrialRun:
                 one.run = self._start_flow(one.flow, one.row.size)
 
     def _reject(self, one: FlowTraffic, reason: str) -> None:
-        one.update(state=FlowState.REJECTED, problem=reason)
+        one.update(state=results.FlowState.REJECTED, problem=reason)
         self._print(f"{one.flow.name} is rejected: {reason}")
         self._close(one.flow.name, f"it was rejected: {reason}", has_begun=False)
 
@@ -410,14 +404,16 @@ class TrialRun:
 
     # Rows
 
-    def _tables(self) -> Tables:
+    def _tables(self) -> results.Tables:
         decisions = [row for policy in self._policies for row in policy.decisions()]
         number, began = self._trial.number, self._began_at
-        return Tables(
+        return results.Tables(
             flows=[one.row for one in self._flows.values()],
             throughput=[row for name, one in self._traffic.items() for row in self._throughput(name, one)],
             measurements=[
-                MeasurementRow(number, at, one.path, one.source, one.destination, one.metric, one.value)
+                results.MeasurementRow(
+                    number, at, one.path, one.source, one.destination, one.metric, one.value
+                )
                 for one in sorted(self._setup.tests.found, key=lambda one: one.observed_at)
                 if (at := one.observed_at - began) >= 0
             ],
@@ -425,14 +421,14 @@ class TrialRun:
             events=self._rows,
         )
 
-    def _throughput(self, name: str, one: Traffic) -> Iterator[ThroughputRow]:
+    def _throughput(self, name: str, one: Traffic) -> Iterator[results.ThroughputRow]:
         if one.delivery is None or one.delivery.began_at is None:
             return
         began = one.delivery.began_at - self._began_at
         for second, received in enumerate(one.delivery.per_second):
             at = began + second
             path = next((path for since, path in reversed(one.paths) if since <= at), None)
-            yield ThroughputRow(self._trial.number, at, name, path, received)
+            yield results.ThroughputRow(self._trial.number, at, name, path, received)
 
     def _note_overlaps(self) -> None:
         if self._setup.tests.client is None or self._setup.is_down:

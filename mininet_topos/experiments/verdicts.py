@@ -19,20 +19,7 @@ import yaml
 from adon.units import UNITS
 from adon.values import FrozenMap
 from measurement.evaluation.intervals import Interval
-from mininet_topos.experiments.document import (
-    POLICY,
-    Check,
-    DecisionsCheck,
-    ExpectedDecision,
-    Experiment,
-    OrderCheck,
-    RatioCheck,
-    Scalar,
-    ScheduleCheck,
-    Unit,
-    ValueCheck,
-    parse_quantity,
-)
+from mininet_topos.experiments import document
 from mininet_topos.experiments.measures import (
     full_scale_factor,
     mean_ratio,
@@ -51,18 +38,18 @@ SHOWN = 3
 """Differences that a verdict lists."""
 
 
-def format_quantity(value: float, unit: Unit) -> str:
+def format_quantity(value: float, unit: document.Unit) -> str:
     """Return ``5.5 Gbps`` for 5.5e9 bits/s."""
-    if unit is Unit.COUNT:
+    if unit is document.Unit.COUNT:
         return f"{value:.4g}"
     if value < 0:
         return f"-{format_quantity(-value, unit)}"
-    if unit is Unit.SECONDS and 1 <= value < LONG:
+    if unit is document.Unit.SECONDS and 1 <= value < LONG:
         return f"{value:.4g} s"
     return UNITS[unit][1](value)
 
 
-def format_interval(interval: Interval | None, unit: Unit | None) -> str:
+def format_interval(interval: Interval | None, unit: document.Unit | None) -> str:
     """Return ``5.4 Gbps to 5.6 Gbps``; a dash for None.
 
     :param unit: None for a plain number.
@@ -111,15 +98,15 @@ class Verdict:
     discrepancy: str = ""
 
 
-class RepetitionsCheck(Check):
+class RepetitionsCheck(document.Check):
     """Check of every run with repetitions and decisions: repetitions of a trial decide the same."""
 
     check: str = "repetitions decide the same"
 
 
-def judge_all(experiment: Experiment, result: RunResult) -> list[Verdict]:
+def judge_all(experiment: document.Experiment, result: RunResult) -> list[Verdict]:
     """Return the verdict on each check, and on whether repetitions decide the same."""
-    checks: list[Check] = list(experiment.checks)
+    checks: list[document.Check] = list(experiment.checks)
     if experiment.repetitions > 1 and any(result.rows(trial).decisions for trial in result.complete()):
         checks.append(RepetitionsCheck())
     return [judge(check, experiment, result) for check in checks]
@@ -150,7 +137,7 @@ class _MissingError(Exception):
     """A figure has no value to judge; the message states why."""
 
 
-def judge(check: Check, experiment: Experiment, result: RunResult) -> Verdict:
+def judge(check: document.Check, experiment: document.Experiment, result: RunResult) -> Verdict:
     """Return the verdict on a check."""
     paper = "" if check.paper is None else str(check.paper)
     verdict = Verdict(
@@ -164,7 +151,7 @@ def judge(check: Check, experiment: Experiment, result: RunResult) -> Verdict:
     return replace(verdict, outcome=outcome, found=found.found, doubt=found.doubt)
 
 
-def _describe(check: Check) -> str:
+def _describe(check: document.Check) -> str:
     """Return the demand of a check, as the document states it: ``ratio: [one, two], between: [null, 1]``."""
     claim = {"check", "paper", "discrepancy"}
     demand = check.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=claim)
@@ -176,10 +163,10 @@ def _describe(check: Check) -> str:
 class _Run:
     """Experiment and what a run of it result."""
 
-    experiment: Experiment
+    experiment: document.Experiment
     result: RunResult
 
-    def read_values(self, name: str, where: Mapping[str, Scalar] = FrozenMap()) -> dict[int, float]:
+    def read_values(self, name: str, where: Mapping[str, document.Scalar] = FrozenMap()) -> dict[int, float]:
         """Return a figure by repetition.
 
         :raises _MissingError: if a repetition has no value.
@@ -195,7 +182,7 @@ class _Run:
             raise _MissingError(f"{name} has no value in repetition {numbers}{cause}")
         return known
 
-    def judge_ratio(self, check: RatioCheck) -> _Judgement:
+    def judge_ratio(self, check: document.RatioCheck) -> _Judgement:
         """Compare the geometric mean of the ratios of repetitions with the bounds."""
         over, under = map(self.read_values, check.ratio)
         pairs = [(over[repetition], under[repetition]) for repetition in over]
@@ -205,15 +192,17 @@ class _Run:
         shown = "" if interval is None else f" ({format_interval(interval, None)})"
         return _judge_bounds(middle, interval, check.between, f"{middle:.3g}{shown}")
 
-    def judge_value(self, check: ValueCheck) -> _Judgement:
+    def judge_value(self, check: document.ValueCheck) -> _Judgement:
         """Compare the median with the bounds: of times as measured, of all others at full scale."""
         figure = self.experiment.figures[check.value]
         summary = summarise(list(self.read_values(check.value).values()))
         full = full_scale_factor(figure, self.experiment, self.result.info)
-        if summary is None or (full is None and figure.unit is Unit.BYTES):
+        if summary is None or (full is None and figure.unit is document.Unit.BYTES):
             raise _MissingError(f"{check.value} has no value at full scale")
-        factor = 1.0 if full is None or figure.unit is Unit.SECONDS else full
-        low, high = (None if one is None else parse_quantity(one, figure.unit) for one in check.between)
+        factor = 1.0 if full is None or figure.unit is document.Unit.SECONDS else full
+        low, high = (
+            None if one is None else document.parse_quantity(one, figure.unit) for one in check.between
+        )
         interval = summary.interval
         if interval is not None:
             interval = Interval(interval.low * factor, interval.high * factor)
@@ -222,7 +211,7 @@ class _Run:
             found += f" ({format_quantity(summary.median * full, figure.unit)} at full scale)"
         return _judge_bounds(summary.median * factor, interval, (low, high), found)
 
-    def judge_order(self, check: OrderCheck) -> _Judgement:
+    def judge_order(self, check: document.OrderCheck) -> _Judgement:
         """Compare the medians of neighbours."""
         if check.over is None:
             values = {name: self.read_values(name) for name in check.figures}
@@ -238,15 +227,15 @@ class _Run:
         doubt = _find_overlap([list(its.values()) for its in values.values()]) if is_held else ""
         return _Judgement(is_held, found, doubt)
 
-    def judge_decisions(self, check: DecisionsCheck) -> _Judgement:
+    def judge_decisions(self, check: document.DecisionsCheck) -> _Judgement:
         """Compare the first decisions about each listed flow with the expected ones."""
-        trials = self.result.complete({POLICY: "ours"})
+        trials = self.result.complete({document.POLICY: "ours"})
         found = [(trial, _list_unexpected(self.result.rows(trial), check.decisions)) for trial in trials]
         differences = [f"{trial.key}: {one}" for trial, unexpected in found for one in unexpected]
         planned = self.experiment.repetitions * count_points(self.experiment)
         return _judge_differences(differences, trials, planned)
 
-    def judge_schedule(self, _check: ScheduleCheck) -> _Judgement:
+    def judge_schedule(self, _check: document.ScheduleCheck) -> _Judgement:
         """Look for tests that overlapped."""
         trials = self.result.complete()
         rows = [(trial, row) for trial in trials for row in self.result.rows(trial).events]
@@ -268,12 +257,12 @@ class _Run:
         return _judge_differences(differences, trials, self.result.info.planned)
 
 
-_JUDGES: Mapping[type[Check], Callable[[_Run, Any], _Judgement]] = {
-    RatioCheck: _Run.judge_ratio,
-    ValueCheck: _Run.judge_value,
-    OrderCheck: _Run.judge_order,
-    DecisionsCheck: _Run.judge_decisions,
-    ScheduleCheck: _Run.judge_schedule,
+_JUDGES: Mapping[type[document.Check], Callable[[_Run, Any], _Judgement]] = {
+    document.RatioCheck: _Run.judge_ratio,
+    document.ValueCheck: _Run.judge_value,
+    document.OrderCheck: _Run.judge_order,
+    document.DecisionsCheck: _Run.judge_decisions,
+    document.ScheduleCheck: _Run.judge_schedule,
     RepetitionsCheck: _Run.judge_repetitions,
 }
 
@@ -312,7 +301,7 @@ def _find_overlap(values: Sequence[Sequence[float]]) -> str:
     return ""
 
 
-def _list_unexpected(tables: Tables, decisions: Sequence[ExpectedDecision]) -> Iterator[str]:
+def _list_unexpected(tables: Tables, decisions: Sequence[document.ExpectedDecision]) -> Iterator[str]:
     """Yield flows whose first decisions are not the expected ones."""
     for flow in dict.fromkeys(one.flow for one in decisions):
         expected = [one for one in decisions if one.flow == flow]
@@ -326,7 +315,7 @@ def _list_unexpected(tables: Tables, decisions: Sequence[ExpectedDecision]) -> I
                 yield f"{flow}: {one.outcome} because of {reasons}"
 
 
-def _fits(expected: ExpectedDecision, turn: Turn) -> bool:
+def _fits(expected: document.ExpectedDecision, turn: Turn) -> bool:
     return turn == Turn(expected.outcome, expected.path or turn.path, expected.site or turn.site)
 
 
