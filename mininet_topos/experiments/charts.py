@@ -15,7 +15,16 @@ from plotly.subplots import make_subplots
 
 from measurement.evaluation.intervals import Interval
 from measurement.model import Metric
-from mininet_topos.experiments.document import POLICY, Experiment, Figure, Plot, Scalar, Unit, parse_quantity
+from mininet_topos.experiments.document import (
+    METRIC_UNITS,
+    POLICY,
+    Experiment,
+    Figure,
+    Plot,
+    Scalar,
+    Unit,
+    parse_quantity,
+)
 from mininet_topos.experiments.measures import Sample, full_scale_factor, sample_figure, summarise
 from mininet_topos.experiments.plan import swept_values
 from mininet_topos.experiments.results import MeasurementRow, RunInfo, RunResult, Tables
@@ -196,9 +205,8 @@ def _shown_tests(
         rows = [row for row in tables.measurements if row.metric == metric and row.value is not None]
         bounds = {flow: bound for flow, spec in specs.items() if (bound := spec.bound(metric)) is not None}
         if rows and bounds:
-            is_rate = metric is Metric.THROUGHPUT
-            unit = Unit.BITS_PER_SECOND if is_rate else Unit.RATIO if metric is Metric.LOSS else Unit.SECONDS
-            divisor = info.scale if is_rate else 1.0
+            unit = METRIC_UNITS.get(metric, Unit.SECONDS)
+            divisor = info.scale if unit is Unit.BITS_PER_SECOND else 1.0
             return rows, unit, {flow: bound / divisor for flow, bound in bounds.items()}
     return [], Unit.COUNT, {}
 
@@ -253,7 +261,7 @@ def list_moments(tables: Tables) -> list[Moment]:
         found.append(Moment(row.at, "event", f"{row.event} {row.phase}: {row.about}{problem}"))
     for flow in tables.flows:
         turns = find_turns(tables, flow.flow)
-        found += [Moment(at, "decision", f"{flow.flow}: {turn}") for at, turn in turns]
+        found += [Moment(turn.at, "decision", f"{flow.flow}: {turn.change}") for turn in turns]
         ends = ((flow.began, "starts"), (flow.ended, "ends"))
         found += [Moment(at, "flow", f"{flow.flow} {what}") for at, what in ends if at is not None]
     return sorted(found)

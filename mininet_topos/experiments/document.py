@@ -278,7 +278,8 @@ class Measure(StrEnum):
     FLOORS_MISSED = "floors_missed", Unit.COUNT, "flows below the throughput that their QSpec demands"
 
 
-_METRIC_UNITS = {Metric.THROUGHPUT: Unit.BITS_PER_SECOND, Metric.LOSS: Unit.RATIO, Metric.HEALTH: Unit.RATIO}
+METRIC_UNITS = {Metric.THROUGHPUT: Unit.BITS_PER_SECOND, Metric.LOSS: Unit.RATIO, Metric.HEALTH: Unit.RATIO}
+"""Units of metrics; of all others seconds."""
 
 
 def parse_quantity(text: object, unit: Unit) -> float:
@@ -318,7 +319,7 @@ class Figure(Part):
     @property
     def unit(self) -> Unit:
         """Unit of its values."""
-        return self.of.unit if self.metric is None else _METRIC_UNITS.get(self.metric, Unit.SECONDS)
+        return self.of.unit if self.metric is None else METRIC_UNITS.get(self.metric, Unit.SECONDS)
 
     @model_validator(mode="after")
     def _check_fields(self) -> Self:

@@ -154,7 +154,7 @@ def _decision_time(scope: _Scope) -> float | None:
     since = time_of(scope.tables, scope.figure.since)
     if since is None:
         return None
-    turns = ([at for at, _ in find_turns(scope.tables, row.flow) if at >= since] for row in scope.rows)
+    turns = ([one.at for one in find_turns(scope.tables, row.flow) if one.at >= since] for row in scope.rows)
     return _mean(times[0] - since if times else None for times in turns)
 
 

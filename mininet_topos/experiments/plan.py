@@ -189,7 +189,7 @@ def swept_values(experiment: document.Experiment) -> dict[str, tuple[document.Sc
 
 
 def settings_at(experiment: document.Experiment, point: Point) -> dict[str, tuple[Place, document.Scalar]]:
-    """Return for each key that a combination sets the place in the document, and the value."""
+    """Return for each key that a combination sets the place of its value in the document, and the value."""
     case = str(point.get(document.CASE))
     settings: dict[str, tuple[Place, document.Scalar]] = {
         key: (("cases", case, key), value) for key, value in experiment.cases.get(case, {}).items()

@@ -200,7 +200,8 @@ class AdonPolicy:
         while self._waiting:
             self._waiting[0]()
             self._waiting.popleft()
-        names = {number: name for name, number in self._ids.items() if not self._is_final(name)}
+        final = {name for name, flow in self._seen.items() if flow.final}
+        names = {number: name for name, number in self._ids.items() if name not in final}
         found = self._client.flows(limit=MAX_FLOWS) if names else []
         ours = [(names[one.id], one) for one in reversed(found) if one.id in names]
         return [update for name, one in ours if (update := self._update(name, one)) is not None]
@@ -213,8 +214,6 @@ class AdonPolicy:
     def _submit(self, name: str, body: Mapping[str, Any]) -> None:
         try:
             self._ids[name] = self._client.submit(body, name).id
-        except Unavailable:
-            raise
         except AdonError as error:
             raise Unavailable(f"{name} cannot be requested: {error}") from error
 
@@ -235,9 +234,6 @@ class AdonPolicy:
             act()
         else:
             self._waiting.append(act)
-
-    def _is_final(self, name: str) -> bool:
-        return name in self._seen and self._seen[name].final
 
     def _update(self, name: str, flow: FlowView) -> FlowUpdate | None:
         before = self._seen.get(name)

@@ -116,6 +116,12 @@ class DecisionRow(NamedTuple):
     quality: MaybeEmpty[float]
     reason: str
 
+    @property
+    def change(self) -> str:
+        """What it decided: ``admit on al2s, computed at hpc``."""
+        where = "" if self.path is None else f" on {self.path}"
+        return f"{self.outcome}{where}" + ("" if self.site is None else f", computed at {self.site}")
+
 
 class EventRow(NamedTuple):
     """An event that was carried out (``phase``: begins or ends), or a fault of the trial (kind trial)."""

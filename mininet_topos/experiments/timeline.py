@@ -15,7 +15,7 @@ from adon.values import FrozenMap
 from measurement.model import Metric
 from mininet_topos.experiments.document import Event, Moment, Phase
 from mininet_topos.experiments.plan import PlannedFlow, Trial
-from mininet_topos.experiments.results import FlowRow, Tables
+from mininet_topos.experiments.results import DecisionRow, FlowRow, Tables
 
 _END = "/end"
 
@@ -132,25 +132,12 @@ def _remove(state: Timeline, actions: Iterable[Action]) -> Timeline:
     return replace(state, waiting=tuple(step for step in state.waiting if step.name not in names))
 
 
-class Turn(NamedTuple):
-    """Decision that changed a flow's state."""
-
-    outcome: str
-    path: str | None
-    site: str | None
-
-    def __str__(self) -> str:
-        where = "" if self.path is None else f" on {self.path}"
-        return f"{self.outcome}{where}" + ("" if self.site is None else f", computed at {self.site}")
-
-
-def find_turns(tables: Tables, flow: str) -> list[tuple[float, Turn]]:
-    """Return time and content of the decisions that changed a flow's state, in order."""
-    found: list[tuple[float, Turn]] = []
+def find_turns(tables: Tables, flow: str) -> list[DecisionRow]:
+    """Return the decisions that changed a flow's state, in order."""
+    found: list[DecisionRow] = []
     for row in sorted((row for row in tables.decisions if row.flow == flow), key=lambda row: row.at):
-        turn = Turn(row.outcome, row.path, row.site)
-        if row.outcome not in ("stay", "end") and (not found or found[-1][1] != turn):
-            found.append((row.at, turn))
+        if row.outcome not in ("stay", "end") and (not found or found[-1].change != row.change):
+            found.append(row)
     return found
 
 
@@ -161,7 +148,7 @@ def find_flows(tables: Tables, name: str | None) -> list[FlowRow]:
 
 def time_of(tables: Tables, moment: Moment) -> float | None:
     """Return the time of a moment in seconds after the start of the trial; None if it did not come."""
-    turns = {turn.outcome: at for at, turn in reversed(find_turns(tables, moment.of))}
+    turns = {row.outcome: row.at for row in reversed(find_turns(tables, moment.of))}
     phases = {row.phase: row.at for row in tables.events if row.event == moment.of and not row.problem}
     asked = began = phases.get("begins")
     ended = phases.get("ends")

@@ -27,8 +27,8 @@ from mininet_topos.experiments.measures import (
     summarise,
 )
 from mininet_topos.experiments.plan import count_points, swept_values
-from mininet_topos.experiments.results import Completion, RunInfo, RunResult, Tables, TrialRecord
-from mininet_topos.experiments.timeline import Turn, find_flows, find_turns
+from mininet_topos.experiments.results import Completion, DecisionRow, RunInfo, RunResult, Tables, TrialRecord
+from mininet_topos.experiments.timeline import find_flows, find_turns
 
 LONG = 10_000.0
 """Seconds from which a time is written in hours; shorter times stand beside a paper's seconds."""
@@ -251,7 +251,7 @@ class _Run:
             other = first.setdefault(trial.combination, trial)
             tables = (self.result.rows(other), self.result.rows(trial))
             for flow in dict.fromkeys(row.flow for one in tables for row in one.decisions):
-                before, after = (_format_turns([turn for _, turn in find_turns(one, flow)]) for one in tables)
+                before, after = (_format_turns(find_turns(one, flow)) for one in tables)
                 if before != after:
                     differences.append(f"{flow}: {before} ({other.key}), but {after} ({trial.key})")
         return _judge_differences(differences, trials, self.result.info.planned)
@@ -305,7 +305,7 @@ def _list_unexpected(tables: Tables, decisions: Sequence[document.ExpectedDecisi
     """Yield flows whose first decisions are not the expected ones."""
     for flow in dict.fromkeys(one.flow for one in decisions):
         expected = [one for one in decisions if one.flow == flow]
-        turns = [turn for _, turn in find_turns(tables, flow)]
+        turns = find_turns(tables, flow)
         if len(turns) < len(expected) or not all(map(_fits, expected, turns)):
             yield f"{flow}: {_format_turns(turns)}"
         for one in expected:
@@ -315,12 +315,13 @@ def _list_unexpected(tables: Tables, decisions: Sequence[document.ExpectedDecisi
                 yield f"{flow}: {one.outcome} because of {reasons}"
 
 
-def _fits(expected: document.ExpectedDecision, turn: Turn) -> bool:
-    return turn == Turn(expected.outcome, expected.path or turn.path, expected.site or turn.site)
+def _fits(expected: document.ExpectedDecision, turn: DecisionRow) -> bool:
+    has_place = expected.path in (None, turn.path) and expected.site in (None, turn.site)
+    return has_place and expected.outcome == turn.outcome
 
 
-def _format_turns(turns: Sequence[Turn]) -> str:
-    return ", ".join(map(str, turns)) or "no decision"
+def _format_turns(turns: Sequence[DecisionRow]) -> str:
+    return ", ".join(turn.change for turn in turns) or "no decision"
 
 
 def _judge_differences(differences: Sequence[str], trials: Sequence[TrialRecord], planned: int) -> _Judgement:
