@@ -17,16 +17,8 @@ from dataclasses import dataclass
 from adon.values import FrozenMap
 from measurement.evaluation.intervals import Interval, interval
 from measurement.evaluation.results import Measured
+from mininet_topos.experiments import results
 from mininet_topos.experiments.document import Experiment, Figure, Measure, Scalar, Unit
-from mininet_topos.experiments.results import (
-    FlowRow,
-    FlowState,
-    RunInfo,
-    RunResult,
-    Tables,
-    ThroughputRow,
-    TrialRecord,
-)
 from mininet_topos.experiments.timeline import find_flows, find_turns, time_of
 
 BIN = 1.0
@@ -39,7 +31,7 @@ Window = tuple[float, float]
 class Sample:
     """Value of a figure in a trial; None if it has none."""
 
-    trial: TrialRecord
+    trial: results.TrialRecord
     value: float | None
 
 
@@ -52,7 +44,9 @@ class Summary:
     interval: Interval | None
 
 
-def sample_figure(run: RunResult, figure: Figure, where: Mapping[str, Scalar] = FrozenMap()) -> list[Sample]:
+def sample_figure(
+    run: results.RunResult, figure: Figure, where: Mapping[str, Scalar] = FrozenMap()
+) -> list[Sample]:
     """Return a figure in each complete trial with the values of its ``where`` and of ``where``."""
     return [
         Sample(trial, measure(figure, run.rows(trial)))
@@ -103,22 +97,22 @@ class _Scope:
     """
 
     figure: Figure
-    tables: Tables
-    rows: Sequence[FlowRow]
+    tables: results.Tables
+    rows: Sequence[results.FlowRow]
     window: Window | None
 
 
-def measure(figure: Figure, tables: Tables) -> float | None:
+def measure(figure: Figure, tables: results.Tables) -> float | None:
     """Return a figure of one trial's rows; None if it has no value."""
     window = None if figure.during is None else _find_window(tables, figure)
     flows = find_flows(tables, figure.flow)
     if (figure.during is not None and window is None) or (not flows and figure.of is not Measure.MEASURED):
         return None
-    rows = [row for row in flows if row.state != FlowState.REJECTED]
+    rows = [row for row in flows if row.state != results.FlowState.REJECTED]
     return _FUNCTIONS[figure.of](_Scope(figure, tables, rows, window))
 
 
-def _find_window(tables: Tables, figure: Figure) -> Window | None:
+def _find_window(tables: results.Tables, figure: Figure) -> Window | None:
     begin, end = (time_of(tables, moment) for moment in figure.during or ())
     return None if begin is None or end is None or end <= begin else (begin, end)
 
@@ -139,11 +133,11 @@ def _difference(after: float | None, before: float | None) -> float | None:
     return None if after is None or before is None else after - before
 
 
-def _finish(row: FlowRow) -> float | None:
-    return row.ended if row.state == FlowState.FINISHED else None
+def _finish(row: results.FlowRow) -> float | None:
+    return row.ended if row.state == results.FlowState.FINISHED else None
 
 
-def _rate(row: FlowRow) -> float | None:
+def _rate(row: results.FlowRow) -> float | None:
     seconds = _difference(_finish(row), row.began)
     return row.received * 8 / seconds if seconds else None
 
@@ -177,7 +171,7 @@ def _sum_received(scope: _Scope) -> float | None:
     return math.fsum(_share(row, window) for row in seconds)
 
 
-def _share(row: ThroughputRow, window: Window | None) -> float:
+def _share(row: results.ThroughputRow, window: Window | None) -> float:
     """Return the bytes of a second that lie in a window, as if they came evenly."""
     if window is None:
         return float(row.received)
@@ -211,7 +205,7 @@ def _interruption(scope: _Scope) -> float | None:
     return max((gap for gap in gaps if gap is not None), default=None)
 
 
-def _longest_gap(tables: Tables, row: FlowRow, window: Window | None) -> float | None:
+def _longest_gap(tables: results.Tables, row: results.FlowRow, window: Window | None) -> float | None:
     """Return the longest time of a transfer without data, in the window; None if it was not under way."""
     if row.began is None:
         return None
@@ -228,7 +222,7 @@ def _longest_gap(tables: Tables, row: FlowRow, window: Window | None) -> float |
     return float(math.floor(max(gaps) + 1e-9))
 
 
-def _is_below_floor(row: FlowRow) -> bool:
+def _is_below_floor(row: results.FlowRow) -> bool:
     """Return whether a flow that was carried had less than was promised."""
     if row.floor is None or row.began is None:
         return False
@@ -254,7 +248,7 @@ _FUNCTIONS: Mapping[Measure, Callable[[_Scope], float | None]] = {
 }
 
 
-def full_scale_factor(figure: Figure, experiment: Experiment, info: RunInfo) -> float | None:
+def full_scale_factor(figure: Figure, experiment: Experiment, info: results.RunInfo) -> float | None:
     """Return the factor to full scale; None if the scale changes nothing, or the factor is unknown.
 
     What transfers of a size carry and how long they take depends on ``sizes``; what flows carry in a given
