@@ -15,16 +15,7 @@ from plotly.subplots import make_subplots
 
 from measurement.evaluation.intervals import Interval
 from measurement.model import Metric
-from mininet_topos.experiments.document import (
-    METRIC_UNITS,
-    POLICY,
-    Experiment,
-    Figure,
-    Plot,
-    Scalar,
-    Unit,
-    parse_quantity,
-)
+from mininet_topos.experiments import document
 from mininet_topos.experiments.measures import Sample, full_scale_factor, sample_figure, summarise
 from mininet_topos.experiments.plan import swept_values
 from mininet_topos.experiments.results import MeasurementRow, RunInfo, RunResult, Tables
@@ -39,7 +30,11 @@ LABELS = 24
 """Numbers of moments that fit side by side."""
 TESTED = (Metric.THROUGHPUT, Metric.RTT, Metric.ONE_WAY_DELAY, Metric.LOSS, Metric.JITTER)
 """Metrics that a timeline can show; the first that is measured and has a bound is shown."""
-_SCALES = {Unit.BITS_PER_SECOND: ("s", "bps"), Unit.BYTES: ("s", "B"), Unit.RATIO: ("%", "")}
+_SCALES = {
+    document.Unit.BITS_PER_SECOND: ("s", "bps"),
+    document.Unit.BYTES: ("s", "B"),
+    document.Unit.RATIO: ("%", ""),
+}
 """Number format (d3-format) and unit of an axis."""
 _AXIS: dict[str, Any] = {"gridcolor": GRID, "zeroline": False}
 LOOK = go.layout.Template(
@@ -66,14 +61,16 @@ class Moment(NamedTuple):
     text: str
 
 
-def scale_axis(values: Iterable[float], unit: Unit) -> dict[str, str]:
+def scale_axis(values: Iterable[float], unit: document.Unit) -> dict[str, str]:
     """Return how an axis writes its numbers: rates and sizes with a prefix, times below a second too."""
     small = max(map(abs, values), default=0.0) < 1
-    kind, suffix = _SCALES.get(unit, ("s" if small else "r", "s") if unit is Unit.SECONDS else ("r", ""))
+    kind, suffix = _SCALES.get(
+        unit, ("s" if small else "r", "s") if unit is document.Unit.SECONDS else ("r", "")
+    )
     return {"tickformat": f"~{kind}", "hoverformat": f".4~{kind}", "ticksuffix": suffix}
 
 
-def draw_plot(experiment: Experiment, result: RunResult, plot: Plot) -> go.Figure | None:
+def draw_plot(experiment: document.Experiment, result: RunResult, plot: document.Plot) -> go.Figure | None:
     """Return the chart of a line or bar plot; None if the run has no value of its figure."""
     figure = experiment.figures[str(plot.y)]
     samples = [one for one in sample_figure(result, figure, plot.where) if one.value is not None]
@@ -107,8 +104,8 @@ def draw_plot(experiment: Experiment, result: RunResult, plot: Plot) -> go.Figur
     return chart
 
 
-def _setting(sample: Sample, key: str | None) -> Scalar:
-    return sample.trial.policy if key == POLICY else sample.trial.point.get(str(key))
+def _setting(sample: Sample, key: str | None) -> document.Scalar:
+    return sample.trial.policy if key == document.POLICY else sample.trial.point.get(str(key))
 
 
 def _key_text(key: str) -> str:
@@ -144,13 +141,15 @@ def _curve(
     yield go.Scatter(x=x, y=y, **of_curve, mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
 
 
-def _paper_points(plot: Plot, figure: Figure, colours: Mapping[Scalar, str]) -> Iterator[go.Scatter]:
+def _paper_points(
+    plot: document.Plot, figure: document.Figure, colours: Mapping[document.Scalar, str]
+) -> Iterator[go.Scatter]:
     for curve in dict.fromkeys(point.by for point in plot.paper):
         points = [point for point in plot.paper if point.by == curve]
         colour = INK if curve is None else colours.get(curve, INK)
         yield go.Scatter(
             x=[str(point.x) for point in points],
-            y=[parse_quantity(point.y, figure.unit) for point in points],
+            y=[document.parse_quantity(point.y, figure.unit) for point in points],
             name="paper" if curve is None else f"paper: {curve}",
             offsetgroup=str(curve),
             mode="lines+markers",
@@ -159,7 +158,7 @@ def _paper_points(plot: Plot, figure: Figure, colours: Mapping[Scalar, str]) -> 
         )
 
 
-def draw_timeline(experiment: Experiment, info: RunInfo, tables: Tables) -> go.Figure:
+def draw_timeline(experiment: document.Experiment, info: RunInfo, tables: Tables) -> go.Figure:
     """Return a trial over time: tests of each path above, bytes that receivers counted below.
 
     A colour is a path and a line style a flow; vertical lines are the moments of :func:`list_moments`.
@@ -179,7 +178,7 @@ def draw_timeline(experiment: Experiment, info: RunInfo, tables: Tables) -> go.F
         _add_bounds(chart, bounds)
     for flow, dash in dashes.items():
         chart.add_traces(list(_draw_throughput(tables, flow, dash, colours)), rows=rows, cols=1)
-    chart.update_yaxes(title="received", **scale_axis((), Unit.BITS_PER_SECOND), row=rows)
+    chart.update_yaxes(title="received", **scale_axis((), document.Unit.BITS_PER_SECOND), row=rows)
     chart.update_xaxes(title="seconds after the start of the trial", row=rows)
     keys = {path: {"color": colours[path], "width": 6} for path in paths}
     keys |= {flow: {"color": INK, "width": 2, "dash": dash} for flow, dash in dashes.items()}
@@ -193,8 +192,8 @@ def draw_timeline(experiment: Experiment, info: RunInfo, tables: Tables) -> go.F
 
 
 def _shown_tests(
-    experiment: Experiment, info: RunInfo, tables: Tables
-) -> tuple[list[MeasurementRow], Unit, dict[str, float]]:
+    experiment: document.Experiment, info: RunInfo, tables: Tables
+) -> tuple[list[MeasurementRow], document.Unit, dict[str, float]]:
     """Tests of the metric to show, its unit, and the bounds of flows on it, by flow."""
     specs = {
         entry.name: experiment.catalog[entry.template].qspec.override(entry.qspec)
@@ -205,10 +204,10 @@ def _shown_tests(
         rows = [row for row in tables.measurements if row.metric == metric and row.value is not None]
         bounds = {flow: bound for flow, spec in specs.items() if (bound := spec.bound(metric)) is not None}
         if rows and bounds:
-            unit = METRIC_UNITS.get(metric, Unit.SECONDS)
-            divisor = info.scale if unit is Unit.BITS_PER_SECOND else 1.0
+            unit = document.METRIC_UNITS.get(metric, document.Unit.SECONDS)
+            divisor = info.scale if unit is document.Unit.BITS_PER_SECOND else 1.0
             return rows, unit, {flow: bound / divisor for flow, bound in bounds.items()}
-    return [], Unit.COUNT, {}
+    return [], document.Unit.COUNT, {}
 
 
 def _tests(tests: Sequence[MeasurementRow], colours: Mapping[str | None, str]) -> Iterator[go.Scatter]:
