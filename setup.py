@@ -19,7 +19,7 @@ setup(
         "apps.deploy": ["files/*", "templates/*"],
         "apps.health": ["*.html"],
         "apps.rest.identity": ["templates/**", "static/**"],
-        "mininet_topos": ["**/*.html", "**/*.json", "**/*.sh", "**/*.yaml"],
+        "mininet_topos": ["**/*.c", "**/*.html", "**/*.json", "**/*.sh", "**/*.yaml"],
     },
     install_requires=[
         "alembic>=1.13,<2",

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import jinja2
 import plotly.graph_objects as go
-from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from adon.errors import InvalidInput
@@ -106,7 +105,7 @@ def write_report(folder: Path) -> Path:
         unfinished=list(_unfinished_flows(result)),
         confidence=f"{measures.CONFIDENCE:.0%}",
         document=(folder / results.DOCUMENT_FILE).read_text("utf-8"),
-        program=Markup(get_plotlyjs()),  # noqa: S704 - a program that is installed
+        program=get_plotlyjs(),
     )
 
 
@@ -166,9 +165,10 @@ def _unfinished_flows(result: results.RunResult) -> Iterator[str]:
                 yield f"{row.flow} in {trial.key}: {row.state}{problem}"
 
 
-def _chart(chart: go.Figure, name: str) -> Markup:
+def _chart(chart: go.Figure, name: str) -> str:
     """Return a chart as HTML; its id is given, so that the page is the same each time."""
-    return Markup(chart.to_html(full_html=False, include_plotlyjs=False, div_id=name, config=_PLOTLY))  # noqa: S704
+    html: str = chart.to_html(full_html=False, include_plotlyjs=False, div_id=name, config=_PLOTLY)
+    return html
 
 
 @cache

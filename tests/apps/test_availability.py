@@ -182,7 +182,7 @@ feed = RoleDesk.feed
 RoleDesk.feed = lambda self, event: isinstance(event, LeaseLost | TimePassed) or feed(self, event)
 Roles.may_send = lambda self, dpid, now: True
 """
-NO_STATUS = "from adon.flowvisor.openflow import messages\nmessages.taken = lambda message: False\n"
+NO_STATUS = "from adon.flowvisor.openflow import messages\nmessages.is_role_taken = lambda message: False\n"
 NO_FENCE = "from adon.store import lease\nlease.check = lambda connection, held: None\n"
 PROTECTED = {
     "its clock": ("", "event=stepped-down"),
