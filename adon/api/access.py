@@ -41,7 +41,7 @@ class UserList(ListView):
 
 
 class IdentityBody(Body):
-    """Who somebody is elsewhere, as their first sign-in will tell."""
+    """Identity of a user at an identity provider, expected at the first sign-in."""
 
     issuer: str = Field(
         default=PRINCIPALS,
@@ -132,7 +132,7 @@ class TokenList(ListView):
 
 
 class SessionView(View):
-    """A browser at which somebody is signed in; what proves something is not in it."""
+    """Signed-in session of a browser, without its secret."""
 
     id: str
     owner: str

@@ -94,7 +94,7 @@ class HostAdviceView(View):
     verdict: Literal["applied", "differs", "unknown"]
     settings: list[SettingView]
     remarks: list[str]
-    source: str = Field(description="who told the present values; empty if nobody did")
+    source: str = Field(description="source of the present values; empty if unknown")
     observed_at: Time | None
 
 

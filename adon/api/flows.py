@@ -133,7 +133,7 @@ class PreviewView(View):
     path: str | None
     compute_site: str | None
     transfer_size_bytes: int = Field(description="what would travel")
-    forecast: ForecastView | None = Field(description="how long that would take; none if nobody can say")
+    forecast: ForecastView | None = Field(description="expected completion time; null if unknown")
     throughput: MeanRateView | None = Field(description="by the forecast, on average")
     waits_for: list[str]
     end: ForeseenEndView | None = Field(description="now and its forecast together; none if it would wait")

@@ -204,7 +204,7 @@ class SliceView(View):
     dscp: list[int] | None = Field(description="what its flows may be marked with; null: anything")
     mark: int | None
     flowspace: list[dict[str, Any]]
-    members: dict[str, Any] | None = Field(description="null for whoever does not run the network")
+    members: dict[str, Any] | None = Field(description="null without the permission to operate the network")
     rules: list[SliceRules]
     paths: list[SlicePath]
 

@@ -39,7 +39,7 @@ _Count = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
 class ReservationBody(Body):
-    """Resources of one place that are to be kept for whoever asks."""
+    """Request to reserve resources of one site or path."""
 
     compute: Name | None = Field(default=None, description="a compute site, or else a path")
     path: Name | None = None

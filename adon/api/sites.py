@@ -62,7 +62,7 @@ class ComputeSiteView(View):
 
     name: str
     site: str = Field(description="the campus it is at")
-    adapter: str | None = Field(description="null: nobody asks it, its configured numbers stand")
+    adapter: str | None = Field(description="null if the configured numbers apply")
     jobs: list[str] = Field(description="the programs that may run there")
     state: Literal["answers", "silent", "configured"]
     silent_since: Time | None

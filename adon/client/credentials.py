@@ -18,7 +18,7 @@ from pathlib import Path
 from adon.errors import InvalidInput
 
 URL = "http://127.0.0.1:8080"
-"""Where the API is if nobody says otherwise."""
+"""Default address of the API."""
 NOTHING_STORED = (
     "no access token: set ADON_TOKEN, or ADON_TOKEN_FILE to a file that holds it, or run: adon login "
     "(an administrator gives you one, or the page Your account; adon serve shows the first when it begins)"

@@ -1,9 +1,8 @@
-"""Asking again when the server says that it cannot answer now, and when it can.
+"""Repetition of requests after 429 and 503.
 
-Repeated is only what does nothing twice: GET, and POST with an Idempotency-Key; and only after 429 or 503
-with a Retry-After (RFC 9110 section 10.2.3): whoever names no time may be down for long, and the caller
-should know at once.  Some time by chance is added, so that those who were refused together do not come back
-together.
+Only a request that has no second effect is repeated: GET, or POST with an Idempotency-Key.  The answer must
+have a Retry-After (RFC 9110 section 10.2.3); without one the server may be down for long, and the caller gets
+the error at once.  A random delay keeps refused clients from returning together.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Bounds:
 
 BOUNDS = Bounds()
 IMPATIENT = Bounds(after=frozenset({429}))
-"""Where somebody sits and waits: what is down is told at once."""
+"""For interactive use: an outage is reported at once."""
 
 
 def repeatable(method: str, path: str, headers: Mapping[str, str] | None) -> bool:
