@@ -156,7 +156,7 @@ def run(folder: Path, seed: int) -> dict[str, Any]:
     listed = folder / "rules.txt"
     listed.write_text("".join(rule_text(rule) + "\n" for rule in wanted))
     changes = tuple(Change(Op.ADD, rule) for rule in wanted)
-    packed = b"".join(encode.batch(changes, V13, (*range(1, RULES + 1), FLOOR_XID)))
+    packed = b"".join(encode.encode_batch(changes, V13, (*range(1, RULES + 1), FLOOR_XID)))
     chance = random.Random(seed)
     with world(folder, seed) as (made, yardstick):
         ways: dict[str, Callable[[], float]] = {
@@ -182,7 +182,7 @@ def _round(
         if name == OURS:
             took[REPORT] = _timed(partial(_report, made))
             took[DUMP] = _timed(partial(made.ofctl, "dump-flows"))
-            took[PACKING] = _timed(lambda: [encode.change(change, V13) for change in changes])
+            took[PACKING] = _timed(lambda: [encode.encode_change(change, V13) for change in changes])
     return {name: took[name] for name in (*ways, PACKING, REPORT, DUMP)}
 
 

@@ -27,7 +27,7 @@ from os_ken.ofproto import ofproto_v1_3_parser as parser
 
 from adon.broker.broker import Broker
 from adon.broker.events import BatchConfirmed, MeasurementArrived, PortChanged
-from adon.flowvisor.rules.reconcile import Role, role
+from adon.flowvisor.rules.reconcile import EntryRole, entry_role
 from apps.campus_edge import __main__ as controller
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.loop import Inbox
@@ -55,7 +55,7 @@ class ObservedSwitchboard(Switchboard):
         begun = time.monotonic()
         super().send_batch(effect)
         took = time.monotonic() - begun
-        steers = sum(role(change.rule) is Role.INGRESS for change in effect.changes)
+        steers = sum(entry_role(change.rule) is EntryRole.INGRESS for change in effect.changes)
         sizes = {"changes": len(effect.changes), "steers": steers}
         tell("sent", begun, took=took, dpid=effect.dpid, batch=effect.batch, **sizes)
 

@@ -16,9 +16,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from adon.flowvisor.rules.pipeline import Pipeline
-from adon.flowvisor.rules.queue_ladder import Means
+from adon.flowvisor.rules.queue_ladder import EnforcementMeans
 from adon.flowvisor.rules.rule import Entry
-from adon.flowvisor.rules.switch_features import SwitchFeatures, derive_needs, merge_features, missing, needs
+from adon.flowvisor.rules.switch_features import (
+    SwitchFeatures,
+    entry_needs,
+    find_missing_features,
+    merge_features,
+    pipeline_needs,
+)
 
 
 @dataclass(slots=True)
@@ -41,17 +47,19 @@ class Abilities:
         features = said if known is None or whole else merge_features(known, said)
         before = self.lacks.get(dpid, ())
         self.features[dpid] = features
-        self.unfit[dpid] = missing(pipeline, features, derive_needs(pipeline))
-        found = dict.fromkeys((*self.unfit[dpid], *missing(pipeline, features, needs(desired))))
+        self.unfit[dpid] = find_missing_features(pipeline, features, pipeline_needs(pipeline))
+        found = dict.fromkeys(
+            (*self.unfit[dpid], *find_missing_features(pipeline, features, entry_needs(desired)))
+        )
         self.lacks[dpid] = tuple(found)
         return tuple(reason for reason in found if reason not in before)
 
-    def means(self, dpid: int) -> Means:
+    def means(self, dpid: int) -> EnforcementMeans:
         """What a switch can hold a flow to its grant with (R12)."""
         features = self.features[dpid]
         queues = {} if features.queues is None else features.queues
         numbers = {port: frozenset(queue.number for queue in found) for port, found in queues.items()}
-        return Means(numbers, meters=bool(features.meters))
+        return EnforcementMeans(numbers, meters=bool(features.meters))
 
     def maximum(self, dpid: int, pipeline: Pipeline) -> int | None:
         """How many rules the table holds that every flow's packets enter ours by; None if it did not say."""

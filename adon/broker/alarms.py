@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from adon.flowvisor.selection.assessment import CandidateRecord
-from adon.flowvisor.selection.performance import Changed
+from adon.flowvisor.selection.performance import PathChange
 from measurement.anomaly.alarm import Alarm, Kind
 from measurement.anomaly.model import Severity
 from measurement.model import PathKey, Series
@@ -122,7 +122,7 @@ class Alarms:
         """Whether this alarm had an effect here."""
         return alarm.id in self._acted_on
 
-    def changed(self, series: Series) -> Changed | None:
+    def changed(self, series: Series) -> PathChange | None:
         """Since when a series is different, by the alarms that have an effect; None if by none.
 
         Silence (an alarm of absence) ends the trust in old values as well, but does not say that the path
@@ -133,7 +133,7 @@ class Alarms:
             return None
         latest = max(found, key=lambda alarm: self._began[alarm.id])
         less = any(alarm.kind is not Kind.ABSENCE for alarm in found)
-        return Changed(self._began[latest.id], f"alarm {latest.id}", less)
+        return PathChange(self._began[latest.id], f"alarm {latest.id}", less)
 
     def waives(
         self, alarm: Alarm, flow: int, present: CandidateRecord | None, now: float, min_dwell: float

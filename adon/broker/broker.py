@@ -125,7 +125,7 @@ class Broker:
     :param reservations: every reservation ever made.
     :param last_number: the highest flow number ever given.
     :param circuits: the overlays' paths that the last run had.
-    :param identity: who sends the hellos that find links; needed where ``discovery`` is configured.
+    :param identity: sender of the LLDP probes; required if ``discovery`` is configured.
     :param jobs: the jobs at compute sites that are not over, and before them those that ended lately.
     :param last_job: the highest job number ever given.
     """

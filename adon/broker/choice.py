@@ -22,7 +22,7 @@ from adon.config.policy import Policy
 from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict, assess
 from adon.flowvisor.selection.performance import Counters, FlowLoad, PerformanceView, estimate_throughput
 from adon.flowvisor.selection.selection import Selection, select
-from adon.flowvisor.topology.path import Basis, CandidatePath, Knowledge, Known, PathView, obstacle
+from adon.flowvisor.topology.path import Basis, CandidatePath, Knowledge, KnownValue, PathView, find_obstacle
 from adon.flowvisor.topology.topology import Candidate, Topology
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
@@ -206,7 +206,7 @@ def held_back(
         return None
     present = None if present_path is None else topology.find_path(present_path)
     before = None if present is None else present.attributes
-    return obstacle(before, path.attributes, topology.families(*hosts), present_path is not None)
+    return find_obstacle(before, path.attributes, topology.families(*hosts), present_path is not None)
 
 
 def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need, s: Situation) -> Knowledge:
@@ -214,7 +214,7 @@ def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need
     max_age = need.template.selection.max_age
     if metric is not Metric.THROUGHPUT:
         measured = s.performance.knowledge(path.key, metric, s.now, max_age)
-        return measured if isinstance(measured, Known) else declared(path, metric, s.now) or measured
+        return measured if isinstance(measured, KnownValue) else declared(path, metric, s.now) or measured
     tested = s.performance.latest(path.key, metric)
     changed = s.performance.find_change(path.key, metric)
     load = s.loads.get(path.key.path)
@@ -237,14 +237,14 @@ def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need
         s.performance.find_test_load(path.key),
         s.performance.best([path.key], metric, 0.0),
     )
-    if isinstance(estimate, Known):
+    if isinstance(estimate, KnownValue):
         return estimate
     return declared(path, metric, s.now, need.streams, sum(one.streams for one in loads)) or estimate
 
 
 def declared(
     path: CandidatePath, metric: Metric, now: float, streams: int = 1, others: int = 0
-) -> Known | None:
+) -> KnownValue | None:
     """What the links of a path are configured to give, where nothing was measured; None if they say nothing.
 
     :param streams, others: throughput is shared evenly with the streams that are there.
@@ -253,7 +253,7 @@ def declared(
     if value is None:
         return None
     share = streams / (streams + others) if metric is Metric.THROUGHPUT else 1.0
-    return Known(value * share, now, "the links' configuration", Basis.LINKS)
+    return KnownValue(value * share, now, "the links' configuration", Basis.LINKS)
 
 
 def others_on(
@@ -283,7 +283,7 @@ def own_throughput(
     now: float,
     max_age: float,
     since: float = float("-inf"),
-) -> Known | None:
+) -> KnownValue | None:
     """What a running flow gets on its own path, its rate corrected for our own test.
 
     During a test with rate T the flow had rate F; without the test its ``streams`` out of all streams
@@ -301,11 +301,11 @@ def own_throughput(
         if during is not None:
             part = streams / (streams + sum(load.streams for load in others))
             value = min(capacity, during + tested.value * part)
-            return Known(value, tested.observed_at, tested.source, Basis.OWN)
+            return KnownValue(value, tested.observed_at, tested.source, Basis.OWN)
     latest = counters.latest()
     if latest is None:
         return None
     rate, at = latest
     if rate <= 0 or now - at > max_age or at < since:
         return None
-    return Known(min(capacity, rate), at, "rule counters of the flow itself", Basis.OWN)
+    return KnownValue(min(capacity, rate), at, "rule counters of the flow itself", Basis.OWN)

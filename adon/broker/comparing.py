@@ -41,7 +41,7 @@ from adon.broker.resources.amounts import Amounts, Limits
 from adon.broker.resources.offer import Offer, demand_of
 from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
 from adon.flowvisor.selection.performance import PerformanceView, streams_of
-from adon.flowvisor.topology.path import Basis, CandidatePath, Known
+from adon.flowvisor.topology.path import Basis, CandidatePath, KnownValue
 from adon.reasons import Reason
 from adon.templates_catalog.model import CostModel
 from adon.values import FrozenMap
@@ -252,7 +252,7 @@ def whole_of(
     """What a path carries altogether; None where no test tells, or it is not any more what it was."""
     key = path.key
     tested, max_age = performance.latest(key, Metric.THROUGHPUT), need.template.selection.max_age
-    known = isinstance(performance.knowledge(key, Metric.THROUGHPUT, now, max_age), Known)
+    known = isinstance(performance.knowledge(key, Metric.THROUGHPUT, now, max_age), KnownValue)
     if (
         tested is None
         or competing is None
@@ -290,8 +290,8 @@ def terms_of(
         path.capacity,
         need.streams,
         None,
-        rtt.value if isinstance(rtt, Known) else None,
-        loss.value if isinstance(loss, Known) else None,
+        rtt.value if isinstance(rtt, KnownValue) else None,
+        loss.value if isinstance(loss, KnownValue) else None,
     )
     relative = of_rate(observed.errors, observed.tests)
     # What was estimated is for the QSpec's streams; a flow that runs more gets more, as estimates.py has it.

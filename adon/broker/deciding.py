@@ -22,9 +22,9 @@ from adon.broker.optimisation.placement import NOWHERE, Placement
 from adon.broker.preemption import Holder, Rivals, only_full, summed_up
 from adon.broker.queueing import calendar, keeping
 from adon.broker.world import World
-from adon.flowvisor.rules.queue_ladder import Granted
+from adon.flowvisor.rules.queue_ladder import GrantRecord
 from adon.flowvisor.selection.assessment import CandidateRecord
-from adon.flowvisor.selection.selection import MoveAdvice, hysteresis
+from adon.flowvisor.selection.selection import MoveAdvice, advise_reroute
 from adon.flowvisor.topology.path import Layer
 from adon.flowvisor.topology.topology import Candidate
 from adon.reasons import Reason
@@ -87,7 +87,7 @@ def advise(
     """
     policy = need.template.selection
     patient, dwelling = waived is Waived.NOTHING, waived is not Waived.PATIENCE_AND_DWELL
-    return hysteresis(
+    return advise_reroute(
         choice.record(flow.path),
         choice.record(choice.selection.path),
         misses=flow.misses if patient else max(1, flow.misses),
@@ -182,7 +182,7 @@ def decision_of(
     event: Event,
     path: str | None = None,
     sites: Placement = NOWHERE,
-    granted: Granted | None = None,
+    granted: GrantRecord | None = None,
     trigger: str | None = None,
 ) -> Decision:
     """Write a decision down.

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from adon.broker.outcomes import Forecast
-from adon.flowvisor.rules.queue_ladder import Granted
+from adon.flowvisor.rules.queue_ladder import GrantRecord
 from adon.flowvisor.selection.assessment import CandidateRecord
 from adon.values import FrozenMap
 from measurement.model import finite
@@ -97,7 +97,7 @@ class Decision:
     compute_site: str | None = None
     alarm: str | None = None
     slice: str | None = None
-    granted: Granted | None = None
+    granted: GrantRecord | None = None
     trigger: str | None = None
     forecast: Forecast | None = None
 

@@ -21,7 +21,7 @@ from adon.broker.world import World
 from adon.flowvisor.rules.cookie import Kind, cookie_owner
 from adon.flowvisor.rules.pipeline import owner_of
 from adon.flowvisor.rules.rule import ReportedRule, Rule
-from adon.flowvisor.selection.performance import Changed
+from adon.flowvisor.selection.performance import PathChange
 from adon.flowvisor.topology.path import FiveTuple
 from adon.units import format_duration
 from measurement.model import Metric, PathKey
@@ -116,7 +116,7 @@ def _supersede(world: World, flow: Flow, why: str, now: float) -> None:
     """
     key = PathKey(str(flow.path), *world.flows.ends(flow))
     for metric in Metric:
-        world.performance.supersede(key, metric, Changed(now, why, less=False))
+        world.performance.supersede(key, metric, PathChange(now, why, less=False))
 
 
 def _settled(world: World, flow: Flow, now: float) -> bool:

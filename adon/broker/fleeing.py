@@ -31,7 +31,7 @@ from adon.broker.resources.paths import kept_free
 from adon.broker.world import World
 from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
 from adon.flowvisor.selection.performance import compute_total_rate
-from adon.flowvisor.topology.path import Known
+from adon.flowvisor.topology.path import KnownValue
 from adon.flowvisor.topology.topology import Candidate
 from adon.reasons import Reason
 from measurement.model import Metric, PathKey
@@ -150,7 +150,7 @@ def carries(world: World, key: PathKey, now: float, max_age: float) -> float:
     capacity = world.network.topology.capacity_of(key.path) or 0.0
     tested = world.performance.latest(key, Metric.THROUGHPUT)
     known = world.performance.knowledge(key, Metric.THROUGHPUT, now, max_age)
-    if tested is None or not isinstance(known, Known):
+    if tested is None or not isinstance(known, KnownValue):
         return capacity
     before = sum(
         world.flows.need(flow).streams

@@ -24,7 +24,7 @@ from adon.broker.diary import NOTHING_YET, Diary
 from adon.broker.queueing.booking import Booking
 from adon.broker.triggers.record import NOTHING, Triggered
 from adon.errors import Conflict
-from adon.flowvisor.rules.queue_ladder import Granted
+from adon.flowvisor.rules.queue_ladder import GrantRecord
 from adon.flowvisor.topology.path import FiveTuple
 from adon.marking import Marking
 from adon.templates_catalog.model import QSpec, check_weights
@@ -184,7 +184,7 @@ class Flow:
     slice: str | None = None
     roles: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
-    granted: Granted | None = None
+    granted: GrantRecord | None = None
     aggregated: bool = False
     advised: bool = False
     unannounced: bool = False

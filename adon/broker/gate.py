@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adon.config.policy import LadderPolicy
-from adon.flowvisor.rules.queue_ladder import Claim, Granted, Ladder, Means, choose_enforcement
+from adon.flowvisor.rules.queue_ladder import Claim, EnforcementMeans, GrantRecord, Ladder, choose_enforcement
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,12 @@ class Gate:
     port: str
     capacity: float
     claims: tuple[Claim, ...]
-    means: Means | None
+    means: EnforcementMeans | None
     number: int
 
-    def granted(self, policy: LadderPolicy, asked: Claim, meter: Callable[[], int | None]) -> Granted | None:
+    def granted(
+        self, policy: LadderPolicy, asked: Claim, meter: Callable[[], int | None]
+    ) -> GrantRecord | None:
         """What a flow has there; None if it fits none of the rungs.
 
         :param meter: gives the number of a meter for it, None if all are in use.
@@ -43,7 +45,7 @@ class Gate:
             by, why = (
                 (by, why) if number is not None else ("nothing", "nothing: all meters of ours are in use")
             )
-        return Granted(
+        return GrantRecord(
             port=self.port,
             share=policy.shares[grant.rung],
             asked=max(asked.bound, asked.target),

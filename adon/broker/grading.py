@@ -16,7 +16,7 @@ from adon.broker.gate import Gate
 from adon.broker.tenancy import marking_of
 from adon.broker.world import World
 from adon.errors import NotFound
-from adon.flowvisor.rules.queue_ladder import Claim, Granted, Ladder
+from adon.flowvisor.rules.queue_ladder import Claim, GrantRecord, Ladder
 from adon.flowvisor.rules.rule import MeterEntry
 from adon.flowvisor.rules.rule_compiler import Treatment
 from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
@@ -75,7 +75,7 @@ def gate(world: World, flow: Flow, path: str | None) -> Gate | None:
     return Gate(port, others.capacity, others.claims, world.means.get(dpid), number)
 
 
-def granted(world: World, flow: Flow, path: str | None, gone: int | None = None) -> Granted | None:
+def granted(world: World, flow: Flow, path: str | None, gone: int | None = None) -> GrantRecord | None:
     """What a flow has on a path; None without ladders, or if it fits none any more.
 
     :param gone: the number of a flow whose claim is not to count.

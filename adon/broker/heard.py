@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from adon.flowvisor.selection.performance import Changed, PerformanceView
+from adon.flowvisor.selection.performance import PathChange, PerformanceView
 from adon.variation import Moments
 from measurement.model import Measurement, Metric, PathKey
 
@@ -34,7 +34,7 @@ class Heard(PerformanceView):
         self._noted(measurement.key)
         return super().record(measurement, now, beside)
 
-    def supersede(self, key: PathKey, metric: Metric, changed: Changed | None) -> None:
+    def supersede(self, key: PathKey, metric: Metric, changed: PathChange | None) -> None:
         """As :meth:`PerformanceView.supersede`."""
         self._noted(key)
         super().supersede(key, metric, changed)

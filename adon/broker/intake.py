@@ -18,7 +18,7 @@ from adon.broker.sites.offers import offered_at
 from adon.broker.tenancy import priority_of, slice_for
 from adon.broker.use_access import Use, barred_path, refusal
 from adon.errors import AdonError, Conflict, Forbidden, InvalidInput, NotFound
-from adon.flowvisor.rules.slices import Who
+from adon.flowvisor.rules.slices import Requester
 from adon.flowvisor.topology.path import FiveTuple
 from adon.flowvisor.topology.topology import Topology
 from adon.nearest_key import unknown_name
@@ -113,7 +113,7 @@ def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None
 def _allowed(event: FlowSubmitted, template: Template, topology: Topology) -> None:
     """What the configuration lets the requester use: template, sites, priority, and one path at least."""
     request, grants = event.request, topology.configuration.policy.use_access
-    who = Who(event.requester, event.roles, event.groups)
+    who = Requester(event.requester, event.roles, event.groups)
     ends = topology.site_of(request.source), topology.site_of(request.destination)
     use = Use(template.name, ends, priority_of(request, template))
     why = refusal(who, use, grants)

@@ -15,7 +15,7 @@ from adon.broker.cost.terms import NO_NETWORK, NetworkTerms
 from adon.broker.deciding import situation
 from adon.broker.memo import SLACK_S
 from adon.broker.world import World
-from adon.flowvisor.topology.path import CandidatePath, Known
+from adon.flowvisor.topology.path import CandidatePath, KnownValue
 from measurement.model import Metric, PathKey
 
 _HOUR_S = 3600.0
@@ -33,14 +33,14 @@ def found(world: World, need: Need, ends: tuple[str, str], now: float) -> tuple[
     for candidate in world.network.topology.between(*ends):
         if candidate.usable and candidate.path is not None:
             known = knowledge(Metric.THROUGHPUT, candidate.path, None, need, seen)
-            if isinstance(known, Known):
+            if isinstance(known, KnownValue):
                 terms = _terms(world, candidate.path, need, known, seen)
                 most = terms if _rate(terms) > _rate(most) else most
                 until = min(until, known.observed_at, _oldest(world, candidate.key))
     return most, until + need.template.selection.max_age - SLACK_S
 
 
-def _terms(world: World, path: CandidatePath, need: Need, known: Known, seen: Situation) -> NetworkTerms:
+def _terms(world: World, path: CandidatePath, need: Need, known: KnownValue, seen: Situation) -> NetworkTerms:
     errors = tuple(world.estimates.errors(path.key, known.basis))
     tests = world.performance.summarise_results(path.key, Metric.THROUGHPUT, seen.now - seen.window)
     return terms_of(need, path, known.value, Observed(errors, tests), world.performance, seen.now)

@@ -21,7 +21,7 @@ from adon.broker.steering import rules_for_flow
 from adon.broker.tenancy import ask_of
 from adon.broker.world import World
 from adon.flowvisor.rules.rule import Entry
-from adon.flowvisor.rules.slices import Usage, verdict
+from adon.flowvisor.rules.slices import Usage, find_violation
 from adon.flowvisor.selection.selection import Selection
 from adon.flowvisor.topology.path import CandidatePath
 from adon.reasons import Reason, reason_of
@@ -158,7 +158,7 @@ def _of_slice(world: World, flow: Flow, need: Need, path: CandidatePath, rules: 
     declared = flow.tuples if flow.request.ports else ()
     protocol = PROTOCOLS[need.template.protocol]
     ask = ask_of(flow.request, need.template, protocol, declared, world.configuration)
-    refused = verdict(
+    refused = find_violation(
         name,
         world.configuration.slices[name],
         ask,

@@ -13,7 +13,7 @@ from adon.broker.effects import Announce, Effect, SendPacket
 from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, SwitchUp
 from adon.config import Configuration
 from adon.flowvisor.discovery.link import Link, LinkState, Port, Wiring
-from adon.flowvisor.discovery.link_discovery import Discovery, Found
+from adon.flowvisor.discovery.link_discovery import Discovery, LinkEffects
 from adon.flowvisor.discovery.lldp import Identity, Neighbour
 from adon.flowvisor.topology.network_graph import PortKey
 
@@ -55,7 +55,7 @@ class Links:
         changed = any(LinkState.LIVE in (change.before, change.after) for change in found.changes)
         return Heeded(effects, changed)
 
-    def _found(self, discovery: Discovery, event: Event) -> Found:
+    def _found(self, discovery: Discovery, event: Event) -> LinkEffects:
         match event:
             case SwitchUp():
                 return discovery.switch_up(event.dpid, event.ports, event.at)
@@ -66,7 +66,7 @@ class Links:
             case LldpReceived():
                 return discovery.lldp_received(event.dpid, event.port, event.data, event.at)
         due = discovery.next_wake()
-        return Found() if due is None or event.at < due else discovery.wake(event.at)
+        return LinkEffects() if due is None or event.at < due else discovery.wake(event.at)
 
     def next_wake(self) -> float | None:
         """When an event, be it only a tick, is wanted next."""

@@ -123,7 +123,7 @@ def paths_of(topology: Topology, scope: Scope, name: str) -> tuple[str, ...]:
 
     :raises NotFound: if nothing of this name is known.
     """
-    courses, configuration = topology.courses, topology.configuration
+    courses, configuration = topology.path_elements, topology.configuration
     match scope:
         case Scope.PATH:
             hit = [one for one in courses if one.path == name]

@@ -34,7 +34,7 @@ from adon.broker.installer import Installer, Progress
 from adon.broker.refusals import RETRY_S, Refusals, healed
 from adon.broker.wanted import Wanted
 from adon.flowvisor.rules.connections import is_connections
-from adon.flowvisor.rules.reconcile import Difference, Phase, difference, phases, plan_restore
+from adon.flowvisor.rules.reconcile import Difference, Phase, compare_entries, order_changes, plan_restore
 from adon.flowvisor.rules.rule import Change, Entry, MeterEntry, Op, Slot, rule_text
 from adon.flowvisor.topology.network_graph import PortState
 from adon.flowvisor.topology.path import dpid_text
@@ -160,7 +160,7 @@ class Network:
         back = tuple(rule for rule in rules if rule not in before and self._holds(rule))
         if back:
             outcome.effects.append(SaveRules(cause, back, RuleState.INSTALLED))
-        outcome.absorb(self._execute(owner, phases(diff), cause, now))
+        outcome.absorb(self._execute(owner, order_changes(diff), cause, now))
         return outcome
 
     # -- what switches say ------------------------------------------------------------------------
@@ -360,7 +360,7 @@ class Network:
 
     def compare(self, dpid: int) -> Difference:
         """How one switch differs from what should be, as far as is known; nothing is done about it (R4)."""
-        return difference(self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid))
+        return compare_entries(self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid))
 
     def foreign_rules(self, dpid: int) -> int:
         """How many rules in one switch are not ours."""
@@ -390,7 +390,7 @@ class Network:
             if rule.dpid in here and (rule.slot not in slots or self._sure(rule.slot))
         ]
         foreign = frozenset(slot for slot in slots if slot in self._foreign_at(slot[0]))
-        return difference(desired, present, foreign=foreign)
+        return compare_entries(desired, present, foreign=foreign)
 
     def _sure(self, slot: Slot) -> bool:
         return self._belief.sure(slot) and not self._installer.removing(slot)
@@ -450,7 +450,7 @@ class Network:
 
         for change in tampered(wanted, self._belief.at(dpid), reported, ours):
             self._note_drift(change, now)
-        found = difference(wanted, reported)
+        found = compare_entries(wanted, reported)
         wrong = (*found.missing, *found.extra, *(right for right, _ in found.wrong))
         self._drift.compared(dpid, frozenset(entry.slot for entry in wrong))
 
@@ -476,7 +476,7 @@ class Network:
                 self._drift.settled(slot)
             wanted = [rule for rule in self.desired(dpid) if rule.slot in slots]
             present = [rule for rule in self._belief.at(dpid) if rule.slot in slots]
-            diff = difference(wanted, present, foreign=self._foreign_at(dpid))
+            diff = compare_entries(wanted, present, foreign=self._foreign_at(dpid))
             outcome.effects += self._news(dpid, cause)
             outcome.absorb(self._put_right(dpid, diff, cause, now))
         return outcome
@@ -490,7 +490,7 @@ class Network:
             self._read_again(dpid, now + self._settle)
         self._checks.looked_at(dpid, now, whole=not partial)
         skip = unsettled | self._drift.untouchable(dpid) | self._refusals.held(dpid, now)
-        diff = difference(
+        diff = compare_entries(
             self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid), skip=skip
         )
         return self._put_right(dpid, diff, cause, now)
@@ -500,7 +500,7 @@ class Network:
         self._unconfirmed.update(self._wanted.owner(rule) for rule, _ in diff.wrong)
         self._unconfirmed.update(self._wanted.owner(rule) for rule in diff.extra)
         outcome = self._found(dpid, diff, cause)
-        plan = phases(diff) if diff.wrong or diff.extra else plan_restore(diff)
+        plan = order_changes(diff) if diff.wrong or diff.extra else plan_restore(diff)
         outcome.absorb(self._execute(_repair_of(dpid), plan, cause, now))
         return outcome
 

@@ -17,7 +17,7 @@ from adon.broker.room import count
 from adon.broker.world import World
 from adon.flowvisor.rules.pipeline import pipelines_of
 from adon.flowvisor.rules.rule import rule_text
-from adon.flowvisor.topology.path import Known, dpid_text
+from adon.flowvisor.topology.path import KnownValue, dpid_text
 from adon.flowvisor.topology.topology import Candidate
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Metric
@@ -79,7 +79,7 @@ def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
     metrics = {}
     for metric in Metric:
         known = world.performance.knowledge(candidate.key, metric, now, float("inf"))
-        if isinstance(known, Known):
+        if isinstance(known, KnownValue):
             metrics[metric.value] = {
                 "value": known.value,
                 "observed_at": known.observed_at,

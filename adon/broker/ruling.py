@@ -17,7 +17,7 @@ from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, Quality
 from adon.broker.optimisation.placement import Placement
 from adon.broker.preemption import Holder, Rivals, gives_way
-from adon.flowvisor.selection.assessment import quality
+from adon.flowvisor.selection.assessment import path_quality
 from adon.reasons import DecisionCode, Reason
 
 
@@ -118,7 +118,7 @@ def staying(flow: Flow, need: Need, choice: Choice, why: Reason, *, told: bool) 
 def quality_now(flow: Flow, need: Need, choice: Choice) -> Quality:
     """How a flow's path keeps its QSpec."""
     record = choice.record(flow.path)
-    return Quality.UNKNOWN if record is None else Quality(quality(record, need.qspec))
+    return Quality.UNKNOWN if record is None else Quality(path_quality(record, need.qspec))
 
 
 def fled(found: Fled) -> Ruling:

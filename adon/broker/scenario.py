@@ -48,7 +48,7 @@ class Supposed:
 
 def scenarios(topology: Topology) -> Iterator[Scenario]:
     """Every single failure that there is a name for."""
-    courses, configuration = topology.courses, topology.configuration
+    courses, configuration = topology.path_elements, topology.configuration
     links = (*configuration.links, *(link for one in courses for link in sorted(one.links)))
     for link in dict.fromkeys(links):
         yield Scenario(Failure.LINK_DOWN, link)
@@ -100,7 +100,7 @@ def _window(windows: Iterable[Window], name: str) -> tuple[Scope, str]:
 def _port_down(topology: Topology, name: str) -> Supposed:
     switch, _, port = name.partition(":")
     why, which = f"port {port} of switch {switch} is down", (switch, port)
-    paths = {one.path: Reason("path-down", why) for one in topology.courses if which in one.ports}
+    paths = {one.path: Reason("path-down", why) for one in topology.path_elements if which in one.ports}
     hosts = {
         host: why
         for site in topology.configuration.sites.values()

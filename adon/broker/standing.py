@@ -2,8 +2,8 @@
 
 All flows of one kind on one path share every other metric there.  What is left per flow is one value;
 verdict, Q and quality follow from it as :func:`adon.flowvisor.selection.assessment.assess` and
-:func:`~adon.flowvisor.selection.assessment.quality` have them, without a record in words.  A test keeps them
-equal.
+:func:`~adon.flowvisor.selection.assessment.path_quality` have them, without a record in words.  A test keeps
+them equal.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from adon.flowvisor.selection.assessment import CandidateRecord, QualityWord, Verdict, quality
+from adon.flowvisor.selection.assessment import CandidateRecord, QualityWord, Verdict, path_quality
 from adon.flowvisor.topology.path import CandidatePath
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec
@@ -68,7 +68,7 @@ class OwnPath:
             excluded=found.verdict is Verdict.EXCLUDED,
             missed=any(m.bound_met is False for m in others),
             unknown=any(m.unknown for m in others),
-            quality=quality(record, qspec),
+            quality=path_quality(record, qspec),
             parts=tuple(m.weight * m.score for m in others if m.weight > 0 and m.score is not None),
             bound=None if throughput is None else throughput.bound,
             target=qspec.target(Metric.THROUGHPUT),

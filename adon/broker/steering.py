@@ -14,12 +14,12 @@ from adon.broker.choice import Choice, Need
 from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
 from adon.errors import Unavailable
-from adon.flowvisor.rules.connections import Addressed, by_connection, reactive_rules
+from adon.flowvisor.rules.connections import HostAddresses, connection_rules, reactive_rules
 from adon.flowvisor.rules.pipeline import discovery_rules, pipeline_rules, pipelines_of
 from adon.flowvisor.rules.rule import Entry
 from adon.flowvisor.rules.rule_compiler import (
     PLAIN,
-    Steered,
+    RuleInputs,
     Treatment,
     flow_rules,
     learn_rules,
@@ -54,7 +54,7 @@ def rules_for_flow(
     ends, chosen = attached(flow, topology), choice.paths.get(str(flow.path))
     if ends is None or chosen is None:
         return None
-    steered = Steered(
+    steered = RuleInputs(
         flow.number,
         *ends,
         chosen,
@@ -70,7 +70,7 @@ def rules_for_flow(
         idle = int(need.template.selection.idle_timeout)
         rules += flow_rules(steered, flow.tuples, priority, idle)
     if flow.unannounced:
-        rules = by_connection(rules, ends[0], pipelines_of(topology.configuration))
+        rules = connection_rules(rules, ends[0], pipelines_of(topology.configuration))
     return tuple(dict.fromkeys(rules))
 
 
@@ -129,13 +129,13 @@ def rules_for_switches(topology: Topology) -> dict[str, tuple[Entry, ...]]:
     return made
 
 
-def _hosts(topology: Topology) -> tuple[Addressed, ...]:
+def _hosts(topology: Topology) -> tuple[HostAddresses, ...]:
     """All hosts, whether or not their switch is there."""
     found = []
     for name, site in topology.configuration.sites.items():
         for host in site.hosts.values():
             addresses = (host.address, host.address6)
-            found.append(Addressed(name, tuple(str(each) for each in addresses if each is not None)))
+            found.append(HostAddresses(name, tuple(str(each) for each in addresses if each is not None)))
     return tuple(found)
 
 

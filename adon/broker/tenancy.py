@@ -13,7 +13,13 @@ from adon.broker.flow import FlowRequest
 from adon.config import Configuration
 from adon.config.network import Host
 from adon.errors import Forbidden, InvalidInput, Problem
-from adon.flowvisor.rules.slices import Ask, Who, connections, never, slice_of
+from adon.flowvisor.rules.slices import (
+    Requester,
+    SliceNeeds,
+    list_connections,
+    permanent_violation,
+    select_slice,
+)
 from adon.flowvisor.topology.path import FiveTuple
 from adon.marking import Marking
 from adon.templates_catalog.model import Template
@@ -38,10 +44,10 @@ def slice_for(
             raise InvalidInput.of("slice", f"there is no slice {request.slice!r}: this network has none")
         return None
     ask = ask_of(request, template, protocol, tuples, configuration)
-    found = slice_of(slices, Who(event.requester, event.roles, event.groups), request.slice, ask)
+    found = select_slice(slices, Requester(event.requester, event.roles, event.groups), request.slice, ask)
     if isinstance(found, Problem):
         raise Forbidden(found.cause)
-    refused = never(found, slices[found], ask)
+    refused = permanent_violation(found, slices[found], ask)
     if refused is not None:
         raise InvalidInput(refused)
     return found
@@ -53,15 +59,15 @@ def ask_of(
     protocol: int,
     tuples: Collection[FiveTuple],
     configuration: Configuration,
-) -> Ask:
+) -> SliceNeeds:
     """What a flow asks of its slice.
 
     Of connections that were learnt nothing is asked: they belong to the flow because its hosts do.
     """
     source, destination = _host(request.source, configuration), _host(request.destination, configuration)
     throughput = template.qspec.override(request.qspec).throughput
-    return Ask(
-        space=connections(_addresses(source[1]), _addresses(destination[1]), protocol, tuples),
+    return SliceNeeds(
+        space=list_connections(_addresses(source[1]), _addresses(destination[1]), protocol, tuples),
         ends=(source[0], destination[0]),
         priority=priority_of(request, template),
         dscp=asked_marking(request, template).dscp,

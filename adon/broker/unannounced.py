@@ -33,7 +33,7 @@ from adon.broker.world import World
 from adon.errors import AdonError
 from adon.flowspace import Connection
 from adon.flowvisor.openflow.packets import read_service
-from adon.flowvisor.rules.connections import is_connections, refusal
+from adon.flowvisor.rules.connections import drop_rule, is_connections
 from adon.flowvisor.rules.cookie import Kind, cookie_kind
 from adon.flowvisor.rules.rule import Entry, Rule
 from adon.flowvisor.topology.path import FiveTuple
@@ -308,7 +308,7 @@ class Unannounced:
         port = where[2].port
         return [
             Announce(event.id, "warning", "connections-refused", text),
-            DropConnections(event.id, refusal(rule, port, seconds), packets),
+            DropConnections(event.id, drop_rule(rule, port, seconds), packets),
         ]
 
     def _shown_by(self, where: Where) -> Rule | None:

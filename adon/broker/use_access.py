@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adon.config.policy import UseGrant
-from adon.flowvisor.rules.slices import Who
+from adon.flowvisor.rules.slices import Requester
 
 ADMIN = "admin"
 """The role of those whom no entry binds."""
@@ -33,7 +33,7 @@ class Use:
     priority: int
 
 
-def refusal(who: Who, use: Use, grants: Sequence[UseGrant]) -> str:
+def refusal(who: Requester, use: Use, grants: Sequence[UseGrant]) -> str:
     """Why somebody may not have such a flow on any path; empty if they may.
 
     :param grants: ``policy.use_access`` of the configuration.
@@ -58,21 +58,21 @@ def refusal(who: Who, use: Use, grants: Sequence[UseGrant]) -> str:
     return ""
 
 
-def barred_path(who: Who, use: Use, grants: Sequence[UseGrant], path: str) -> str:
+def barred_path(who: Requester, use: Use, grants: Sequence[UseGrant], path: str) -> str:
     """Why a flow may not have this path; empty if it may."""
     if not bound(who, grants) or any(_holds(grant.paths, path) for grant in _granting(who, use, grants)):
         return ""
     return f"no entry of policy.use_access lets {who.name} use path {path} for this"
 
 
-def barred_compute(who: Who, use: Use, grants: Sequence[UseGrant], site: str) -> str:
+def barred_compute(who: Requester, use: Use, grants: Sequence[UseGrant], site: str) -> str:
     """Why a flow may not be computed at this site; empty if it may."""
     if not bound(who, grants) or any(_holds(grant.compute, site) for grant in _granting(who, use, grants)):
         return ""
     return f"no entry of policy.use_access lets {who.name} use compute site {site} for this"
 
 
-def barred_place(who: Who, grants: Sequence[UseGrant], path: str | None, compute: str | None) -> str:
+def barred_place(who: Requester, grants: Sequence[UseGrant], path: str | None, compute: str | None) -> str:
     """Why somebody may not have a path or a compute site for a reservation or a job; empty if they may."""
     if not bound(who, grants):
         return ""
@@ -87,7 +87,7 @@ def barred_place(who: Who, grants: Sequence[UseGrant], path: str | None, compute
     return f"no entry of policy.use_access lets {who.name} use {thing}"
 
 
-def _granting(who: Who, use: Use, grants: Sequence[UseGrant]) -> list[UseGrant]:
+def _granting(who: Requester, use: Use, grants: Sequence[UseGrant]) -> list[UseGrant]:
     return [
         grant
         for grant in grants
@@ -98,7 +98,7 @@ def _granting(who: Who, use: Use, grants: Sequence[UseGrant]) -> list[UseGrant]:
     ]
 
 
-def bound(who: Who, grants: Sequence[UseGrant]) -> bool:
+def bound(who: Requester, grants: Sequence[UseGrant]) -> bool:
     """Whether entries decide about somebody."""
     return bool(grants) and ADMIN not in who.roles
 

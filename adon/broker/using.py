@@ -9,7 +9,7 @@ from adon.broker.flow import Flow
 from adon.broker.tenancy import priority_of
 from adon.broker.use_access import Use, barred_compute, barred_path, bound
 from adon.broker.world import World
-from adon.flowvisor.rules.slices import Who
+from adon.flowvisor.rules.slices import Requester
 from adon.reasons import Reason
 
 
@@ -37,9 +37,9 @@ def rights(world: World, flow: Flow) -> tuple[object, ...]:
     return (flow.requester, flow.roles, flow.groups)
 
 
-def who_asks(flow: Flow) -> Who:
+def who_asks(flow: Flow) -> Requester:
     """A flow's requester, as they were when they asked."""
-    return Who(flow.requester, frozenset(flow.roles), frozenset(flow.groups))
+    return Requester(flow.requester, frozenset(flow.roles), frozenset(flow.groups))
 
 
 def use_of(world: World, flow: Flow, need: Need) -> Use:

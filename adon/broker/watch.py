@@ -3,7 +3,7 @@
 To decide about a flow costs the scoring of all its candidates and a record in words.  Most results change
 nothing for most flows, and that is seen from a few numbers: how the flow's own path stands for it, and the
 best Q that another path has for its kind.  A flow is *calm* when a full look would leave it as it is: its
-quality is what it was and no move is advised (:func:`adon.flowvisor.selection.selection.hysteresis`).
+quality is what it was and no move is advised (:func:`adon.flowvisor.selection.selection.advise_reroute`).
 
 Flows of one kind on one path form a group (:class:`adon.broker.register.Group`).  What keeps them calm is
 kept per group as its :class:`Outlook`: the lowest own Q among them, and until when none of their values is
@@ -31,7 +31,7 @@ from adon.broker.register import Ends, Group, Kind
 from adon.broker.standing import OwnPath
 from adon.broker.world import World
 from adon.flowvisor.selection.assessment import Verdict
-from adon.flowvisor.topology.path import CandidatePath, Known
+from adon.flowvisor.topology.path import CandidatePath, KnownValue
 from measurement.model import Metric, PathKey
 
 
@@ -281,7 +281,7 @@ class Watch:
 
 
 def _value(found: object, kind: Kind) -> tuple[float | None, float]:
-    if isinstance(found, Known):
+    if isinstance(found, KnownValue):
         return found.value, found.observed_at + kind.need.template.selection.max_age - SLACK_S
     return None, math.inf
 

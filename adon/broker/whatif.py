@@ -19,7 +19,7 @@ from adon.broker.fleeing import Fled, carries, losses, planned, staying
 from adon.broker.flow import Flow
 from adon.broker.scenario import Failure, Scenario, Supposed, scenarios, supposed
 from adon.broker.world import World
-from adon.flowvisor.selection.assessment import quality
+from adon.flowvisor.selection.assessment import path_quality
 from measurement.model import Metric, PathKey
 
 NO_PATH = "none"
@@ -187,7 +187,7 @@ def _quality(fled: Fled, estimate: float | None, grade: Grade) -> str:
     record = fled.choice.record(fled.path)
     if record is None or grade is not Grade.QUALIFIED:
         return "unknown"
-    alone, target = quality(record, fled.need.qspec), fled.need.qspec.target(Metric.THROUGHPUT)
+    alone, target = path_quality(record, fled.need.qspec), fled.need.qspec.target(Metric.THROUGHPUT)
     short = target is not None and estimate is not None and estimate < target
     return "degraded" if alone == "met" and short else alone
 

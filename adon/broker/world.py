@@ -35,7 +35,7 @@ from adon.broker.room import Room
 from adon.broker.sites.jobs import Jobs
 from adon.broker.sites.standing import Standings
 from adon.config import Configuration
-from adon.flowvisor.rules.queue_ladder import Means
+from adon.flowvisor.rules.queue_ladder import EnforcementMeans
 from adon.flowvisor.topology.overlay import PathCache
 from adon.templates_catalog.catalog import Catalog
 from adon.units import format_duration
@@ -98,7 +98,7 @@ class World:
     damping: Damping = field(default_factory=Damping)
     room: Room = field(default_factory=Room)
     abilities: Abilities = field(default_factory=Abilities)
-    means: dict[int, Means] = field(default_factory=dict)
+    means: dict[int, EnforcementMeans] = field(default_factory=dict)
     failovers: Failovers = field(default_factory=Failovers)
     meters: Meters = field(default_factory=Meters)
     connected: Connected = field(default_factory=Connected)

@@ -70,7 +70,7 @@ from adon.broker.outcomes import FlowOutcome
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.config import Configuration
-from adon.flowvisor.rules.connections import fold_connections
+from adon.flowvisor.rules.connections import merge_connections
 from adon.flowvisor.rules.cookie import FLOWS_MASK, FLOWS_PREFIX
 from adon.flowvisor.rules.pipeline import is_ours
 from adon.flowvisor.rules.rule import Change, Entry, GroupEntry, MeterEntry, Op, ReportedRule, Rule, Slot
@@ -398,7 +398,7 @@ class EventPlayer:
         if dpid not in self.connected:
             return ()
         reports = self.switches[dpid].report(self.now)
-        ours = fold_connections(report for report in reports if is_ours(report.rule))
+        ours = merge_connections(report for report in reports if is_ours(report.rule))
         foreign = frozenset(report.rule.slot for report in reports if not is_ours(report.rule))
         equipment = self.switches[dpid].equipment()
         return (RulesReported(*self.stamp(), dpid, ours.rules, foreign, equipment, ours.connections),)

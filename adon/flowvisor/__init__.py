@@ -1,5 +1,5 @@
 """The network as values: topology, candidate paths, performance, selection, rules and differences.
 
-Everything here is a function from values to values; :mod:`adon.flowvisor.openflow` alone knows
-os-ken, and even it opens no socket: it turns our values into OpenFlow messages and back.
+All functions map values to values.  Only :mod:`adon.flowvisor.openflow` imports os-ken.  It encodes and
+decodes OpenFlow messages, and opens no socket.
 """

@@ -2,7 +2,7 @@
 
 Two mechanisms make one of several controllers the only writer: a lease in their shared database
 (:mod:`adon.store.lease`), and OpenFlow's roles (OpenFlow 1.3.5, 6.3.6).  By the roles every *switch* refuses
-a replaced controller, even one that does not know about its replacement yet.
+a replaced controller, even if that controller has not noticed its replacement yet.
 
 - A connection starts as EQUAL, which may write.  Therefore the controller sends nothing to a switch before
   the switch grants the requested role with the generation of the lease.  A switch refuses a generation older
@@ -22,9 +22,9 @@ a replaced controller, even one that does not know about its replacement yet.
                                            ▼               or made another controller its master
                                      STEPPING_DOWN         (the process ends, and starts as STANDBY)
 
-Without high availability (:func:`alone`) there is no lease and no other controller.  The controller starts as
-CANDIDATE with a generation of its own.  If another controller replaces it at a switch, it disconnects from
-that switch with a warning (R21), and continues with the others.
+Without high availability (:func:`single_controller`) there is no lease and no other controller.  The
+controller starts as CANDIDATE with a generation of its own.  If another controller replaces it at a switch,
+it disconnects from that switch with a warning (R21), and continues with the others.
 
 The module has no clock, thread or socket: times are arguments, in seconds of a monotonic clock.
 """
@@ -44,7 +44,7 @@ MARGIN = 0.2
 """Share of a lease that its holder does not use: the gap between its last message and the next holder."""
 
 
-class Standing(StrEnum):
+class ControllerState(StrEnum):
     """State of a controller among the controllers of its network."""
 
     STANDBY = "standby"
@@ -65,37 +65,37 @@ class ControllerRole(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class _OfSwitch:
+class _SwitchRecord:
     """An event or effect of one switch."""
 
     dpid: int
 
 
 @dataclass(frozen=True, slots=True)
-class LeaseGot:
-    """This controller got the lease, until a time of its own clock (:func:`until`)."""
+class LeaseAcquired:
+    """Acquisition of the lease by this controller, until a time of its own clock (:func:`lease_end`)."""
 
     generation: int
     until: float
 
 
 @dataclass(frozen=True, slots=True)
-class LeaseSeen:
-    """A standby read the generation of the current lease."""
+class LeaseObserved:
+    """Generation of the current lease, as a standby controller read it."""
 
     generation: int
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseRenewed:
-    """The lease was extended, until a time of the own clock."""
+    """Extension of the lease, until a time of the own clock."""
 
     until: float
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseLost:
-    """The database reports that this controller no longer has the lease."""
+    """Report of the database that this controller has lost the lease."""
 
     why: str
 
@@ -105,11 +105,11 @@ class StateLoaded:
     """The saved state of the previous holder is loaded: decisions are possible."""
 
 
-class SwitchArrived(_OfSwitch):
+class SwitchArrived(_SwitchRecord):
     """A switch completed its handshake."""
 
 
-class SwitchLeft(_OfSwitch):
+class SwitchLeft(_SwitchRecord):
     """The connection to a switch ended."""
 
 
@@ -121,7 +121,7 @@ class RoleGranted:
     role: ControllerRole
 
 
-class RoleStale(_OfSwitch):
+class RoleStale(_SwitchRecord):
     """A switch refused a generation because it knows a later one (OFPRRFC_STALE)."""
 
 
@@ -133,20 +133,20 @@ class RoleUnknown:
     why: str
 
 
-class RoleTaken(_OfSwitch):
-    """A switch made us slave because another controller became its master."""
+class RoleLost(_SwitchRecord):
+    """Loss of the master role at a switch: another controller became its master."""
 
 
 @dataclass(frozen=True, slots=True)
-class TimePassed:
-    """The time of the own clock."""
+class ClockTick:
+    """Present time of the own clock."""
 
     now: float
 
 
 RoleEvent = (
-    LeaseGot
-    | LeaseSeen
+    LeaseAcquired
+    | LeaseObserved
     | LeaseRenewed
     | LeaseLost
     | StateLoaded
@@ -155,8 +155,8 @@ RoleEvent = (
     | RoleGranted
     | RoleStale
     | RoleUnknown
-    | RoleTaken
-    | TimePassed
+    | RoleLost
+    | ClockTick
 )
 
 
@@ -164,21 +164,21 @@ RoleEvent = (
 
 
 @dataclass(frozen=True, slots=True)
-class AskRole:
-    """Request a role from a switch."""
+class RequestRole:
+    """Request for a role, to a switch."""
 
     dpid: int
     role: ControllerRole
     generation: int
 
 
-class Use(_OfSwitch):
-    """The switch accepts rules; the broker may use it."""
+class UseSwitch(_SwitchRecord):
+    """Permission for the broker to use a switch: the switch accepts rules."""
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
-    """Stop sending to a switch and end its connection; the switch connects again."""
+class DisconnectSwitch:
+    """Command to send nothing more to a switch and to close its connection; the switch connects again."""
 
     dpid: int
     why: str
@@ -186,21 +186,21 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class StepDown:
-    """End the process; it starts again as standby."""
+    """Command to end the process, which starts again as standby."""
 
     why: str
 
 
-RoleEffect = AskRole | Use | Leave | StepDown
+RoleEffect = RequestRole | UseSwitch | DisconnectSwitch | StepDown
 
 
 # -- state and its transitions ------------------------------------------------------------------------------
 
-STEPS: Mapping[Standing, frozenset[Standing]] = {
-    Standing.STANDBY: frozenset({Standing.CANDIDATE}),
-    Standing.CANDIDATE: frozenset({Standing.ACTIVE, Standing.STEPPING_DOWN}),
-    Standing.ACTIVE: frozenset({Standing.STEPPING_DOWN}),
-    Standing.STEPPING_DOWN: frozenset(),
+TRANSITIONS: Mapping[ControllerState, frozenset[ControllerState]] = {
+    ControllerState.STANDBY: frozenset({ControllerState.CANDIDATE}),
+    ControllerState.CANDIDATE: frozenset({ControllerState.ACTIVE, ControllerState.STEPPING_DOWN}),
+    ControllerState.ACTIVE: frozenset({ControllerState.STEPPING_DOWN}),
+    ControllerState.STEPPING_DOWN: frozenset(),
 }
 """Allowed transitions, as in the picture above."""
 
@@ -218,7 +218,7 @@ class Roles:
 
     control: Mapping[int, Control]
     single: bool = False
-    standing: Standing = Standing.STANDBY
+    standing: ControllerState = ControllerState.STANDBY
     generation: int | None = None
     until: float | None = None
     switches: Mapping[int, ControllerRole | None] = FrozenMap()
@@ -227,17 +227,17 @@ class Roles:
         """Return whether the controller may send to a switch at a time of its own clock."""
         in_time = self.until is None or now < self.until
         granted = self.switches.get(dpid)
-        return self.standing is Standing.ACTIVE and in_time and granted is self._desired_role(dpid)
+        return self.standing is ControllerState.ACTIVE and in_time and granted is self._desired_role(dpid)
 
     def _desired_role(self, dpid: int) -> ControllerRole:
-        if self.standing is not Standing.ACTIVE:
+        if self.standing is not ControllerState.ACTIVE:
             return ControllerRole.SLAVE
         shared = self.control.get(dpid) == "shared"
         return ControllerRole.EQUAL if shared else ControllerRole.MASTER
 
-    def _step(self, to: Standing) -> Roles:
-        if to not in STEPS[self.standing]:
-            raise ValueError(f"{self.standing} does not become {to}")
+    def _step(self, to: ControllerState) -> Roles:
+        if to not in TRANSITIONS[self.standing]:
+            raise ValueError(f"a controller in state {self.standing} cannot become {to}")
         return replace(self, standing=to)
 
     def _with(self, dpid: int, role: ControllerRole | None) -> Roles:
@@ -251,17 +251,17 @@ class Roles:
 Change = tuple[Roles, tuple[RoleEffect, ...]]
 
 
-def stand_by(control: Mapping[int, Control]) -> Roles:
+def standby_controller(control: Mapping[int, Control]) -> Roles:
     """Return the roles of a controller without a lease."""
     return Roles(control)
 
 
-def alone(control: Mapping[int, Control], generation: int) -> Roles:
-    """Return the roles of the only controller, with a generation above that of its last run."""
-    return Roles(control, single=True, standing=Standing.CANDIDATE, generation=generation)
+def single_controller(control: Mapping[int, Control], generation: int) -> Roles:
+    """Return the roles of a controller without others; its generation is above that of its last run."""
+    return Roles(control, single=True, standing=ControllerState.CANDIDATE, generation=generation)
 
 
-def until(asked_at: float, lease: float) -> float:
+def lease_end(asked_at: float, lease: float) -> float:
     """Return the end of a lease on the own clock.
 
     :param asked_at: time of the request on the own clock; the database starts to count later.
@@ -275,58 +275,58 @@ def step(roles: Roles, event: RoleEvent) -> Change:
 
     :raises ValueError: for a lease event that is impossible in this state.
     """
-    if roles.standing is Standing.STEPPING_DOWN:
+    if roles.standing is ControllerState.STEPPING_DOWN:
         return roles, ()
     match event:
-        case LeaseGot(generation, end):
-            return replace(roles._step(Standing.CANDIDATE), generation=generation, until=end), ()
-        case LeaseSeen(generation):
+        case LeaseAcquired(generation, end):
+            return replace(roles._step(ControllerState.CANDIDATE), generation=generation, until=end), ()
+        case LeaseObserved(generation):
             return _follow_generation(roles, generation)
         case LeaseRenewed(end):
             return replace(roles, until=end), ()
         case LeaseLost(why):
             return _step_down(roles, why)
         case StateLoaded():
-            active = roles._step(Standing.ACTIVE)
-            return active, tuple(ask for dpid in active.switches for ask in _ask(active, dpid))
-        case TimePassed(now):
+            active = roles._step(ControllerState.ACTIVE)
+            return active, tuple(ask for dpid in active.switches for ask in _request_role(active, dpid))
+        case ClockTick(now):
             late = roles.until is not None and now >= roles.until
             return _step_down(roles, "the lease could not be renewed in time") if late else (roles, ())
         case SwitchArrived(dpid):
             arrived = roles._with(dpid, None)
-            return arrived, _ask(arrived, dpid)
+            return arrived, _request_role(arrived, dpid)
         case SwitchLeft(dpid):
             return roles._without(dpid), ()
         case _:
             return _apply_answer(roles, event) if event.dpid in roles.switches else (roles, ())
 
 
-def _ask(roles: Roles, dpid: int) -> tuple[RoleEffect, ...]:
+def _request_role(roles: Roles, dpid: int) -> tuple[RoleEffect, ...]:
     # A candidate keeps its role until the state is loaded; a standby without a generation waits for one.
-    if roles.generation is None or roles.standing is Standing.CANDIDATE:
+    if roles.generation is None or roles.standing is ControllerState.CANDIDATE:
         return ()
-    return (AskRole(dpid, roles._desired_role(dpid), roles.generation),)
+    return (RequestRole(dpid, roles._desired_role(dpid), roles.generation),)
 
 
 def _follow_generation(roles: Roles, generation: int) -> Change:
     """Store the generation of the active controller, and request SLAVE from the remaining switches."""
-    if roles.standing is not Standing.STANDBY or generation == roles.generation:
+    if roles.standing is not ControllerState.STANDBY or generation == roles.generation:
         return roles, ()
     later = replace(roles, generation=generation)
     waiting = [dpid for dpid, role in later.switches.items() if role is None]
-    return later, tuple(ask for dpid in waiting for ask in _ask(later, dpid))
+    return later, tuple(ask for dpid in waiting for ask in _request_role(later, dpid))
 
 
-def _apply_answer(roles: Roles, event: RoleGranted | RoleStale | RoleUnknown | RoleTaken) -> Change:
+def _apply_answer(roles: Roles, event: RoleGranted | RoleStale | RoleUnknown | RoleLost) -> Change:
     match event:
         case RoleGranted(dpid, role):
             granted = roles._with(dpid, role)
-            wanted = role is roles._desired_role(dpid) and roles.standing is Standing.ACTIVE
+            wanted = role is roles._desired_role(dpid) and roles.standing is ControllerState.ACTIVE
             first = wanted and roles.switches[dpid] is not role
-            return granted, (Use(dpid),) if first else ()
+            return granted, (UseSwitch(dpid),) if first else ()
         case RoleStale(dpid):
-            return _yield_switch(roles, dpid, "the switch has seen a controller of a later generation")
-        case RoleTaken(dpid):
+            return _yield_switch(roles, dpid, "the switch knows a controller of a later generation")
+        case RoleLost(dpid):
             if roles.switches[dpid] is not ControllerRole.MASTER:
                 return roles, ()
             return _yield_switch(roles, dpid, "another controller became the switch's master")
@@ -335,21 +335,21 @@ def _apply_answer(roles: Roles, event: RoleGranted | RoleStale | RoleUnknown | R
 
 
 def _yield_switch(roles: Roles, dpid: int, why: str) -> Change:
-    if roles.standing is Standing.STANDBY:
+    if roles.standing is ControllerState.STANDBY:
         return roles._with(dpid, None), ()  # the request is repeated with the later generation
     if roles.single:
-        return roles._without(dpid), (Leave(dpid, why),)
+        return roles._without(dpid), (DisconnectSwitch(dpid, why),)
     return _step_down(roles, why)
 
 
 def _handle_no_roles(roles: Roles, dpid: int, why: str) -> Change:
     """Use a shared switch without roles; leave an exclusive one (R21)."""
-    if roles.control.get(dpid) == "shared" and roles.standing is Standing.ACTIVE:
+    if roles.control.get(dpid) == "shared" and roles.standing is ControllerState.ACTIVE:
         return _apply_answer(roles, RoleGranted(dpid, ControllerRole.EQUAL))
-    return roles._without(dpid), (Leave(dpid, f"it grants no role: {why}"),)
+    return roles._without(dpid), (DisconnectSwitch(dpid, f"the switch grants no role: {why}"),)
 
 
 def _step_down(roles: Roles, why: str) -> Change:
-    if roles.standing is Standing.STANDBY:
-        raise ValueError("a standby has no lease to lose")
-    return roles._step(Standing.STEPPING_DOWN), (StepDown(why),)
+    if roles.standing is ControllerState.STANDBY:
+        raise ValueError("a standby controller has no lease")
+    return roles._step(ControllerState.STEPPING_DOWN), (StepDown(why),)

@@ -20,11 +20,11 @@ HEADER_SIZE = 8
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A token bucket at one moment.
+    """Token bucket at one time.
 
     :param rate: tokens per second, above 0.
-    :param burst: tokens it holds at most, at least 1.
-    :param tokens: its present tokens.
+    :param burst: maximum number of tokens, at least 1.
+    :param tokens: present number of tokens.
     :param at: the time (s) of ``tokens``.
     """
 
@@ -67,16 +67,16 @@ class Piece:
     flow_mods: int
 
 
-def pieces(messages: bytes, most: int) -> Iterator[Piece]:
+def split_messages(messages: bytes, most: int) -> Iterator[Piece]:
     """Cut packed messages into pieces of at most ``most`` flow-mods, in their order.
 
-    :param messages: whole OpenFlow messages (7.1), one behind the other.
-    :raises ValueError: if a message's length is not possible.
+    :param messages: consecutive whole OpenFlow messages (7.1).
+    :raises ValueError: for an impossible length of a message.
     """
     begin = offset = flow_mods = 0
     while offset < len(messages):
         if offset + HEADER_SIZE > len(messages):
-            raise ValueError(f"half a header at byte {offset}")
+            raise ValueError(f"a truncated header at byte {offset}")
         kind, length = struct.unpack_from("!BH", messages, offset + 1)
         if length < HEADER_SIZE or offset + length > len(messages):
             raise ValueError(f"a message of length {length} at byte {offset}")

@@ -26,7 +26,7 @@ from adon.flowvisor.rules.action import (
     ToController,
     ToGroup,
 )
-from adon.flowvisor.rules.match import Masked, Match
+from adon.flowvisor.rules.match import MaskedNumber, Match
 from adon.flowvisor.rules.rule import Bucket, Entry, GroupEntry, MeterEntry, Rule, Slot
 from adon.flowvisor.topology.path import dpid_text
 
@@ -186,11 +186,11 @@ def _decode_meter(body: Mapping[str, Any]) -> MeterEntry:
     return MeterEntry(int(body["dpid"], 16), number, body["rate"], body["burst"], owner)
 
 
-def _masked(text: str | None) -> Masked | None:
+def _masked(text: str | None) -> MaskedNumber | None:
     if text is None:
         return None
     value, _, mask = text.partition("/")
-    return Masked(int(value, 16), int(mask, 16))
+    return MaskedNumber(int(value, 16), int(mask, 16))
 
 
 def _shallow(value: Match | Action) -> Json:

@@ -27,7 +27,7 @@ from adon.code_version import code_version
 from adon.config import Configuration, load
 from adon.config.controller import HighAvailability
 from adon.errors import AdonError, Conflict, exit_status
-from adon.flowvisor.controller_roles import Control, StateLoaded, alone, stand_by
+from adon.flowvisor.controller_roles import Control, StateLoaded, single_controller, standby_controller
 from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtin_templates import builtin_templates
@@ -113,7 +113,11 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     _wait_for_store(store_url, watchman)  # with the default actions of signals: SIGTERM ends it
     signals.hold()
     control: dict[int, Control] = {one.dpid: one.control for one in configuration.switches.values()}
-    begin = alone(control, _generation(store_url)) if where.ha is None else stand_by(control)
+    begin = (
+        single_controller(control, _generation(store_url))
+        if where.ha is None
+        else standby_controller(control)
+    )
     clock = MonotoneClock()
     shell = _Shell(configuration, store_url, socket_path, RoleDesk(begin), watchman, clock, Stamps(clock))
     credentials = None if where.tls is None else Credentials(where.tls)

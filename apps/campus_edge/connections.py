@@ -213,7 +213,7 @@ class Connection(Datapath):  # type: ignore[misc]
             theirs = wire.read_versions(version, data[HEADER_SIZE:])
         except ValueError as error:
             raise Refused("malformed", str(error)) from error
-        chosen = wire.choose(theirs, ours)
+        chosen = wire.choose_version(theirs, ours)
         if chosen is None:
             self._disagree(version, theirs, xid, said_hello=answered is None)
             return False
@@ -323,7 +323,7 @@ class Connection(Datapath):  # type: ignore[misc]
             # os-ken would take the ports and call the handshake complete, with a switch that is nobody.
             raise Refused("malformed", "it reports something before it says who it is")
         try:
-            message_validation.check(version, kind, data)
+            message_validation.validate_message(version, kind, data)
             if kind == OFPT_PACKET_IN:
                 packet = read_packet_in(data)
                 if not self._lets_in(packet):

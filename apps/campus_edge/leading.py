@@ -79,14 +79,16 @@ class Leadership:
         # Looking first: it costs the database less than trying to take, and tells whose turn it is.
         self._held = self._store.lease(CONTROLLER)
         if self._held is not None and self._held.seconds > 0:
-            self._desk.feed(controller_roles.LeaseSeen(self._held.generation))
+            self._desk.feed(controller_roles.LeaseObserved(self._held.generation))
             return None
         asked_at = self._clock()
         taken = self._store.take_lease(CONTROLLER, self._holder, self._seconds)
         if taken is not None:
             log.info("event=lease.taken name=%s generation=%d", self._holder, taken.generation)
             self._desk.feed(
-                controller_roles.LeaseGot(taken.generation, controller_roles.until(asked_at, self._seconds))
+                controller_roles.LeaseAcquired(
+                    taken.generation, controller_roles.lease_end(asked_at, self._seconds)
+                )
             )
         return taken
 
@@ -112,7 +114,7 @@ class Leadership:
                 log.warning("event=lease.not-renewed error=%r", str(error))
             else:
                 self._desk.feed(
-                    controller_roles.LeaseRenewed(controller_roles.until(asked_at, self._seconds))
+                    controller_roles.LeaseRenewed(controller_roles.lease_end(asked_at, self._seconds))
                 )
 
     def _watch(self) -> None:
@@ -121,7 +123,7 @@ class Leadership:
             until, now = self._desk.until, self._clock()
             left = 0.0 if until is None else until - now
             if left <= 0:
-                self._desk.feed(controller_roles.TimePassed(now))
+                self._desk.feed(controller_roles.ClockTick(now))
                 return
 
     def give_back(self, held: Lease) -> None:

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adon.flowvisor.send_pacing import Bucket, pieces
+from adon.flowvisor.send_pacing import Bucket, split_messages
 
 OFPT_ECHO_REQUEST, OFPT_ECHO_REPLY, OFPT_PACKET_OUT = 2, 3, 13
 _URGENT = frozenset({OFPT_ECHO_REQUEST, OFPT_ECHO_REPLY, OFPT_PACKET_OUT})
@@ -79,7 +79,10 @@ class Outbox:
             elif data[1] in _URGENT:
                 self._urgent.append(Entry(data, 0, last, sent))
             else:
-                cut = [Entry(piece.data, piece.flow_mods) for piece in pieces(data, int(self._pace.burst))]
+                cut = [
+                    Entry(piece.data, piece.flow_mods)
+                    for piece in split_messages(data, int(self._pace.burst))
+                ]
                 self._ordered.extend(cut[:-1])
                 self._ordered.append(Entry(cut[-1].data, cut[-1].flow_mods, last, sent))
             self._changed.notify()

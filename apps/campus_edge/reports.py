@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from adon.flowvisor.openflow.decode import Part
+from adon.flowvisor.openflow.decode import ReportPart
 from adon.flowvisor.rules.rule import GroupEntry, MeterEntry, ReportedRule, Slot
 from apps.campus_edge.connections import Connection
 
@@ -35,7 +35,7 @@ class Report:
     foreign: set[Slot] = field(default_factory=set)
     equipment: list[GroupEntry | MeterEntry] = field(default_factory=list)
 
-    def add(self, part: Part) -> None:
+    def add(self, part: ReportPart) -> None:
         """Take one part."""
         self.rules += part.rules
         self.foreign |= part.foreign

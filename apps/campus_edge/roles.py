@@ -14,19 +14,19 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from adon.flowvisor.controller_roles import (
-    AskRole,
     ControllerRole,
-    Leave,
+    ControllerState,
+    DisconnectSwitch,
+    RequestRole,
     RoleEvent,
     RoleGranted,
+    RoleLost,
     Roles,
     RoleStale,
-    RoleTaken,
     RoleUnknown,
-    Standing,
     StepDown,
     SwitchLeft,
-    Use,
+    UseSwitch,
     step,
 )
 from adon.flowvisor.openflow import messages
@@ -50,7 +50,7 @@ def step_down(why: str) -> None:
 class Board(Protocol):
     """The switchboard, as far as roles need it."""
 
-    def ask_role(self, ask: AskRole) -> int | None:
+    def ask_role(self, ask: RequestRole) -> int | None:
         """Send a role request; its transaction id, or None if the switch is gone."""
 
     def use(self, dpid: int) -> None:
@@ -86,7 +86,7 @@ class RoleDesk:
         self._board = board
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ControllerState:
         """What this controller is now."""
         return self._roles.standing
 
@@ -116,19 +116,19 @@ class RoleDesk:
             for effect in effects:
                 self._do(effect)
 
-    def _do(self, effect: AskRole | Use | Leave | StepDown) -> None:
+    def _do(self, effect: RequestRole | UseSwitch | DisconnectSwitch | StepDown) -> None:
         match effect:
             case StepDown(why):
                 self._end(why)
             case _ if self._board is None:
                 pass  # before there is a switchboard, there are no switches
-            case AskRole():
+            case RequestRole():
                 xid = self._board.ask_role(effect)
                 if xid is not None:
                     self._asked[xid] = (effect.dpid, self._clock() + ANSWER_TIMEOUT_S)
-            case Use(dpid):
+            case UseSwitch(dpid):
                 self._board.use(dpid)
-            case Leave(dpid, why):
+            case DisconnectSwitch(dpid, why):
                 self._board.leave(dpid, why)
 
     # -- what switches answer -----------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class RoleDesk:
             if self._take_request(dpid, message.xid):
                 self.feed(RoleStale(dpid) if messages.is_stale(message) else RoleUnknown(dpid, text))
             elif messages.is_slave(message):
-                self.feed(RoleTaken(dpid))
+                self.feed(RoleLost(dpid))
 
     def _take_request(self, dpid: int, xid: int) -> bool:
         """Forget a role request that is answered; return whether this switch was asked with it."""

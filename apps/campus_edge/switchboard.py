@@ -56,11 +56,11 @@ from adon.broker.events import (
     UnannouncedPackets,
 )
 from adon.config.network import CookieRange
-from adon.flowvisor.controller_roles import AskRole, ControllerRole, RoleTaken, SwitchArrived, SwitchLeft
+from adon.flowvisor.controller_roles import ControllerRole, RequestRole, RoleLost, SwitchArrived, SwitchLeft
 from adon.flowvisor.openflow import capabilities, decode, encode, messages, packets
 from adon.flowvisor.openflow.wire import version_text, with_xid
 from adon.flowvisor.rules.action import Output
-from adon.flowvisor.rules.connections import fold_connections
+from adon.flowvisor.rules.connections import merge_connections
 from adon.flowvisor.rules.rule import Change, Op
 from adon.flowvisor.topology.path import dpid_text
 from apps.campus_edge import limits, probes
@@ -177,7 +177,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         try:
             # What cannot be sent is answered by the end of the connection, or by the deadline.
             last = b""
-            for piece in encode.batch(effect.changes, connection.ofproto.OFP_VERSION, xids):
+            for piece in encode.encode_batch(effect.changes, connection.ofproto.OFP_VERSION, xids):
                 if last:
                     connection.send(last)
                 last = piece
@@ -201,7 +201,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if connection is None:
             return
         version = connection.ofproto.OFP_VERSION
-        requests = [encode.request(wanted, version) for wanted in WHAT_A_REPORT_ASKS]
+        requests = [encode.encode_request(wanted, version) for wanted in WHAT_A_REPORT_ASKS]
         xids = [next(self._xids) for _ in requests]
         self._reports.begin(connection, xids, self._stamps.clock())
         connection.send(b"".join(map(with_xid, requests, xids)))
@@ -214,7 +214,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         xid = next(self._xids)
         if self._reports.begin_counters(connection, xid, self._stamps.clock()):
             version = connection.ofproto.OFP_VERSION
-            connection.send(with_xid(encode.request("flow counters", version), xid))
+            connection.send(with_xid(encode.encode_request("flow counters", version), xid))
 
     def read_features(self, effect: ReadFeatures) -> None:
         """Ask a switch what it can do; a switch that is away is asked when it comes back."""
@@ -226,7 +226,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if self._probes.begin(connection, xids, self._stamps.clock(), whole=effect.whole):
             version = connection.ofproto.OFP_VERSION
             packed = (
-                with_xid(encode.request(request, version), x)
+                with_xid(encode.encode_request(request, version), x)
                 for request, x in zip(requests, xids, strict=True)
             )
             connection.send(b"".join(packed))
@@ -237,7 +237,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             return []
         switch = probe.connection
         try:
-            found = capabilities.read(switch.ofproto.OFP_VERSION, switch.n_tables, probe.replies)
+            found = capabilities.read_features(switch.ofproto.OFP_VERSION, switch.n_tables, probe.replies)
         except ValueError as error:
             self.tally.malformed()
             log.warning("event=of.malformed dpid=%s error=%r", dpid_text(switch.id), str(error))
@@ -249,7 +249,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         connection = self._connections.get(effect.dpid)
         if connection is not None:
             version = connection.ofproto.OFP_VERSION
-            message = encode.packet_out((Output(effect.port),), effect.data, version)
+            message = encode.encode_packet_out((Output(effect.port),), effect.data, version)
             connection.send(with_xid(message, next(self._xids)))
 
     def admit_connections(self, effect: AdmitConnections) -> None:
@@ -259,7 +259,9 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             return
         xid = FIRST_ADMISSION + effect.number % ADMISSIONS
         self.tally.admitted(sum(new for _, _, new in effect.packets), len(effect.packets))
-        connection.send(encode.admission(effect.rule, effect.packets, connection.ofproto.OFP_VERSION, xid))
+        connection.send(
+            encode.encode_admission(effect.rule, effect.packets, connection.ofproto.OFP_VERSION, xid)
+        )
 
     def drop_connections(self, effect: DropConnections) -> None:
         """Have a switch drop refused packets for a while; if it does not, they are refused here again."""
@@ -268,7 +270,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             return
         self.tally.sent(1)
         change = Change(Op.ADD, effect.rule)
-        connection.send(encode.change(change, connection.ofproto.OFP_VERSION, next(self._xids)))
+        connection.send(encode.encode_change(change, connection.ofproto.OFP_VERSION, next(self._xids)))
 
     def shown(self, connection: Connection, packets: tuple[tuple[int, bytes], ...]) -> None:
         """Packets that a reactive rule shows, by the connection's thread (R18)."""
@@ -385,14 +387,14 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
 
     # -- roles (:mod:`apps.campus_edge.roles`) -------------------------------------------------------------
 
-    def ask_role(self, ask: AskRole) -> int | None:
+    def ask_role(self, ask: RequestRole) -> int | None:
         """Send a role request; its transaction id, or None if the switch is gone."""
         connection = self._connections.get(ask.dpid)
         if connection is None:
             return None
         xid = next(self._xids)
         version = connection.ofproto.OFP_VERSION
-        request = encode.role_request(ask.role.value, ask.generation, version)
+        request = encode.encode_role_request(ask.role.value, ask.generation, version)
         connection.send(with_xid(request, xid))
         return xid
 
@@ -438,7 +440,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         """Perhaps: another controller became the switch's master."""
         connection = event.msg.datapath
         if self._roles is not None and self._is_connected(connection) and messages.is_role_taken(event.msg):
-            self._roles.feed(RoleTaken(connection.id))
+            self._roles.feed(RoleLost(connection.id))
 
     @set_ev_cls(ofp_event.EventOFPRoleStatus, MAIN_DISPATCHER)
     @guarded
@@ -447,7 +449,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         connection, role = event.msg.datapath, messages.read_granted_role(event.msg)
         lost = role is ControllerRole.SLAVE
         if self._roles is not None and self._is_connected(connection) and lost:
-            self._roles.feed(RoleTaken(connection.id))
+            self._roles.feed(RoleLost(connection.id))
 
     @set_ev_cls(ofp_event.EventOFPPortStatus, MAIN_DISPATCHER)
     @guarded
@@ -469,7 +471,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if report is None:
             return
         try:
-            part = decode.part(message.datapath.id, message.buf, self._ignored)
+            part = decode.read_part(message.datapath.id, message.buf, self._ignored)
         except ValueError as error:
             self._drop(message.datapath, f"its report makes no sense: {error}")
             return
@@ -486,7 +488,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             for rules in by_flows(report.rules, FLOWS_AT_ONCE):
                 self._put(CountersReported(*self._stamps(), dpid, rules))
             return
-        found, foreign = fold_connections(report.rules), frozenset(report.foreign)
+        found, foreign = merge_connections(report.rules), frozenset(report.foreign)
         equipment = tuple(report.equipment)
         self._put(RulesReported(*self._stamps(), dpid, found.rules, foreign, equipment, found.connections))
 

@@ -20,7 +20,7 @@ from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.use_access import barred_place
 from adon.errors import Forbidden, NotFound
-from adon.flowvisor.rules.slices import Who
+from adon.flowvisor.rules.slices import Requester
 from apps.rest.authentication import current_route, requester
 from apps.rest.services import Services, services
 
@@ -69,7 +69,7 @@ def check_place(path: str | None = None, compute: str | None = None) -> None:
     :raises Forbidden: with the reason.
     """
     actor = requester()
-    why = barred_place(Who(actor.name, actor.roles, actor.groups), services().use_access, path, compute)
+    why = barred_place(Requester(actor.name, actor.roles, actor.groups), services().use_access, path, compute)
     if why:
         raise Forbidden(why)
 

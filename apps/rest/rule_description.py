@@ -17,7 +17,7 @@ from adon.flowvisor.rules.action import (
     SetVlan,
     ToController,
     ToGroup,
-    Unknown,
+    UnknownAction,
 )
 from adon.flowvisor.rules.cookie import Kind, cookie_kind, cookie_tenant
 from adon.flowvisor.rules.match import Match
@@ -49,7 +49,7 @@ _ACTIONS: Mapping[type[Action], str] = {
     Output: "send them out of port {0.port}",
     Normal: "forward them as without OpenFlow",
     ToController: "show the first bytes to the controller",
-    Unknown: "something that our rules never do",
+    UnknownAction: "something that our rules never do",
 }
 _PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP"}
 

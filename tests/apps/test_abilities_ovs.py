@@ -17,8 +17,8 @@ import pytest
 
 from adon.flowvisor.openflow import capabilities, encode
 from adon.flowvisor.rules.pipeline import SINGLE
-from adon.flowvisor.rules.rule_compiler import Steered, Treatment, flow_rules
-from adon.flowvisor.rules.switch_features import missing, needs
+from adon.flowvisor.rules.rule_compiler import RuleInputs, Treatment, flow_rules
+from adon.flowvisor.rules.switch_features import entry_needs, find_missing_features
 from adon.flowvisor.topology.path import FiveTuple
 from tests.apps.edge import SCHEMA, TEMPLATE, Switches, end, eventually
 from tests.flowvisor.network import AL2S, MU, SOURCE, TARGET
@@ -179,12 +179,14 @@ def queued(tmp_path: Path) -> Iterator[OpenFlowClient]:
 
 def test_queues_made_through_ovsdb_are_found(queued: OpenFlowClient) -> None:
     port = AL2S.source_end.port
-    queued.tell(encode.request("queues", queued.version))
-    found = capabilities.read(queued.version, 254, [queued.receive().buf])
+    queued.tell(encode.encode_request("queues", queued.version))
+    found = capabilities.read_features(queued.version, 254, [queued.receive().buf])
     assert found.queues is not None
     assert {queue.number for queue in found.queues[port]} == {0, 1, 2}
     for queue, lacks in ((1, ()), (2, ()), (7, (f"queue 7 of port {port}",))):
-        steered = Steered(1, SOURCE, TARGET, AL2S, (), Treatment(queues=((MU, queue),)))
-        asked = needs(rule for rule in flow_rules(steered, (FiveTuple(6, 5001),), 500, 60) if rule.dpid == MU)
-        said = missing(SINGLE, found, asked)
+        steered = RuleInputs(1, SOURCE, TARGET, AL2S, (), Treatment(queues=((MU, queue),)))
+        asked = entry_needs(
+            rule for rule in flow_rules(steered, (FiveTuple(6, 5001),), 500, 60) if rule.dpid == MU
+        )
+        said = find_missing_features(SINGLE, found, asked)
         assert [part in reason for part, reason in zip(lacks, said, strict=True)] == [True] * len(lacks)

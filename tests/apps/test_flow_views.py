@@ -6,11 +6,11 @@ from dataclasses import asdict
 
 from adon.api.flows import FlowView
 from adon.broker.queueing.booking import Booking
-from adon.flowvisor.rules.queue_ladder import Granted
+from adon.flowvisor.rules.queue_ladder import GrantRecord
 from apps.rest.flow_views import to_flow_view
 from tests.support.factories import make_flow
 
-GRANTED = Granted("mu-edge-al2s", 0.6, 2e6, 1e6, 0.5e6, 1.5e6, "queue", "its rung has a queue", 11)
+GRANTED = GrantRecord("mu-edge-al2s", 0.6, 2e6, 1e6, 0.5e6, 1.5e6, "queue", "its rung has a queue", 11)
 
 
 def test_document_of_a_flow_shows_its_booking_and_what_it_is_granted() -> None:

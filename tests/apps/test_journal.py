@@ -12,12 +12,12 @@ from adon.flowvisor.rules.action import Output
 from adon.flowvisor.rules.cookie import Kind, cookie
 from adon.flowvisor.rules.match import Match
 from adon.flowvisor.rules.rule import Change, Op, Rule, rule_text
-from adon.flowvisor.rules.rule_compiler import Steered, flow_rules
+from adon.flowvisor.rules.rule_compiler import RuleInputs, flow_rules
 from adon.flowvisor.topology.path import FiveTuple
 from apps.journal import NAME, Journal, read
 from tests.flowvisor.network import AL2S, MU, PATHS, SOURCE, TARGET
 
-RULES = flow_rules(Steered(17, SOURCE, TARGET, AL2S, PATHS), (FiveTuple(6, 5001),), 500, 60)
+RULES = flow_rules(RuleInputs(17, SOURCE, TARGET, AL2S, PATHS), (FiveTuple(6, 5001),), 500, 60)
 
 
 def batch(name: str, cause: str, *operations: Op) -> SendBatch:

@@ -12,7 +12,7 @@ import pytest
 
 from adon.errors import Unavailable
 from adon.flowvisor import controller_roles
-from adon.flowvisor.controller_roles import Standing, StateLoaded
+from adon.flowvisor.controller_roles import ControllerState, StateLoaded
 from adon.store.lease import CONTROLLER, Held, Lease
 from adon.store.store import Store
 from apps.campus_edge.leading import Leadership
@@ -28,7 +28,7 @@ LEASE_S = 1.0
 class One:
     def __init__(self, url: str, name: str, kind: type[Store] = Store) -> None:
         self.ended = list[str]()
-        self.desk = RoleDesk(controller_roles.stand_by({}), end=self.ended.append)
+        self.desk = RoleDesk(controller_roles.standby_controller({}), end=self.ended.append)
         self.leadership = Leadership(kind.open(url), self.desk, name, LEASE_S)
 
     def lead(self) -> Lease:
@@ -87,7 +87,7 @@ def test_who_cannot_renew_steps_down_by_its_own_clock(url: str) -> None:
     a = One(url, "a", Hanging)
     a.leadership.keep(a.lead())
     eventually(lambda: a.ended == ["the lease could not be renewed in time"])
-    assert a.desk.standing is Standing.STEPPING_DOWN
+    assert a.desk.standing is ControllerState.STEPPING_DOWN
 
 
 def test_whose_lease_was_taken_steps_down(url: str, store: Store) -> None:

@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from adon.flowvisor.openflow.decode import Part
+from adon.flowvisor.openflow.decode import ReportPart
 from adon.flowvisor.rules.rule import Slot
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.reports import REPORT_TIMEOUT_S, Report, Reports
@@ -43,7 +43,7 @@ def test_parts_are_put_together(reports: Reports) -> None:
     report = found(reports, 7)
     slots = [cast(Slot, name) for name in ("one", "two")]
     for slot in slots:
-        report.add(Part([], {slot}, [], more=True))
+        report.add(ReportPart([], {slot}, [], more=True))
     assert report.foreign == set(slots)
 
 

@@ -9,10 +9,10 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 
 from adon.flowvisor import controller_roles
 from adon.flowvisor.controller_roles import (
-    AskRole,
     ControllerRole,
-    LeaseGot,
-    Standing,
+    ControllerState,
+    LeaseAcquired,
+    RequestRole,
     StateLoaded,
     SwitchArrived,
     SwitchLeft,
@@ -27,11 +27,11 @@ SLAVE_ERROR = (ofp.OFPET_BAD_REQUEST, ofp.OFPBRC_IS_SLAVE)
 
 class Board:
     def __init__(self) -> None:
-        self.asked: list[AskRole] = []
+        self.asked: list[RequestRole] = []
         self.used: list[int] = []
         self.left: list[tuple[int, str]] = []
 
-    def ask_role(self, ask: AskRole) -> int | None:
+    def ask_role(self, ask: RequestRole) -> int | None:
         self.asked.append(ask)
         return 100 + len(self.asked)
 
@@ -54,22 +54,22 @@ class World:
 
 
 def alone() -> World:
-    world = World(controller_roles.alone({1: "exclusive"}, 7))
+    world = World(controller_roles.single_controller({1: "exclusive"}, 7))
     world.desk.feed(StateLoaded())
     world.desk.feed(SwitchArrived(1))
     return world
 
 
 def leading() -> World:
-    world = World(controller_roles.stand_by({1: "exclusive"}))
-    for event in (SwitchArrived(1), LeaseGot(7, 50.0), StateLoaded()):
+    world = World(controller_roles.standby_controller({1: "exclusive"}))
+    for event in (SwitchArrived(1), LeaseAcquired(7, 50.0), StateLoaded()):
         world.desk.feed(event)
     return world
 
 
 def test_a_switch_is_used_once_it_has_granted_what_was_asked() -> None:
     world = alone()
-    assert world.board.asked == [AskRole(1, MASTER, 7)]
+    assert world.board.asked == [RequestRole(1, MASTER, 7)]
     assert not world.desk.may_send(1)
     world.desk.granted(1, 999, MASTER)  # nobody asked that
     assert world.board.used == []
@@ -92,7 +92,7 @@ def test_a_stale_generation_ends_one_of_several_and_not_the_only_one() -> None:
     for world in (several, only):
         world.refused(101, STALE)
     assert len(several.ended) == 1
-    assert several.desk.standing is Standing.STEPPING_DOWN
+    assert several.desk.standing is ControllerState.STEPPING_DOWN
     assert only.ended == []
     assert only.board.left == [(1, several.ended[0])]
 

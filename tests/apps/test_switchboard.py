@@ -550,7 +550,7 @@ class RoleWorld(World):
 
     def __init__(self) -> None:
         super().__init__()
-        self.desk = RoleDesk(controller_roles.alone({DPID: "exclusive"}, 7), lambda: self.now)
+        self.desk = RoleDesk(controller_roles.single_controller({DPID: "exclusive"}, 7), lambda: self.now)
         stamps = Stamps(lambda: self.now)
         self.board = Switchboard(frozenset({DPID}), self.events.append, stamps, (), roles=self.desk)
         self.desk.serve(self.board)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adon.broker.alarms import HOLD_OFF_S, SHOWN, Alarms, Waived, began_at, words
 from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict
-from adon.flowvisor.selection.performance import Changed
+from adon.flowvisor.selection.performance import PathChange
 from measurement.model import Metric, PathKey
 from tests.support.factories import clear_alarm, make_alarm
 
@@ -125,11 +125,11 @@ def test_values_count_from_the_beginning_of_the_latest_change() -> None:
         alarms.note(found)
     assert alarms.changed(first.series) is None, "nothing follows from what was not acted on"
     alarms.act_on(first, 100.0)
-    assert alarms.changed(first.series) == Changed(70.0, "alarm a-1")
+    assert alarms.changed(first.series) == PathChange(70.0, "alarm a-1")
     alarms.act_on(second, 200.0 + HOLD_OFF_S)
-    assert alarms.changed(first.series) == Changed(200.0, "alarm b")
+    assert alarms.changed(first.series) == PathChange(200.0, "alarm b")
     assert alarms.clear(clear_alarm(second, 600.0))
-    assert alarms.changed(first.series) == Changed(70.0, "alarm a-1")
+    assert alarms.changed(first.series) == PathChange(70.0, "alarm a-1")
     assert alarms.clear(clear_alarm(first, 600.0))
     assert alarms.changed(first.series) is None
 
@@ -141,9 +141,9 @@ def test_an_alarm_inherits_the_effect_of_the_one_before() -> None:
     alarms.note(second)
     assert not alarms.act_on(second, 150.0)
     assert not alarms.acted_on(second)
-    assert alarms.changed(second.series) == Changed(70.0, "alarm a-2")
+    assert alarms.changed(second.series) == PathChange(70.0, "alarm a-2")
     assert alarms.act_on(second, 100.0 + HOLD_OFF_S)
-    assert alarms.changed(second.series) == Changed(140.0, "alarm a-2")
+    assert alarms.changed(second.series) == PathChange(140.0, "alarm a-2")
     assert alarms.clear(clear_alarm(second, 500.0))
     assert alarms.changed(second.series) is None
 
@@ -152,20 +152,20 @@ def test_news_of_an_alarm_does_not_move_its_beginning() -> None:
     alarms = Alarms()
     act(alarms, 100.0, since=70.0, critical=False)
     assert act(alarms, 160.0, since=130.0)
-    assert alarms.changed(make_alarm(1.0).series) == Changed(70.0, "alarm a-1")
+    assert alarms.changed(make_alarm(1.0).series) == PathChange(70.0, "alarm a-1")
 
 
 def test_silence_does_not_say_that_a_path_carries_less() -> None:
     alarms = Alarms()
     act(alarms, 100.0, kind="absence")
-    assert alarms.changed(make_alarm(1.0).series) == Changed(100.0, "alarm a-1", less=False)
+    assert alarms.changed(make_alarm(1.0).series) == PathChange(100.0, "alarm a-1", less=False)
 
 
 def test_an_alarm_from_the_future_began_now_at_the_latest() -> None:
     alarms, early = Alarms(), make_alarm(500.0)
     alarms.note(early)
     alarms.act_on(early, 100.0)
-    assert alarms.changed(early.series) == Changed(100.0, "alarm a-1")
+    assert alarms.changed(early.series) == PathChange(100.0, "alarm a-1")
 
 
 # -- what is waived ------------------------------------------------------------------------------------

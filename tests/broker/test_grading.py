@@ -9,9 +9,9 @@ import pytest
 from adon.broker.flow import Flow, FlowState
 from adon.flowvisor.rules.action import Output, SetQueue
 from adon.flowvisor.rules.pipeline import METER_FIRST, owner_of
-from adon.flowvisor.rules.queue_ladder import Granted
+from adon.flowvisor.rules.queue_ladder import GrantRecord
 from adon.flowvisor.rules.rule import Op, Rule
-from adon.flowvisor.rules.switch_features import Queue
+from adon.flowvisor.rules.switch_features import PortQueue
 from adon.values import FrozenMap
 from tests.support.factories import make_features
 from tests.support.network_factories import make_sliced_configuration
@@ -25,7 +25,7 @@ def asks(mbps: float, **fields: Any) -> dict[str, Any]:
     return {"qspec": {"throughput": {"min": f"{mbps} Mbps"}}, **fields}
 
 
-def granted(stage: Stage, flow: Flow) -> Granted:
+def granted(stage: Stage, flow: Flow) -> GrantRecord:
     found = stage.flow(flow).granted
     assert found is not None
     return found
@@ -148,7 +148,7 @@ def test_a_meter_that_nobody_wants_any_more_is_removed() -> None:
 
 def test_queues_where_the_port_has_them_before_the_output() -> None:
     stage = Stage(make_sliced_configuration(ladder={"mode": "auto", "queues": [11, 12, 13]}))
-    queues = FrozenMap({L2_PORT: tuple(map(Queue, (11, 12, 13)))})
+    queues = FrozenMap({L2_PORT: tuple(map(PortQueue, (11, 12, 13)))})
     stage.switches[MU_EDGE].features = make_features(queues=queues)
     stage.connect()
     know(stage, al2s=58.0, internet=6.5)

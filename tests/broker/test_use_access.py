@@ -15,13 +15,13 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.use_access import Use, barred_compute, barred_path, barred_place, refusal
 from adon.config.policy import UseGrant
 from adon.errors import InvalidInput
-from adon.flowvisor.rules.slices import Who
+from adon.flowvisor.rules.slices import Requester
 from tests.support.network_factories import make_configuration
 from tests.support.refusals import refused
 from tests.support.stage import Stage, make_stage, verdicts
 
 USE = Use("soykb", ("mu", "osu"), 500)
-ANN = Who("ann", frozenset({"researcher"}), frozenset({"genomics"}))
+ANN = Requester("ann", frozenset({"researcher"}), frozenset({"genomics"}))
 
 
 def grants(*entries: dict[str, Any]) -> tuple[UseGrant, ...]:
@@ -38,7 +38,7 @@ def stage(*entries: dict[str, Any]) -> Stage:
         ([], ANN, False),
         ([{}], ANN, False),
         ([{"who": ["bob"]}], ANN, True),
-        ([{"who": ["bob"]}], Who("root", frozenset({"admin"})), False),
+        ([{"who": ["bob"]}], Requester("root", frozenset({"admin"})), False),
         ([{"roles": ["researcher"]}], ANN, False),
         ([{"roles": ["operator"]}], ANN, True),
         ([{"groups": ["genomics", "x"]}], ANN, False),
@@ -54,7 +54,7 @@ def stage(*entries: dict[str, Any]) -> Stage:
         ([{"sites": ["mu"]}, {"templates": ["bulk"]}], ANN, True),
     ],
 )
-def test_what_is_refused_at_the_door(entries: list[dict[str, Any]], who: Who, refused: bool) -> None:
+def test_what_is_refused_at_the_door(entries: list[dict[str, Any]], who: Requester, refused: bool) -> None:
     assert bool(refusal(who, USE, grants(*entries))) is refused
 
 
@@ -66,14 +66,14 @@ def test_a_path_is_granted_with_the_rest_of_its_entry() -> None:
     )
     names = ("al2s", "internet", "secret")
 
-    def open_to(who: Who, use: Use) -> list[str]:
+    def open_to(who: Requester, use: Use) -> list[str]:
         return [path for path in names if not barred_path(who, use, entries, path)]
 
     assert open_to(ANN, USE) == ["al2s", "internet"]
     assert open_to(replace(ANN, groups=frozenset()), USE) == ["internet"]
     assert open_to(ANN, replace(USE, priority=501)) == ["internet"]
     assert open_to(ANN, replace(USE, template="bulk")) == ["al2s", "internet", "secret"]
-    assert open_to(Who("root", frozenset({"admin"})), USE) == list(names)
+    assert open_to(Requester("root", frozenset({"admin"})), USE) == list(names)
 
 
 def test_compute_sites_and_places() -> None:
@@ -83,7 +83,7 @@ def test_compute_sites_and_places() -> None:
     assert barred_place(ANN, entries, "internet", None) == ""
     assert "al2s" in barred_place(ANN, entries, "al2s", None)
     assert "osu-hpc" in barred_place(ANN, entries, None, "osu-hpc")
-    assert barred_place(Who("bob"), entries, "al2s", None) == ""
+    assert barred_place(Requester("bob"), entries, "al2s", None) == ""
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def action(one: acts.Action, datapath: Any) -> list[Any]:
             return [parser.OFPActionOutput(ofp.OFPP_NORMAL, 0)]
         case acts.ToController(max_len):
             return [parser.OFPActionOutput(ofp.OFPP_CONTROLLER, max_len)]
-        case acts.Unknown():
+        case acts.UnknownAction():
             raise AssertionError("nobody asks for that")
 
 

@@ -66,5 +66,5 @@ def group_descriptions(groups: Iterable[GroupEntry], version: int = V13) -> byte
 
 def meter_configurations(meters: Iterable[MeterEntry], version: int = V13) -> bytes:
     """Meter configurations (1.3.5, 7.3.5.10)."""
-    mods = (encode.change(Change(Op.ADD, meter), version) for meter in meters)
+    mods = (encode.encode_change(Change(Op.ADD, meter), version) for meter in meters)
     return b"".join(struct.pack("!H", len(mod) - 8) + mod[10:] for mod in mods)

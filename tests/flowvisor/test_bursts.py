@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from adon.flowvisor.selection.token_bucket import at_its_start, throttling_of
+from adon.flowvisor.selection.token_bucket import find_token_bucket, refill_bucket
 from measurement.model import Measurement
 from measurement.throttling import Allowance
 from tests.support.factories import make_measurement
@@ -39,13 +39,13 @@ def through(bucket: Allowance, length: float, count: int, noise: float = 0.0, se
 
 class TestByHand:
     def test_the_papers_small_instance_in_seconds(self) -> None:
-        found = throttling_of(a_test(through(MICRO, 1.0, 10)))
+        found = find_token_bucket(a_test(through(MICRO, 1.0, 10)))
         assert found is not None
         assert (found.burst, found.sustained, found.lasts) == pytest.approx((200e6, 80e6, 4.0))
 
     def test_the_papers_medium_instance_needs_shorter_intervals(self) -> None:
-        assert throttling_of(a_test(through(MEDIUM, 1.0, 10))) is None
-        found = throttling_of(a_test(through(MEDIUM, 0.25, 40)))
+        assert find_token_bucket(a_test(through(MEDIUM, 1.0, 10))) is None
+        found = find_token_bucket(a_test(through(MEDIUM, 0.25, 40)))
         assert found is not None
         assert (found.burst, found.sustained, found.lasts) == pytest.approx((1000e6, 200e6, 1.0))
 
@@ -65,23 +65,23 @@ class TestByHand:
         ],
     )
     def test_what_is_no_bucket_is_none(self, rates: list[float], why: str) -> None:
-        assert throttling_of(a_test(rates, value=None if rates else 1e6)) is None, why
+        assert find_token_bucket(a_test(rates, value=None if rates else 1e6)) is None, why
 
     def test_of_a_slow_start_the_burst_is_told_without_it(self) -> None:
-        found = throttling_of(a_test([20 * M] + [50 * M] * 4 + [10 * M] * 5))
+        found = find_token_bucket(a_test([20 * M] + [50 * M] * 4 + [10 * M] * 5))
         assert found is not None
         assert (found.burst, found.sustained) == pytest.approx((50 * M, 10 * M))
 
     def test_several_streams_share_one_bucket(self) -> None:
         rates = through(MICRO, 1.0, 10)
-        assert throttling_of(a_test(rates, streams=8)) == throttling_of(a_test(rates))
+        assert find_token_bucket(a_test(rates, streams=8)) == find_token_bucket(a_test(rates))
 
     @pytest.mark.parametrize("more", [{"protocol": "udp"}, {"bandwidth": 100_000_000}])
     def test_a_test_that_had_a_pace_of_its_own_tells_nothing(self, more: dict[str, object]) -> None:
-        assert throttling_of(a_test(through(MICRO, 1.0, 10), **more)) is None
+        assert find_token_bucket(a_test(through(MICRO, 1.0, 10), **more)) is None
 
     def test_what_arrived_counts_not_what_was_handed_over(self) -> None:
-        found = throttling_of(a_test([260e6, *through(MICRO, 1.0, 10)[1:]], value=128e6))
+        found = find_token_bucket(a_test([260e6, *through(MICRO, 1.0, 10)[1:]], value=128e6))
         assert found is not None
         assert (found.burst, found.sustained, found.lasts) == pytest.approx((200e6, 80e6, 4.0))
 
@@ -103,7 +103,9 @@ class TestByHand:
         self, length: float, rates: list[float], value: float, truth: Allowance
     ) -> None:
         """As behind a token bucket: few blocks per interval, and a buffer that fills in the first."""
-        found = throttling_of(a_test([rate * M for rate in rates], value=value * M, interval_seconds=length))
+        found = find_token_bucket(
+            a_test([rate * M for rate in rates], value=value * M, interval_seconds=length)
+        )
         assert found is not None
         assert found.burst == pytest.approx(truth.burst, rel=0.05)
         assert found.sustained == pytest.approx(truth.sustained, rel=0.05)
@@ -112,7 +114,7 @@ class TestByHand:
     @pytest.mark.parametrize(("idle", "lasts"), [(0, 0.0), (-3, 0.0), (3, 2.0), (6, 4.0), (600, 4.0)])
     def test_a_bucket_fills_at_the_sustained_rate(self, idle: float, lasts: float) -> None:
         """480 Mbit at 80 Mbps are six seconds."""
-        found = at_its_start(MICRO, idle)
+        found = refill_bucket(MICRO, idle)
         assert (found.burst, found.sustained, found.lasts) == pytest.approx((200e6, 80e6, lasts))
 
 
@@ -129,7 +131,7 @@ def test_a_test_through_a_bucket_tells_it_and_no_rate_beyond(
     truth: Allowance, seed: int, size: float
 ) -> None:
     rates = through(truth, 1.0, 12, 0.03, seed)
-    found = throttling_of(a_test(rates, 12))
+    found = find_token_bucket(a_test(rates, 12))
     assert found is not None
     assert found.burst == pytest.approx(truth.burst, rel=0.05)
     assert found.sustained == pytest.approx(truth.sustained, rel=0.05)
@@ -140,12 +142,12 @@ def test_a_test_through_a_bucket_tells_it_and_no_rate_beyond(
 @given(st.floats(1e5, 1e10), st.floats(0, 0.1), st.integers(6, 60), st.integers(0, 9999))
 def test_a_constant_rate_is_none(level: float, noise: float, count: int, seed: int) -> None:
     rates = through(Allowance(level, level, 0.0), 1.0, count, noise, seed)
-    assert throttling_of(a_test(rates, count)) is None
+    assert find_token_bucket(a_test(rates, count)) is None
 
 
 @given(st.lists(st.floats(0, 1e12), min_size=1, max_size=30), st.floats(0, 1e12))
 def test_any_intervals_have_a_bucket_within_them_or_none(rates: list[float], value: float) -> None:
-    found = throttling_of(a_test(rates, len(rates), value))
+    found = find_token_bucket(a_test(rates, len(rates), value))
     if found is not None:
         assert found.throttled
         assert found.burst <= max(rates) * (1 + 1e-9)
@@ -156,7 +158,7 @@ def test_any_intervals_have_a_bucket_within_them_or_none(rates: list[float], val
 
 @given(buckets, st.floats(0, 100), st.floats(0, 100))
 def test_who_waits_longer_finds_no_less_in_the_bucket(bucket: Allowance, idle: float, more: float) -> None:
-    sooner, later = at_its_start(bucket, idle), at_its_start(bucket, idle + more)
+    sooner, later = refill_bucket(bucket, idle), refill_bucket(bucket, idle + more)
     assert sooner.lasts <= later.lasts * (1 + 1e-12)
     assert later.lasts <= bucket.lasts * (1 + 1e-12)
     assume(idle >= bucket.bucket / bucket.sustained * (1 + 1e-9))

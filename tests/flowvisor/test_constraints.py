@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.topology.path import LinkAttributes, obstacle
+from adon.flowvisor.topology.path import LinkAttributes, find_obstacle
 
 PLAIN, V4, V6 = LinkAttributes(), frozenset({4}), frozenset({6})
 FIREWALL, NAT, JUMBO = LinkAttributes(firewall=True), LinkAttributes(nat=True), LinkAttributes(mtu=9000)
@@ -43,7 +43,7 @@ def test_which_moves_are_possible(
     running: bool,
     code: str | None,
 ) -> None:
-    found = obstacle(present, new, families, running)
+    found = find_obstacle(present, new, families, running)
     assert (None if found is None else found.code) == code
 
 
@@ -61,5 +61,5 @@ def test_links_in_a_row_are_as_narrow_as_the_narrowest(one: LinkAttributes, othe
     both = one.then(other)
     assert both == other.then(one)
     for families, running in product((V4, V6), (False, True)):
-        single = [obstacle(PLAIN, each, families, running) for each in (one, other)]
-        assert bool(obstacle(PLAIN, both, families, running)) is any(map(bool, single))
+        single = [find_obstacle(PLAIN, each, families, running) for each in (one, other)]
+        assert bool(find_obstacle(PLAIN, both, families, running)) is any(map(bool, single))

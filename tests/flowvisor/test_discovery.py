@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from adon.config.network import LinkDiscovery
 from adon.flowvisor.discovery.link import LinkState, Wiring
-from adon.flowvisor.discovery.lldp import Hello, hello_frame
+from adon.flowvisor.discovery.lldp import Probe, probe_frame
 from adon.flowvisor.topology.network_graph import PortState
 from tests.depth import DEPTH
 from tests.flowvisor.frames import CHASSIS, END, PORT, TTL, lldp_frame, tlv
@@ -97,7 +97,7 @@ def test_up_is_debounced_and_must_be_heard_anew() -> None:
 def test_a_link_that_falls_silent_is_dead_after_three_missed_hellos() -> None:
     net = joined()
     net.pass_time(1.0)
-    last_heard = min(heard.at for heard in net.discovery.links()[0].heard.values())
+    last_heard = min(heard.at for heard in net.discovery.links()[0].arrivals.values())
     net.cut(*WIRE)
     net.cut(*WIRE[::-1])
     net.pass_time(last_heard + 3.0 - net.now)
@@ -202,29 +202,29 @@ def test_a_frame_from_before_the_port_went_down_proves_nothing() -> None:
     net.pass_time(0.1)
     net.port(A2, up=True)
     net.hear(B1, old)
-    assert A2 not in net.discovery.links()[0].heard
+    assert A2 not in net.discovery.links()[0].arrivals
 
 
 @pytest.mark.parametrize(
     "forge",
     [
-        lambda hello: hello_frame(replace(IDENTITY, key=bytes(32)), hello, "", "", 4),
-        lambda hello: hello_frame(IDENTITY, replace(hello, dpid=99), "", "", 4),
-        lambda hello: hello_frame(IDENTITY, replace(hello, port=99), "", "", 4),
-        lambda hello: hello_frame(IDENTITY, replace(hello, controller=b"run-0002"), "", "", 4),
-        lambda hello: hello_frame(IDENTITY, replace(hello, sent_at=hello.sent_at + 60), "", "", 4),
-        lambda hello: hello_frame(IDENTITY, replace(hello, sent_at=hello.sent_at - 60), "", "", 4),
+        lambda hello: probe_frame(replace(IDENTITY, key=bytes(32)), hello, "", "", 4),
+        lambda hello: probe_frame(IDENTITY, replace(hello, dpid=99), "", "", 4),
+        lambda hello: probe_frame(IDENTITY, replace(hello, port=99), "", "", 4),
+        lambda hello: probe_frame(IDENTITY, replace(hello, controller=b"run-0002"), "", "", 4),
+        lambda hello: probe_frame(IDENTITY, replace(hello, sent_at=hello.sent_at + 60), "", "", 4),
+        lambda hello: probe_frame(IDENTITY, replace(hello, sent_at=hello.sent_at - 60), "", "", 4),
         lambda _: b"",
         lambda _: bytes(100),
     ],
     ids=["key", "switch", "port", "controller", "of later", "old", "empty", "zeros"],
 )
-def test_no_link_comes_from_a_frame_that_is_not_a_fresh_one_of_ours(forge: Callable[[Hello], bytes]) -> None:
+def test_no_link_comes_from_a_frame_that_is_not_a_fresh_one_of_ours(forge: Callable[[Probe], bytes]) -> None:
     net = Wires()
     net.connect()
     for number in range(200):
         net.pass_time(0.01)
-        hello = Hello(*A2, 1000 + number, net.now, IDENTITY.controller)
+        hello = Probe(*A2, 1000 + number, net.now, IDENTITY.controller)
         net.hear(B1, forge(hello))
     assert net.states() == {}
     assert len(net.reports) <= 1, "a host fills the log"
@@ -399,15 +399,15 @@ def test_the_delay_is_what_is_left_without_the_way_to_the_controller() -> None:
     net.pass_time(0.061)
     (link,) = net.discovery.links()
     assert link.delays[B1] == pytest.approx(0.030, abs=1e-5)
-    hello = Hello(*A2, 10_000, net.now, IDENTITY.controller)
+    hello = Probe(*A2, 10_000, net.now, IDENTITY.controller)
     net.now += 0.040
-    net.hear(B1, hello_frame(IDENTITY, hello, "", "", 4), {1: 0.010, 2: 0.020})
+    net.hear(B1, probe_frame(IDENTITY, hello, "", "", 4), {1: 0.010, 2: 0.020})
     assert link.delays[A2] == pytest.approx(0.025, abs=1e-5)
 
 
 def test_the_smoothed_minimum_falls_at_once_and_rises_slowly() -> None:
     (link,) = joined().discovery.links()
-    link.forget_hearing()
+    link.forget_probes()
     seen = []
     for delay in (0.010, 0.005, 0.021, -0.1):
         link.note_delay(A2, delay)

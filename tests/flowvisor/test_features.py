@@ -14,10 +14,17 @@ from adon.flowvisor.openflow import capabilities
 from adon.flowvisor.openflow.wire import message
 from adon.flowvisor.rules.action import Output, SetQueue
 from adon.flowvisor.rules.cookie import Kind, cookie
-from adon.flowvisor.rules.match import Masked, Match
+from adon.flowvisor.rules.match import MaskedNumber, Match
 from adon.flowvisor.rules.pipeline import METER_FIRST, SINGLE, Pipeline, group_number
 from adon.flowvisor.rules.rule import Bucket, GroupEntry, MeterEntry, Rule
-from adon.flowvisor.rules.switch_features import Needs, Queue, Room, SwitchFeatures, missing, needs
+from adon.flowvisor.rules.switch_features import (
+    FeatureNeeds,
+    PortQueue,
+    SwitchFeatures,
+    TableCapacity,
+    entry_needs,
+    find_missing_features,
+)
 from tests.flowvisor.osken import VERSIONS
 from tests.flowvisor.reports import report
 
@@ -67,26 +74,26 @@ def answers(version: int) -> list[bytes]:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_answers_together_say_what_a_switch_can_do(version: int, order: int) -> None:
-    assert capabilities.read(version, 254, answers(version)[::order]) == SwitchFeatures(
+    assert capabilities.read_features(version, 254, answers(version)[::order]) == SwitchFeatures(
         version,
         254,
-        {0: Room(17, 1000, frozenset({"in_port", "ip_src"})), 1: Room(0, 50, frozenset())},
+        {0: TableCapacity(17, 1000, frozenset({"in_port", "ip_src"})), 1: TableCapacity(0, 50, frozenset())},
         {"all": 7, "fast_failover": 10},
         60,
-        {2: (Queue(0, 0.1), Queue(1, None, 0.5)), 3: (Queue(0),)},
+        {2: (PortQueue(0, 0.1), PortQueue(1, None, 0.5)), 3: (PortQueue(0),)},
     )
 
 
 def test_what_is_not_answered_is_not_known() -> None:
-    assert capabilities.read(4, 3, []) == SwitchFeatures(4, 3, {}, None, None, None)
+    assert capabilities.read_features(4, 3, []) == SwitchFeatures(4, 3, {}, None, None, None)
     packets_only = struct.pack("!IIIBB2x", 60, 1 << 1, ofp.OFPMF_PKTPS, 1, 0)
-    assert capabilities.read(4, 3, [report(ofp.OFPMP_METER_FEATURES, packets_only)]).meters == 0
+    assert capabilities.read_features(4, 3, [report(ofp.OFPMP_METER_FEATURES, packets_only)]).meters == 0
 
 
 @given(st.binary(max_size=150), st.sampled_from([3, 8, 11, 12, 15]), st.sampled_from(VERSIONS))
 def test_answers_that_make_no_sense_are_a_value_error(noise: bytes, kind: int, version: int) -> None:
     try:
-        capabilities.read(version, 1, [report(kind, noise, version=version), noise])
+        capabilities.read_features(version, 1, [report(kind, noise, version=version), noise])
     except ValueError:
         return
 
@@ -98,7 +105,7 @@ def rule(number: int, table: int = 0, *actions: Any, **match: Any) -> Rule:
 ENTRIES = [
     rule(1, 0, SetQueue(1), Output(2), Output(3), in_port=1),
     rule(2, 0, Output(2), vlan=5),
-    rule(3, 2, metadata=Masked(1, 1)),
+    rule(3, 2, metadata=MaskedNumber(1, 1)),
     GroupEntry(1, group_number(0), "fast_failover", (Bucket((Output(1),), 1),)),
     MeterEntry(1, METER_FIRST, 1000, 1000),
     MeterEntry(1, METER_FIRST + 1, 1000, 1000),
@@ -106,7 +113,7 @@ ENTRIES = [
 
 
 def test_what_entries_need() -> None:
-    assert needs(ENTRIES) == Needs(
+    assert entry_needs(ENTRIES) == FeatureNeeds(
         {0: 2, 2: 1},
         {0: frozenset({"in_port", "vlan"}), 2: frozenset({"metadata"})},
         {"fast_failover": 1},
@@ -119,51 +126,51 @@ STAGED = Pipeline(staged=True, table_offset=2)
 ABLE = SwitchFeatures(
     4,
     5,
-    {0: Room(0, 2, frozenset({"in_port", "vlan"})), 2: Room()},
+    {0: TableCapacity(0, 2, frozenset({"in_port", "vlan"})), 2: TableCapacity()},
     {"fast_failover": 1},
     2,
-    {2: (Queue(0), Queue(1)), 3: (Queue(1),)},
+    {2: (PortQueue(0), PortQueue(1)), 3: (PortQueue(1),)},
 )
 
 
 def test_a_queue_may_be_chosen_before_the_port_is() -> None:
     early = Rule(1, 1, Match(), (SetQueue(1),), cookie(Kind.FLOW_POLICY, 1), goto=4)
-    wanted = needs([early])
+    wanted = entry_needs([early])
     assert wanted.queues == {(None, 1)}
-    assert missing(STAGED, ABLE, wanted) == ()
-    (lack,) = missing(STAGED, SwitchFeatures(4, 5, queues={2: (Queue(0),)}), wanted)
+    assert find_missing_features(STAGED, ABLE, wanted) == ()
+    (lack,) = find_missing_features(STAGED, SwitchFeatures(4, 5, queues={2: (PortQueue(0),)}), wanted)
     assert lack.startswith("queues: ")
 
 
 def test_a_switch_that_has_it_all_lacks_nothing() -> None:
-    assert missing(STAGED, ABLE, needs(ENTRIES)) == ()
-    assert missing(STAGED, SwitchFeatures(4, 5), needs(ENTRIES)) == ()
-    assert missing(SINGLE, SwitchFeatures(4, 1)) == ()
+    assert find_missing_features(STAGED, ABLE, entry_needs(ENTRIES)) == ()
+    assert find_missing_features(STAGED, SwitchFeatures(4, 5), entry_needs(ENTRIES)) == ()
+    assert find_missing_features(SINGLE, SwitchFeatures(4, 1)) == ()
 
 
 @pytest.mark.parametrize(
-    ("lacking", "reason"),
+    ("lacking", "field", "parts"),
     [
-        ({"n_tables": 4}, "table_offset: table 4 is needed, and the last table is 3"),
-        ({"tables": {0: Room(0, 1)}}, "table 0: 2 rules are needed, and it holds 1"),
-        ({"tables": {0: Room(0, 9, frozenset({"vlan"}))}}, "table 0: in_port must be matched, and it cannot"),
-        ({"groups": {"all": 5}}, "groups: fast_failover is needed, and the switch has no such groups"),
-        ({"meters": 1}, "meters: 2 are needed, and the switch has 1"),
-        ({"meters": 0}, "meters: 2 are needed, and the switch has none that drop above a rate in kbit/s"),
-        (
-            {"queues": {2: (Queue(1),)}},
-            "queues: queue 1 of port 3 is needed, and the operator has not made it",
-        ),
+        ({"n_tables": 4}, "table_offset", ("table 4", "3")),
+        ({"tables": {0: TableCapacity(0, 1)}}, "table 0", ("2 rules", "1")),
+        ({"tables": {0: TableCapacity(0, 9, frozenset({"vlan"}))}}, "table 0", ("in_port",)),
+        ({"groups": {"all": 5}}, "groups", ("fast_failover",)),
+        ({"meters": 1}, "meters", ("2", "1")),
+        ({"meters": 0}, "meters", ("2", "kbit/s")),
+        ({"queues": {2: (PortQueue(1),)}}, "queues", ("queue 1 of port 3",)),
     ],
 )
-def test_what_a_switch_lacks_is_said_with_its_field(lacking: dict[str, Any], reason: str) -> None:
+def test_missing_feature_names_its_field(lacking: dict[str, Any], field: str, parts: tuple[str, ...]) -> None:
     fields = {name: getattr(ABLE, name) for name in ABLE.__slots__}
-    assert missing(STAGED, SwitchFeatures(**{**fields, **lacking}), needs(ENTRIES)) == (reason,)
+    features = SwitchFeatures(**{**fields, **lacking})
+    (reason,) = find_missing_features(STAGED, features, entry_needs(ENTRIES))
+    assert reason.startswith(f"{field}: ")
+    assert [part for part in parts if part not in reason] == []
 
 
 def test_more_groups_than_there_can_be_and_a_staged_pipeline_in_a_switch_with_one_table() -> None:
-    many = Needs(groups={"all": 6})
-    (lack,) = missing(SINGLE, SwitchFeatures(4, 1, groups={"all": 5}), many)
+    many = FeatureNeeds(groups={"all": 6})
+    (lack,) = find_missing_features(SINGLE, SwitchFeatures(4, 1, groups={"all": 5}), many)
     assert lack.startswith("groups: ")
-    (lack,) = missing(Pipeline(staged=True), SwitchFeatures(4, 1))
+    (lack,) = find_missing_features(Pipeline(staged=True), SwitchFeatures(4, 1))
     assert lack.startswith("pipeline: ")

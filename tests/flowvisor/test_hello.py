@@ -41,12 +41,12 @@ def bitmap(*versions: int) -> bytes:
 def test_1_3_where_both_can_else_the_highest_of_both(
     version: int, body: bytes, ours: frozenset[int], chosen: int | None
 ) -> None:
-    assert wire.choose(wire.read_versions(version, body), ours) == chosen
+    assert wire.choose_version(wire.read_versions(version, body), ours) == chosen
 
 
 @given(theirs=st.frozensets(st.integers(0, 31)), ours=st.frozensets(st.sampled_from([4, 5, 6])))
 def test_what_is_chosen_was_offered_by_both(theirs: frozenset[int], ours: frozenset[int]) -> None:
-    chosen = wire.choose(theirs, ours)
+    chosen = wire.choose_version(theirs, ours)
     assert (chosen is None) == (not theirs & ours)
     assert chosen is None or chosen in theirs & ours
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.rules.queue_ladder import Claim, Ladder, Means, choose_enforcement
+from adon.flowvisor.rules.queue_ladder import Claim, EnforcementMeans, Ladder, choose_enforcement
 
 SHARES = (0.6, 0.3, 0.1)
 GBPS = 1e9
@@ -160,13 +160,15 @@ def test_the_journal_scenario() -> None:
     [
         ("queues", None, "queue"),
         ("meters", None, "meter"),
-        ("auto", Means({3: frozenset({1})}), "queue"),
-        ("auto", Means({3: frozenset({2})}, meters=True), "meter"),
-        ("auto", Means({4: frozenset({1})}), "nothing"),
+        ("auto", EnforcementMeans({3: frozenset({1})}), "queue"),
+        ("auto", EnforcementMeans({3: frozenset({2})}, meters=True), "meter"),
+        ("auto", EnforcementMeans({4: frozenset({1})}), "nothing"),
         ("auto", None, "nothing"),
     ],
 )
-def test_what_holds_a_flow_to_its_grant_is_said(mode: str, means: Means | None, expected: str) -> None:
+def test_what_holds_a_flow_to_its_grant_is_said(
+    mode: str, means: EnforcementMeans | None, expected: str
+) -> None:
     by, why = choose_enforcement(mode, means, 3, 1)
     assert by == expected
     assert why

@@ -11,29 +11,29 @@ from os_ken.lib.packet import ethernet, packet
 from os_ken.lib.packet import lldp as osken_lldp
 
 from adon.flowvisor.discovery.lldp import (
-    Hello,
     Identity,
+    InvalidFrame,
     Neighbour,
-    Refused,
-    hello_frame,
+    Probe,
     is_lldp,
-    parse,
+    parse_frame,
+    probe_frame,
     to_printable,
 )
 from tests.flowvisor.frames import CHASSIS, END, PORT, TTL, lldp_frame, tlv
 from tests.support.refusals import refused
 
 OURS = Identity("mu-osu", b"run-0001", bytes(range(32)))
-HELLO = Hello(0xA01, 2, 17, 1_000_000.25, OURS.controller)
+HELLO = Probe(0xA01, 2, 17, 1_000_000.25, OURS.controller)
 
 
-def frame(hello: Hello = HELLO, identity: Identity = OURS, name: str = "mu-edge-al2s") -> bytes:
-    return hello_frame(identity, hello, name, "02:00:00:00:00:02", 4)
+def frame(hello: Probe = HELLO, identity: Identity = OURS, name: str = "mu-edge-al2s") -> bytes:
+    return probe_frame(identity, hello, name, "02:00:00:00:00:02", 4)
 
 
 @given(
     st.builds(
-        Hello,
+        Probe,
         st.integers(0, 2**64 - 1),
         st.integers(1, 2**32 - 1),
         st.integers(0, 2**64 - 1),
@@ -42,9 +42,9 @@ def frame(hello: Hello = HELLO, identity: Identity = OURS, name: str = "mu-edge-
     ),
     st.text(max_size=100),
 )
-def test_what_was_sent_is_what_is_heard(hello: Hello, name: str) -> None:
-    heard = parse(frame(hello, name=name), OURS)
-    assert isinstance(heard, Hello)
+def test_what_was_sent_is_what_is_heard(hello: Probe, name: str) -> None:
+    heard = parse_frame(frame(hello, name=name), OURS)
+    assert isinstance(heard, Probe)
     assert replace(heard, sent_at=hello.sent_at) == hello
     assert abs(heard.sent_at - hello.sent_at) < 1e-6
 
@@ -64,44 +64,44 @@ def test_a_frame_with_any_bit_changed_is_not_ours(data: st.DataObject) -> None:
     index = data.draw(st.integers(12, len(whole) - 1))
     forged = bytearray(whole)
     forged[index] ^= 1 << data.draw(st.integers(0, 7))
-    assert not isinstance(parse(bytes(forged), OURS), Hello)
+    assert not isinstance(parse_frame(bytes(forged), OURS), Probe)
 
 
 @given(st.integers(0, 200))
 def test_half_a_frame_is_not_ours(length: int) -> None:
     whole = frame()
-    assert not isinstance(parse(whole[: min(length, len(whole) - 1)], OURS), Hello)
+    assert not isinstance(parse_frame(whole[: min(length, len(whole) - 1)], OURS), Probe)
 
 
 def test_padding_behind_the_end_is_allowed() -> None:
-    assert parse(frame() + bytes(20), OURS) == HELLO
+    assert parse_frame(frame() + bytes(20), OURS) == HELLO
 
 
 @pytest.mark.parametrize("controller", [OURS.controller, b"run-0002"])
 def test_without_the_key_no_hello(controller: bytes) -> None:
     identity = replace(OURS, key=bytes(32), controller=controller)
-    found = parse(frame(identity=identity), OURS)
-    assert isinstance(found, Refused)
+    found = parse_frame(frame(identity=identity), OURS)
+    assert isinstance(found, InvalidFrame)
     assert found.forged
 
 
 def test_what_follows_our_signature_is_not_signed_and_spoils_the_frame() -> None:
     spoilt = frame()[:-2] + tlv(5, b"surprise") + END
-    found = parse(spoilt, OURS)
-    assert isinstance(found, Refused)
+    found = parse_frame(spoilt, OURS)
+    assert isinstance(found, InvalidFrame)
     assert found.forged
 
 
 def test_another_network_of_this_kind_is_a_neighbour() -> None:
     theirs = replace(OURS, network="elsewhere", key=bytes(32))
-    assert parse(frame(identity=theirs), OURS) == Neighbour(
+    assert parse_frame(frame(identity=theirs), OURS) == Neighbour(
         "dpid:0000000000000a01", "2", "ADON network elsewhere", 4
     )
 
 
 def test_a_stand_by_controller_of_ours_is_told_apart() -> None:
     other = replace(HELLO, controller=b"run-0002")
-    assert parse(frame(other, replace(OURS, controller=b"run-0002")), OURS) == other
+    assert parse_frame(frame(other, replace(OURS, controller=b"run-0002")), OURS) == other
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_stand_by_controller_of_ours_is_told_apart() -> None:
     ids=["MAC addresses", "IP addresses", "half an address", "escape sequences", "right to left, long"],
 )
 def test_a_neighbours_names_are_safe_to_print(chassis: bytes, port: bytes, expected: tuple[str, str]) -> None:
-    found = parse(lldp_frame(tlv(1, chassis), tlv(2, port), TTL, tlv(5, b"core\nswitch"), END), OURS)
+    found = parse_frame(lldp_frame(tlv(1, chassis), tlv(2, port), TTL, tlv(5, b"core\nswitch"), END), OURS)
     assert found == Neighbour(*expected, "core\ufffdswitch", 120)
 
 
@@ -147,15 +147,15 @@ def test_a_neighbours_names_are_safe_to_print(chassis: bytes, port: bytes, expec
     ],
 )
 def test_a_unit_that_the_standard_discards_is_refused(tlvs: tuple[bytes, ...]) -> None:
-    found = parse(lldp_frame(*tlvs), OURS)
-    assert isinstance(found, Refused)
+    found = parse_frame(lldp_frame(*tlvs), OURS)
+    assert isinstance(found, InvalidFrame)
     assert not found.forged
 
 
 @pytest.mark.parametrize("other", [b"", bytes(14), frame()[:12] + b"\x81\x00\x00\x05" + frame()[12:]])
 def test_only_untagged_lldp_counts(other: bytes) -> None:
     assert not is_lldp(other)
-    assert isinstance(parse(other, OURS), Refused)
+    assert isinstance(parse_frame(other, OURS), InvalidFrame)
 
 
 OUR_TLV = bytes.fromhex("02ad0e01")
@@ -171,7 +171,7 @@ PIECES = st.one_of(
 @example(lldp_frame(CHASSIS, PORT, TTL, tlv(127, OUR_TLV), END))
 @example(lldp_frame(CHASSIS, PORT, TTL, tlv(127, OUR_TLV + b"\x01" + bytes(60)), END))
 def test_nothing_raises_and_nothing_is_believed(data: bytes) -> None:
-    assert isinstance(parse(data, OURS), Refused | Neighbour)
+    assert isinstance(parse_frame(data, OURS), InvalidFrame | Neighbour)
 
 
 @given(st.binary(max_size=300))

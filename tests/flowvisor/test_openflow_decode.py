@@ -14,10 +14,10 @@ from os_ken.ofproto import ofproto_v1_3_parser as parser
 
 from adon.flowvisor.openflow import decode, encode
 from adon.flowvisor.openflow.wire import V13, message
-from adon.flowvisor.rules.action import Output, Unknown
+from adon.flowvisor.rules.action import Output, UnknownAction
 from adon.flowvisor.rules.cookie import Kind, cookie, is_our_cookie
 from adon.flowvisor.rules.match import Match
-from adon.flowvisor.rules.reconcile import difference
+from adon.flowvisor.rules.reconcile import compare_entries
 from adon.flowvisor.rules.rule import Bucket, Change, GroupEntry, MeterEntry, Op, ReportedRule, Rule
 from tests.flowvisor import values
 from tests.flowvisor.osken import DATAPATHS, VERSIONS
@@ -39,7 +39,7 @@ counts = st.tuples(
 
 def reported(item: ReportedRule, version: int = V13, instructions: bytes | None = None) -> ReportedRule:
     data = report(ofp.OFPMP_FLOW, flow_stats([item], version, instructions), version=version)
-    (ours,), foreign = decode.rules(item.rule.dpid, data)
+    (ours,), foreign = decode.read_rules(item.rule.dpid, data)
     assert not foreign
     return ours
 
@@ -48,7 +48,7 @@ def reported(item: ReportedRule, version: int = V13, instructions: bytes | None 
 def test_every_rule_we_make_comes_back_the_same(items: list[Any], version: int) -> None:
     wanted = [ReportedRule(rule, *numbers) for rule, numbers in items]
     data = report(ofp.OFPMP_FLOW, flow_stats(wanted, version), version=version, more=bool(items))
-    part = decode.part(DPID, data)
+    part = decode.read_part(DPID, data)
     assert (part.rules, part.foreign, part.more) == (wanted, set(), bool(items))
 
 
@@ -57,7 +57,7 @@ def test_a_removed_rule_is_told_without_its_actions(rule: Rule, numbers: Any, ve
     packets, octets, duration = numbers
     gone = decode.parse_flow_removed(DPID, flow_removed(ReportedRule(rule, *numbers), 0, version))
     bare = replace(rule, actions=(), meter=None, metadata=None, goto=None)
-    assert gone == decode.Removed(bare, "idle", packets, octets, duration)
+    assert gone == decode.RemovedRule(bare, "idle", packets, octets, duration)
     stranger = replace(rule, cookie=5)
     assert decode.parse_flow_removed(DPID, flow_removed(ReportedRule(stranger, *numbers), 0, version)) is None
 
@@ -83,18 +83,18 @@ def test_every_group_and_meter_we_make_comes_back_the_same(
     groups: list[GroupEntry], meters: list[MeterEntry], version: int
 ) -> None:
     body = group_descriptions(groups, version)
-    part = decode.part(DPID, report(ofp.OFPMP_GROUP_DESC, body, version=version))
+    part = decode.read_part(DPID, report(ofp.OFPMP_GROUP_DESC, body, version=version))
     assert part.equipment == groups
     body = meter_configurations(meters, version)
-    part = decode.part(DPID, report(ofp.OFPMP_METER_CONFIG, body, version=version))
+    part = decode.read_part(DPID, report(ofp.OFPMP_METER_CONFIG, body, version=version))
     assert part.equipment == meters
 
 
 def test_groups_and_meters_of_others_are_no_part_of_a_report() -> None:
     body = group_descriptions([GroupEntry(DPID, 7, "all", (Bucket((Output(1),)),))])
     data = report(ofp.OFPMP_GROUP_DESC, body)
-    assert decode.part(DPID, data).equipment == []
-    assert [group.number for group in decode.groups(DPID, data)] == [7]
+    assert decode.read_part(DPID, data).equipment == []
+    assert [group.number for group in decode.read_groups(DPID, data)] == [7]
 
 
 GROUP = GroupEntry(DPID, 0xAD000001, "select", (Bucket((Output(1),)), Bucket((Output(2),))))
@@ -106,7 +106,7 @@ def test_a_group_that_is_not_as_ours_are_equals_none_of_ours(version: int) -> No
     heavier = body[:10] + b"\0\x07" + body[12:]
     strange_kind = body[:2] + b"\x09" + body[3:]
     for changed in (heavier, strange_kind):
-        (found,) = decode.groups(DPID, report(ofp.OFPMP_GROUP_DESC, changed, version=version))
+        (found,) = decode.read_groups(DPID, report(ofp.OFPMP_GROUP_DESC, changed, version=version))
         assert (found.number, found.buckets) == (GROUP.number, ())
 
 
@@ -116,7 +116,7 @@ def test_a_meter_that_is_not_as_ours_are_has_no_rate() -> None:
     ours = encode.METER_FLAGS
     for flags, bands in ((ours, b""), (ours, band * 2), (ofp.OFPMF_PKTPS, band), (ours, remark)):
         body = struct.pack("!HHI", 8 + len(bands), flags, 0xA000) + bands
-        (found,) = decode.meters(DPID, report(ofp.OFPMP_METER_CONFIG, body))
+        (found,) = decode.read_meters(DPID, report(ofp.OFPMP_METER_CONFIG, body))
         assert 0 in (found.rate, found.burst)
 
 
@@ -125,17 +125,17 @@ def test_a_foreign_rule_is_a_slot_and_unlike_ours_if_it_matches_more() -> None:
     other = "800010012e"  # OXM_OF_IP_DSCP
     more = replace(foreign, match=replace(RULE.match, other=other))
     data = report(ofp.OFPMP_FLOW, flow_stats(ReportedRule(rule, 0, 0, 0.0) for rule in (foreign, more)))
-    ours, slots = decode.rules(DPID, data)
+    ours, slots = decode.read_rules(DPID, data)
     assert (ours, slots) == ([], {RULE.slot, more.slot})
-    assert difference([RULE], [], foreign=frozenset({more.slot})).missing == (RULE,)
+    assert compare_entries([RULE], [], foreign=frozenset({more.slot})).missing == (RULE,)
 
 
 def test_an_ignored_cookie_is_foreign_whatever_its_prefix() -> None:
     """R2: another ADON's rules on the same switch are not ours to judge."""
     data = report(ofp.OFPMP_FLOW, flow_stats([ReportedRule(RULE, 0, 0, 0.0)]))
     kind = (RULE.cookie & 0xFFFF << 48, 0xFFFF << 48)
-    assert decode.rules(DPID, data, [kind]) == ([], {RULE.slot})
-    assert len(decode.rules(DPID, data, [(0xEE << 56, 0xFF << 56)])[0]) == 1
+    assert decode.read_rules(DPID, data, [kind]) == ([], {RULE.slot})
+    assert len(decode.read_rules(DPID, data, [(0xEE << 56, 0xFF << 56)])[0]) == 1
 
 
 ODD_ACTIONS = [
@@ -167,10 +167,10 @@ def test_what_our_rules_never_do_makes_a_rule_wrong_and_it_is_put_right(instruct
     drop = replace(RULE, actions=())
     for rule in (RULE, drop):
         found = reported(ReportedRule(rule, 0, 0, 0.0), instructions=written(instructions))
-        assert isinstance(found.rule.actions[0], Unknown)
-        assert [wanted for wanted, _ in difference([rule], [found]).wrong] == [rule]
+        assert isinstance(found.rule.actions[0], UnknownAction)
+        assert [wanted for wanted, _ in compare_entries([rule], [found]).wrong] == [rule]
         with refused(ValueError):
-            encode.change(Change(Op.ADD, found.rule), V13)
+            encode.encode_change(Change(Op.ADD, found.rule), V13)
 
 
 def test_no_instruction_and_no_action_are_the_same() -> None:
@@ -212,13 +212,13 @@ def test_whatever_a_switch_matches_survives_to_the_last_bit(
     DATAPATHS[version].ofproto_parser.OFPMatch(**fields).serialize(oxm, 0)
     oxm += bytes(-len(oxm) % 8)
     head = struct.pack("!HBxIIHHHH4xQQQ", 48 + len(oxm), 0, 1, 0, 7, 0, 0, 0, number, 0, 0)
-    ours, foreign = decode.rules(DPID, report(ofp.OFPMP_FLOW, head + oxm, version=version))
+    ours, foreign = decode.read_rules(DPID, report(ofp.OFPMP_FLOW, head + oxm, version=version))
     assert bool(ours) == is_our_cookie(number)
     match = ours[0].rule.match if ours else next(iter(foreign))[3]
     assert isinstance(match, Match)
-    deletion = encode.change(Change(Op.DELETE, replace(RULE, match=match)), version)
+    deletion = encode.encode_change(Change(Op.DELETE, replace(RULE, match=match)), version)
     assert deletion[48:].hex(" ") == oxm.hex(" ")
-    assert difference([], ours).extra == tuple(item.rule for item in ours)
+    assert compare_entries([], ours).extra == tuple(item.rule for item in ours)
 
 
 def test_an_address_with_a_prefix_is_our_text_and_another_mask_is_kept_as_it_is() -> None:
@@ -226,7 +226,7 @@ def test_an_address_with_a_prefix_is_our_text_and_another_mask_is_kept_as_it_is(
         oxm = bytearray()
         parser.OFPMatch(**fields).serialize(oxm, 0)
         head = struct.pack("!HBxIIHHHH4xQQQ", 48 + len(oxm), 0, 1, 0, 7, 0, 0, 0, RULE.cookie, 0, 0)
-        return decode.rules(DPID, report(ofp.OFPMP_FLOW, head + oxm))[0][0].rule.match
+        return decode.read_rules(DPID, report(ofp.OFPMP_FLOW, head + oxm))[0][0].rule.match
 
     assert match(eth_type=0x0800, ipv4_dst=("10.1.0.0", "255.255.0.0")).ip_dst == "10.1.0.0/16"
     assert match(eth_type=0x86DD, ipv6_dst=("2001:db8::", "ffff:ffff::")).ip_dst == "2001:db8::/32"
@@ -260,7 +260,7 @@ def test_bytes_that_make_no_sense_are_a_value_error_and_nothing_else(
     noisy = [report(kind, noise, version=version) for kind in (1, 7, 10)]
     for data in [*(damaged(data, flipped, cut) for data in (flows, groups, metered)), *noisy]:
         try:
-            decode.part(DPID, data)
+            decode.read_part(DPID, data)
         except ValueError:
             continue
     gone = flow_removed(items[0], 0, version)
@@ -275,11 +275,11 @@ def test_bytes_that_make_no_sense_are_a_value_error_and_nothing_else(
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_entry_of_length_zero_is_refused(kind: int, version: int) -> None:
     with refused(ValueError):
-        decode.part(DPID, report(kind, bytes(64), version=version))
+        decode.read_part(DPID, report(kind, bytes(64), version=version))
 
 
 def test_another_message_is_no_report() -> None:
     with refused(ValueError):
-        decode.part(DPID, report(ofp.OFPMP_PORT_STATS, b""))
+        decode.read_part(DPID, report(ofp.OFPMP_PORT_STATS, b""))
     with refused(ValueError):
-        decode.part(DPID, message(V13, 19, b""))
+        decode.read_part(DPID, message(V13, 19, b""))

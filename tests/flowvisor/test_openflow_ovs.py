@@ -20,9 +20,9 @@ from adon.flowvisor.openflow import capabilities, decode, encode, messages
 from adon.flowvisor.openflow.wire import message
 from adon.flowvisor.rules.action import Normal, Output, SetDscp, SetQueue, SetVlan, ToController
 from adon.flowvisor.rules.cookie import Kind, cookie
-from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, ETH_TYPE_LLDP, Masked, Match
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, ETH_TYPE_LLDP, MaskedNumber, Match
 from adon.flowvisor.rules.pipeline import METER_FIRST, Pipeline, group_number, pipeline_rules
-from adon.flowvisor.rules.reconcile import difference, phases
+from adon.flowvisor.rules.reconcile import compare_entries, order_changes
 from adon.flowvisor.rules.rule import (
     Bucket,
     Change,
@@ -33,8 +33,8 @@ from adon.flowvisor.rules.rule import (
     Rule,
     rule_text,
 )
-from adon.flowvisor.rules.rule_compiler import Steered, Treatment, flow_rules, learn_rules, path_rules
-from adon.flowvisor.rules.switch_features import missing, needs
+from adon.flowvisor.rules.rule_compiler import RuleInputs, Treatment, flow_rules, learn_rules, path_rules
+from adon.flowvisor.rules.switch_features import entry_needs, find_missing_features
 from adon.flowvisor.topology.path import FiveTuple
 from tests.flowvisor.network import AL2S, MU, PATHS, ROUTED, SOURCE, TARGET
 from tests.flowvisor.osken import VERSIONS
@@ -75,9 +75,11 @@ def client(switch: PrivateSwitch, request: pytest.FixtureRequest) -> Iterator[Op
 
 def rules(path: Any) -> list[Rule]:
     tuples = (FiveTuple(6, 5001), FiveTuple(17, 5002, 4000))
-    flow = flow_rules(Steered(17, SOURCE, TARGET, path, PATHS), tuples, 500, 60)
+    flow = flow_rules(RuleInputs(17, SOURCE, TARGET, path, PATHS), tuples, 500, 60)
     return [
-        rule for rule in (*flow, *learn_rules(Steered(18, SOURCE, TARGET, path, PATHS), 6)) if rule.dpid == MU
+        rule
+        for rule in (*flow, *learn_rules(RuleInputs(18, SOURCE, TARGET, path, PATHS), 6))
+        if rule.dpid == MU
     ]
 
 
@@ -97,7 +99,7 @@ def test_install_move_and_remove_leave_the_switch_as_desired(client: OpenFlowCli
     for desired in (rules(AL2S), rules(ROUTED), []):
         reported, others = client.report()
         assert len(others) == 1
-        changes = everything(phases(difference(desired, reported, foreign=frozenset(others))))
+        changes = everything(order_changes(compare_entries(desired, reported, foreign=frozenset(others))))
         assert client.apply(changes) == []
         reported, others = client.report()
         assert {item.rule for item in reported} == set(desired)
@@ -117,7 +119,7 @@ def test_the_switch_tells_that_an_ingress_rule_was_removed(client: OpenFlowClien
     # On its management socket Open vSwitch volunteers nothing until this is set.
     client.tell(message(client.version, ofp.OFPT_SET_CONFIG, b"\0\0\0\x80"))
     client.apply([Change(Op.ADD, ingress)])
-    client.tell(encode.change(Change(Op.DELETE, ingress), client.version))
+    client.tell(encode.encode_change(Change(Op.DELETE, ingress), client.version))
     gone = decode.parse_flow_removed(MU, client.receive().buf)
     assert gone is not None
     assert (gone.reason, gone.packets, gone.bytes) == ("delete", 0, 0)
@@ -138,7 +140,7 @@ def test_rules_read_as_ovs_ofctl_prints_them(switch: PrivateSwitch, client: Open
 
 def test_a_refused_rule_is_an_error_with_a_name(client: OpenFlowClient) -> None:
     ports_without_protocol = rules(AL2S)[0]
-    packed = encode.change(Change(Op.ADD, ports_without_protocol), client.version)
+    packed = encode.encode_change(Change(Op.ADD, ports_without_protocol), client.version)
     client.tell(packed[:24] + b"\xff" + packed[25:])
     (error,) = client.barrier()
     assert messages.error_text(error).startswith("OFPET_FLOW_MOD_FAILED(5) OFPFMFC_BAD_TABLE_ID")
@@ -177,7 +179,7 @@ TREATED = Treatment(tenant=3, dscp=46, queues=((MU, 1),), meters=(METER,))
 def staged(path: Any) -> list[Entry]:
     """All that one switch gets for one flow in the staged pipeline, with a fast-failover group."""
     both = (replace(SOURCE, address6="2001:db8:a::10"), replace(TARGET, address6="2001:db8:b::10"))
-    flow = Steered(17, *both, path, PATHS, TREATED, TWO)
+    flow = RuleInputs(17, *both, path, PATHS, TREATED, TWO)
     entries: list[Entry] = [
         *flow_rules(flow, (FiveTuple(6, 5001), FiveTuple(17, 5002, 4000)), 500, 60),
         *pipeline_rules(MU, 0, STAGED, "normal"),
@@ -188,7 +190,7 @@ def staged(path: Any) -> list[Entry]:
 
 
 def added(entries: Iterable[Entry]) -> list[Change]:
-    return everything(phases(difference(entries, [])))
+    return everything(order_changes(compare_entries(entries, [])))
 
 
 def test_a_staged_pipeline_is_reported_as_it_was_asked_for(client: OpenFlowClient) -> None:
@@ -197,12 +199,12 @@ def test_a_staged_pipeline_is_reported_as_it_was_asked_for(client: OpenFlowClien
         kinds = {type(entry) for entry in wanted}
         assert kinds == {Rule, GroupEntry, MeterEntry}
         present = client.report()[0], client.equipment()
-        changes = everything(phases(difference(wanted, [*present[0], *present[1]])))
+        changes = everything(order_changes(compare_entries(wanted, [*present[0], *present[1]])))
         assert client.apply(changes) == []
         assert client.everything() == set(wanted)
-        assert difference(wanted, client.everything()).is_settled
+        assert compare_entries(wanted, client.everything()).is_settled
     present = client.report()[0], client.equipment()
-    assert client.apply(everything(phases(difference([], [*present[0], *present[1]])))) == []
+    assert client.apply(everything(order_changes(compare_entries([], [*present[0], *present[1]])))) == []
     assert client.everything() == set()
 
 
@@ -220,10 +222,10 @@ FORMS = [
     ours(6, Match(eth_type=V4, ip_proto=132, tp_src=9), SetDscp(46), SetQueue(1), Output(2)),
     ours(7, Match(vlan=100), SetVlan(200), Output(2)),
     ours(8, Match(eth_type=ETH_TYPE_LLDP), ToController(0xFFFF)),
-    ours(9, Match(metadata=Masked(5, 0xFF)), table=3, goto=4),
-    ours(10, Match(metadata=Masked(5, 2**64 - 1)), Output(3), metadata=Masked(1, 3), goto=2),
+    ours(9, Match(metadata=MaskedNumber(5, 0xFF)), table=3, goto=4),
+    ours(10, Match(metadata=MaskedNumber(5, 2**64 - 1)), Output(3), metadata=MaskedNumber(1, 3), goto=2),
     ours(11, Match(in_port=2), Output(3), idle_timeout=7, hard_timeout=9),
-    ours(12, Match(in_port=3), Output(1), meter=METER_FIRST, metadata=Masked(2**63, 2**63), goto=7),
+    ours(12, Match(in_port=3), Output(1), meter=METER_FIRST, metadata=MaskedNumber(2**63, 2**63), goto=7),
     ours(13, Match(in_port=4), meter=METER_FIRST),
 ]
 
@@ -272,23 +274,23 @@ def test_what_somebody_does_to_a_rule_of_ours_is_seen_and_put_right(
     client.apply(added(wanted))
     target = f"unix:{switch.folder}/br0.mgmt"
     switch.run("ovs-ofctl", "-O", "OpenFlow13", "mod-flows", target, f"ip,{what}")
-    found = difference(wanted, client.report()[0])
+    found = compare_entries(wanted, client.report()[0])
     assert found.wrong
-    assert client.apply(everything(phases(found))) == []
+    assert client.apply(everything(order_changes(found))) == []
     assert client.everything() == set(wanted)
 
 
 def test_a_packet_of_ours_leaves_by_the_port(client: OpenFlowClient) -> None:
-    client.tell(encode.packet_out((Output(1),), bytes(60), client.version))
-    client.tell(encode.packet_out((ToController(),), bytes(60), client.version, in_port=2))
+    client.tell(encode.encode_packet_out((Output(1),), bytes(60), client.version))
+    client.tell(encode.encode_packet_out((ToController(),), bytes(60), client.version, in_port=2))
     assert [each for each in client.barrier() if each.msg_type == ofp.OFPT_ERROR] == []
 
 
 def test_a_stale_generation_is_refused(client: OpenFlowClient) -> None:
-    client.tell(encode.role_request(2, 2**40 + client.version, client.version))
+    client.tell(encode.encode_role_request(2, 2**40 + client.version, client.version))
     reply = client.receive()
     assert (reply.msg_type, reply.role) == (ofp.OFPT_ROLE_REPLY, 2)
-    client.tell(encode.role_request(2, 5, client.version))
+    client.tell(encode.encode_role_request(2, 5, client.version))
     assert messages.error_text(client.receive()).startswith("OFPET_ROLE_REQUEST_FAILED(11) OFPRRFC_STALE")
 
 
@@ -297,7 +299,7 @@ def test_a_report_of_many_parts(client: OpenFlowClient) -> None:
     many = [ours(1, Match(eth_type=V4, ip_src=host), Output(1)) for host in hosts]
     assert client.apply(Change(Op.ADD, rule) for rule in many) == []
     assert client.everything() == set(many)
-    assert len(client.ask(encode.request("rules", client.version))) > 1
+    assert len(client.ask(encode.encode_request("rules", client.version))) > 1
 
 
 def test_what_the_switch_can_do(client: OpenFlowClient) -> None:
@@ -305,10 +307,10 @@ def test_what_the_switch_can_do(client: OpenFlowClient) -> None:
     replies: list[bytes] = []
     wanted: tuple[encode.Request, ...] = ("tables", "table features", "group features", "meter features")
     for request in wanted:
-        replies += client.ask(encode.request(request, client.version))
-    client.tell(encode.request("queues", client.version))
+        replies += client.ask(encode.encode_request(request, client.version))
+    client.tell(encode.encode_request("queues", client.version))
     replies.append(client.receive().buf)
-    found = capabilities.read(client.version, 254, replies)
+    found = capabilities.read_features(client.version, 254, replies)
     assert found.groups is not None
     assert found.meters is not None
     assert (found.tables[0].active, found.tables[1].active) == (2, 0)
@@ -319,5 +321,5 @@ def test_what_the_switch_can_do(client: OpenFlowClient) -> None:
     assert set(found.groups) == {"all", "select", "indirect", "fast_failover"}
     assert found.meters > 1000
     # The queue is chosen before the port is, so any port would do; this switch has none.
-    (lack,) = missing(STAGED, found, needs(staged(AL2S)))
+    (lack,) = find_missing_features(STAGED, found, entry_needs(staged(AL2S)))
     assert lack.startswith("queues: ")

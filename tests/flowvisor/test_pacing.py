@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.send_pacing import OFPT_FLOW_MOD, Bucket, pieces
+from adon.flowvisor.send_pacing import OFPT_FLOW_MOD, Bucket, split_messages
 from tests.support.refusals import refused
 
 RATES = st.floats(0.5, 5_000)
@@ -54,14 +54,14 @@ def test_who_waits_as_told_is_as_fast_as_allowed_and_no_faster(
 )
 def test_pieces_are_the_batch_again_whole_messages_and_bounded(kinds: list[int], most: int) -> None:
     data = b"".join(message(kind, 8 + 8 * (number % 3)) for number, kind in enumerate(kinds))
-    cut = list(pieces(data, most))
+    cut = list(split_messages(data, most))
     assert b"".join(piece.data for piece in cut) == data
     assert sum(piece.flow_mods for piece in cut) == kinds.count(OFPT_FLOW_MOD)
     assert all(piece.flow_mods <= most for piece in cut)
     # No more pieces than needed: every one but the last is full.
     assert all(piece.flow_mods == most for piece in cut[:-1])
     for piece in cut:
-        assert next(pieces(piece.data, most)) == piece
+        assert next(split_messages(piece.data, most)) == piece
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_pieces_are_the_batch_again_whole_messages_and_bounded(kinds: list[int],
 )
 def test_what_is_no_whole_message_is_refused(data: bytes) -> None:
     with refused(ValueError):
-        list(pieces(data, 5))
+        list(split_messages(data, 5))

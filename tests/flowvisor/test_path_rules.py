@@ -12,12 +12,12 @@ from adon.flowvisor.rules.action import Output, ToGroup
 from adon.flowvisor.rules.pipeline import METER_FIRST, Pipeline, group_number, owner_of, pipeline_rules
 from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule, instructions_text
 from adon.flowvisor.rules.rule_compiler import (
-    Steered,
+    RuleInputs,
     Treatment,
     flow_rules,
+    forwarding_actions,
     learn_rules,
     measurement_rules,
-    onto,
     path_rules,
 )
 from adon.flowvisor.topology.path import CandidatePath, FiveTuple, Hop
@@ -42,7 +42,7 @@ treatments = st.builds(
 )
 
 
-def everything(flow: Steered, *, among: tuple[CandidatePath, ...] = PATHS) -> tuple[Entry, ...]:
+def everything(flow: RuleInputs, *, among: tuple[CandidatePath, ...] = PATHS) -> tuple[Entry, ...]:
     """All that must be in the switches for one flow: table misses, paths, the flow."""
     misses = [
         rule
@@ -59,7 +59,7 @@ def test_packets_reach_the_other_dtn_in_both_forms_of_the_pipeline(
 ) -> None:
     among = tuple(chosen if path.key == chosen.key else path for path in PATHS)
     net = FakeNetwork(among, (SOURCE, TARGET))
-    net.put(everything(Steered(17, SOURCE, TARGET, chosen, among, treatment, forms), among=among))
+    net.put(everything(RuleInputs(17, SOURCE, TARGET, chosen, among, treatment, forms), among=among))
     for sender, receiver, ports in (
         (SOURCE, TARGET, {"tp_dst": 5001}),
         (TARGET, SOURCE, {"tp_src": 5001, "tp_dst": 40_000}),
@@ -74,7 +74,7 @@ def test_packets_reach_the_other_dtn_in_both_forms_of_the_pipeline(
 def test_tests_are_pinned_and_first_packets_learnt_in_the_staged_form_too(path: CandidatePath) -> None:
     near, far = replace(SOURCE, address="10.1.0.99"), replace(TARGET, address="10.2.0.99")
     net = FakeNetwork(PATHS, (SOURCE, TARGET, replace(near, host="near"), replace(far, host="far")))
-    learning = Steered(18, SOURCE, TARGET, path, PATHS, pipelines=STAGED)
+    learning = RuleInputs(18, SOURCE, TARGET, path, PATHS, pipelines=STAGED)
     net.put([entry for one in PATHS for entry in path_rules(one, STAGED)])
     net.put(measurement_rules(near, far, path, STAGED))
     net.put(learn_rules(learning, 6))
@@ -85,7 +85,7 @@ def test_tests_are_pinned_and_first_packets_learnt_in_the_staged_form_too(path: 
 
 def test_a_move_in_the_staged_form_changes_one_classification_rule_per_direction() -> None:
     before, after = (
-        set(flow_rules(Steered(17, SOURCE, TARGET, path, PATHS, pipelines=STAGED), (DATA,), 500, 60))
+        set(flow_rules(RuleInputs(17, SOURCE, TARGET, path, PATHS, pipelines=STAGED), (DATA,), 500, 60))
         for path in (AL2S, ROUTED)
     )
     changed = [rule for rule in after - before if isinstance(rule, Rule)]
@@ -103,7 +103,7 @@ def test_a_port_that_is_down_is_left_through_the_group_without_the_controller() 
         entries = [
             *path_rules(path, STAGED, {MU: backup}),
             *path_rules(backup, STAGED),
-            *flow_rules(Steered(17, SOURCE, TARGET, path, PATHS, pipelines=STAGED), (DATA,), 500, 60),
+            *flow_rules(RuleInputs(17, SOURCE, TARGET, path, PATHS, pipelines=STAGED), (DATA,), 500, 60),
         ]
         net = FakeNetwork((path, backup), (SOURCE, TARGET))
         net.put(entries)
@@ -136,7 +136,7 @@ def test_in_the_single_form_only_switches_between_the_edges_need_rules() -> None
 
 def test_a_path_that_leads_nowhere_is_refused() -> None:
     with refused(ValueError):
-        onto(replace(AL2S, vlan=None))
+        forwarding_actions(replace(AL2S, vlan=None))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_table_misses(pipeline: Pipeline, miss: str, expected: list[tuple[int, s
 
 
 def test_packets_of_nobody_are_left_to_the_campus() -> None:
-    flow = Steered(17, SOURCE, TARGET, AL2S, PATHS, pipelines=STAGED)
+    flow = RuleInputs(17, SOURCE, TARGET, AL2S, PATHS, pipelines=STAGED)
     net = FakeNetwork(PATHS, (SOURCE, TARGET))
     net.put(everything(flow))
     assert net.send(SOURCE.host, TARGET.host, tp_dst=22) == ([], [])
@@ -165,12 +165,12 @@ def test_packets_of_nobody_are_left_to_the_campus() -> None:
 def test_hosts_with_both_versions_of_ip_have_rules_for_both() -> None:
     """R23."""
     ends = replace(SOURCE, address6="2001:db8:a::10"), replace(TARGET, address6="2001:db8:b::10")
-    entries = flow_rules(Steered(17, *ends, AL2S, PATHS), (DATA,), 500, 60)
+    entries = flow_rules(RuleInputs(17, *ends, AL2S, PATHS), (DATA,), 500, 60)
     net = FakeNetwork(PATHS, ends)
     net.put(entries)
     for version in ({}, {"eth_type": 0x86DD, "ip_src": "2001:db8:a::10", "ip_dst": "2001:db8:b::10"}):
         assert net.send(SOURCE.host, TARGET.host, **version)[1] == ["al2s"]
-    only = flow_rules(Steered(17, ends[0], TARGET, AL2S, PATHS), (DATA,), 500, 60)
+    only = flow_rules(RuleInputs(17, ends[0], TARGET, AL2S, PATHS), (DATA,), 500, 60)
     assert {rule.match.eth_type for rule in only if isinstance(rule, Rule)} == {0x0800}
 
 

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.selection.performance import (
-    Carried,
-    Changed,
     Counters,
     FlowLoad,
     HourlyTable,
+    MeasuredLoad,
+    PathChange,
     PerformanceView,
     estimate_throughput,
 )
-from adon.flowvisor.topology.path import Basis, Known, Unknown, compose
+from adon.flowvisor.topology.path import Basis, KnownValue, UnknownValue, compose_metrics
 from measurement.model import Measurement, Metric, PathKey
 from tests.support.factories import make_measurement
 from tests.support.refusals import refused
@@ -44,7 +44,7 @@ def estimate(
     streams: int = 1,
     capacity: float = 100.0,
     counters: Counters | None = None,
-) -> Known | Unknown:
+) -> KnownValue | UnknownValue:
     return estimate_throughput(tested, NOW, 60.0, capacity, streams, loads, counters)
 
 
@@ -61,21 +61,21 @@ class TestView:
         view = PerformanceView()
         view.record(result(5.0))
         view.record(result(6.0, key=BACK))
-        view.supersede(THERE, Metric.THROUGHPUT, Changed(NOW + 1, "alarm a-1"))
-        assert isinstance(view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0), Unknown)
-        assert isinstance(view.knowledge(BACK, Metric.THROUGHPUT, NOW + 2, 60.0), Known)
+        view.supersede(THERE, Metric.THROUGHPUT, PathChange(NOW + 1, "alarm a-1"))
+        assert isinstance(view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0), UnknownValue)
+        assert isinstance(view.knowledge(BACK, Metric.THROUGHPUT, NOW + 2, 60.0), KnownValue)
         view.record(result(4.0, NOW + 1))
         found = view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0)
-        assert isinstance(found, Known)
+        assert isinstance(found, KnownValue)
         assert found.value == 4.0, "what was observed as the change began is not from before it"
 
     def test_a_change_that_is_over_supersedes_nothing(self) -> None:
         view = PerformanceView()
         view.record(result(5.0))
-        view.supersede(THERE, Metric.THROUGHPUT, Changed(NOW + 1, "alarm a-1"))
+        view.supersede(THERE, Metric.THROUGHPUT, PathChange(NOW + 1, "alarm a-1"))
         view.supersede(THERE, Metric.THROUGHPUT, None)
         assert view.find_change(THERE, Metric.THROUGHPUT) is None
-        assert isinstance(view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0), Known)
+        assert isinstance(view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0), KnownValue)
 
     def test_directions_and_metrics_are_apart(self) -> None:
         view = PerformanceView()
@@ -87,21 +87,21 @@ class TestView:
     @pytest.mark.parametrize(
         ("ended", "expected"),
         [
-            (NOW, Known(5.0, NOW, "run/1")),
-            (NOW - 60, Known(5.0, NOW - 60, "run/1")),
-            (NOW + 5, Known(5.0, NOW + 5, "run/1")),
-            (NOW - 61, Unknown("61 s old, older than max_age (60 s)")),
-            (NOW - 7200, Unknown("2 h old, older than max_age (60 s)")),
+            (NOW, KnownValue(5.0, NOW, "run/1")),
+            (NOW - 60, KnownValue(5.0, NOW - 60, "run/1")),
+            (NOW + 5, KnownValue(5.0, NOW + 5, "run/1")),
+            (NOW - 61, UnknownValue("61 s old, older than max_age (60 s)")),
+            (NOW - 7200, UnknownValue("2 h old, older than max_age (60 s)")),
         ],
     )
-    def test_age_decides_what_is_known(self, ended: float, expected: Known | Unknown) -> None:
+    def test_age_decides_what_is_known(self, ended: float, expected: KnownValue | UnknownValue) -> None:
         view = PerformanceView()
         view.record(result(5.0, ended))
         assert view.knowledge(THERE, Metric.THROUGHPUT, NOW, 60.0) == expected
 
     def test_never_measured_is_neither_zero_nor_good(self) -> None:
         known = PerformanceView().knowledge(THERE, Metric.LOSS, NOW, 60.0)
-        assert known == Unknown("never measured")
+        assert known == UnknownValue("never measured")
 
     def test_a_result_from_the_future_is_refused_if_the_time_is_known(self) -> None:
         view = PerformanceView()
@@ -162,16 +162,16 @@ class TestEstimate:
         self, loads: list[FlowLoad], streams: int, tested_with: int, expected: float, basis: Basis
     ) -> None:
         known = estimate(result(12.0, streams=tested_with), *loads, streams=streams)
-        assert isinstance(known, Known)
+        assert isinstance(known, KnownValue)
         assert known.value == pytest.approx(expected)
         assert (known.basis, known.source, known.observed_at) == (basis, "run/1", NOW)
 
     @pytest.mark.parametrize("streams", [None, "8", 0, -1])
     def test_a_test_that_does_not_say_its_streams_had_one(self, streams: object) -> None:
-        assert estimate(result(12.0, streams=streams)) == Known(12.0, NOW, "run/1")
+        assert estimate(result(12.0, streams=streams)) == KnownValue(12.0, NOW, "run/1")
 
     def test_capacity_caps_a_test_that_saw_more(self) -> None:
-        assert estimate(result(120.0)) == Known(100.0, NOW, "run/1")
+        assert estimate(result(120.0)) == KnownValue(100.0, NOW, "run/1")
 
     @pytest.mark.parametrize(
         ("used", "loads", "streams", "expected"),
@@ -191,11 +191,11 @@ class TestEstimate:
         seen = Counters(used, NOW, "counters of 000000000000000a")
         for tested in (None, result(12.0, NOW - 61)):
             known = estimate(tested, *loads, streams=streams, counters=seen)
-            assert known == Known(expected, NOW, seen.source, Basis.COUNTERS)
+            assert known == KnownValue(expected, NOW, seen.source, Basis.COUNTERS)
 
     def test_a_fresh_test_is_better_evidence_than_counters(self) -> None:
         known = estimate(result(12.0), counters=Counters(0.0, NOW, "counters"))
-        assert known == Known(12.0, NOW, "run/1")
+        assert known == KnownValue(12.0, NOW, "run/1")
 
     @pytest.mark.parametrize(
         ("tested", "counters", "reason"),
@@ -208,7 +208,7 @@ class TestEstimate:
     def test_otherwise_it_is_unknown(
         self, tested: Measurement | None, counters: Counters | None, reason: str
     ) -> None:
-        assert estimate(tested, counters=counters) == Unknown(reason)
+        assert estimate(tested, counters=counters) == UnknownValue(reason)
 
     rates = st.floats(0, 1e10, allow_subnormal=False)
     loads = st.lists(
@@ -241,8 +241,8 @@ class TestEstimate:
     ) -> None:
         before = estimate(tested, *loads, streams=streams, capacity=capacity, counters=counters)
         after = estimate(tested, *loads, newcomer, streams=streams, capacity=capacity, counters=counters)
-        assert isinstance(before, Known)
-        assert isinstance(after, Known)
+        assert isinstance(before, KnownValue)
+        assert isinstance(after, KnownValue)
         assert 0 <= after.value <= capacity
         assert after.value <= before.value or math.isclose(after.value, before.value, rel_tol=1e-9)
 
@@ -253,8 +253,8 @@ class TestEstimate:
         """No stream is promised more than a tested stream got, and an empty path no more than the test."""
         known = estimate(tested, *loads, streams=streams, capacity=1e12)
         alone = estimate(tested, streams=streams, capacity=1e12)
-        assert isinstance(known, Known)
-        assert isinstance(alone, Known)
+        assert isinstance(known, KnownValue)
+        assert isinstance(alone, KnownValue)
         per_stream = tested.value / int(str(tested.parameters["streams"]))
         assert known.value <= streams * per_stream * (1 + 1e-9)
         assert alone.value <= tested.value * (1 + 1e-9)
@@ -276,7 +276,7 @@ class TestCompose:
             Metric.JITTER: 0.004,
             Metric.LOSS: 0.5,
         }
-        assert compose([first, second]) == pytest.approx(
+        assert compose_metrics([first, second]) == pytest.approx(
             {
                 Metric.THROUGHPUT: 4.0,
                 Metric.RTT: 0.05,
@@ -285,11 +285,11 @@ class TestCompose:
                 Metric.LOSS: 0.55,
             }
         )
-        assert compose([first]) == pytest.approx(first)
+        assert compose_metrics([first]) == pytest.approx(first)
 
     def test_what_one_link_does_not_know_the_path_does_not_know(self) -> None:
-        assert compose([{Metric.RTT: 1.0, Metric.LOSS: 0.0}, {Metric.RTT: 2.0}]) == {Metric.RTT: 3.0}
-        assert compose([]) == {}
+        assert compose_metrics([{Metric.RTT: 1.0, Metric.LOSS: 0.0}, {Metric.RTT: 2.0}]) == {Metric.RTT: 3.0}
+        assert compose_metrics([]) == {}
 
     links = st.lists(
         st.fixed_dictionaries(
@@ -303,27 +303,27 @@ class TestCompose:
     def test_a_longer_path_is_never_better_and_parts_compose(
         self, head: list[dict[Metric, float]], tail: list[dict[Metric, float]]
     ) -> None:
-        whole = compose(head + tail)
-        parts = compose([compose(head), compose(tail)])
+        whole = compose_metrics(head + tail)
+        parts = compose_metrics([compose_metrics(head), compose_metrics(tail)])
         for metric in Metric:
             assert whole[metric] == pytest.approx(parts[metric], rel=1e-9, abs=1e-9)
             if metric.higher_is_better:
-                assert whole[metric] <= compose(head)[metric]
+                assert whole[metric] <= compose_metrics(head)[metric]
             else:
-                assert whole[metric] >= compose(head)[metric] * (1 - 1e-9) - 1e-12
+                assert whole[metric] >= compose_metrics(head)[metric] * (1 - 1e-9) - 1e-12
 
 
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        (Changed(NOW - 20, "x"), Known(50.0, NOW - 10, "run/1", Basis.TEST)),
-        (Changed(NOW - 5, "x"), Unknown("superseded: x")),
-        (Changed(NOW - 5, "x", less=False), Known(80.0, NOW, "counters", Basis.COUNTERS)),
-        (None, Known(50.0, NOW - 10, "run/1", Basis.TEST)),
+        (PathChange(NOW - 20, "x"), KnownValue(50.0, NOW - 10, "run/1", Basis.TEST)),
+        (PathChange(NOW - 5, "x"), UnknownValue("superseded: x")),
+        (PathChange(NOW - 5, "x", less=False), KnownValue(80.0, NOW, "counters", Basis.COUNTERS)),
+        (None, KnownValue(50.0, NOW - 10, "run/1", Basis.TEST)),
     ],
 )
 def test_counters_are_no_substitute_where_a_path_does_less_than_it_did(
-    changed: Changed | None, expected: Known | Unknown
+    changed: PathChange | None, expected: KnownValue | UnknownValue
 ) -> None:
     """Its capacity, which they take for granted, is what the change calls into question."""
     tested, seen = result(50.0, NOW - 10), Counters(20.0, NOW, "counters")
@@ -355,7 +355,7 @@ class TestSpread:
         for hour in range(5):
             view.record(result(1e6 * (hour + 1), NOW + 3600 * hour))
         assert view.summarise_results(THERE, Metric.THROUGHPUT, NOW + 3 * 3600).count == 2
-        view.supersede(THERE, Metric.THROUGHPUT, Changed(NOW + 4 * 3600, "a plateau"))
+        view.supersede(THERE, Metric.THROUGHPUT, PathChange(NOW + 4 * 3600, "a plateau"))
         assert view.summarise_results(THERE, Metric.THROUGHPUT, NOW).count == 1
 
     def test_memory_is_bounded_by_the_window(self) -> None:
@@ -367,7 +367,7 @@ class TestSpread:
 
 def freed(
     value: float,
-    carried: Carried | None,
+    carried: MeasuredLoad | None,
     best: float | None,
     *loads: FlowLoad,
     streams: int = 1,
@@ -376,7 +376,7 @@ def freed(
     found = estimate_throughput(
         result(value, streams=tested), NOW, 60.0, 100.0, streams, loads, None, None, carried, best
     )
-    assert isinstance(found, Known)
+    assert isinstance(found, KnownValue)
     return found.value
 
 
@@ -387,7 +387,7 @@ def there(streams: int) -> FlowLoad:
 class TestFlowsThatHaveLeft:
     """A path of 60 in all; a test of one stream beside five of ours had 10."""
 
-    five = Carried(60.0, 5, NOW)
+    five = MeasuredLoad(60.0, 5, NOW)
 
     @pytest.mark.parametrize(("left", "expected"), [(5, 10.0), (4, 12.0), (2, 20.0), (0, 60.0)])
     def test_what_they_had_is_shared_by_who_is_left(self, left: int, expected: float) -> None:
@@ -396,18 +396,18 @@ class TestFlowsThatHaveLeft:
 
     def test_other_people_take_their_part(self) -> None:
         """Beside two of ours the test had 10, so all had 30: the other 30 are three streams of others."""
-        assert freed(10.0, Carried(30.0, 2, NOW), 60.0) == pytest.approx(60 / 4)
+        assert freed(10.0, MeasuredLoad(30.0, 2, NOW), 60.0) == pytest.approx(60 / 4)
 
     def test_nobody_gets_more_than_the_best_test(self) -> None:
         """A path that no stream fills: two of ours and the test had 20 each, and never had one more."""
-        assert freed(20.0, Carried(60.0, 2, NOW), 20.0) == 20.0
+        assert freed(20.0, MeasuredLoad(60.0, 2, NOW), 20.0) == 20.0
 
     def test_who_came_since_is_no_reason_to_raise_it(self) -> None:
         came = FlowLoad(7, NOW)
         assert freed(10.0, self.five, 60.0, came) == freed(10.0, None, None, came)
 
-    @pytest.mark.parametrize(("carried", "best"), [(None, 60.0), (Carried(60.0, 5, NOW), None)])
-    def test_what_is_not_known_raises_nothing(self, carried: Carried | None, best: float | None) -> None:
+    @pytest.mark.parametrize(("carried", "best"), [(None, 60.0), (MeasuredLoad(60.0, 5, NOW), None)])
+    def test_what_is_not_known_raises_nothing(self, carried: MeasuredLoad | None, best: float | None) -> None:
         assert freed(10.0, carried, best) == 10.0
 
     @given(
@@ -423,7 +423,9 @@ class TestFlowsThatHaveLeft:
     ) -> None:
         best, loads = max(60.0, value), (there(present),) if present else ()
         plain = freed(value, None, None, *loads, streams=streams, tested=tested)
-        found = freed(value, Carried(value + beside, were, NOW), best, *loads, streams=streams, tested=tested)
+        found = freed(
+            value, MeasuredLoad(value + beside, were, NOW), best, *loads, streams=streams, tested=tested
+        )
         assert plain <= found <= max(plain, streams * best / tested) * (1 + 1e-9)
 
     def test_it_is_of_the_newest_test_only(self) -> None:
@@ -431,6 +433,6 @@ class TestFlowsThatHaveLeft:
         view.record(result(10.0))
         assert view.find_test_load(THERE) is None
         view.note_test_load(result(10.0), 50.0, 5)
-        assert view.find_test_load(THERE) == Carried(60.0, 5, NOW)
+        assert view.find_test_load(THERE) == MeasuredLoad(60.0, 5, NOW)
         view.record(result(12.0, NOW + 60))
         assert view.find_test_load(THERE) is None

@@ -13,9 +13,15 @@ from adon.flowvisor.rules.action import Output
 from adon.flowvisor.rules.cookie import Kind, cookie
 from adon.flowvisor.rules.match import Match
 from adon.flowvisor.rules.pipeline import METER_FIRST
-from adon.flowvisor.rules.reconcile import ORDER, Difference, difference, phases, plan_restore
+from adon.flowvisor.rules.reconcile import ORDER, Difference, compare_entries, order_changes, plan_restore
 from adon.flowvisor.rules.rule import Change, MeterEntry, Op, Rule
-from adon.flowvisor.rules.rule_compiler import Steered, Treatment, flow_rules, learn_rules, measurement_rules
+from adon.flowvisor.rules.rule_compiler import (
+    RuleInputs,
+    Treatment,
+    flow_rules,
+    learn_rules,
+    measurement_rules,
+)
 from adon.flowvisor.topology.path import CandidatePath, FiveTuple
 from tests.flowvisor.network import AL2S, PATHS, ROUTED, SOURCE, TARGET
 from tests.support.datapath import Packet
@@ -28,7 +34,7 @@ DATA = FiveTuple(6, 5001)
 def flow(
     path: CandidatePath, priority: int = 500, candidates: Sequence[CandidatePath] = PATHS, number: int = 17
 ) -> tuple[Rule, ...]:
-    return flow_rules(Steered(number, SOURCE, TARGET, path, candidates), (DATA,), priority, 60)
+    return flow_rules(RuleInputs(number, SOURCE, TARGET, path, candidates), (DATA,), priority, 60)
 
 
 INGRESS, BACK, DELIVERY = flow(AL2S)[:3]
@@ -60,19 +66,19 @@ UNKNOWN_KIND = Rule(SOURCE.dpid, 7, Match(in_port=9), (Output(1),), 0xAD77 << 48
     ],
 )
 def test_difference(desired: list[Rule], reported: list[Rule], expected: Difference) -> None:
-    assert difference(desired, reported) == expected
+    assert compare_entries(desired, reported) == expected
 
 
 def test_a_slot_that_is_told_to_be_foreign_blocks() -> None:
-    found = difference([INGRESS], [], foreign=frozenset({INGRESS.slot}))
+    found = compare_entries([INGRESS], [], foreign=frozenset({INGRESS.slot}))
     assert found == Difference(blocked=(INGRESS,))
     assert found.is_settled
-    assert phases(found) == ()
+    assert order_changes(found) == ()
 
 
 @pytest.mark.parametrize(("desired", "reported"), [([INGRESS], []), ([], [INGRESS]), ([INGRESS], [FOREIGN])])
 def test_a_rule_changed_a_moment_ago_is_not_judged(desired: list[Rule], reported: list[Rule]) -> None:
-    found = difference(desired, reported, skip=frozenset({INGRESS.slot}))
+    found = compare_entries(desired, reported, skip=frozenset({INGRESS.slot}))
     assert found.is_settled
 
 
@@ -85,7 +91,7 @@ def test_a_rule_changed_a_moment_ago_is_not_judged(desired: list[Rule], reported
     ],
 )
 def test_modify_keeps_counters_but_changes_actions_only(present: Rule, op: Op) -> None:
-    (phase,) = phases(difference([INGRESS], [present]))
+    (phase,) = order_changes(compare_entries([INGRESS], [present]))
     assert [change.op for change in phase.batches[INGRESS.dpid]] == [op]
 
 
@@ -102,35 +108,35 @@ def test_the_order_is_a_table() -> None:
 
 def test_groups_and_meters_are_there_before_rules_name_them_and_after_nobody_does() -> None:
     meter = MeterEntry(SOURCE.dpid, METER_FIRST, 10_000_000, 1_000_000)
-    steered = Steered(17, SOURCE, TARGET, AL2S, PATHS, Treatment(meters=(meter,)))
+    steered = RuleInputs(17, SOURCE, TARGET, AL2S, PATHS, Treatment(meters=(meter,)))
     entries = flow_rules(steered, (DATA,), 500, 60)
-    plan = phases(difference(entries, []))
+    plan = order_changes(compare_entries(entries, []))
     assert [phase.name for phase in plan] == ["equip", "prepare", "shift"]
     assert [change.rule for change in plan[0].batches[SOURCE.dpid]] == [meter]
-    gone = phases(difference([], entries))
+    gone = order_changes(compare_entries([], entries))
     assert [phase.name for phase in gone] == ["retire", "clear", "strip"]
     assert [(c.op, c.rule) for c in gone[-1].batches[SOURCE.dpid]] == [(Op.DELETE, meter)]
 
 
 def test_a_group_or_meter_that_is_there_is_modified_never_added() -> None:
     meter = MeterEntry(SOURCE.dpid, METER_FIRST, 10_000_000, 1_000_000)
-    (phase,) = phases(difference([meter], [replace(meter, rate=5_000_000)]))
+    (phase,) = order_changes(compare_entries([meter], [replace(meter, rate=5_000_000)]))
     assert phase.batches[SOURCE.dpid] == (Change(Op.MODIFY, meter),)
 
 
 def test_groups_and_meters_of_others_are_left_alone_and_block_their_number() -> None:
     others = MeterEntry(SOURCE.dpid, 7, 10_000_000, 1_000_000)
-    assert difference([], [others]).is_settled
-    assert difference([replace(others, rate=1)], [others]).blocked == (replace(others, rate=1),)
+    assert compare_entries([], [others]).is_settled
+    assert compare_entries([replace(others, rate=1)], [others]).blocked == (replace(others, rate=1),)
 
 
 def test_a_new_flow_is_delivered_before_it_enters_without_a_drain() -> None:
-    plan = phases(difference(flow(AL2S), []))
+    plan = order_changes(compare_entries(flow(AL2S), []))
     assert [(phase.name, phase.drain_before) for phase in plan] == [("prepare", False), ("shift", False)]
 
 
 def test_a_move_between_standby_paths_is_one_phase_of_two_modifies() -> None:
-    (plan,) = phases(difference(flow(ROUTED), flow(AL2S)))
+    (plan,) = order_changes(compare_entries(flow(ROUTED), flow(AL2S)))
     assert plan.name == "shift"
     changes = [change for batch in plan.batches.values() for change in batch]
     assert [change.op for change in changes] == [Op.MODIFY, Op.MODIFY]
@@ -138,8 +144,8 @@ def test_a_move_between_standby_paths_is_one_phase_of_two_modifies() -> None:
 
 
 def test_a_move_to_a_new_path_drains_before_the_old_one_goes() -> None:
-    found = difference(flow(ROUTED, 500, (ROUTED,)), flow(AL2S, 500, (AL2S,)))
-    plan = phases(found)
+    found = compare_entries(flow(ROUTED, 500, (ROUTED,)), flow(AL2S, 500, (AL2S,)))
+    plan = order_changes(found)
     assert [(phase.name, phase.drain_before) for phase in plan] == [
         ("prepare", False),
         ("shift", False),
@@ -148,7 +154,7 @@ def test_a_move_to_a_new_path_drains_before_the_old_one_goes() -> None:
 
 
 def test_a_flow_that_ends_loses_its_ingress_first() -> None:
-    plan = phases(difference([], flow(AL2S)))
+    plan = order_changes(compare_entries([], flow(AL2S)))
     assert [(phase.name, phase.drain_before) for phase in plan] == [("retire", False), ("clear", True)]
 
 
@@ -166,7 +172,7 @@ def test_what_is_put_back_goes_out_together_delivery_first_and_meters_before() -
 
 
 def test_difference_and_phases_take_one_pass_over_generators() -> None:
-    found = difference(iter(flow(AL2S)), iter(flow(ROUTED)))
+    found = compare_entries(iter(flow(AL2S)), iter(flow(ROUTED)))
     assert len(found.wrong) == 2
 
 
@@ -180,7 +186,7 @@ STATES = st.one_of(
         st.integers(1, 2),
     ),
     st.builds(
-        lambda path, among: learn_rules(Steered(17, SOURCE, TARGET, path, among), 6),
+        lambda path, among: learn_rules(RuleInputs(17, SOURCE, TARGET, path, among), 6),
         st.sampled_from(PATHS),
         st.lists(st.sampled_from(PATHS), unique=True),
     ),
@@ -212,9 +218,9 @@ def test_from_any_state_the_plan_leads_to_what_is_desired_and_back_to_nothing(
     net = FakeNetwork(PATHS, (SOURCE, TARGET))
     net.put([BYSTANDER, *before, *spoiled])
     for target in (desired, ()):
-        list(net.apply_phases(phases(difference(target, net.report()))))
+        list(net.apply_phases(order_changes(compare_entries(target, net.report()))))
         assert net.rules() == {BYSTANDER, *target}
-        assert difference(target, net.report()).is_settled
+        assert compare_entries(target, net.report()).is_settled
 
 
 @given(
@@ -233,7 +239,7 @@ def test_make_before_break_every_packet_arrives_once_at_every_step_of_a_move(
 ) -> None:
     net = FakeNetwork(PATHS, (SOURCE, TARGET))
     net.put(flow(old, 500, old_candidates))
-    plan = phases(difference(flow(new, priority, new_candidates), net.report()))
+    plan = order_changes(compare_entries(flow(new, priority, new_candidates), net.report()))
     for change in net.apply_phases(plan):
         there, way = net.send(SOURCE.host, TARGET.host)
         back, _ = net.send(TARGET.host, SOURCE.host, tp_src=5001, tp_dst=40_000)
@@ -246,7 +252,7 @@ def test_a_packet_already_on_the_old_path_arrives_until_the_drain() -> None:
     """What is under way when the ingress shifts still finds its delivery rule; only `clear` removes it."""
     net = FakeNetwork(PATHS, (SOURCE, TARGET))
     net.put(flow(AL2S, 500, (AL2S,)))
-    plan = phases(difference(flow(ROUTED, 500, (ROUTED,)), net.report()))
+    plan = order_changes(compare_entries(flow(ROUTED, 500, (ROUTED,)), net.report()))
     packet = Packet(SOURCE.mac, SOURCE.gateway_mac, SOURCE.address, TARGET.address)
     on_its_way = net.switches[SOURCE.dpid].forward(SOURCE.port, packet)[0][1]
     for phase in plan:

@@ -11,29 +11,29 @@ from hypothesis import strategies as st
 
 from adon.flowvisor import controller_roles
 from adon.flowvisor.controller_roles import (
-    STEPS,
-    AskRole,
+    TRANSITIONS,
+    ClockTick,
     Control,
     ControllerRole,
-    LeaseGot,
+    ControllerState,
+    DisconnectSwitch,
+    LeaseAcquired,
     LeaseLost,
+    LeaseObserved,
     LeaseRenewed,
-    LeaseSeen,
-    Leave,
+    RequestRole,
     RoleEffect,
     RoleEvent,
     RoleGranted,
+    RoleLost,
     Roles,
     RoleStale,
-    RoleTaken,
     RoleUnknown,
-    Standing,
     StateLoaded,
     StepDown,
     SwitchArrived,
     SwitchLeft,
-    TimePassed,
-    Use,
+    UseSwitch,
     step,
 )
 from tests.support.refusals import refused
@@ -46,7 +46,7 @@ LEASE = 5.0
 
 def run(*events: RoleEvent, begin: Roles | None = None) -> tuple[Roles, tuple[RoleEffect, ...]]:
     """The state after all events, and the effects of the last."""
-    state = controller_roles.stand_by(CONTROL) if begin is None else begin
+    state = controller_roles.standby_controller(CONTROL) if begin is None else begin
     effects: tuple[RoleEffect, ...] = ()
     for event in events:
         state, effects = step(state, event)
@@ -54,12 +54,12 @@ def run(*events: RoleEvent, begin: Roles | None = None) -> tuple[Roles, tuple[Ro
 
 
 TAKES_OVER = (
-    LeaseSeen(7),
+    LeaseObserved(7),
     SwitchArrived(OURS),
     SwitchArrived(SHARED),
     RoleGranted(OURS, SLAVE),
     RoleGranted(SHARED, SLAVE),
-    LeaseGot(8, 100.0),
+    LeaseAcquired(8, 100.0),
     StateLoaded(),
 )
 ACTIVE = (*TAKES_OVER, RoleGranted(OURS, MASTER), RoleGranted(SHARED, EQUAL))
@@ -67,20 +67,20 @@ ACTIVE = (*TAKES_OVER, RoleGranted(OURS, MASTER), RoleGranted(SHARED, EQUAL))
 
 class TestStandby:
     def test_asks_to_be_slave_with_the_generation_it_has_seen(self) -> None:
-        assert run(LeaseSeen(7), SwitchArrived(OURS))[1] == (AskRole(OURS, SLAVE, 7),)
+        assert run(LeaseObserved(7), SwitchArrived(OURS))[1] == (RequestRole(OURS, SLAVE, 7),)
 
     def test_asks_nothing_before_it_knows_a_generation_and_then_does(self) -> None:
         assert run(SwitchArrived(OURS))[1] == ()
-        assert run(SwitchArrived(OURS), LeaseSeen(7))[1] == (AskRole(OURS, SLAVE, 7),)
+        assert run(SwitchArrived(OURS), LeaseObserved(7))[1] == (RequestRole(OURS, SLAVE, 7),)
 
     def test_whose_generation_is_old_asks_again_when_it_has_read_the_new_one(self) -> None:
-        late = (LeaseSeen(7), SwitchArrived(OURS), RoleStale(OURS))
+        late = (LeaseObserved(7), SwitchArrived(OURS), RoleStale(OURS))
         assert run(*late)[1] == ()
-        assert run(*late, LeaseSeen(8))[1] == (AskRole(OURS, SLAVE, 8),)
-        assert run(*late, LeaseSeen(7))[1] == ()
+        assert run(*late, LeaseObserved(8))[1] == (RequestRole(OURS, SLAVE, 8),)
+        assert run(*late, LeaseObserved(7))[1] == ()
 
     def test_uses_no_switch(self) -> None:
-        state, effects = run(LeaseSeen(7), SwitchArrived(OURS), RoleGranted(OURS, SLAVE))
+        state, effects = run(LeaseObserved(7), SwitchArrived(OURS), RoleGranted(OURS, SLAVE))
         assert effects == ()
         assert not state.may_send(OURS, 0.0)
 
@@ -88,19 +88,19 @@ class TestStandby:
 class TestTakeover:
     def test_the_lease_alone_sends_nothing_the_state_is_loaded_first(self) -> None:
         state, effects = run(*TAKES_OVER[:-1])
-        assert (state.standing, effects) == (Standing.CANDIDATE, ())
+        assert (state.standing, effects) == (ControllerState.CANDIDATE, ())
         assert run(SwitchArrived(OURS), begin=state)[1] == ()
 
     def test_each_connected_switch_is_asked_by_how_it_is_driven(self) -> None:
         state, effects = run(*TAKES_OVER)
-        assert state.standing is Standing.ACTIVE
-        assert effects == (AskRole(OURS, MASTER, 8), AskRole(SHARED, EQUAL, 8))
+        assert state.standing is ControllerState.ACTIVE
+        assert effects == (RequestRole(OURS, MASTER, 8), RequestRole(SHARED, EQUAL, 8))
 
     def test_a_switch_is_used_when_it_has_granted_the_role_and_only_once(self) -> None:
         state, effects = run(*TAKES_OVER)
         assert not state.may_send(OURS, 0.0)
         state, effects = run(RoleGranted(OURS, MASTER), begin=state)
-        assert effects == (Use(OURS),)
+        assert effects == (UseSwitch(OURS),)
         assert state.may_send(OURS, 99.9)
         assert run(RoleGranted(OURS, MASTER), begin=state)[1] == ()
 
@@ -108,31 +108,33 @@ class TestTakeover:
         state, effects = run(*TAKES_OVER, RoleGranted(OURS, SLAVE))
         assert effects == ()
         assert not state.may_send(OURS, 0.0)
-        assert run(RoleGranted(OURS, MASTER), begin=state)[1] == (Use(OURS),)
+        assert run(RoleGranted(OURS, MASTER), begin=state)[1] == (UseSwitch(OURS),)
 
     def test_a_switch_that_comes_later_is_asked_then(self) -> None:
-        assert run(LeaseGot(8, 100.0), StateLoaded(), SwitchArrived(OURS))[1] == (AskRole(OURS, MASTER, 8),)
+        assert run(LeaseAcquired(8, 100.0), StateLoaded(), SwitchArrived(OURS))[1] == (
+            RequestRole(OURS, MASTER, 8),
+        )
 
 
 class TestSteppingDown:
     @pytest.mark.parametrize(
-        "event", [LeaseLost("b has it"), TimePassed(100.0), RoleStale(OURS), RoleTaken(OURS)]
+        "event", [LeaseLost("b has it"), ClockTick(100.0), RoleStale(OURS), RoleLost(OURS)]
     )
     def test_a_role_or_lease_that_is_lost_steps_down(self, event: RoleEvent) -> None:
         state, effects = run(*ACTIVE, event)
         (down,) = effects
         assert isinstance(down, StepDown)
-        assert state.standing is Standing.STEPPING_DOWN
+        assert state.standing is ControllerState.STEPPING_DOWN
         assert not state.may_send(OURS, 0.0)
         assert not state.may_send(SHARED, 0.0)
 
     def test_is_for_good(self) -> None:
         state, _ = run(*ACTIVE, LeaseLost("b has it"))
-        for event in (*ACTIVE, TimePassed(1e9)):
+        for event in (*ACTIVE, ClockTick(1e9)):
             assert step(state, event) == (state, ())
 
     def test_a_renewed_lease_runs_on(self) -> None:
-        state, effects = run(*ACTIVE, LeaseRenewed(200.0), TimePassed(150.0))
+        state, effects = run(*ACTIVE, LeaseRenewed(200.0), ClockTick(150.0))
         assert effects == ()
         assert state.may_send(OURS, 199.9)
 
@@ -142,11 +144,11 @@ class TestSteppingDown:
         assert not state.may_send(SHARED, 100.0)
 
     def test_our_time_is_up_before_another_can_take_the_lease(self) -> None:
-        assert controller_roles.until(50.0, LEASE) == pytest.approx(50.0 + 0.8 * LEASE)
+        assert controller_roles.lease_end(50.0, LEASE) == pytest.approx(50.0 + 0.8 * LEASE)
 
     def test_a_switch_that_never_made_us_master_takes_nothing_away(self) -> None:
-        assert run(*ACTIVE, RoleTaken(SHARED))[1] == ()
-        assert run(*ACTIVE, SwitchLeft(OURS), RoleTaken(OURS))[1] == ()
+        assert run(*ACTIVE, RoleLost(SHARED))[1] == ()
+        assert run(*ACTIVE, SwitchLeft(OURS), RoleLost(OURS))[1] == ()
 
 
 class TestAlone:
@@ -155,16 +157,16 @@ class TestAlone:
     ALONE = (StateLoaded(), SwitchArrived(OURS), RoleGranted(OURS, MASTER))
 
     def test_is_master_too_so_that_a_second_one_is_seen(self) -> None:
-        state, effects = run(*self.ALONE[:2], begin=controller_roles.alone(CONTROL, 7))
-        assert effects == (AskRole(OURS, MASTER, 7),)
-        assert run(RoleGranted(OURS, MASTER), begin=state)[1] == (Use(OURS),)
+        state, effects = run(*self.ALONE[:2], begin=controller_roles.single_controller(CONTROL, 7))
+        assert effects == (RequestRole(OURS, MASTER, 7),)
+        assert run(RoleGranted(OURS, MASTER), begin=state)[1] == (UseSwitch(OURS),)
 
-    @pytest.mark.parametrize("event", [RoleTaken(OURS), RoleStale(OURS)])
+    @pytest.mark.parametrize("event", [RoleLost(OURS), RoleStale(OURS)])
     def test_who_is_replaced_at_a_switch_leaves_it_and_keeps_the_others(self, event: RoleEvent) -> None:
         both = (*self.ALONE, SwitchArrived(SHARED), RoleGranted(SHARED, EQUAL), event)
-        state, effects = run(*both, begin=controller_roles.alone(CONTROL, 7))
+        state, effects = run(*both, begin=controller_roles.single_controller(CONTROL, 7))
         (left,) = effects
-        assert isinstance(left, Leave)
+        assert isinstance(left, DisconnectSwitch)
         assert not state.may_send(OURS, 0.0)
         assert state.may_send(SHARED, 1e9)
 
@@ -173,21 +175,21 @@ class TestAlone:
             StateLoaded(),
             SwitchArrived(OURS),
             SwitchArrived(SHARED),
-            begin=controller_roles.alone(CONTROL, 7),
+            begin=controller_roles.single_controller(CONTROL, 7),
         )
-        assert step(state, RoleUnknown(SHARED, "OFPRRFC_UNSUP"))[1] == (Use(SHARED),)
+        assert step(state, RoleUnknown(SHARED, "OFPRRFC_UNSUP"))[1] == (UseSwitch(SHARED),)
         (leave,) = step(state, RoleUnknown(OURS, "OFPRRFC_UNSUP"))[1]
-        assert isinstance(leave, Leave)
+        assert isinstance(leave, DisconnectSwitch)
 
 
 def test_what_is_not_in_the_table_is_a_mistake() -> None:
     with refused(ValueError):
         run(StateLoaded())
     with refused(ValueError):
-        run(*ACTIVE, LeaseGot(9, 200.0))
+        run(*ACTIVE, LeaseAcquired(9, 200.0))
     with refused(ValueError):
         run(LeaseLost("what?"))
-    assert set(STEPS) == set(Standing)
+    assert set(TRANSITIONS) == set(ControllerState)
 
 
 # -- two controllers, a lease, switches that keep to OpenFlow 1.3.5, 6.3.6 ---------------------------
@@ -220,7 +222,7 @@ class Line:
     """A connection: what is on its way to the switch and back, and the switch's idea of its role."""
 
     role: ControllerRole = EQUAL
-    to_switch: deque[AskRole | int] = field(default_factory=deque)
+    to_switch: deque[RequestRole | int] = field(default_factory=deque)
     back: deque[RoleEvent] = field(default_factory=deque)
 
 
@@ -238,11 +240,11 @@ class Switch:
         if not line.to_switch:
             return
         match line.to_switch.popleft():
-            case AskRole(dpid, role, generation):
+            case RequestRole(dpid, role, generation):
                 line.back.append(self._role(line, dpid, role, generation))
             case writer:
                 if line.role is SLAVE:
-                    line.back.append(RoleTaken(self.dpid))  # OFPBRC_IS_SLAVE
+                    line.back.append(RoleLost(self.dpid))  # OFPBRC_IS_SLAVE
                 else:
                     self.written.append((writer, line.role))
 
@@ -265,15 +267,18 @@ class World:
     def __init__(self) -> None:
         self.database = Database()
         self.switches = {dpid: Switch(dpid) for dpid in CONTROL}
-        self.controllers = [controller_roles.stand_by(CONTROL), controller_roles.stand_by(CONTROL)]
+        self.controllers = [
+            controller_roles.standby_controller(CONTROL),
+            controller_roles.standby_controller(CONTROL),
+        ]
 
     def feed(self, who: int, event: RoleEvent) -> None:
         self.controllers[who], effects = step(self.controllers[who], event)
         for effect in effects:
             match effect:
-                case AskRole(dpid):
+                case RequestRole(dpid):
                     self.switches[dpid].lines[who].to_switch.append(effect)
-                case Leave(dpid):
+                case DisconnectSwitch(dpid):
                     self._cut(who, dpid)
                 case StepDown():
                     pass  # it may still have messages on their way; it restarts when it restarts
@@ -285,10 +290,10 @@ class World:
                 self.database.now += 0.7
             case "notice":
                 if state.until is not None:
-                    self.feed(who, TimePassed(self.database.now))
+                    self.feed(who, ClockTick(self.database.now))
             case "lease":
                 self._lease(who, state)
-            case "load" if state.standing is Standing.CANDIDATE:
+            case "load" if state.standing is ControllerState.CANDIDATE:
                 self.feed(who, StateLoaded())
             case "connect":
                 self._cut(who, dpid)
@@ -305,17 +310,17 @@ class World:
             case "restart":
                 for known in CONTROL:
                     self._cut(who, known)
-                self.controllers[who] = controller_roles.stand_by(CONTROL)
+                self.controllers[who] = controller_roles.standby_controller(CONTROL)
 
     def _lease(self, who: int, state: Roles) -> None:
-        database, end = self.database, controller_roles.until(self.database.now, LEASE)
-        if state.standing is Standing.STANDBY:
+        database, end = self.database, controller_roles.lease_end(self.database.now, LEASE)
+        if state.standing is ControllerState.STANDBY:
             got = database.take()
             if got is not None:
-                self.feed(who, LeaseGot(got, end))
+                self.feed(who, LeaseAcquired(got, end))
             elif database.generation:
-                self.feed(who, LeaseSeen(database.generation))
-        elif state.standing is not Standing.STEPPING_DOWN:
+                self.feed(who, LeaseObserved(database.generation))
+        elif state.standing is not ControllerState.STEPPING_DOWN:
             assert state.generation is not None
             renewed = database.renew(state.generation)
             self.feed(who, LeaseRenewed(end) if renewed else LeaseLost("taken"))
@@ -388,4 +393,7 @@ def test_the_usual_takeover_in_that_world() -> None:
     for act in [*SETTLE, *SETTLE, ("write", 1, OURS), ("write", 0, OURS), *SETTLE]:
         world.act(*act)
     assert world.switches[OURS].written == [(1, MASTER), (2, MASTER)]
-    assert [state.standing for state in world.controllers] == [Standing.STEPPING_DOWN, Standing.ACTIVE]
+    assert [state.standing for state in world.controllers] == [
+        ControllerState.STEPPING_DOWN,
+        ControllerState.ACTIVE,
+    ]

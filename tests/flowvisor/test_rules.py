@@ -13,7 +13,7 @@ from adon.flowvisor.rules.cookie import Kind, cookie_owner
 from adon.flowvisor.rules.match import Match
 from adon.flowvisor.rules.pipeline import FLOW_PRIORITY, Pipeline
 from adon.flowvisor.rules.rule import Rule, rule_text
-from adon.flowvisor.rules.rule_compiler import Steered, flow_rules, learn_rules, measurement_rules
+from adon.flowvisor.rules.rule_compiler import RuleInputs, flow_rules, learn_rules, measurement_rules
 from adon.flowvisor.topology.path import CandidatePath, FiveTuple
 from tests.flowvisor.network import AL2S, MU, PATHS, ROUTED, SECOND_VLAN, SOURCE, TARGET
 from tests.support.fake_network import FakeNetwork
@@ -23,7 +23,7 @@ DATA = FiveTuple(6, 5001)
 
 
 def compiled(chosen: CandidatePath = AL2S, *tuples: FiveTuple) -> tuple[Rule, ...]:
-    return flow_rules(Steered(17, SOURCE, TARGET, chosen, PATHS), tuples or (DATA,), 500, 60)
+    return flow_rules(RuleInputs(17, SOURCE, TARGET, chosen, PATHS), tuples or (DATA,), 500, 60)
 
 
 def net_with(*rules: Rule) -> FakeNetwork:
@@ -113,7 +113,7 @@ def test_only_ingress_rules_idle_out() -> None:
 
 
 def test_the_chosen_path_is_delivered_even_if_it_is_no_candidate_any_more() -> None:
-    rules = flow_rules(Steered(1, SOURCE, TARGET, AL2S, (ROUTED,)), (DATA,), 0, 60)
+    rules = flow_rules(RuleInputs(1, SOURCE, TARGET, AL2S, (ROUTED,)), (DATA,), 0, 60)
     assert_delivered(net_with(*rules), AL2S)
 
 
@@ -126,18 +126,18 @@ def test_a_protocol_without_ports_is_matched_without_them() -> None:
 @pytest.mark.parametrize("priority", [-1, 1000])
 def test_a_priority_outside_its_band_is_refused(priority: int) -> None:
     with pytest.raises(ValueError, match="priority"):
-        flow_rules(Steered(1, SOURCE, TARGET, AL2S, ()), (DATA,), priority, 60)
+        flow_rules(RuleInputs(1, SOURCE, TARGET, AL2S, ()), (DATA,), priority, 60)
 
 
 @pytest.mark.parametrize("broken", [replace(AL2S, vlan=None), replace(ROUTED, source_end=AL2S.source_end)])
 def test_a_path_that_leads_nowhere_is_refused(broken: CandidatePath) -> None:
     with refused(ValueError):
-        flow_rules(Steered(1, SOURCE, TARGET, broken, ()), (DATA,), 0, 60)
+        flow_rules(RuleInputs(1, SOURCE, TARGET, broken, ()), (DATA,), 0, 60)
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_learning_forwards_and_shows_the_first_packets_of_one_direction(path: CandidatePath) -> None:
-    net = net_with(*learn_rules(Steered(17, SOURCE, TARGET, path, PATHS), 6))
+    net = net_with(*learn_rules(RuleInputs(17, SOURCE, TARGET, path, PATHS), 6))
     assert_delivered(net, path, tp_dst=31_337)
     assert [packet.ip_src for packet in net.copied] == [SOURCE.address]
     assert net.send(SOURCE.host, TARGET.host, ip_proto=17) == ([], [])
@@ -145,7 +145,7 @@ def test_learning_forwards_and_shows_the_first_packets_of_one_direction(path: Ca
 
 def test_a_learnt_connection_is_not_shown_again() -> None:
     """Its own rules are above the learning rules; the others' first packets still come."""
-    rules = learn_rules(Steered(17, SOURCE, TARGET, AL2S, PATHS), 6)
+    rules = learn_rules(RuleInputs(17, SOURCE, TARGET, AL2S, PATHS), 6)
     net = net_with(*rules, *compiled(ROUTED, FiveTuple(6, 5001, 40_000)))
     assert_delivered(net, ROUTED)
     assert net.copied == []
@@ -154,7 +154,7 @@ def test_a_learnt_connection_is_not_shown_again() -> None:
 
 
 def test_learning_rules_stay_while_their_connections_have_rules_of_their_own() -> None:
-    assert {rule.idle_timeout for rule in learn_rules(Steered(17, SOURCE, TARGET, AL2S, PATHS), 6)} == {0}
+    assert {rule.idle_timeout for rule in learn_rules(RuleInputs(17, SOURCE, TARGET, AL2S, PATHS), 6)} == {0}
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -192,14 +192,14 @@ def test_an_offset_shifts_every_band_alike() -> None:
     """R7: room for a switch's other tenants; the order of our bands stays."""
     ends = (SOURCE, TARGET)
     plain = [
-        *flow_rules(Steered(1, *ends, AL2S, PATHS), [FiveTuple(6, 5001)], 500, 60),
-        *learn_rules(Steered(1, *ends, AL2S, PATHS), 6),
+        *flow_rules(RuleInputs(1, *ends, AL2S, PATHS), [FiveTuple(6, 5001)], 500, 60),
+        *learn_rules(RuleInputs(1, *ends, AL2S, PATHS), 6),
         *measurement_rules(*ends, AL2S),
     ]
     lower = dict.fromkeys((MU, TARGET.dpid), Pipeline(priority_offset=-7))
     shifted = [
-        *flow_rules(Steered(1, *ends, AL2S, PATHS, pipelines=lower), [FiveTuple(6, 5001)], 500, 60),
-        *learn_rules(Steered(1, *ends, AL2S, PATHS, pipelines=lower), 6),
+        *flow_rules(RuleInputs(1, *ends, AL2S, PATHS, pipelines=lower), [FiveTuple(6, 5001)], 500, 60),
+        *learn_rules(RuleInputs(1, *ends, AL2S, PATHS, pipelines=lower), 6),
         *measurement_rules(*ends, AL2S, lower),
     ]
     assert [replace(rule, priority=rule.priority - 7) for rule in plain] == shifted

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.flowvisor.selection.assessment import CandidateRecord, Verdict, assess, quality
-from adon.flowvisor.selection.selection import hysteresis, select
-from adon.flowvisor.topology.path import Basis, Knowledge, Known, PathView, Unknown
+from adon.flowvisor.selection.assessment import CandidateRecord, Verdict, assess, path_quality
+from adon.flowvisor.selection.selection import advise_reroute, select
+from adon.flowvisor.topology.path import Basis, Knowledge, KnownValue, PathView, UnknownValue
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec
@@ -30,8 +30,8 @@ THROUGHPUT_ONLY = {Metric.THROUGHPUT: 5.0}
 DOWN = Reason("port-down", "its port is down")
 
 
-def known(value: float, age: float = 4.0, basis: Basis = Basis.TEST) -> Known:
-    return Known(value, NOW - age, "run/1", basis)
+def known(value: float, age: float = 4.0, basis: Basis = Basis.TEST) -> KnownValue:
+    return KnownValue(value, NOW - age, "run/1", basis)
 
 
 def assessed(
@@ -139,7 +139,7 @@ class TestAssess:
         assert found.q == pytest.approx(8.0)
 
     def test_the_record_keeps_what_was_seen(self) -> None:
-        stale = Unknown("6 min old, older than max_age (5 min)")
+        stale = UnknownValue("6 min old, older than max_age (5 min)")
         qspec = QSpec.model_validate({"throughput": {"min": "7 Mbps"}, "loss": {"max": "1 %"}})
         throughput, loss = assessed(
             {Metric.THROUGHPUT: known(8e6, 4.0, Basis.COUNTERS), Metric.LOSS: stale}, qspec
@@ -223,7 +223,7 @@ class TestSelect:
     def test_when_nothing_is_known(
         self, policy: str, default: str | None, path: str | None, code: str
     ) -> None:
-        unknown = assessed({Metric.THROUGHPUT: Unknown("never measured")})
+        unknown = assessed({Metric.THROUGHPUT: UnknownValue("never measured")})
         records = [
             replace(unknown, path="a"),
             record("b", Verdict.UNKNOWN),
@@ -310,13 +310,19 @@ class TestHysteresis:
         move: bool,
         code: str,
     ) -> None:
-        advice = hysteresis(current, best, misses=misses, patience=3, margin=1.0, dwelt=dwelt, min_dwell=30.0)
+        advice = advise_reroute(
+            current, best, misses=misses, patience=3, margin=1.0, dwelt=dwelt, min_dwell=30.0
+        )
         assert (advice.move, advice.reason.code) == (move, code)
 
     def test_two_paths_that_trade_places_do_not_make_a_flow_flap(self) -> None:
         """A move needs a gain above the margin, so the way back needs one too."""
-        there = hysteresis(self.HERE, self.GOOD, misses=0, patience=3, margin=1.0, dwelt=99, min_dwell=30.0)
-        back = hysteresis(self.GOOD, self.HERE, misses=0, patience=3, margin=1.0, dwelt=99, min_dwell=30.0)
+        there = advise_reroute(
+            self.HERE, self.GOOD, misses=0, patience=3, margin=1.0, dwelt=99, min_dwell=30.0
+        )
+        back = advise_reroute(
+            self.GOOD, self.HERE, misses=0, patience=3, margin=1.0, dwelt=99, min_dwell=30.0
+        )
         assert there.move
         assert (back.move, back.reason.code) == (False, "within-margin")
 
@@ -334,12 +340,12 @@ class TestQuality:
         ],
     )
     def test_words(self, metrics: Mapping[Metric, Knowledge], excluded: Reason | None, expected: str) -> None:
-        assert quality(assessed(metrics, excluded=excluded), QSPEC) == expected
+        assert path_quality(assessed(metrics, excluded=excluded), QSPEC) == expected
 
     def test_a_target_from_above(self) -> None:
         qspec = QSpec.model_validate({"rtt": {"max": "20 ms", "target": "10 ms"}})
         for rtt, word in ((0.01, "met"), (0.011, "degraded"), (0.021, "violated")):
-            assert quality(assessed({Metric.RTT: known(rtt)}, qspec, {Metric.RTT: 1.0}), qspec) == word
+            assert path_quality(assessed({Metric.RTT: known(rtt)}, qspec, {Metric.RTT: 1.0}), qspec) == word
 
     def test_without_a_bound_there_is_nothing_to_violate(self) -> None:
-        assert quality(assessed({}, QSpec()), QSpec()) == "met"
+        assert path_quality(assessed({}, QSpec()), QSpec()) == "met"

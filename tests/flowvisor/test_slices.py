@@ -12,13 +12,13 @@ from adon.config import Configuration
 from adon.config.slices import Slice
 from adon.errors import InvalidInput, Problem
 from adon.flowvisor.rules.slices import (
-    Ask,
+    Requester,
+    SliceNeeds,
     Usage,
-    Who,
-    connections,
-    never,
-    slice_of,
-    verdict,
+    find_violation,
+    list_connections,
+    permanent_violation,
+    select_slice,
 )
 from adon.flowvisor.topology.path import FiveTuple
 from tests.support.network_factories import NETWORK
@@ -41,10 +41,10 @@ def one(**fields: Any) -> Slice:
     return Slice.model_validate(part(**fields))
 
 
-def ask(*ports: int, protocol: int = 6, **fields: Any) -> Ask:
+def ask(*ports: int, protocol: int = 6, **fields: Any) -> SliceNeeds:
     tuples = [FiveTuple(protocol, port) for port in ports]
     values = {"ends": ("mu", "osu"), "priority": 500, **fields}
-    return Ask(connections(MU, OSU, protocol, tuples), **values)
+    return SliceNeeds(list_connections(MU, OSU, protocol, tuples), **values)
 
 
 def network(**slices: dict[str, Any]) -> str:
@@ -63,31 +63,31 @@ def problems(**slices: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     ("members", "who", "belongs"),
     [
-        ({"who": ["ann"]}, Who("ann"), True),
-        ({"who": ["ann"]}, Who("bob"), False),
-        ({"groups": ["g1", "g2"]}, Who("bob", groups=frozenset({"g2"})), True),
-        ({"groups": ["g1"], "roles": ["operator"]}, Who("bob", groups=frozenset({"g1"})), False),
-        ({"roles": ["operator"]}, Who("bob", roles=frozenset({"operator"})), True),
+        ({"who": ["ann"]}, Requester("ann"), True),
+        ({"who": ["ann"]}, Requester("bob"), False),
+        ({"groups": ["g1", "g2"]}, Requester("bob", groups=frozenset({"g2"})), True),
+        ({"groups": ["g1"], "roles": ["operator"]}, Requester("bob", groups=frozenset({"g1"})), False),
+        ({"roles": ["operator"]}, Requester("bob", roles=frozenset({"operator"})), True),
     ],
 )
-def test_members_fit_all_that_is_given(members: dict[str, Any], who: Who, belongs: bool) -> None:
-    found = slice_of({"genomics": one(members=members)}, who, None, ask(5000))
+def test_members_fit_all_that_is_given(members: dict[str, Any], who: Requester, belongs: bool) -> None:
+    found = select_slice({"genomics": one(members=members)}, who, None, ask(5000))
     assert (found == "genomics") is belongs
 
 
 def test_a_member_of_several_has_the_one_that_may_have_the_flow_or_names_one() -> None:
     slices = {"a": one(), "b": one(number=2, flowspace=[{"ports": [6000]}])}
-    assert slice_of(slices, Who("ann"), None, ask(6000)) == "b"
-    assert slice_of(slices, Who("ann"), "a", ask(6000)) == "a"
+    assert select_slice(slices, Requester("ann"), None, ask(6000)) == "b"
+    assert select_slice(slices, Requester("ann"), "a", ask(6000)) == "a"
     alike = {"a": one(), "b": one(number=2)}
     for several, asked in ((slices, ask(7000)), (alike, ask(5000, priority=0))):
-        assert isinstance(slice_of(several, Who("ann"), None, asked), Problem)
+        assert isinstance(select_slice(several, Requester("ann"), None, asked), Problem)
 
 
 def test_a_slice_that_somebody_is_no_member_of_is_refused_as_one_that_is_not_there() -> None:
     texts = set()
     for name in ("a", "nothing"):
-        refused = slice_of({"a": one()}, Who("bob"), name, ask(5000))
+        refused = select_slice({"a": one()}, Requester("bob"), name, ask(5000))
         assert isinstance(refused, Problem)
         assert (refused.field, refused.code) == ("slice", "forbidden")
         texts.add(refused.cause.replace(repr(name), ""))
@@ -109,18 +109,20 @@ def test_a_slice_that_somebody_is_no_member_of_is_refused_as_one_that_is_not_the
         ({"dscp": ["LE"]}, ask(5000, dscp=46), ("marking.dscp", "unknown-value")),
     ],
 )
-def test_what_a_slice_may_never_have(fields: dict[str, Any], asked: Ask, limit: tuple[str, str]) -> None:
-    refused = never("genomics", one(**fields), asked)
+def test_what_a_slice_may_never_have(
+    fields: dict[str, Any], asked: SliceNeeds, limit: tuple[str, str]
+) -> None:
+    refused = permanent_violation("genomics", one(**fields), asked)
     assert refused is not None
     assert (refused.field, refused.code) == limit
 
 
 def test_what_a_slice_may_have() -> None:
-    assert never("a", one(dscp=["LE"]), ask(5000, dscp=1)) is None
-    assert never("a", one(flowspace=[{}]), ask(protocol=17)) is None
+    assert permanent_violation("a", one(dscp=["LE"]), ask(5000, dscp=1)) is None
+    assert permanent_violation("a", one(flowspace=[{}]), ask(protocol=17)) is None
     # Two entries together hold what neither holds alone.
     halves = [{"ports": ["5000-5049"]}, {"ports": ["5050-5099"]}]
-    assert never("a", one(flowspace=halves), ask(5049, 5050)) is None
+    assert permanent_violation("a", one(flowspace=halves), ask(5049, 5050)) is None
 
 
 @pytest.mark.parametrize(
@@ -139,15 +141,15 @@ def test_what_a_slice_may_have() -> None:
 def test_what_a_slice_may_have_on_a_path_now(
     fields: dict[str, Any], usage: Usage, rules: dict[int, int], limit: tuple[str, str] | None
 ) -> None:
-    refused = verdict("a", one(**fields), ask(5000, bound=5e6), "al2s", 60e6, usage, rules)
+    refused = find_violation("a", one(**fields), ask(5000, bound=5e6), "al2s", 60e6, usage, rules)
     assert (None if refused is None else (refused.field, refused.code)) == limit
 
 
 def test_a_host_with_two_addresses_asks_for_both() -> None:
-    space = connections(("10.1.0.10", "fd00::1"), ("10.2.0.10", "fd00::2"), 6, [])
+    space = list_connections(("10.1.0.10", "fd00::1"), ("10.2.0.10", "fd00::2"), 6, [])
     assert [box.version for box in space] == [4, 6]
     only4 = one(flowspace=[{"source": ["10.0.0.0/8"]}])
-    refused = never("a", only4, Ask(space, ("mu", "osu"), 500))
+    refused = permanent_violation("a", only4, SliceNeeds(space, ("mu", "osu"), 500))
     assert refused is not None
     assert "fd00::1" in refused.cause
 

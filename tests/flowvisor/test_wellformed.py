@@ -43,15 +43,15 @@ def read(data: bytes) -> object:
     :raises ValueError: for a message that is refused.
     """
     version, kind, _, xid = struct.unpack_from("!BBHI", data)
-    message_validation.check(version, kind, data)
+    message_validation.validate_message(version, kind, data)
     if kind == 10:
         return packets.read_packet_in(data)
     if kind == 11:
         return decode.parse_flow_removed(DPID, data) or ""
     if kind == 19 and data[9] in (1, 7, 10):
-        return decode.part(DPID, data)
+        return decode.read_part(DPID, data)
     if kind == 23 or (kind == 19 and data[9] != 13):
-        return capabilities.read(version, 254, [data])
+        return capabilities.read_features(version, 254, [data])
     return PARSERS[version].msg_parser(ProtocolDesc(version=version), version, kind, len(data), xid, data)
 
 
@@ -138,6 +138,6 @@ def test_whatever_passes_a_parser_ends_with(several: list[bytes]) -> None:
 def test_any_bytes_are_let_through_or_refused(version: int, kind: int, body: bytes) -> None:
     data = message(kind, body, version=version)
     try:
-        message_validation.check(version, kind, data)
+        message_validation.validate_message(version, kind, data)
     except ValueError:
         return

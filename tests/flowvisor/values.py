@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from adon.flowvisor.rules import action as acts
 from adon.flowvisor.rules.cookie import COOKIE_PREFIX
-from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, MaskedNumber, Match
 from adon.flowvisor.rules.pipeline import GROUP_PREFIX, METER_COUNT, METER_FIRST
 from adon.flowvisor.rules.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
@@ -19,7 +19,7 @@ macs = st.binary(min_size=6, max_size=6).map(lambda octets: octets.hex(":"))
 vlans = st.integers(0, 4095)
 
 masked = st.tuples(st.integers(0, 2**64 - 1), st.integers(1, 2**64 - 1) | st.just(2**64 - 1)).map(
-    lambda pair: Masked(pair[0] & pair[1], pair[1])
+    lambda pair: MaskedNumber(pair[0] & pair[1], pair[1])
 )
 
 actions = st.one_of(

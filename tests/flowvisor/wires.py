@@ -6,7 +6,13 @@ from collections.abc import Iterable, Mapping
 
 from adon.config.network import LinkDiscovery
 from adon.flowvisor.discovery.link import LinkState, Wiring
-from adon.flowvisor.discovery.link_discovery import Discovery, Found, Frame, LinkChange, Report
+from adon.flowvisor.discovery.link_discovery import (
+    Discovery,
+    DiscoveryReport,
+    Frame,
+    LinkChange,
+    LinkEffects,
+)
 from adon.flowvisor.discovery.lldp import Identity
 from adon.flowvisor.topology.network_graph import PortKey, PortState
 
@@ -42,7 +48,7 @@ class Wires:
         self.dpids = tuple(range(1, switches + 1))
         self.ports = {(d, p): True for d in self.dpids for p in range(1, ports + 1)}
         self.connected: set[int] = set()
-        self.reports: list[Report] = []
+        self.reports: list[DiscoveryReport] = []
         self.changes: list[LinkChange] = []
         self.sent: list[Frame] = []
         self._flying: list[tuple[float, PortKey, bytes]] = []
@@ -77,7 +83,7 @@ class Wires:
         trips = {} if round_trips is None else round_trips
         self.take(self.discovery.lldp_received(*key, data, self.now, trips))
 
-    def take(self, found: Found) -> None:
+    def take(self, found: LinkEffects) -> None:
         self.reports += found.reports
         self.changes += found.changes
         self.sent += found.frames

@@ -22,7 +22,7 @@ from adon.flowvisor.rules.action import (
     ToGroup,
 )
 from adon.flowvisor.rules.cookie import Kind, cookie
-from adon.flowvisor.rules.match import Masked, Match
+from adon.flowvisor.rules.match import MaskedNumber, Match
 from adon.flowvisor.rules.rule import Bucket, GroupEntry, MeterEntry, Rule
 from adon.flowvisor.selection.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.topology.path import FiveTuple
@@ -198,7 +198,7 @@ decisions = st.builds(
     forecast=st.none() | foretold,
 )
 
-masked = st.builds(Masked, st.integers(0, (1 << 64) - 1), st.integers(0, (1 << 64) - 1))
+masked = st.builds(MaskedNumber, st.integers(0, (1 << 64) - 1), st.integers(0, (1 << 64) - 1))
 
 matches = st.builds(
     Match,

@@ -7,7 +7,7 @@ from typing import Any
 
 from adon.broker.decision import Decision, Outcome
 from adon.broker.flow import Flow, FlowRequest
-from adon.flowvisor.rules.switch_features import Room, SwitchFeatures
+from adon.flowvisor.rules.switch_features import SwitchFeatures, TableCapacity
 from adon.templates_catalog.builtin_templates import builtin_templates, scale_template
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
@@ -118,5 +118,5 @@ def make_features(
     n_tables: int = 254, most: int = 1_000_000, fields: frozenset[str] = FIELDS, **more: Any
 ) -> SwitchFeatures:
     """Return a switch of so many tables with room for ``most`` rules each, groups and meters."""
-    tables = FrozenMap({n: Room(0, most, fields) for n in range(min(n_tables, 3))})
+    tables = FrozenMap({n: TableCapacity(0, most, fields) for n in range(min(n_tables, 3))})
     return SwitchFeatures(4, n_tables, tables, **{"groups": ALL_GROUPS, "meters": 1000, **more})

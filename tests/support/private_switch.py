@@ -65,7 +65,7 @@ class OpenFlowClient:
 
     def barrier(self) -> list[Any]:
         """Everything the switch says before it answers a barrier."""
-        self.tell(encode.barrier(self.version))
+        self.tell(encode.encode_barrier(self.version))
         said = []
         while (message := self.receive()).msg_type != ofp.OFPT_BARRIER_REPLY:
             said.append(message)
@@ -73,7 +73,7 @@ class OpenFlowClient:
 
     def apply(self, changes: Iterable[Change]) -> list[Any]:
         for change in changes:
-            self.tell(encode.change(change, self.version))
+            self.tell(encode.encode_change(change, self.version))
         return self.barrier()
 
     def ask(self, request: bytes) -> list[bytes]:
@@ -87,15 +87,18 @@ class OpenFlowClient:
     def report(self) -> tuple[list[ReportedRule], set[Slot]]:
         rules: list[ReportedRule] = []
         foreign: set[Slot] = set()
-        for data in self.ask(encode.request("rules", self.version)):
-            part = decode.part(MU, data)
+        for data in self.ask(encode.encode_request("rules", self.version)):
+            part = decode.read_part(MU, data)
             rules += part.rules
             foreign |= part.foreign
         return rules, foreign
 
     def equipment(self) -> set[Entry]:
-        requests = (encode.request("groups", self.version), encode.request("meters", self.version))
-        parts = [decode.part(MU, data) for request in requests for data in self.ask(request)]
+        requests = (
+            encode.encode_request("groups", self.version),
+            encode.encode_request("meters", self.version),
+        )
+        parts = [decode.read_part(MU, data) for request in requests for data in self.ask(request)]
         return {entry for part in parts for entry in part.equipment}
 
     def everything(self) -> set[Entry]:

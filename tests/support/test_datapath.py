@@ -28,7 +28,7 @@ from adon.flowvisor.rules.action import (
     ToController,
     ToGroup,
 )
-from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, MaskedNumber, Match
 from adon.flowvisor.rules.rule import Bucket, Entry, GroupEntry, MeterEntry, Rule, rule_text
 from tests.apps.edge import Switches
 from tests.flowvisor.ovs_trace import Control, numbers, ours, traced
@@ -78,9 +78,9 @@ CASES: dict[str, tuple[list[Entry], list[tuple[int, Packet]]]] = {
     "not back where it came from": ([rule(1, Match(), Output(1), Output(2))], [(2, PACKET)]),
     "metadata and a later table": (
         [
-            rule(1, IP, SetDscp(10), metadata=Masked(0x105, 0xFFF), goto=2),
-            rule(2, Match(metadata=Masked(0x6, 0xF)), Output(2), table=2),
-            rule(1, Match(metadata=Masked(0x5, 0xF)), Output(3), table=2),
+            rule(1, IP, SetDscp(10), metadata=MaskedNumber(0x105, 0xFFF), goto=2),
+            rule(2, Match(metadata=MaskedNumber(0x6, 0xF)), Output(2), table=2),
+            rule(1, Match(metadata=MaskedNumber(0x5, 0xF)), Output(3), table=2),
         ],
         [(3, replace(PACKET, dscp=10))],
     ),
@@ -119,7 +119,7 @@ def seldom(*values: T) -> st.SearchStrategy[T | None]:
 @st.composite
 def match_of(draw: st.DrawFn, table: int) -> Match:
     """A match with what each of its fields takes for granted (OpenFlow 1.3.5, 7.2.3.8)."""
-    labels = st.sampled_from([None, Masked(0x5, 0xF), Masked(0x100, 0xF00)])
+    labels = st.sampled_from([None, MaskedNumber(0x5, 0xF), MaskedNumber(0x100, 0xF00)])
     found = Match(
         in_port=draw(seldom(*PORTS)),
         vlan=draw(seldom(100, 101)),
@@ -171,7 +171,12 @@ def rule_of(draw: st.DrawFn, priority: int) -> Rule:
     match = draw(match_of(table))
     onward = draw(st.sampled_from([None, *range(table + 1, 4)])) if table < 3 else None
     written = st.sampled_from(
-        [None, Masked(0x5, 0xF), Masked(0x100, 0xFFF), Masked(0x10_0000_0005, 0xF_FFFF_FFFF)]
+        [
+            None,
+            MaskedNumber(0x5, 0xF),
+            MaskedNumber(0x100, 0xFFF),
+            MaskedNumber(0x10_0000_0005, 0xF_FFFF_FFFF),
+        ]
     )
     return rule(
         priority,

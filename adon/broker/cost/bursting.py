@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from adon.broker.flow import Flow
 from adon.flowvisor.selection.performance import PerformanceView
-from adon.flowvisor.selection.token_bucket import at_its_start, of_its_part, throttling_of
+from adon.flowvisor.selection.token_bucket import find_token_bucket, refill_bucket, scale_bucket
 from adon.flowvisor.topology.path import Basis
 from adon.units import format_rate, format_size
 from measurement.model import Metric, PathKey
@@ -39,20 +39,20 @@ def bucket_for(
     tested = performance.latest(key, Metric.THROUGHPUT)
     if tested is None or basis != Basis.TEST or not available > 0:
         return None
-    full = throttling_of(tested)
+    full = find_token_bucket(tested)
     if full is None:
         return None
     part = min(1.0, available / tested.value)
-    if not of_its_part(full, part, capacity).throttled:
+    if not scale_bucket(full, part, capacity).throttled:
         return None
     idle = 0.0 if under_way(flow) else now - tested.observed_at
-    return of_its_part(at_its_start(full, idle), part, capacity)
+    return scale_bucket(refill_bucket(full, idle), part, capacity)
 
 
 def basis_of(performance: PerformanceView, key: PathKey, basis: str) -> str:
     """What Γ_a rests on, where a path's throughput rests on this."""
     tested = performance.latest(key, Metric.THROUGHPUT)
-    throttled = basis == Basis.TEST and tested is not None and throttling_of(tested) is not None
+    throttled = basis == Basis.TEST and tested is not None and find_token_bucket(tested) is not None
     return Basis.BUCKET.value if throttled else basis
 
 

@@ -15,9 +15,9 @@ from adon.broker.decision import Decision
 from adon.broker.flipping.quantity import Kind, Quantity, stretched
 from adon.broker.recompute.seen import Known, OwnRates, Snapshot
 from adon.flowvisor.selection.assessment import MetricRecord
-from adon.flowvisor.selection.performance import usable
+from adon.flowvisor.selection.performance import usable_value
 from adon.flowvisor.topology.path import Basis
-from adon.flowvisor.topology.path import Known as Usable
+from adon.flowvisor.topology.path import KnownValue as Usable
 from adon.templates_catalog.model import scoring_tables
 from adon.values import FrozenMap
 from measurement.model import Measurement, Metric
@@ -81,7 +81,7 @@ def _value(
     """What the newest result says, if it could be used; a delay that links are configured to have."""
     result = _newest(known, metric)
     changed = dict(known.changes).get(metric)
-    found = usable(result, snapshot.seen.at, need.template.selection.max_age, changed)
+    found = usable_value(result, snapshot.seen.at, need.template.selection.max_age, changed)
     if isinstance(found, Usable):
         return found.value
     declared = told is not None and told.basis == Basis.LINKS and metric is not Metric.THROUGHPUT
@@ -108,7 +108,7 @@ def with_result(snapshot: Snapshot, value: float, *, need: Need, known: Known, m
     """As if the newest result of a metric of a path had been this; one that could not be used is of now."""
     at, result = snapshot.seen.at, _newest(known, metric)
     changed = dict(known.changes).get(metric)
-    usable_now = isinstance(usable(result, at, need.template.selection.max_age, changed), Usable)
+    usable_now = isinstance(usable_value(result, at, need.template.selection.max_age, changed), Usable)
     if result is None:
         parameters = {"streams": need.qspec.streams} if metric is Metric.THROUGHPUT else {}
         result = Measurement(known.key, metric, value, at - TEST_S, at, SUPPOSED, SUPPOSED, parameters)

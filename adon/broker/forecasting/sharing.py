@@ -10,12 +10,12 @@ at most.  Transfers that come later are not counted: what they cost is learnt
 (:mod:`adon.broker.forecasting.interval`).
 
 *W and m* come from the last test T of n streams, from the best test and from what was counted
-(:class:`~adon.flowvisor.selection.performance.Carried`): with k streams of ours beside it they had B = T·(k +
-n)/n altogether, or C by their counters; the larger of the two is what the path carried.  W is the best test
-(or B, if that is more by a quarter: one stream alone does not fill the path), and what is missing of it went
-to others, m = (W − B)/(T/n) streams.  Where less than :data:`SLACK` of W is missing (:data:`CROWDED_SLACK`
-beside ours) nobody else is there: a test of some seconds is not exact.  T says what a stream gets there with
-the loss and the delay that there are, so Γ_t does not come into this.
+(:class:`~adon.flowvisor.selection.performance.MeasuredLoad`): with k streams of ours beside it they had B =
+T·(k + n)/n altogether, or C by their counters; the larger of the two is what the path carried.  W is the best
+test (or B, if that is more by a quarter: one stream alone does not fill the path), and what is missing of it
+went to others, m = (W − B)/(T/n) streams.  Where less than :data:`SLACK` of W is missing
+(:data:`CROWDED_SLACK` beside ours) nobody else is there: a test of some seconds is not exact.  T says what a
+stream gets there with the loss and the delay that there are, so Γ_t does not come into this.
 
 Values and functions only: bits, bits/s, seconds from now.
 """

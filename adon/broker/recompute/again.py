@@ -30,8 +30,8 @@ from adon.broker.recompute.seen import (
     Snapshot,
 )
 from adon.broker.ruling import Ruling
-from adon.flowvisor.rules.queue_ladder import Granted
-from adon.flowvisor.selection.performance import Carried, Counters, FlowLoad, PerformanceView
+from adon.flowvisor.rules.queue_ladder import GrantRecord
+from adon.flowvisor.selection.performance import Counters, FlowLoad, MeasuredLoad, PerformanceView
 from measurement.model import Metric, PathKey
 
 
@@ -129,7 +129,7 @@ def _performance(seen: Seen) -> PerformanceView:
     return view
 
 
-def _granted(snapshot: Snapshot, need: Need) -> Granted | None:
+def _granted(snapshot: Snapshot, need: Need) -> GrantRecord | None:
     if snapshot.gate is None:
         return None
     flow, ladder = snapshot.seen.flow, snapshot.seen.configuration.policy.ladder
@@ -144,7 +144,7 @@ class _RememberedPerformance(PerformanceView):
         super().__init__()
         self._paths = {known.key: known for known in paths}
 
-    def find_test_load(self, key: PathKey) -> Carried | None:
+    def find_test_load(self, key: PathKey) -> MeasuredLoad | None:
         """As :meth:`PerformanceView.find_test_load`."""
         return self._paths[key].carried
 

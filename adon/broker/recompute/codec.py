@@ -40,7 +40,7 @@ from adon.broker.recompute.seen import (
 )
 from adon.broker.refuge import Exodus, Loss
 from adon.config import Configuration
-from adon.flowvisor.selection.performance import Carried, Changed
+from adon.flowvisor.selection.performance import MeasuredLoad, PathChange
 from adon.flowvisor.topology.network_graph import PortState
 from adon.flowvisor.topology.overlay import OverlayPaths
 from adon.flowvisor.topology.topology import Topology
@@ -243,13 +243,13 @@ def _known_to_json(known: Known) -> object:
 def _known_from_json(body: Any) -> Known:
     changes = tuple((Metric(metric), _changed(*changed)) for metric, changed in body["changes"])
     results = tuple(from_json(Measurement, result) for result in body["results"])
-    carried = None if body["carried"] is None else Carried(*map(float, body["carried"]))
+    carried = None if body["carried"] is None else MeasuredLoad(*map(float, body["carried"]))
     best, beside = (None if body[name] is None else float(body[name]) for name in ("best", "beside"))
     return Known(from_json(PathKey, body["key"]), results, changes, carried, best, beside)
 
 
-def _changed(since: float | str, why: str, less: bool) -> Changed:
-    return Changed(float(since), why, less)
+def _changed(since: float | str, why: str, less: bool) -> PathChange:
+    return PathChange(float(since), why, less)
 
 
 def _topology_to_json(topology: Topology) -> object:

@@ -14,7 +14,7 @@ from adon.broker.optimisation.plan import Together
 from adon.broker.preemption import Rivals
 from adon.broker.refuge import Exodus, Loss
 from adon.config import Configuration
-from adon.flowvisor.selection.performance import Carried, Changed, Counters, FlowLoad
+from adon.flowvisor.selection.performance import Counters, FlowLoad, MeasuredLoad, PathChange
 from adon.flowvisor.topology.topology import Topology
 from adon.reasons import Reason
 from adon.templates_catalog.model import Template
@@ -34,8 +34,8 @@ class Known:
 
     key: PathKey
     results: tuple[Measurement, ...] = ()
-    changes: tuple[tuple[Metric, Changed], ...] = ()
-    carried: Carried | None = None
+    changes: tuple[tuple[Metric, PathChange], ...] = ()
+    carried: MeasuredLoad | None = None
     best: float | None = None
     beside: float | None = None
 

@@ -1,11 +1,11 @@
 """State of a link between two switch ports, from the LLDP probes received over it.
 
 A link is *live* when both ends received a probe of the other within the window (R14).  Every other condition
-of a pair of ports has a state of its own, in which the link is not used (:func:`judge`).  If several
+of a pair of ports has a state of its own, in which the link is not used (:func:`judge_link`).  If several
 conditions hold, the most severe state wins.
 
 As in 802.1Q and OpenFlow, three conditions differ: a port may be switched off (*admin*), have no carrier
-(*oper*), or receive nothing although both are well (*live*).
+(*oper*), or receive nothing although both are up (*live*).
 
 Functions of values, apart from :class:`Link` and :class:`Port`, which
 :mod:`adon.flowvisor.discovery.link_discovery` keeps. Times in seconds since the epoch.
@@ -83,7 +83,7 @@ class Wiring:
             wanted = self.links[here]
             return "" if wanted == there else f"{_text(here)} is configured to lead to {_text(wanted)}"
         if here in self.hosts:
-            return f"{_text(here)} is the port of host {self.hosts[here]}: no switch belongs there"
+            return f"{_text(here)} is the port of host {self.hosts[here]}, but a switch is connected there"
         allowed = self.path_ends.get(here)
         if allowed is not None and there[0] in self.edges and there not in allowed:
             named = ", ".join(_text(end) for end in sorted(allowed))
@@ -100,7 +100,7 @@ MOST_COUNTED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Flaps:
+class FlapHistory:
     """Flap damping of one link: exponential hold-down with a cap (R15, R17).
 
     The first failure has no penalty.  The second counted failure has the base penalty, and each further one
@@ -117,11 +117,11 @@ class Flaps:
     last: float = 0.0
     until: float = 0.0
 
-    def add_failure(self, now: float, settings: LinkDiscovery) -> Flaps:
+    def add_failure(self, now: float, settings: LinkDiscovery) -> FlapHistory:
         """Return the state after one more failure."""
         count = min(MOST_COUNTED, self.count_failures(now, settings) + 1)
         penalty = 0.0 if count < 2 else settings.flap_penalty * 2.0 ** (count - 2)
-        return Flaps(count, now, now + min(settings.flap_penalty_cap, penalty))
+        return FlapHistory(count, now, now + min(settings.flap_penalty_cap, penalty))
 
     def count_failures(self, now: float, settings: LinkDiscovery) -> int:
         """Return the number of failures that still count."""
@@ -157,7 +157,7 @@ class Port:
     :param up_since: start of the present state; earlier frames are ignored.
     :param settled_at: earliest use of a link at this port (debounce).
     :param foreign: another system's LLDP, and the end of its validity.
-    :param told: time of the last report per kind, so that a host cannot fill the log.
+    :param reported: time of the last report per kind, so that a host cannot fill the log.
     """
 
     dpid: int
@@ -166,7 +166,7 @@ class Port:
     up_since: float
     settled_at: float
     foreign: tuple[Neighbour, float] | None = None
-    told: dict[str, float] = field(default_factory=dict)
+    reported: dict[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> PortKey:
@@ -184,12 +184,12 @@ class SwitchPorts:
 
     ports: dict[int, Port]
     since: float
-    next_hello: float
+    next_probe: float
     connected: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ProbeArrival:
     """The last probe from one end: its arrival time and sequence number."""
 
     at: float
@@ -202,10 +202,10 @@ class Link:
 
     :param since: start of its state.
     :param state: None before the first judgement.
-    :param heard: last probe by its sender.
+    :param arrivals: last probe by its sender.
     :param delays: smoothed minimum of the one-way delay to the other end by the sender, s.
-    :param whole: probes arrive in both directions, and both ports are up; a flap ends this.
-    :param told: the last reported state.
+    :param whole: probes arrive in both directions, and both ports are up; a failure ends this.
+    :param reported: the last reported state.
     :param due: earliest change of state by the clock alone.
     """
 
@@ -213,20 +213,20 @@ class Link:
     since: float
     state: LinkState | None = None
     reason: str = ""
-    heard: dict[PortKey, Heard] = field(default_factory=dict)
+    arrivals: dict[PortKey, ProbeArrival] = field(default_factory=dict)
     delays: dict[PortKey, float] = field(default_factory=dict)
-    flaps: Flaps = field(default_factory=Flaps)
+    flaps: FlapHistory = field(default_factory=FlapHistory)
     whole: bool = False
-    told: LinkState | None = None
+    reported: LinkState | None = None
     due: float = float("inf")
 
     def fresh(self, now: float, window: float) -> frozenset[PortKey]:
         """Return the ends whose probes arrived within the window."""
-        return frozenset(end for end, heard in self.heard.items() if now < heard.at + window)
+        return frozenset(end for end, arrival in self.arrivals.items() if now < arrival.at + window)
 
-    def forget_hearing(self) -> None:
+    def forget_probes(self) -> None:
         """Forget all received probes."""
-        self.heard.clear()
+        self.arrivals.clear()
         self.delays.clear()
 
     def note_delay(self, sender: PortKey, delay: float) -> None:
@@ -237,8 +237,8 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """Inputs of :func:`judge` in addition to the link.
+class LinkConditions:
+    """Inputs of :func:`judge_link` in addition to the link.
 
     :param ports: the ports of both ends; None for a missing port.
     :param connected: whether the switches of both ends are connected.
@@ -256,15 +256,15 @@ class Situation:
     shared: bool
 
 
-def next_change(link: Link, seen: Situation, now: float, window: float) -> float:
+def next_change(link: Link, seen: LinkConditions, now: float, window: float) -> float:
     """Return the earliest time at which the clock alone may change the state."""
-    times = [heard.at + window for heard in link.heard.values()]
+    times = [arrival.at + window for arrival in link.arrivals.values()]
     times += [port.settled_at for port in seen.ports if port is not None]
     times += [seen.back_since + window, link.since + window]
     return min((time for time in times if time > now), default=float("inf"))
 
 
-def judge(link: Link, seen: Situation, now: float, window: float) -> tuple[LinkState, str]:
+def judge_link(link: Link, seen: LinkConditions, now: float, window: float) -> tuple[LinkState, str]:
     """Return the present state of a link, and the reason."""
     fresh, whole = link.fresh(now, window), seen.whole
     if not seen.connected:
@@ -273,28 +273,29 @@ def judge(link: Link, seen: Situation, now: float, window: float) -> tuple[LinkS
         return LinkState.DOWN, closed
     if fresh and link.ends[0][0] == link.ends[1][0]:
         same = link.ends[0] == link.ends[1]
-        return LinkState.LOOP, "a port hears itself" if same else "two ports of one switch are joined"
+        loop = "a port receives its own probes" if same else "two ports of one switch are connected"
+        return LinkState.LOOP, loop
     if fresh and seen.contradiction:
         return LinkState.MISWIRED, seen.contradiction
     if not whole and link.state is LinkState.UNKNOWN and now < seen.back_since + window:
-        return LinkState.UNKNOWN, "a switch has only just connected"
+        return LinkState.UNKNOWN, "a switch connected less than a probe window ago"
     if not fresh:
-        return LinkState.DOWN, "no hello in either direction"
+        return LinkState.DOWN, "no probe arrives in either direction"
     if not whole:
-        return LinkState.ONE_WAY, "hellos pass in one direction only"
+        return LinkState.ONE_WAY, "probes arrive in one direction only"
     if seen.shared:
-        return LinkState.SHARED, "a port hears more than one other: this is no wire between two"
+        return LinkState.SHARED, "a port receives the probes of several ports: this is no point-to-point link"
     if now < link.flaps.until:
-        return LinkState.PENALISED, f"went down {link.flaps.count} times"
+        return LinkState.PENALISED, f"it failed {link.flaps.count} times"
     if any(port is not None and now < port.settled_at for port in seen.ports):
-        return LinkState.SETTLING, "a port has only just come up"
+        return LinkState.SETTLING, "a port came up less than the debounce time ago"
     return LinkState.LIVE, ""
 
 
-def _find_closed_port(seen: Situation) -> str | None:
+def _find_closed_port(seen: LinkConditions) -> str | None:
     for port in seen.ports:
         if port is None:
-            return "a port is gone"
+            return "a port was removed"
         if not port.state.live:
             return f"port {port.name!r} " + ("has no carrier" if port.state.admin else "is switched off")
     return None
@@ -318,15 +319,15 @@ def choose_report(link: Link, now: float, window: float) -> tuple[str, Announcem
     A new link starts one-way, which is reported only if it lasts.  The changes of a flapping link are not
     reported during its hold-down.
     """
-    if link.state is None or link.state is link.told or link.state not in _REPORTED:
+    if link.state is None or link.state is link.reported or link.state not in _REPORTED:
         return None
-    if link.told is None:
+    if link.reported is None:
         if link.state is LinkState.DOWN:
             return None
         if link.state is LinkState.ONE_WAY and now < link.since + window:
             return None
     fails = link.state in (LinkState.DOWN, LinkState.ONE_WAY)
-    if fails and link.told is LinkState.PENALISED and now < link.flaps.until:
+    if fails and link.reported is LinkState.PENALISED and now < link.flaps.until:
         return None
     return _REPORTED[link.state]
 

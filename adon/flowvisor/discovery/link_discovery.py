@@ -1,6 +1,6 @@
 """Link discovery: the schedule of LLDP probes, and the evaluation of received probes.
 
-Each port that may carry a link sends a probe once per interval (R14).  The probes of one switch are sent
+Each port that may have a link sends a probe once per interval (R14).  The probes of one switch are sent
 together, those of different switches at different times, to spread the load of switches and decision thread.
 A port that comes up sends a probe at once, and so does a port that receives a new neighbour's probe.  So a
 new link is known within a round trip, not within an interval.
@@ -24,24 +24,24 @@ from types import MappingProxyType
 from adon.config.network import LinkDiscovery
 from adon.flowvisor.discovery import lldp
 from adon.flowvisor.discovery.link import (
-    Heard,
     Link,
+    LinkConditions,
     LinkKey,
     LinkState,
     Port,
-    Situation,
+    ProbeArrival,
     SwitchPorts,
     Wiring,
     choose_report,
     format_state,
-    judge,
+    judge_link,
     next_change,
     port_text,
 )
 from adon.flowvisor.topology.network_graph import PortKey, PortState
 from adon.reasons import AnnouncementCode
 
-REMEMBERED_S = 86_400.0
+DOWN_LINK_SHOWN_S = 86_400.0
 """Time for which a link that went down is shown."""
 
 
@@ -56,7 +56,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """A link's change of state; ``before`` is None for a new link."""
+    """Change of a link's state; ``before`` is None for a new link."""
 
     ends: LinkKey
     before: LinkState | None
@@ -65,7 +65,7 @@ class LinkChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DiscoveryReport:
     """A report for operators, with its level and code."""
 
     level: str
@@ -74,18 +74,18 @@ class Report:
 
 
 @dataclass(slots=True)
-class Found:
+class LinkEffects:
     """Effects of one event."""
 
     frames: list[Frame] = field(default_factory=list)
     changes: list[LinkChange] = field(default_factory=list)
-    reports: list[Report] = field(default_factory=list)
+    reports: list[DiscoveryReport] = field(default_factory=list)
 
 
 class LinkTable:
     """Known links, re-evaluated by events and by time.
 
-    :func:`adon.flowvisor.discovery.link.judge` decides the state of a link.  Links that share a port are
+    :func:`adon.flowvisor.discovery.link.judge_link` decides the state of a link.  Links that share a port are
     judged together, since a port that receives probes of two others is no end of a wire.
 
     :param switches: all switches that were ever connected; the caller updates them.
@@ -130,36 +130,36 @@ class LinkTable:
                 self._at.setdefault(end, set()).add(key)
         return self._links[key]
 
-    def settle(self, keys: Iterable[LinkKey], now: float, found: Found) -> None:
+    def settle(self, keys: Iterable[LinkKey], now: float, found: LinkEffects) -> None:
         """Judge these links again, and those that share a port with them."""
         touched = {key for ends in keys for end in ends for key in self._at.get(end, ())}
         for key in sorted(touched):
             self._judge(self._links[key], now, found)
 
-    def unhear(self, keys: Iterable[LinkKey], now: float, found: Found) -> None:
+    def forget_probes(self, keys: Iterable[LinkKey], now: float, found: LinkEffects) -> None:
         """Forget the probes received over these links."""
         chosen = tuple(keys)
         for key in chosen:
-            self._links[key].forget_hearing()
+            self._links[key].forget_probes()
         self.settle(chosen, now, found)
 
-    def wake(self, now: float, found: Found) -> None:
+    def wake(self, now: float, found: LinkEffects) -> None:
         """Judge the links that are due."""
         if self._due <= now:
             self.settle([key for key, link in self._links.items() if link.due <= now], now, found)
             self._due = min((link.due for link in self._links.values()), default=float("inf"))
 
-    def extend_hearing(self, by: float) -> None:
+    def extend_validity(self, by: float) -> None:
         """Extend the validity of received probes by a time."""
         for link in self._links.values():
-            link.heard = {end: replace(last, at=last.at + by) for end, last in link.heard.items()}
+            link.arrivals = {end: replace(last, at=last.at + by) for end, last in link.arrivals.items()}
 
     # -- inside -------------------------------------------------------------------------------------
 
-    def _judge(self, link: Link, now: float, found: Found) -> None:
+    def _judge(self, link: Link, now: float, found: LinkEffects) -> None:
         window = self._settings.window
         seen = self._situation(link, now)
-        (state, reason), due = judge(link, seen, now, window), next_change(link, seen, now, window)
+        (state, reason), due = judge_link(link, seen, now, window), next_change(link, seen, now, window)
         if link.whole and not seen.whole and state is not LinkState.UNKNOWN:
             link.flaps = link.flaps.add_failure(now, self._settings)
         if state is not link.state:
@@ -171,14 +171,14 @@ class LinkTable:
         self._forget_if_over(link, now)
         self._due = min(self._due, link.due)
 
-    def _report(self, link: Link, now: float, found: Found) -> None:
+    def _report(self, link: Link, now: float, found: LinkEffects) -> None:
         worth = choose_report(link, now, self._settings.window)
         if worth is not None:
-            link.told = link.state
+            link.reported = link.state
             one, other = (self._name(end) for end in link.ends)
-            found.reports.append(Report(*worth, format_state(link, (one, other), now)))
+            found.reports.append(DiscoveryReport(*worth, format_state(link, (one, other), now)))
 
-    def _situation(self, link: Link, now: float) -> Situation:
+    def _situation(self, link: Link, now: float) -> LinkConditions:
         switches = [self._switches[dpid] for dpid, _ in link.ends]
         one, other = (s.ports.get(end[1]) for s, end in zip(switches, link.ends, strict=True))
         against, up = "", False
@@ -189,16 +189,16 @@ class LinkTable:
             all(switch.connected for switch in switches),
             link.fresh(now, self._settings.window),
         )
-        return Situation(
+        return LinkConditions(
             ports=(one, other),
             connected=connected,
             whole=connected and up and fresh >= set(link.ends),
             back_since=max(switch.since for switch in switches),
             contradiction=against,
-            shared=any(self._heard_at(end, now) > 1 for end in link.ends),
+            shared=any(self._count_senders(end, now) > 1 for end in link.ends),
         )
 
-    def _heard_at(self, end: PortKey, now: float) -> int:
+    def _count_senders(self, end: PortKey, now: float) -> int:
         """Return the number of other ports whose probes a port receives."""
         links = (self._links[key] for key in self._at[end])
         return sum(bool(link.fresh(now, self._settings.window) - {end}) for link in links)
@@ -206,8 +206,8 @@ class LinkTable:
     def _forget_if_over(self, link: Link, now: float) -> None:
         if link.state is not LinkState.DOWN or now < link.flaps.until:
             return
-        if link.told is not None and now < link.since + REMEMBERED_S:
-            link.due = min(link.due, link.since + REMEMBERED_S)
+        if link.reported is not None and now < link.since + DOWN_LINK_SHOWN_S:
+            link.due = min(link.due, link.since + DOWN_LINK_SHOWN_S)
             return
         del self._links[link.ends]
         link.due = float("inf")
@@ -220,7 +220,7 @@ class LinkTable:
         return port_text(end, self._switches[end[0]].ports.get(end[1]))
 
 
-TELL_AGAIN_S = 60.0
+REPORT_INTERVAL_S = 60.0
 """Minimum time between two reports of one kind about one port."""
 FOREIGN_TTL_S = 300.0
 """Maximum validity of a foreign neighbour's frame."""
@@ -250,27 +250,27 @@ class Discovery:
 
     # -- events -------------------------------------------------------------------------------------
 
-    def switch_up(self, dpid: int, ports: Mapping[str, PortState], now: float) -> Found:
+    def switch_up(self, dpid: int, ports: Mapping[str, PortState], now: float) -> LinkEffects:
         """Add a connected switch with its ports by name."""
         found = self.switch_down(dpid, now)
         phase = GOLDEN * (len(self._switches) + 1) % 1
         known = {state.number: Port(dpid, name, state, now, now) for name, state in ports.items()}
         self._switches[dpid] = SwitchPorts(known, now, now + phase * self._settings.hello)
-        found.frames += self._hellos(known.values(), now)
+        found.frames += self._probe_frames(known.values(), now)
         self._links.settle(self._links.of_switch(dpid), now, found)
         return found
 
-    def switch_down(self, dpid: int, now: float) -> Found:
+    def switch_down(self, dpid: int, now: float) -> LinkEffects:
         """Mark a switch as disconnected: the state of its links is unknown."""
-        found = self._begin(now)
+        found = self._start_event(now)
         if dpid in self._switches:
             self._switches[dpid].connected = False
-            self._links.unhear(self._links.of_switch(dpid), now, found)
+            self._links.forget_probes(self._links.of_switch(dpid), now, found)
         return found
 
-    def port_changed(self, dpid: int, name: str, state: PortState | None, now: float) -> Found:
+    def port_changed(self, dpid: int, name: str, state: PortState | None, now: float) -> LinkEffects:
         """Update or (None) remove a port; down counts at once, up after the debounce."""
-        found = self._begin(now)
+        found = self._start_event(now)
         switch = self._switches.get(dpid)
         if switch is None or not switch.connected:
             return found
@@ -286,11 +286,11 @@ class Discovery:
         if before is not None and before.state.live and state.live:
             before.state = state
             return found
-        told = {} if before is None else before.told
-        port = Port(dpid, name, state, now, now + self._settings.debounce, told=told)
+        reported = {} if before is None else before.reported
+        port = Port(dpid, name, state, now, now + self._settings.debounce, reported=reported)
         switch.ports[state.number] = port
-        self._links.unhear(self._links.at(port.key), now, found)
-        found.frames += self._hellos([port], now)
+        self._links.forget_probes(self._links.at(port.key), now, found)
+        found.frames += self._probe_frames([port], now)
         return found
 
     def lldp_received(
@@ -300,42 +300,41 @@ class Discovery:
         data: bytes,
         now: float,
         round_trips: Mapping[int, float] = NO_ROUND_TRIPS,
-    ) -> Found:
+    ) -> LinkEffects:
         """Evaluate a received LLDP frame.
 
         :param round_trips: between controller and switch per datapath id, s; subtracted from the link's
             delay.
         """
-        found = self._begin(now)
+        found = self._start_event(now)
         port = self.port((dpid, number))
         if port is None or not port.state.live:
             return found
-        match lldp.parse(data, self._identity):
-            case lldp.Hello() as hello:
-                self._hear(port, hello, now, round_trips, found)
+        match lldp.parse_frame(data, self._identity):
+            case lldp.Probe() as probe:
+                self._receive_probe(port, probe, now, round_trips, found)
             case lldp.Neighbour() as neighbour:
-                self._meet(port, neighbour, now, found)
-            case lldp.Refused(why, forged=True):
-                self._tell(port, "hello-forged", "warning", f"hears {why}", now, found)
-            case lldp.Refused(why):
-                self._tell(
-                    port, "hello-malformed", "info", f"hears an LLDP frame that is not one: {why}", now, found
-                )
+                self._note_neighbour(port, neighbour, now, found)
+            case lldp.InvalidFrame(why, forged=True):
+                self._report(port, "hello-forged", "warning", f"received {why}", now, found)
+            case lldp.InvalidFrame(why):
+                text = f"received a malformed LLDP frame: {why}"
+                self._report(port, "hello-malformed", "info", text, now, found)
         return found
 
-    def wake(self, now: float) -> Found:
+    def wake(self, now: float) -> LinkEffects:
         """Send the probes and judge the links that are due."""
-        found = self._begin(now)
+        found = self._start_event(now)
         for switch in self._switches.values():
-            if switch.connected and switch.next_hello <= now:
-                found.frames += self._hellos(switch.ports.values(), now)
-                after = switch.next_hello + self._settings.hello
-                switch.next_hello = after if after > now else now + self._settings.hello
+            if switch.connected and switch.next_probe <= now:
+                found.frames += self._probe_frames(switch.ports.values(), now)
+                after = switch.next_probe + self._settings.hello
+                switch.next_probe = after if after > now else now + self._settings.hello
         return found
 
     def next_wake(self) -> float | None:
         """Return the time of the next :meth:`wake`; None without a connected switch or known link."""
-        times = [switch.next_hello for switch in self._switches.values() if switch.connected]
+        times = [switch.next_probe for switch in self._switches.values() if switch.connected]
         times += [] if self._links.due is None else [self._links.due]
         return min(times, default=None)
 
@@ -363,77 +362,78 @@ class Discovery:
             if port.foreign is not None and now < port.foreign[1]
         )
 
-    # -- hellos -------------------------------------------------------------------------------------
+    # -- probes -------------------------------------------------------------------------------------
 
-    def _hellos(self, ports: Iterable[Port], now: float) -> list[Frame]:
-        return [self._hello(port, now) for port in ports if port.state.live and self._speaks(port)]
+    def _probe_frames(self, ports: Iterable[Port], now: float) -> list[Frame]:
+        return [self._probe_frame(port, now) for port in ports if self._sends_probes(port)]
 
-    def _speaks(self, port: Port) -> bool:
-        return not self._wiring.is_silent((port.dpid, port.name))
+    def _sends_probes(self, port: Port) -> bool:
+        return port.state.live and not self._wiring.is_silent((port.dpid, port.name))
 
-    def _hello(self, port: Port, now: float) -> Frame:
+    def _probe_frame(self, port: Port, now: float) -> Frame:
         self._sequence += 1
-        hello = lldp.Hello(*port.key, self._sequence, now, self._identity.controller)
+        probe = lldp.Probe(*port.key, self._sequence, now, self._identity.controller)
         ttl = int(self._settings.window) + 1
-        return Frame(*port.key, lldp.hello_frame(self._identity, hello, port.name, port.state.mac, ttl))
+        return Frame(*port.key, lldp.probe_frame(self._identity, probe, port.name, port.state.mac, ttl))
 
-    def _hear(
-        self, port: Port, hello: lldp.Hello, now: float, round_trips: Mapping[int, float], found: Found
+    def _receive_probe(
+        self, port: Port, probe: lldp.Probe, now: float, round_trips: Mapping[int, float], found: LinkEffects
     ) -> None:
-        if hello.controller != self._identity.controller:
-            text = "hears the hello of another controller of this network, which is not counted"
-            self._tell(port, "hello-standby", "info", text, now, found)
+        if probe.controller != self._identity.controller:
+            text = "received the probe of another controller of this network, which does not count"
+            self._report(port, "hello-standby", "info", text, now, found)
             return
-        sender = self.port((hello.dpid, hello.port))
-        if sender is None or not self._is_credible(sender, hello, now):
+        sender = self.port((probe.dpid, probe.port))
+        if sender is None or not self._is_credible(sender, probe, now):
             return
         link = self._links.between(sender.key, port.key, now)
-        last = link.heard.get(sender.key)
-        if last is not None and hello.sequence <= last.sequence:
+        last = link.arrivals.get(sender.key)
+        if last is not None and probe.sequence <= last.sequence:
             return
         known = sender.key in link.fresh(now, self._settings.window)
-        link.heard[sender.key] = Heard(now, hello.sequence)
+        link.arrivals[sender.key] = ProbeArrival(now, probe.sequence)
         control = (round_trips.get(sender.dpid, 0.0) + round_trips.get(port.dpid, 0.0)) / 2
-        link.note_delay(sender.key, now - hello.sent_at - control)
+        link.note_delay(sender.key, now - probe.sent_at - control)
         self._links.settle({link.ends}, now, found)
         if not known and not link.whole:
-            found.frames += self._hellos([port], now)
+            found.frames += self._probe_frames([port], now)
 
-    def _is_credible(self, sender: Port, hello: lldp.Hello, now: float) -> bool:
-        age = now - hello.sent_at
+    def _is_credible(self, sender: Port, probe: lldp.Probe, now: float) -> bool:
+        age = now - probe.sent_at
         recent = -CLOCK_GRAIN_S <= age < self._settings.window
-        return sender.state.live and recent and hello.sent_at >= sender.up_since - CLOCK_GRAIN_S
+        return sender.state.live and recent and probe.sent_at >= sender.up_since - CLOCK_GRAIN_S
 
-    def _meet(self, port: Port, neighbour: lldp.Neighbour, now: float, found: Found) -> None:
+    def _note_neighbour(self, port: Port, neighbour: lldp.Neighbour, now: float, found: LinkEffects) -> None:
         before = port.foreign
         if neighbour.ttl == 0:
             port.foreign = None
             return
         port.foreign = (neighbour, now + min(FOREIGN_TTL_S, neighbour.ttl))
         if before is None or before[0] != neighbour:
-            text = f"is joined to {neighbour.port!r} of {neighbour.system or neighbour.chassis!r}, not ours"
-            self._tell(port, "neighbour-foreign", "info", text, now, found)
+            system = neighbour.system or neighbour.chassis
+            text = f"is connected to port {neighbour.port!r} of the foreign system {system!r}"
+            self._report(port, "neighbour-foreign", "info", text, now, found)
 
     # -- inside -------------------------------------------------------------------------------------
 
-    def _begin(self, now: float) -> Found:
+    def _start_event(self, now: float) -> LinkEffects:
         """Judge the links that are due; a suspension of the controller extends the validity of probes."""
-        found, hello = Found(), self._settings.hello
-        slept = 0.0 if self._now is None else now - self._now - hello
+        found, interval = LinkEffects(), self._settings.hello
+        suspended = 0.0 if self._now is None else now - self._now - interval
         self._now = now
-        if slept > hello:
-            self._links.extend_hearing(slept)
+        if suspended > interval:
+            self._links.extend_validity(suspended)
         self._links.wake(now, found)
         return found
 
-    def _remove(self, switch: SwitchPorts, port: Port, now: float, found: Found) -> None:
+    def _remove(self, switch: SwitchPorts, port: Port, now: float, found: LinkEffects) -> None:
         del switch.ports[port.state.number]
-        self._links.unhear(self._links.at(port.key), now, found)
+        self._links.forget_probes(self._links.at(port.key), now, found)
 
-    def _tell(
-        self, port: Port, code: AnnouncementCode, level: str, text: str, now: float, found: Found
+    def _report(
+        self, port: Port, code: AnnouncementCode, level: str, text: str, now: float, found: LinkEffects
     ) -> None:
-        last = port.told.get(code)
-        if last is None or now - last >= TELL_AGAIN_S:
-            port.told[code] = now
-            found.reports.append(Report(level, code, f"{port_text(port.key, port)} {text}"))
+        last = port.reported.get(code)
+        if last is None or now - last >= REPORT_INTERVAL_S:
+            port.reported[code] = now
+            found.reports.append(DiscoveryReport(level, code, f"{port_text(port.key, port)} {text}"))

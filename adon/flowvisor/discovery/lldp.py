@@ -14,7 +14,7 @@ not prevent.  :mod:`adon.flowvisor.discovery.link` excludes links at ports of ho
 The organisation has an administratively assigned local address block (IEEE 802c), because the project owns no
 OUI.  The destination is *nearest bridge*: frames do not pass a bridge, so a link is a wire.
 
-:func:`parse` never raises.
+:func:`parse_frame` never raises.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from adon.flowvisor.rules.match import ETH_TYPE_LLDP
 NEAREST_BRIDGE = bytes.fromhex("0180c200000e")
 """802.1AB 7.1: constrained to one wire."""
 ORGANISATION = bytes.fromhex("02ad0e")
-HELLO_SUBTYPE = 1
+PROBE_SUBTYPE = 1
 VERSION = 1
 MAC_SIZE = 16
 KEY_SIZE = 32
 CONTROLLER_SIZE = 8
-LONGEST_SHOWN = 80
+MAX_TEXT = 80
 """Maximum characters of a neighbour's text."""
 
 _FIXED = struct.Struct("!BQIQQ8sB")
@@ -73,15 +73,15 @@ class Identity:
 
     def __post_init__(self) -> None:
         if len(self.key) != KEY_SIZE:
-            raise ValueError(f"a key has {KEY_SIZE} bytes, not {len(self.key)}")
+            raise ValueError(f"key: {len(self.key)} bytes; expected {KEY_SIZE}")
         if len(self.controller) != CONTROLLER_SIZE:
-            raise ValueError(f"a controller's identity has {CONTROLLER_SIZE} bytes")
+            raise ValueError(f"controller: {len(self.controller)} bytes; expected {CONTROLLER_SIZE}")
         if len(self.network.encode()) > 255:
-            raise ValueError("a network's name has at most 255 bytes")
+            raise ValueError("network: the name is longer than 255 bytes")
 
 
 @dataclass(frozen=True, slots=True)
-class Hello:
+class Probe:
     """Content of a verified probe.
 
     :param port: the port's number at the sender.
@@ -110,7 +110,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class InvalidFrame:
     """A refused frame and the reason.
 
     :param forged: True for a probe with a wrong signature.
@@ -120,29 +120,29 @@ class Refused:
     forged: bool = False
 
 
-def hello_frame(identity: Identity, hello: Hello, name: str, mac: str, ttl: int) -> bytes:
+def probe_frame(identity: Identity, probe: Probe, name: str, mac: str, ttl: int) -> bytes:
     """Return the Ethernet frame of a probe.
 
     :param name: the port's name, sent as its description.
     :param mac: the port's own address; empty if unknown.
     :param ttl: validity for other systems, s.
     """
-    source = bytes.fromhex(mac.replace(":", "")) if mac else b"\x02" + hello.dpid.to_bytes(8, "big")[3:]
+    source = bytes.fromhex(mac.replace(":", "")) if mac else b"\x02" + probe.dpid.to_bytes(8, "big")[3:]
     network = identity.network.encode()
     ours = _FIXED.pack(
         VERSION,
-        hello.dpid,
-        hello.port,
-        hello.sequence,
-        round(hello.sent_at * 1e6),
-        hello.controller,
+        probe.dpid,
+        probe.port,
+        probe.sequence,
+        round(probe.sent_at * 1e6),
+        probe.controller,
         len(network),
     )
-    body = ORGANISATION + bytes([HELLO_SUBTYPE]) + ours + network
+    body = ORGANISATION + bytes([PROBE_SUBTYPE]) + ours + network
     signed = b"".join(
         [
-            _tlv(Tlv.CHASSIS, bytes([_LOCALLY_ASSIGNED]) + f"dpid:{hello.dpid:016x}".encode()),
-            _tlv(Tlv.PORT, bytes([_LOCALLY_ASSIGNED]) + str(hello.port).encode()),
+            _tlv(Tlv.CHASSIS, bytes([_LOCALLY_ASSIGNED]) + f"dpid:{probe.dpid:016x}".encode()),
+            _tlv(Tlv.PORT, bytes([_LOCALLY_ASSIGNED]) + str(probe.port).encode()),
             _tlv(Tlv.TTL, struct.pack("!H", min(ttl, 0xFFFF))),
             _tlv(Tlv.PORT_DESCRIPTION, to_printable(name.encode(errors="replace"))[:63].encode()),
             _header(Tlv.ORGANISATION, len(body) + MAC_SIZE),
@@ -153,19 +153,19 @@ def hello_frame(identity: Identity, hello: Hello, name: str, mac: str, ttl: int)
     return ethernet + signed + _mac(identity, signed) + _tlv(Tlv.END, b"")
 
 
-def parse(frame: bytes, identity: Identity) -> Hello | Neighbour | Refused:
+def parse_frame(frame: bytes, identity: Identity) -> Probe | Neighbour | InvalidFrame:
     """Return the content of a frame: a probe, another system's presence, or a refusal."""
     if len(frame) < _ETHERNET_HEADER or frame[12:14] != struct.pack("!H", ETH_TYPE_LLDP):
-        return Refused("not an untagged LLDP frame")
+        return InvalidFrame("not an untagged LLDP frame")
     unit = frame[_ETHERNET_HEADER:]
     try:
         tlvs = list(_tlvs(unit))
         for _, kind, value in tlvs:
-            if kind == Tlv.ORGANISATION and value[:4] == ORGANISATION + bytes([HELLO_SUBTYPE]):
-                return _hello(unit, tlvs, identity)
-        return _neighbour(tlvs)
+            if kind == Tlv.ORGANISATION and value[:4] == ORGANISATION + bytes([PROBE_SUBTYPE]):
+                return _verify_probe(unit, tlvs, identity)
+        return _read_neighbour(tlvs)
     except ValueError as error:
-        return Refused(str(error))
+        return InvalidFrame(str(error))
 
 
 def is_lldp(frame: bytes) -> bool:
@@ -175,7 +175,7 @@ def is_lldp(frame: bytes) -> bool:
 
 def to_printable(raw: bytes) -> str:
     """Return the bytes of another system as a short printable text."""
-    text = raw.rstrip(b"\0").decode("utf-8", "replace")[:LONGEST_SHOWN]
+    text = raw.rstrip(b"\0").decode("utf-8", "replace")[:MAX_TEXT]
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
@@ -234,27 +234,27 @@ def _check_place(number: int, kind: int, length: int) -> None:
         raise ValueError(f"a TLV of type {kind} of {length} bytes")
 
 
-def _hello(
+def _verify_probe(
     unit: bytes, tlvs: list[tuple[int, int, bytes]], identity: Identity
-) -> Hello | Neighbour | Refused:
+) -> Probe | Neighbour | InvalidFrame:
     """Verify a probe; its TLV is the last before the end, and its MAC covers all before it."""
     start, kind, value = tlvs[-2]
     body = value[4:]
     if kind != Tlv.ORGANISATION or len(body) < _FIXED.size + MAC_SIZE:
-        return Refused("a hello that is not well-formed", forged=True)
+        return InvalidFrame("a malformed probe", forged=True)
     version, dpid, port, sequence, sent, controller, size = _FIXED.unpack_from(body)
     network = body[_FIXED.size : -MAC_SIZE]
     if version != VERSION or size != len(network):
-        return Refused(f"a hello of version {version}, or of the wrong size", forged=True)
+        return InvalidFrame(f"a probe of version {version}, or of the wrong size", forged=True)
     if network != identity.network.encode():
-        return replace(_neighbour(tlvs), system=f"ADON network {to_printable(network)}")
+        return replace(_read_neighbour(tlvs), system=f"ADON network {to_printable(network)}")
     end = start + len(value) - MAC_SIZE
     if not hmac.compare_digest(unit[end : end + MAC_SIZE], _mac(identity, unit[:end])):
-        return Refused("a hello in our name with a wrong signature", forged=True)
-    return Hello(dpid, port, sequence, sent / 1e6, controller)
+        return InvalidFrame("a probe of this network with a wrong signature", forged=True)
+    return Probe(dpid, port, sequence, sent / 1e6, controller)
 
 
-def _neighbour(tlvs: list[tuple[int, int, bytes]]) -> Neighbour:
+def _read_neighbour(tlvs: list[tuple[int, int, bytes]]) -> Neighbour:
     chassis, port, ttl = (value for _, _, value in tlvs[:3])
     system = next((value for _, kind, value in tlvs if kind == Tlv.SYSTEM_NAME), b"")
     return Neighbour(

@@ -17,7 +17,7 @@ from os_ken.ofproto import ofproto_v1_4 as ofp14
 from adon.flowvisor.openflow.encode import GROUP_TYPES
 from adon.flowvisor.openflow.oxm import ADDRESS_FIELDS, PORT_FIELDS
 from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, V13, entries
-from adon.flowvisor.rules.switch_features import Queue, Room, SwitchFeatures
+from adon.flowvisor.rules.switch_features import PortQueue, SwitchFeatures, TableCapacity
 from adon.values import FrozenMap
 
 _TABLE = struct.Struct("!B3xIQQ")
@@ -42,7 +42,7 @@ NO_LIMIT = 1000
 """Maximum rate of a queue in tenths of a percent; a greater value means no limit (7.2.2)."""
 
 
-def read(version: int, n_tables: int, replies: Iterable[bytes]) -> SwitchFeatures:
+def read_features(version: int, n_tables: int, replies: Iterable[bytes]) -> SwitchFeatures:
     """Return the features of a switch.
 
     :param n_tables: from its OFPT_FEATURES_REPLY (7.3.1).
@@ -50,10 +50,10 @@ def read(version: int, n_tables: int, replies: Iterable[bytes]) -> SwitchFeature
     :raises ValueError: for an invalid reply.
     """
     active: dict[int, int] = {}
-    rooms: dict[int, Room] = {}
+    rooms: dict[int, TableCapacity] = {}
     groups: dict[str, int] | None = None
     meters: int | None = None
-    queues: dict[int, list[Queue]] | None = None
+    queues: dict[int, list[PortQueue]] | None = None
     for data in replies:
         kind = _kind(data)
         try:
@@ -70,13 +70,13 @@ def read(version: int, n_tables: int, replies: Iterable[bytes]) -> SwitchFeature
                 for port, queue in _queues(data):
                     queues.setdefault(port, []).append(queue)
         except (struct.error, IndexError) as error:
-            raise ValueError(f"a reply of type {kind} that ends too early: {error}") from error
-    numbers = sorted(active.keys() | rooms.keys())
-    known = {number: replace(rooms.get(number, Room()), active=active.get(number, 0)) for number in numbers}
+            raise ValueError(f"a truncated reply of type {kind}: {error}") from error
+    for number, count in active.items():
+        rooms[number] = replace(rooms.get(number, TableCapacity()), active=count)
     return SwitchFeatures(
         version,
         n_tables,
-        FrozenMap(known),
+        FrozenMap(dict(sorted(rooms.items()))),
         None if groups is None else FrozenMap(groups),
         meters,
         None if queues is None else FrozenMap({port: tuple(found) for port, found in queues.items()}),
@@ -84,7 +84,7 @@ def read(version: int, n_tables: int, replies: Iterable[bytes]) -> SwitchFeature
 
 
 def _kind(data: bytes) -> int | None:
-    """Return the type of a multipart reply; 1.3's own queue message counts as the later reply."""
+    """Return the type of a multipart reply; the queue message of 1.3 has the type of the later reply."""
     if len(data) >= BODY and data[1] == ofp.OFPT_QUEUE_GET_CONFIG_REPLY and data[0] == V13:
         return int(ofp14.OFPMP_QUEUE_DESC)
     if len(data) < BODY or data[1] != ofp.OFPT_MULTIPART_REPLY:
@@ -98,14 +98,14 @@ def _active(data: bytes) -> Iterator[tuple[int, int]]:
         yield table, count
 
 
-def _rooms(data: bytes) -> Iterator[tuple[int, Room]]:
+def _rooms(data: bytes) -> Iterator[tuple[int, TableCapacity]]:
     for start, end in entries(data, BODY, len(data), least=_TABLE_FEATURES.size):
         _, table, _, _, _, _, most = _TABLE_FEATURES.unpack_from(data, start)
         fields: frozenset[str] | None = None
         for first, last in entries(data, start + _TABLE_FEATURES.size, end, at=2, least=4, aligned=True):
             if int.from_bytes(data[first : first + 2]) == ofp.OFPTFPT_MATCH:
                 fields = frozenset(_fields(data[first + 4 : last]))
-        yield table, Room(most=most, fields=fields)
+        yield table, TableCapacity(most=most, fields=fields)
 
 
 def _fields(headers: bytes) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _meters(data: bytes) -> int:
     return int(most) if usable else 0
 
 
-def _queues(data: bytes) -> Iterator[tuple[int, Queue]]:
+def _queues(data: bytes) -> Iterator[tuple[int, PortQueue]]:
     rate_at = 8 if data[0] == V13 else 4
     for start, end in entries(data, BODY, len(data), at=8, least=_QUEUE.size):
         number, port, _ = _QUEUE.unpack_from(data, start)
@@ -139,4 +139,4 @@ def _queues(data: bytes) -> Iterator[tuple[int, Queue]]:
             kind = int.from_bytes(data[first : first + 2])
             rate = int.from_bytes(data[first + rate_at : first + rate_at + 2])
             limits[kind] = rate / NO_LIMIT if rate <= NO_LIMIT else None
-        yield port, Queue(number, limits.get(ofp.OFPQT_MIN_RATE), limits.get(ofp.OFPQT_MAX_RATE))
+        yield port, PortQueue(number, limits.get(ofp.OFPQT_MIN_RATE), limits.get(ofp.OFPQT_MAX_RATE))

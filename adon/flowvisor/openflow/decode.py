@@ -5,9 +5,9 @@ faster than os-ken's classes.
 
 - The decoder loses no reported field.  :attr:`~adon.flowvisor.rules.match.Match.other` keeps the match fields
   that ADON does not use.
-- A rule with ADON's cookie but foreign actions has the action :class:`~adon.flowvisor.rules.action.Unknown`;
-  such a group has no buckets, such a meter no rate.  It equals no desired entry, so reconciliation replaces
-  it.
+- A rule with ADON's cookie but foreign actions has the action
+  :class:`~adon.flowvisor.rules.action.UnknownAction`; such a group has no buckets, such a meter no rate.  It
+  equals no desired entry, so reconciliation replaces it.
 - Invalid bytes raise :class:`ValueError`.
 """
 
@@ -50,7 +50,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _sensible(reader: Callable[P, T]) -> Callable[P, T]:
+def _check_length(reader: Callable[P, T]) -> Callable[P, T]:
     """Convert the errors of a truncated message to ValueError."""
 
     @wraps(reader)
@@ -58,14 +58,14 @@ def _sensible(reader: Callable[P, T]) -> Callable[P, T]:
         try:
             return reader(*args, **kwargs)
         except (struct.error, IndexError) as error:
-            raise ValueError(f"a message that ends too early: {error}") from error
+            raise ValueError(f"a truncated message: {error}") from error
 
     return read
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One part of a switch's report: rules, groups or meters.
+class ReportPart:
+    """Part of a switch's report: rules, groups or meters.
 
     :param foreign: slots of foreign rules.
     :param equipment: groups and meters of ADON.
@@ -78,11 +78,11 @@ class Part:
     more: bool
 
 
-def part(dpid: int, data: bytes, ignored: Iterable[tuple[int, int]] = ()) -> Part:
+def read_part(dpid: int, data: bytes, ignored: Iterable[tuple[int, int]] = ()) -> ReportPart:
     """Decode a reply to ``rules_request``, ``groups_request`` or ``meters_request`` (7.3.5).
 
     :param data: the whole message.
-    :param ignored: see :func:`rules`.
+    :param ignored: see :func:`read_rules`.
     :raises ValueError: for invalid bytes, or another message.
     """
     if len(data) < BODY:
@@ -90,18 +90,18 @@ def part(dpid: int, data: bytes, ignored: Iterable[tuple[int, int]] = ()) -> Par
     kind, flags = MULTIPART.unpack_from(data, HEADER.size)
     more = bool(flags & ofp.OFPMPF_REPLY_MORE)
     if kind == ofp.OFPMP_FLOW:
-        return Part(*rules(dpid, data, ignored), [], more)
+        return ReportPart(*read_rules(dpid, data, ignored), [], more)
     if kind not in (ofp.OFPMP_GROUP_DESC, ofp.OFPMP_METER_CONFIG):
-        raise ValueError(f"a multipart reply of type {kind} is no report")
-    found = groups(dpid, data) if kind == ofp.OFPMP_GROUP_DESC else meters(dpid, data)
-    return Part([], set(), [entry for entry in found if is_ours(entry)], more)
+        raise ValueError(f"a multipart reply of type {kind}, which is not a report")
+    found = read_groups(dpid, data) if kind == ofp.OFPMP_GROUP_DESC else read_meters(dpid, data)
+    return ReportPart([], set(), [entry for entry in found if is_ours(entry)], more)
 
 
 # -- rules -------------------------------------------------------------------------------------------------
 
 
-@_sensible
-def rules(
+@_check_length
+def read_rules(
     dpid: int, data: bytes, ignored: Iterable[tuple[int, int]] = ()
 ) -> tuple[list[ReportedRule], set[Slot]]:
     """Return ADON's rules in one part of a reply to ``rules_request``, and the slots of foreign rules.
@@ -129,7 +129,7 @@ def _flow(dpid: int, data: bytes, start: int, end: int) -> ReportedRule:
         data, start
     )
     match, after = read_match(data, start + _FLOW.size, end)
-    # Of a foreign rule only the slot counts, not its actions.
+    # Only the slot of a foreign rule matters, not its actions.
     does = read_instructions(data[after:end] if is_our_cookie(cookie) else b"")
     metered = (does.meter, does.metadata, does.goto)
     rule = Rule(dpid, priority, match, does.actions, cookie, idle, table, *metered, hard)
@@ -137,7 +137,7 @@ def _flow(dpid: int, data: bytes, start: int, end: int) -> ReportedRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovedRule:
     """A removed rule of ADON, without its actions, which OpenFlow does not report.
 
     :param reason: an unknown reason counts as a deletion.
@@ -151,8 +151,8 @@ class Removed:
     duration: float
 
 
-@_sensible
-def parse_flow_removed(dpid: int, data: bytes) -> Removed | None:
+@_check_length
+def parse_flow_removed(dpid: int, data: bytes) -> RemovedRule | None:
     """Decode an OFPT_FLOW_REMOVED (7.4.2); return None for a foreign rule.
 
     :raises ValueError: for invalid bytes.
@@ -164,14 +164,14 @@ def parse_flow_removed(dpid: int, data: bytes) -> Removed | None:
     rule = Rule(dpid, priority, match, (), cookie, idle, table, hard_timeout=hard)
     if not is_ours(rule):
         return None
-    return Removed(rule, _REASONS.get(reason, "delete"), packets, octets, seconds + nanoseconds / 1e9)
+    return RemovedRule(rule, _REASONS.get(reason, "delete"), packets, octets, seconds + nanoseconds / 1e9)
 
 
 # -- groups and meters ---------------------------------------------------------------------------------------
 
 
-@_sensible
-def groups(dpid: int, data: bytes) -> list[GroupEntry]:
+@_check_length
+def read_groups(dpid: int, data: bytes) -> list[GroupEntry]:
     """Return all groups in one part of a reply to ``groups_request``.
 
     :raises ValueError: for invalid bytes.
@@ -200,8 +200,8 @@ def _bucket(data: bytes, weight: int) -> Bucket | None:
     return Bucket(actions, None if port == ofp.OFPP_ANY else port)
 
 
-@_sensible
-def meters(dpid: int, data: bytes) -> list[MeterEntry]:
+@_check_length
+def read_meters(dpid: int, data: bytes) -> list[MeterEntry]:
     """Return all meters in one part of a reply to ``meters_request``.
 
     :raises ValueError: for invalid bytes.

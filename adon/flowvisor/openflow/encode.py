@@ -91,7 +91,7 @@ _NUMBER = struct.Struct("!I4x")
 _QUEUES = struct.Struct("!II")
 
 
-def change(wanted: Change, version: int, xid: int = 0) -> bytes:
+def encode_change(wanted: Change, version: int, xid: int = 0) -> bytes:
     """Return the flow-mod, group-mod or meter-mod of one change.
 
     :param xid: its transaction id.
@@ -99,7 +99,7 @@ def change(wanted: Change, version: int, xid: int = 0) -> bytes:
     """
     entry = wanted.rule
     if not is_ours(entry):
-        raise ValueError(f"{entry} is not ours: it is not touched")
+        raise ValueError(f"{entry} is not a rule of ADON, so it is not changed")
     try:
         if isinstance(entry, Rule):
             return _flow_mod(wanted.op, entry, version, xid)
@@ -110,22 +110,22 @@ def change(wanted: Change, version: int, xid: int = 0) -> bytes:
         raise ValueError(f"{entry}: a number does not fit its field: {error}") from error
 
 
-def batch(wanted: Sequence[Change], version: int, xids: Sequence[int]) -> Iterator[bytes]:
+def encode_batch(wanted: Sequence[Change], version: int, xids: Sequence[int]) -> Iterator[bytes]:
     """Yield the messages of some changes and a barrier, in pieces of :data:`PIECE` messages.
 
     A piece can be sent while the next one is encoded.
 
     :param xids: one more than changes: the last is the barrier's.
-    :raises ValueError: as :func:`change`; the earlier pieces stay valid.
+    :raises ValueError: as :func:`encode_change`; the earlier pieces stay valid.
     """
     for start in range(0, len(wanted) + 1, PIECE):
         changes = wanted[start : start + PIECE]
         piece = [
-            change(each, version, xid)
+            encode_change(each, version, xid)
             for each, xid in zip(changes, xids[start : start + PIECE], strict=False)
         ]
         if start + PIECE > len(wanted):
-            piece.append(with_xid(barrier(version), xids[-1]))
+            piece.append(with_xid(encode_barrier(version), xids[-1]))
         yield b"".join(piece)
 
 
@@ -190,7 +190,9 @@ def _meter_mod(op: Op, meter: MeterEntry, version: int, xid: int) -> bytes:
 # -- packets, roles ------------------------------------------------------------------------------------------
 
 
-def packet_out(actions: tuple[Action, ...], data: bytes, version: int, in_port: int | None = None) -> bytes:
+def encode_packet_out(
+    actions: tuple[Action, ...], data: bytes, version: int, in_port: int | None = None
+) -> bytes:
     """Return a packet-out (7.3.7).
 
     :param in_port: its ingress port; None for the controller.
@@ -201,7 +203,7 @@ def packet_out(actions: tuple[Action, ...], data: bytes, version: int, in_port: 
     return message(version, ofp.OFPT_PACKET_OUT, head + packed + data)
 
 
-def admission(rule: Rule, packets: Iterable[tuple[int, bytes, bool]], version: int, xid: int) -> bytes:
+def encode_admission(rule: Rule, packets: Iterable[tuple[int, bytes, bool]], version: int, xid: int) -> bytes:
     """Return the messages that admit packets of an unregistered flow.
 
     :param rule: rule of each connection, without its source port.
@@ -215,13 +217,13 @@ def admission(rule: Rule, packets: Iterable[tuple[int, bytes, bool]], version: i
     for port, frame, new in packets:
         if new:
             one = replace(rule, match=replace(rule.match, tp_src=port))
-            messages.append(change(Change(Op.ADD, one), version, xid))
+            messages.append(encode_change(Change(Op.ADD, one), version, xid))
         if len(frame) <= LARGEST_FRAME:
-            messages.append(with_xid(packet_out(actions, frame, version, rule.match.in_port), xid))
+            messages.append(with_xid(encode_packet_out(actions, frame, version, rule.match.in_port), xid))
     return b"".join(messages)
 
 
-def role_request(wanted: int, generation: int, version: int) -> bytes:
+def encode_role_request(wanted: int, generation: int, version: int) -> bytes:
     """Return a role request (7.3.9; R21).
 
     :param wanted: OFPCR_ROLE_NOCHANGE, _EQUAL, _MASTER or _SLAVE: 0 to 3.
@@ -234,7 +236,7 @@ def role_request(wanted: int, generation: int, version: int) -> bytes:
 
 
 @lru_cache
-def barrier(version: int) -> bytes:
+def encode_barrier(version: int) -> bytes:
     """Return a barrier request: the switch completes all earlier messages first (7.3.8)."""
     return message(version, ofp.OFPT_BARRIER_REQUEST, b"")
 
@@ -273,7 +275,7 @@ _REQUESTS: Mapping[Request, tuple[int, bytes]] = {
 
 
 @lru_cache
-def request(wanted: Request, version: int) -> bytes:
+def encode_request(wanted: Request, version: int) -> bytes:
     """Return a request for the state or features of a switch."""
     if wanted == "queues" and version == V13:
         return message(version, ofp.OFPT_QUEUE_GET_CONFIG_REQUEST, _NUMBER.pack(ofp.OFPP_ANY))

@@ -1,7 +1,7 @@
 """OpenFlow instructions and actions of rules and buckets, to bytes and back (1.3.5, 7.2.4 and 7.2.5).
 
 The decoder is strict: an instruction or action that ADON's rules never have makes the whole rule
-:class:`~adon.flowvisor.rules.action.Unknown`, so that reconciliation corrects it.
+:class:`~adon.flowvisor.rules.action.UnknownAction`, so that reconciliation corrects it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from adon.flowvisor.rules.action import (
     SetVlan,
     ToController,
     ToGroup,
-    Unknown,
+    UnknownAction,
 )
-from adon.flowvisor.rules.match import ETH_TYPE_VLAN, Masked
+from adon.flowvisor.rules.match import ETH_TYPE_VLAN, MaskedNumber
 from adon.flowvisor.rules.rule import Rule
 
 _ACTION = struct.Struct("!HH4x")
@@ -68,7 +68,7 @@ def _output_bytes(port: int, max_len: int = 0) -> bytes:
 
 
 def _refuse_unknown(action: Any) -> bytes:
-    raise ValueError(f"{action} is reported by switches only, never asked for")
+    raise ValueError(f"{action} cannot be encoded: only switches report it")
 
 
 _NORMAL = _output_bytes(ofp.OFPP_NORMAL)
@@ -87,7 +87,7 @@ _WRITERS: Mapping[type[Action], Callable[[Any], bytes]] = {
     Output: lambda action: _output_bytes(action.port),
     Normal: lambda _: _NORMAL,
     ToController: lambda action: _output_bytes(ofp.OFPP_CONTROLLER, action.max_len),
-    Unknown: _refuse_unknown,
+    UnknownAction: _refuse_unknown,
 }
 
 
@@ -127,17 +127,17 @@ def _apply_bytes(actions: tuple[Action, ...]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Does:
+class Instructions:
     """Instructions of a reported rule; see :class:`~adon.flowvisor.rules.rule.Rule`."""
 
     actions: tuple[Action, ...] = ()
     meter: int | None = None
-    metadata: Masked | None = None
+    metadata: MaskedNumber | None = None
     goto: int | None = None
 
 
 @lru_cache(maxsize=4_096)
-def read_instructions(data: bytes) -> Does:
+def read_instructions(data: bytes) -> Instructions:
     """Return the instructions of a rule; a rule with a foreign instruction is unknown as a whole.
 
     :raises ValueError: if the lengths do not add up.
@@ -146,19 +146,19 @@ def read_instructions(data: bytes) -> Does:
     for start, end in entries(data, 0, len(data), at=2):
         name, value = _instruction(data[start:end])
         if name is None or name in known:
-            return Does((Unknown(data.hex()),))
+            return Instructions((UnknownAction(data.hex()),))
         known[name] = value
-    return Does(**known)
+    return Instructions(**known)
 
 
 def _instruction(data: bytes) -> tuple[str | None, Any]:
-    """Return the field of :class:`Does` that an instruction sets, and its value; None for unused ones."""
+    """Return the field of :class:`Instructions` that an instruction sets, and its value; None if unused."""
     kind, size = int.from_bytes(data[:2]), len(data)
     if kind == ofp.OFPIT_GOTO_TABLE:
         return "goto", data[4]
     if kind == ofp.OFPIT_WRITE_METADATA and size == _METADATA.size:
         value, mask = int.from_bytes(data[8:16]), int.from_bytes(data[16:])
-        return ("metadata", Masked(value, mask)) if mask and not value & ~mask else (None, None)
+        return ("metadata", MaskedNumber(value, mask)) if mask and not value & ~mask else (None, None)
     if kind == ofp.OFPIT_METER:
         return "meter", int.from_bytes(data[4:8])
     if kind == ofp.OFPIT_APPLY_ACTIONS:

@@ -42,7 +42,7 @@ _ONE_VERSION = {ofp.OFPT_QUEUE_GET_CONFIG_REPLY: V13, ofp14.OFPT_ROLE_STATUS: V1
 _PORT_SIZE = {V13: 64, V14: 40}
 
 
-def check(version: int, kind: int, data: bytes) -> None:
+def validate_message(version: int, kind: int, data: bytes) -> None:
     """Check a message.
 
     :param data: the whole message, with its header.
@@ -72,7 +72,7 @@ def _check_experimenter(data: bytes) -> None:
 
 
 def _check_ports(version: int, data: bytes) -> None:
-    """Ports have a fixed size in 1.3 (7.2.1); in 1.4 they have a length and properties (1.4.1, 7.2.1)."""
+    """Check the ports: of fixed size in 1.3 (7.2.1), with length and properties in 1.4 (1.4.1, 7.2.1)."""
     size = _PORT_SIZE[version]
     if version == V13:
         if (len(data) - BODY) % size:

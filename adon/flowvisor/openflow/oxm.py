@@ -20,7 +20,7 @@ from typing import Any
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
 from adon.flowvisor.openflow.wire import pad_length
-from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
+from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, MaskedNumber, Match
 
 FULL = (1 << 64) - 1
 MASKED = 1 << 8
@@ -65,7 +65,7 @@ def match_bytes(match: Match) -> bytes:
 
 
 def _fields(match: Match) -> bytes:
-    found = _leading(match.in_port, match.metadata, match.eth_type, match.vlan, match.ip_proto)
+    found = _common_fields(match.in_port, match.metadata, match.eth_type, match.vlan, match.ip_proto)
     addresses = b"" if match.ip_src is None else _address(match.eth_type, 0, match.ip_src)
     if match.ip_dst is not None:
         addresses += _address(match.eth_type, 1, match.ip_dst)
@@ -77,8 +77,12 @@ def _fields(match: Match) -> bytes:
 
 
 @lru_cache(maxsize=4_096)
-def _leading(
-    in_port: int | None, metadata: Masked | None, eth_type: int | None, vlan: int | None, ip_proto: int | None
+def _common_fields(
+    in_port: int | None,
+    metadata: MaskedNumber | None,
+    eth_type: int | None,
+    vlan: int | None,
+    ip_proto: int | None,
 ) -> bytes:
     """Return the fields before the addresses, which many rules have in common."""
     found = b"" if in_port is None else _IN_PORT.pack(ofp.OXM_OF_IN_PORT, in_port)
@@ -91,7 +95,7 @@ def _leading(
     return found if ip_proto is None else found + _BYTE.pack(ofp.OXM_OF_IP_PROTO, ip_proto)
 
 
-def _metadata(metadata: Masked) -> bytes:
+def _metadata(metadata: MaskedNumber) -> bytes:
     value, mask = metadata.value, metadata.mask
     if not mask or value & ~mask:
         raise ValueError(f"metadata {metadata}: bits outside the mask")
@@ -127,7 +131,7 @@ def _address(eth_type: int | None, end: int, text: str) -> bytes:
         value, mask = network.network_address.packed, network.netmask.packed
         canonical, kind = str(network), network.version
         if not 0 < network.prefixlen < network.max_prefixlen:
-            raise ValueError(f"address {text}: a prefix of this length is not written")
+            raise ValueError(f"address {text}: a prefix length of all bits must be omitted")
     if canonical != text or (kind == 4) is not (eth_type == ETH_TYPE_IPV4):
         raise ValueError(f"address {text} is not the usual text of an address of EtherType 0x{eth_type:04x}")
     header = field[end] + MASKED + len(mask) if mask else field[end]
@@ -206,7 +210,7 @@ def _split(fields: bytes) -> list[bytes]:
     while offset < end:
         following = offset + 4 + fields[offset + 3] if offset + 4 < end else end + 1
         if following > end or following == offset + 4:
-            raise ValueError("a match with a field that is cut off or empty")
+            raise ValueError("a match with a truncated or empty field")
         found.append(fields[offset:following])
         offset = following
     return found
@@ -234,7 +238,7 @@ def _read_field(field: bytes) -> tuple[str, Any, str, int] | None:
     if header in (ofp.OXM_OF_METADATA, ofp.OXM_OF_METADATA_W):
         value, mask = int.from_bytes(field[4:12]), int.from_bytes(field[12:]) if len(field) > 12 else FULL
         sayable = mask and not value & ~mask and (mask != FULL or len(field) == 12)
-        return ("metadata", Masked(value, mask), "", 0) if sayable else None
+        return ("metadata", MaskedNumber(value, mask), "", 0) if sayable else None
     return None
 
 

@@ -33,7 +33,7 @@ Ends = tuple[FiveTuple, Address, Address]
 
 @dataclass(frozen=True, slots=True)
 class PacketIn:
-    """A packet-in: the cookie of the rule that sent it, the port it came in by, the frame.
+    """Packet-in: the cookie of the rule that sent it, the ingress port, the frame.
 
     :param in_port: None if the match does not start with it, which every known switch does.
     """

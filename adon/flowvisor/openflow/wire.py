@@ -27,7 +27,7 @@ MULTIPART = struct.Struct("!HH4x")
 BODY = HEADER.size + MULTIPART.size
 """Offset of the body of a multipart message."""
 
-LONGEST = 0xFFFF
+MAX_LENGTH = 0xFFFF
 """The length of a message is a 16-bit number."""
 
 
@@ -37,7 +37,7 @@ def message(version: int, kind: int, body: bytes, xid: int = 0) -> bytes:
     :raises ValueError: if it exceeds the maximum length.
     """
     length = HEADER.size + len(body)
-    if length > LONGEST:
+    if length > MAX_LENGTH:
         raise ValueError(f"a message of {length} bytes is longer than OpenFlow allows")
     return HEADER.pack(version, kind, length, xid) + body
 
@@ -107,7 +107,7 @@ def _bits(bitmaps: bytes) -> set[int]:
     return {number for number in range(32) if bits >> number & 1}
 
 
-def choose(theirs: Collection[int], ours: Collection[int]) -> int | None:
+def choose_version(theirs: Collection[int], ours: Collection[int]) -> int | None:
     """Return the version to use: 1.3 if common, else the highest common version; None without one."""
     common = set(theirs) & set(ours)
     if not common:

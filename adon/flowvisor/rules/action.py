@@ -21,75 +21,75 @@ class _Tag:
 
 @dataclass(frozen=True, slots=True)
 class PushVlan(_Tag):
-    """Tag the frame with this VLAN id (push_vlan 0x8100 + set_field vlan_vid)."""
+    """Addition of a VLAN tag with this id (push_vlan 0x8100 + set_field vlan_vid)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PopVlan:
-    """Remove the VLAN tag."""
+    """Removal of the VLAN tag."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetVlan(_Tag):
-    """Change the id of the present VLAN tag."""
+    """Change of the id of the present VLAN tag."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetEthSrc:
-    """Rewrite the source MAC address."""
+    """Rewrite of the source MAC address."""
 
     mac: str
 
 
 @dataclass(frozen=True, slots=True)
 class SetEthDst:
-    """Rewrite the destination MAC address."""
+    """Rewrite of the destination MAC address."""
 
     mac: str
 
 
 @dataclass(frozen=True, slots=True)
 class SetDscp:
-    """Write the six DSCP bits (RFC 2474); the match must name IPv4 or IPv6."""
+    """Rewrite of the six DSCP bits (RFC 2474); the match must name IPv4 or IPv6."""
 
     dscp: int
 
 
 @dataclass(frozen=True, slots=True)
 class SetQueue:
-    """Choose the queue of the port that the packet leaves by; must come before the output (R12)."""
+    """Queue of the output port for the packet; this action must precede the output (R12)."""
 
     queue: int
 
 
 @dataclass(frozen=True, slots=True)
 class ToGroup:
-    """Hand the packet to a group of this switch."""
+    """Output to a group of this switch."""
 
     group: int
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Send out of this port number."""
+    """Output to a port, by its number."""
 
     port: int
 
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """Forward as a switch without OpenFlow (OFPP_NORMAL)."""
+    """Forwarding as by a switch without OpenFlow (OFPP_NORMAL)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToController:
-    """Send the first ``max_len`` bytes to the controller as a packet-in."""
+    """Packet-in to the controller with the first ``max_len`` bytes."""
 
     max_len: int = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownAction:
     """Reported actions that ADON's rules never have: OpenFlow's bytes in hexadecimal.
 
     A rule with it is never desired, and differs from every desired rule.
@@ -110,7 +110,7 @@ Action = (
     | Output
     | Normal
     | ToController
-    | Unknown
+    | UnknownAction
 )
 
 
@@ -126,7 +126,7 @@ _TEXTS: Mapping[type[Action], str] = {
     Output: "output:{0.port}",
     Normal: "NORMAL",
     ToController: "CONTROLLER:{0.max_len}",
-    Unknown: "unknown({0.octets})",
+    UnknownAction: "unknown({0.octets})",
 }
 
 

@@ -8,7 +8,7 @@ far edge and the reverse path are rules of the flow, so that a connection costs 
 The rules of connections are soft state: they are many, idle out by themselves, and are not stored.  **One
 rule** of the same kind and cookie without a source port represents all of them.  It is desired, saved and
 compared as any other rule, but its messages change all rules of that cookie at once (OFPFC_MODIFY and
-OFPFC_DELETE, OpenFlow 1.3.5, 6.4).  :func:`fold_connections` merges the rules of a switch's report in the
+OFPFC_DELETE, OpenFlow 1.3.5, 6.4).  :func:`merge_connections` merges the rules of a switch's report in the
 same way.
 """
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from adon.flowspace import ANY_PORT, PROTOCOL_NAMES, Box, Ranges
-from adon.flowvisor.rules.action import ToController, Unknown
+from adon.flowvisor.rules.action import ToController, UnknownAction
 from adon.flowvisor.rules.cookie import Kind, cookie, cookie_kind
 from adon.flowvisor.rules.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Match
 from adon.flowvisor.rules.pipeline import (
@@ -35,24 +35,24 @@ from adon.flowvisor.rules.pipeline import (
 from adon.flowvisor.rules.rule import Entry, ReportedRule, Rule
 from adon.flowvisor.topology.path import Attachment
 
-LONGEST_TIMEOUT_S = 0xFFFF
+MAX_TIMEOUT_S = 0xFFFF
 _VERSIONS = ((4, ETH_TYPE_IPV4, Attachment.ipv4), (6, ETH_TYPE_IPV6, Attachment.ipv6))
 
 
-class Spaces(Protocol):
-    """A part of a flowspace, as the rules need it (:class:`adon.config.slices.Flowspace`)."""
+class FlowspacePart(Protocol):
+    """Interface of a part of a flowspace (:class:`adon.config.slices.Flowspace`)."""
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """Its connections."""
+        """Connections of this part."""
 
     def reaches(self, ends: tuple[str, str]) -> bool:
-        """Return whether flows between these sites may belong here."""
+        """Return whether flows between these sites may belong to this part."""
 
 
 @dataclass(frozen=True, slots=True)
-class Addressed:
-    """A host's site and addresses."""
+class HostAddresses:
+    """Site and addresses of a host."""
 
     site: str
     addresses: tuple[str, ...]
@@ -77,11 +77,11 @@ def is_soft(rule: Rule) -> bool:
 
 
 def reactive_rules(
-    spaces: Sequence[Spaces],
+    spaces: Sequence[FlowspacePart],
     index: int,
     pipeline: Pipeline,
     here: Iterable[Attachment],
-    everywhere: Sequence[Addressed],
+    everywhere: Sequence[HostAddresses],
 ) -> Iterator[Rule]:
     """Yield the packet-in rules of one switch, per pair of hosts, protocol and port.
 
@@ -109,17 +109,17 @@ def reactive_rules(
                         )
 
 
-def _list_matches(boxes: Iterable[Box], source: Attachment, destination: Addressed) -> Iterator[Match]:
+def _list_matches(boxes: Iterable[Box], source: Attachment, destination: HostAddresses) -> Iterator[Match]:
     for version, eth_type, of in _VERSIONS:
         address = of(source)
         for other in destination.addresses:
             if address is None or (":" in other) is not (version == 6):
                 continue
             pair = Match(in_port=source.port, eth_type=eth_type, ip_src=address, ip_dst=other)
-            yield from _of_pair(boxes, version, pair, address, other)
+            yield from _list_pair_matches(boxes, version, pair, address, other)
 
 
-def _of_pair(
+def _list_pair_matches(
     boxes: Iterable[Box], version: int, pair: Match, source: str, destination: str
 ) -> Iterator[Match]:
     for box in boxes:
@@ -143,7 +143,7 @@ def _ports(ranges: Ranges) -> Iterator[int | None]:
         yield from range(first, last + 1)
 
 
-def refusal(reactive: Rule, destination_port: int, seconds: float) -> Rule:
+def drop_rule(reactive: Rule, destination_port: int, seconds: float) -> Rule:
     """Return the rule that drops refused packets for a time, above their packet-in rule.
 
     :param reactive: the packet-in rule of the same switch, addresses and protocol.
@@ -155,14 +155,14 @@ def refusal(reactive: Rule, destination_port: int, seconds: float) -> Rule:
         match=replace(reactive.match, tp_dst=destination_port),
         actions=(),
         cookie=cookie(Kind.REFUSED, reactive.cookie & 0xFFFF_FFFF),
-        hard_timeout=min(LONGEST_TIMEOUT_S, max(1, -int(-seconds // 1))),
+        hard_timeout=min(MAX_TIMEOUT_S, max(1, -int(-seconds // 1))),
     )
 
 
 # -- rules of connections ------------------------------------------------------------------------------------
 
 
-def by_connection(
+def connection_rules(
     rules: Iterable[Entry], source: Attachment, pipelines: Mapping[int, Pipeline]
 ) -> tuple[Entry, ...]:
     """Return the rules of an unregistered flow, from those of a registered flow with the same ports.
@@ -170,10 +170,10 @@ def by_connection(
     The ingress rule at the near edge becomes the rule of each connection.  The rule at the far edge has no
     idle timeout: the flow ends with its last connection.  All are in a lower band than registered flows.
     """
-    return tuple(_by_connection(rule, source, pipelines) for rule in rules)
+    return tuple(_connection_rule(rule, source, pipelines) for rule in rules)
 
 
-def _by_connection(rule: Entry, source: Attachment, pipelines: Mapping[int, Pipeline]) -> Entry:
+def _connection_rule(rule: Entry, source: Attachment, pipelines: Mapping[int, Pipeline]) -> Entry:
     kind = cookie_kind(rule.cookie) if isinstance(rule, Rule) else None
     if not isinstance(rule, Rule) or kind not in (Kind.FLOW_INGRESS, Kind.FLOW_DELIVERY):
         return rule
@@ -186,8 +186,8 @@ def _by_connection(rule: Entry, source: Attachment, pipelines: Mapping[int, Pipe
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
-    """A switch's report with merged connections.
+class MergedReport:
+    """Report of a switch with merged connections.
 
     :param rules: all connections of a flow as one rule with the sum of their counters; without refusals.
     :param connections: number of connections per owner.
@@ -197,11 +197,11 @@ class Folded:
     connections: Mapping[str, int]
 
 
-def fold_connections(reported: Iterable[ReportedRule]) -> Folded:
+def merge_connections(reported: Iterable[ReportedRule]) -> MergedReport:
     """Merge the connections of each flow in a switch's report into one rule.
 
-    If the connections of a flow have different actions, the merged rule has an unknown action and is
-    corrected.
+    If the connections of a flow have different actions, the merged rule has an unknown action, so that
+    reconciliation corrects it.
     """
     plain: list[ReportedRule] = []
     together: dict[tuple[int, Match], ReportedRule] = {}
@@ -216,12 +216,12 @@ def fold_connections(reported: Iterable[ReportedRule]) -> Folded:
             connections[owner_of(rule)] += 1
         elif kind is not Kind.REFUSED:
             plain.append(item)
-    return Folded((*plain, *together.values()), connections)
+    return MergedReport((*plain, *together.values()), connections)
 
 
 def _add_counters(known: ReportedRule, item: ReportedRule, rule: Rule) -> ReportedRule:
     return ReportedRule(
-        known.rule if rule == known.rule else replace(known.rule, actions=(Unknown("different things"),)),
+        known.rule if rule == known.rule else replace(known.rule, actions=(UnknownAction("different"),)),
         known.packets + item.packets,
         known.bytes + item.bytes,
         max(known.duration, item.duration),

@@ -74,7 +74,7 @@ def cookie_owner(value: int) -> tuple[Kind, int]:
     """
     kind = cookie_kind(value)
     if kind is None:
-        raise ValueError(f"cookie 0x{value:x} is of no known kind of ours")
+        raise ValueError(f"cookie 0x{value:x} has no known kind of ADON's rules")
     return kind, value & (1 << NUMBER_BITS) - 1
 
 

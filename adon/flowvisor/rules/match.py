@@ -14,8 +14,8 @@ _PROTOCOLS_V6 = {None: "ipv6", 58: "icmp6", 6: "tcp6", 17: "udp6", 132: "sctp6"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Masked:
-    """A number with a mask of the significant bits."""
+class MaskedNumber:
+    """Number with a mask of the significant bits."""
 
     value: int
     mask: int
@@ -44,7 +44,7 @@ class Match:
     ip_dst: str | None = None
     tp_src: int | None = None
     tp_dst: int | None = None
-    metadata: Masked | None = None
+    metadata: MaskedNumber | None = None
     other: str = ""
 
 

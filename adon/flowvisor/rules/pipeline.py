@@ -6,7 +6,7 @@ numbered from ``table_offset``::
 
       classification                policy                      transit
     +--------------------+      +----------------------+      +-----------------------+
-    | whose packet is it |      | what may it have     |      | how does it get there |
+    | owner of a packet  |      | treatment of packets |      | route of packets      |
     | match: 5-tuple     |----->| match: metadata      |----->| match: metadata       |----> port, group
     | write: label,      |      |   (policy number)    |      |   (path label)        |
     |   policy number    |      | meter, DSCP, queue   |      | VLAN, next hop, port  |
@@ -57,7 +57,7 @@ from typing import Literal
 from adon.config import Configuration
 from adon.flowvisor.rules.action import Normal, ToController
 from adon.flowvisor.rules.cookie import Kind, cookie, is_our_cookie, owner_name
-from adon.flowvisor.rules.match import ETH_TYPE_LLDP, Masked, Match
+from adon.flowvisor.rules.match import ETH_TYPE_LLDP, MaskedNumber, Match
 from adon.flowvisor.rules.rule import Entry, GroupEntry, MeterEntry, Rule
 from adon.flowvisor.topology.path import CandidatePath
 
@@ -119,20 +119,20 @@ class Pipeline:
 SINGLE = Pipeline()
 
 
-def label(path: CandidatePath) -> Masked:
+def label(path: CandidatePath) -> MaskedNumber:
     """Return the metadata of a path and its direction."""
     against = path.key.source > path.key.destination
-    return Masked((path.index << 1 | against) + 1, LABEL_MASK)
+    return MaskedNumber((path.index << 1 | against) + 1, LABEL_MASK)
 
 
-def policy_number(flow_number: int) -> Masked:
+def policy_number(flow_number: int) -> MaskedNumber:
     """Return the metadata of a flow's policy."""
-    return Masked(flow_number << 24 & POLICY_MASK, POLICY_MASK)
+    return MaskedNumber(flow_number << 24 & POLICY_MASK, POLICY_MASK)
 
 
-def both(one: Masked, other: Masked) -> Masked:
+def both(one: MaskedNumber, other: MaskedNumber) -> MaskedNumber:
     """Combine two parts of the metadata."""
-    return Masked(one.value | other.value, one.mask | other.mask)
+    return MaskedNumber(one.value | other.value, one.mask | other.mask)
 
 
 def group_number(path_index: int) -> int:
@@ -192,10 +192,11 @@ WHOLE_FRAME = 0xFFFF
 
 
 def discovery_rules(dpid: int, index: int, pipeline: Pipeline = SINGLE) -> tuple[Rule, ...]:
-    """What a switch needs so that links can be found at its ports.
+    """Return the rule that sends LLDP frames to the controller.
 
-    :param index: the switch's place in the configuration, which its cookie names.
-    :param pipeline: says our first table, and shifts our priority bands, as far as there is room (R7, R8).
+    :param index: the switch's position in the configuration: owner in the cookie.
+    :param pipeline: states the first table and the offset of priorities; the priority is at most 65535 (R7,
+        R8).
     """
     return (
         Rule(

@@ -170,7 +170,7 @@ class Ladder:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class GrantRecord:
     """Requested and granted rates of a flow, as records show them; in bits/s.
 
     :param port: the name of the ladder's port.
@@ -198,7 +198,7 @@ def _precedence(claim: Claim) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class EnforcementMeans:
     """Means of a switch to enforce grants (R12).
 
     :param queues: numbers of the queues per port number.
@@ -209,7 +209,7 @@ class Means:
     meters: bool = False
 
 
-def choose_enforcement(mode: str, means: Means | None, port: int, queue: int) -> tuple[str, str]:
+def choose_enforcement(mode: str, means: EnforcementMeans | None, port: int, queue: int) -> tuple[str, str]:
     """Choose ``queue``, ``meter`` or ``nothing``; return it with the reason, in words.
 
     :param mode: the policy's mode: ``auto``, ``queues`` or ``meters``.

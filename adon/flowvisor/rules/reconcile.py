@@ -1,7 +1,7 @@
 """Reconciliation: the smallest ordered list of changes from the reported to the desired rules.
 
 The same two functions serve first install, reroute, switch restart and controller restart (R4, R10):
-:func:`difference` compares values, :func:`phases` orders the changes so that a live flow is never
+:func:`compare_entries` compares values, :func:`order_changes` orders the changes so that a live flow is never
 interrupted (make before break; R5, R6).  The order is the table :data:`ORDER`:
 
 ======  ==============  ================================================  ===========================
@@ -56,7 +56,7 @@ class Difference:
         return not (self.missing or self.wrong or self.extra)
 
 
-def difference(
+def compare_entries(
     desired: Iterable[Entry],
     reported: Iterable[Entry | ReportedRule],
     *,
@@ -92,7 +92,7 @@ def _by_slot(desired: Iterable[Entry], taken: frozenset[Slot]) -> tuple[dict[Slo
     return wanted, tuple(blocked)
 
 
-class Role(Enum):
+class EntryRole(Enum):
     """Role of an entry on a packet's path."""
 
     INGRESS = "ingress"
@@ -101,27 +101,27 @@ class Role(Enum):
     EQUIPMENT = "equipment"
 
 
-_ROLE: Mapping[Kind, Role] = {
-    Kind.FLOW_INGRESS: Role.INGRESS,
-    Kind.FLOW_LEARN: Role.INGRESS,
-    Kind.REACTIVE: Role.INGRESS,
-    Kind.REFUSED: Role.INGRESS,
-    Kind.FLOW_CONNECTION: Role.INGRESS,
-    Kind.FLOW_DELIVERY: Role.DELIVERY,
-    Kind.FLOW_POLICY: Role.DELIVERY,
-    Kind.TRANSIT: Role.DELIVERY,
-    Kind.PIPELINE: Role.DELIVERY,
-    Kind.DISCOVERY: Role.PINNED,
-    Kind.MEASUREMENT: Role.PINNED,
+_ROLE: Mapping[Kind, EntryRole] = {
+    Kind.FLOW_INGRESS: EntryRole.INGRESS,
+    Kind.FLOW_LEARN: EntryRole.INGRESS,
+    Kind.REACTIVE: EntryRole.INGRESS,
+    Kind.REFUSED: EntryRole.INGRESS,
+    Kind.FLOW_CONNECTION: EntryRole.INGRESS,
+    Kind.FLOW_DELIVERY: EntryRole.DELIVERY,
+    Kind.FLOW_POLICY: EntryRole.DELIVERY,
+    Kind.TRANSIT: EntryRole.DELIVERY,
+    Kind.PIPELINE: EntryRole.DELIVERY,
+    Kind.DISCOVERY: EntryRole.PINNED,
+    Kind.MEASUREMENT: EntryRole.PINNED,
 }
 
 
-def role(entry: Entry) -> Role:
+def entry_role(entry: Entry) -> EntryRole:
     """Return the role of an entry; rules of an unknown kind count as ingress, which is removed early."""
     if not isinstance(entry, Rule):
-        return Role.EQUIPMENT
+        return EntryRole.EQUIPMENT
     kind = cookie_kind(entry.cookie)
-    return Role.INGRESS if kind is None else _ROLE[kind]
+    return EntryRole.INGRESS if kind is None else _ROLE[kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +134,18 @@ class Step:
 
     name: str
     removes: bool
-    roles: frozenset[Role]
+    roles: frozenset[EntryRole]
     steers: bool
     drain: bool
 
 
 ORDER: tuple[Step, ...] = (
-    Step("equip", False, frozenset({Role.EQUIPMENT}), steers=True, drain=False),
-    Step("prepare", False, frozenset({Role.DELIVERY, Role.PINNED}), steers=False, drain=False),
-    Step("shift", False, frozenset({Role.INGRESS}), steers=True, drain=False),
-    Step("retire", True, frozenset({Role.INGRESS, Role.PINNED}), steers=True, drain=True),
-    Step("clear", True, frozenset({Role.DELIVERY}), steers=False, drain=True),
-    Step("strip", True, frozenset({Role.EQUIPMENT}), steers=False, drain=True),
+    Step("equip", False, frozenset({EntryRole.EQUIPMENT}), steers=True, drain=False),
+    Step("prepare", False, frozenset({EntryRole.DELIVERY, EntryRole.PINNED}), steers=False, drain=False),
+    Step("shift", False, frozenset({EntryRole.INGRESS}), steers=True, drain=False),
+    Step("retire", True, frozenset({EntryRole.INGRESS, EntryRole.PINNED}), steers=True, drain=True),
+    Step("clear", True, frozenset({EntryRole.DELIVERY}), steers=False, drain=True),
+    Step("strip", True, frozenset({EntryRole.EQUIPMENT}), steers=False, drain=True),
 )
 """Make before break, as data."""
 
@@ -162,7 +162,7 @@ class Phase:
     drain_before: bool = False
 
 
-def phases(found: Difference) -> tuple[Phase, ...]:
+def order_changes(found: Difference) -> tuple[Phase, ...]:
     """Return the ordered phases that settle a difference, without empty phases."""
     changes = _changes(found)
     plan: list[Phase] = []
@@ -171,7 +171,7 @@ def phases(found: Difference) -> tuple[Phase, ...]:
         chosen = [
             change
             for change in changes
-            if (change.op is Op.DELETE) is step.removes and role(change.rule) in step.roles
+            if (change.op is Op.DELETE) is step.removes and entry_role(change.rule) in step.roles
         ]
         if chosen:
             plan.append(Phase(step.name, _by_switch(chosen), drain_before=step.drain and steered))
@@ -188,8 +188,8 @@ def plan_restore(found: Difference) -> tuple[Phase, ...]:
     :raises ValueError: if entries are to be changed or removed, too (a bug of the caller).
     """
     if found.wrong or found.extra:
-        raise ValueError("not everything that is to be done is to put something back")
-    plan = phases(found)
+        raise ValueError("the difference has entries to change or remove, not only to restore")
+    plan = order_changes(found)
     equip = tuple(phase for phase in plan if phase.name == "equip")
     rules = [phase for phase in plan if phase.name != "equip"]
     batches: dict[int, tuple[Change, ...]] = {}

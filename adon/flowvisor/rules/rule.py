@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Literal
 
 from adon.flowvisor.rules.action import Action, actions_text
-from adon.flowvisor.rules.match import Masked, Match, match_text
+from adon.flowvisor.rules.match import MaskedNumber, Match, match_text
 
 Slot = tuple[int, int, int, Match] | tuple[int, Literal["group", "meter"], int]
 """Datapath, table, priority and match of a rule; datapath, kind and number of a group or meter."""
@@ -41,7 +41,7 @@ class Rule:
     idle_timeout: int = 0
     table: int = 0
     meter: int | None = None
-    metadata: Masked | None = None
+    metadata: MaskedNumber | None = None
     goto: int | None = None
     hard_timeout: int = 0
 

@@ -110,8 +110,8 @@ NO_PIPELINES: Mapping[int, Pipeline] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Steered:
-    """Inputs of the rules of a flow: ends, paths and treatment.
+class RuleInputs:
+    """Inputs of a flow's rules: ends, paths and treatment.
 
     :param number: the flow's number, owner in the cookies.
     :param candidates: possible paths of the flow, in the direction source to destination; the chosen path is
@@ -131,7 +131,7 @@ class Steered:
         """Return the pipeline of one switch."""
         return self.pipelines.get(dpid, SINGLE)
 
-    def back(self) -> Steered:
+    def back(self) -> RuleInputs:
         """Return the reverse direction of the flow."""
         return replace(
             self,
@@ -149,7 +149,7 @@ class Steered:
 
 
 def flow_rules(
-    flow: Steered, tuples: Sequence[FiveTuple], priority: int, idle_timeout: int
+    flow: RuleInputs, tuples: Sequence[FiveTuple], priority: int, idle_timeout: int
 ) -> tuple[Entry, ...]:
     """Return the rules of one flow: its connections on the chosen path, and delivery from every candidate.
 
@@ -164,11 +164,11 @@ def flow_rules(
     rules: list[Entry] = [*flow.treatment.meters, *_policies(flow)]
     for connection in tuples:
         for there in _traffic(flow.source, flow.destination, connection):
-            rules += _both_ways(flow, there, Kind.FLOW_INGRESS, band, idle_timeout)
-    return _once(rules)
+            rules += _pair_rules(flow, there, Kind.FLOW_INGRESS, band, idle_timeout)
+    return _drop_duplicates(rules)
 
 
-def learn_rules(flow: Steered, protocol: int, *, curious: bool = True) -> tuple[Entry, ...]:
+def learn_rules(flow: RuleInputs, protocol: int, *, curious: bool = True) -> tuple[Entry, ...]:
     """Return the rules of a flow without declared ports: forward, and copy first packets to the controller.
 
     They match the two hosts and the IP protocol, below all flow rules: a connection with its own rules does
@@ -180,10 +180,10 @@ def learn_rules(flow: Steered, protocol: int, *, curious: bool = True) -> tuple[
     """
     rules: list[Entry] = [*flow.treatment.meters, *_policies(flow)]
     for there in _traffic(flow.source, flow.destination, protocol):
-        first, *others = _both_ways(flow, there, Kind.FLOW_LEARN, LEARN_PRIORITY)
+        first, *others = _pair_rules(flow, there, Kind.FLOW_LEARN, LEARN_PRIORITY)
         rules.append(replace(first, actions=(ToController(), *first.actions)) if curious else first)
         rules += others
-    return _once(rules)
+    return _drop_duplicates(rules)
 
 
 def measurement_rules(
@@ -200,11 +200,11 @@ def measurement_rules(
     :param source: the sender's DTN with the measurement address
         (:meth:`~adon.flowvisor.topology.topology.Topology.test_ends`).
     """
-    test = Steered(path.index, source, destination, path, (), pipelines=pipelines)
+    test = RuleInputs(path.index, source, destination, path, (), pipelines=pipelines)
     rules: list[Entry] = []
     for there in _traffic(source, destination, None):
-        rules += _both_ways(test, there, Kind.MEASUREMENT, MEASUREMENT_PRIORITY)
-    return _once(rules)
+        rules += _pair_rules(test, there, Kind.MEASUREMENT, MEASUREMENT_PRIORITY)
+    return _drop_duplicates(rules)
 
 
 def _traffic(source: Attachment, destination: Attachment, what: FiveTuple | int | None) -> Iterator[Match]:
@@ -229,7 +229,7 @@ def _addresses(source: Attachment, destination: Attachment) -> Iterator[tuple[in
             yield eth_type, src, dst
 
 
-def _both_ways(flow: Steered, there: Match, kind: Kind, band: int, idle_timeout: int = 0) -> list[Rule]:
+def _pair_rules(flow: RuleInputs, there: Match, kind: Kind, band: int, idle_timeout: int = 0) -> list[Rule]:
     """Return the ingress and delivery rules of both directions of some traffic.
 
     :param kind: of the ingress rules; all measurement rules have one kind.
@@ -241,7 +241,7 @@ def _both_ways(flow: Steered, there: Match, kind: Kind, band: int, idle_timeout:
     return [*ingress, *(rule for way in ways for rule in _deliveries(*way, delivery, band))]
 
 
-def _ingress(flow: Steered, traffic: Match, kind: Kind, band: int, idle_timeout: int = 0) -> Rule:
+def _ingress(flow: RuleInputs, traffic: Match, kind: Kind, band: int, idle_timeout: int = 0) -> Rule:
     """Return the rule at the sender's edge, which forwards onto the path to the next receiver."""
     dpid, path = flow.source.dpid, flow.chosen
     pipeline = flow.pipeline(dpid)
@@ -256,7 +256,7 @@ def _ingress(flow: Steered, traffic: Match, kind: Kind, band: int, idle_timeout:
     )
     if not pipeline.staged:
         policy = _policy_actions(flow, dpid)
-        way = onto(path, flow.destination.mac)
+        way = forwarding_actions(path, flow.destination.mac)
         return replace(rule, actions=(*policy, *way), meter=flow.treatment.meter_at(dpid))
     if kind is not Kind.MEASUREMENT and flow.treatment.polices(dpid):
         marks = both(label(path), policy_number(flow.number))
@@ -264,7 +264,7 @@ def _ingress(flow: Steered, traffic: Match, kind: Kind, band: int, idle_timeout:
     return replace(rule, metadata=label(path), goto=pipeline.transit)
 
 
-def _policies(flow: Steered) -> Iterator[Rule]:
+def _policies(flow: RuleInputs) -> Iterator[Rule]:
     """Yield the policy rules of both edges in the staged form, between classification and transit."""
     number = policy_number(flow.number)
     for end, dpid in enumerate((flow.source.dpid, flow.destination.dpid)):
@@ -284,20 +284,20 @@ def _policies(flow: Steered) -> Iterator[Rule]:
             )
 
 
-def _policed_types(flow: Steered) -> tuple[int | None, ...]:
+def _policed_types(flow: RuleInputs) -> tuple[int | None, ...]:
     """Return the EtherTypes of policy rules: SetDscp needs a match on the IP version (1.3.5, 7.2.3.8)."""
     if flow.treatment.dscp is None:
         return (None,)
     return tuple(eth_type for eth_type, _, _ in _addresses(flow.source, flow.destination))
 
 
-def _policy_actions(flow: Steered, dpid: int) -> tuple[Action, ...]:
+def _policy_actions(flow: RuleInputs, dpid: int) -> tuple[Action, ...]:
     dscp, queue = flow.treatment.dscp, flow.treatment.queue_at(dpid)
     marking: tuple[Action, ...] = () if dscp is None else (SetDscp(dscp),)
     return marking if queue is None else (*marking, SetQueue(queue))
 
 
-def _deliveries(flow: Steered, traffic: Match, kind: Kind, band: int) -> Iterator[Rule]:
+def _deliveries(flow: RuleInputs, traffic: Match, kind: Kind, band: int) -> Iterator[Rule]:
     """Yield the rules at the receiver's edge, from every path to the DTN as if from its own gateway."""
     receiver = flow.destination
     pipeline = flow.pipeline(receiver.dpid)
@@ -318,12 +318,12 @@ def _deliveries(flow: Steered, traffic: Match, kind: Kind, band: int) -> Iterato
         )
 
 
-def _once(rules: Sequence[Entry]) -> tuple[Entry, ...]:
+def _drop_duplicates(rules: Sequence[Entry]) -> tuple[Entry, ...]:
     """Return each rule once, in order: paths with a common port have a common delivery rule."""
     return tuple(dict.fromkeys(rules))
 
 
-def onto(path: CandidatePath, receiver_mac: str | None = None) -> tuple[Action, ...]:
+def forwarding_actions(path: CandidatePath, receiver_mac: str | None = None) -> tuple[Action, ...]:
     """Return the actions that forward a frame onto a path at its near edge.
 
     :param receiver_mac: MAC address of the far DTN; None if the frame has it already.
@@ -366,11 +366,11 @@ def _edge(path: CandidatePath, pipeline: Pipeline, backups: Mapping[int, Candida
     if not pipeline.staged:
         return
     dpid = path.source_end.dpid
-    actions = onto(path)
+    actions = forwarding_actions(path)
     backup = backups.get(dpid)
     if backup is not None:
         number = group_number(path.index)
-        buckets = tuple(Bucket(onto(way), way.source_end.port) for way in (path, backup))
+        buckets = tuple(Bucket(forwarding_actions(way), way.source_end.port) for way in (path, backup))
         yield GroupEntry(dpid, number, "fast_failover", buckets)
         actions = (ToGroup(number),)
     yield _rule(path, pipeline, dpid, Match(metadata=label(path)), actions, FLOW_PRIORITY, pipeline.transit)

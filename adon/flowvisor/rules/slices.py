@@ -23,7 +23,7 @@ from adon.units import format_rate, format_ratio
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class Requester:
     """Name, roles and groups of a requester."""
 
     name: str
@@ -32,7 +32,7 @@ class Who:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class SliceNeeds:
     """Request of a flow to its slice.
 
     :param space: its connections.
@@ -60,7 +60,7 @@ class Usage:
     rules: Mapping[int, int] = field(default_factory=dict)
 
 
-def connections(
+def list_connections(
     source: Collection[str], destination: Collection[str], protocol: int, tuples: Collection[FiveTuple]
 ) -> tuple[Box, ...]:
     """Return the connections of a flow between two hosts, in every version of IP that both have.
@@ -73,7 +73,9 @@ def connections(
     return boxes(*ends, [protocol], ports)
 
 
-def slice_of(slices: Mapping[str, Slice], who: Who, named: str | None, ask: Ask) -> str | Problem:
+def select_slice(
+    slices: Mapping[str, Slice], who: Requester, named: str | None, ask: SliceNeeds
+) -> str | Problem:
     """Return the slice of a requester's flow.
 
     A named slice requires membership.  Without a name it is the requester's only slice, or the only one that
@@ -83,34 +85,34 @@ def slice_of(slices: Mapping[str, Slice], who: Who, named: str | None, ask: Ask)
     if named is not None:
         if named in mine:
             return named
-        return Problem("slice", f"{who.name} is no member of a slice {named!r}", code="forbidden")
+        return Problem("slice", f"{who.name} is not a member of slice {named!r}", code="forbidden")
     if not mine:
-        return Problem("slice", f"{who.name} is a member of no slice", code="forbidden")
+        return Problem("slice", f"{who.name} is not a member of any slice", code="forbidden")
     if len(mine) == 1:
         return mine[0]
-    fitting = [name for name in mine if never(name, slices[name], ask) is None]
+    fitting = [name for name in mine if permanent_violation(name, slices[name], ask) is None]
     if len(fitting) == 1:
         return fitting[0]
-    which = "each may have it" if fitting else "none may have it"
-    cause = f"{who.name} is a member of {', '.join(mine)}, and {which}: name one"
+    which = "several of them allow" if fitting else "none of them allows"
+    cause = f"{who.name} is a member of {', '.join(mine)}, and {which} the flow; name one of them"
     return Problem("slice", cause, code="forbidden")
 
 
-def never(name: str, of: Slice, ask: Ask) -> Problem | None:
+def permanent_violation(name: str, of: Slice, ask: SliceNeeds) -> Problem | None:
     """Return the permanent violation of a slice's limits by a flow, or None."""
     low, high = of.priorities
     if not low <= ask.priority <= high:
-        cause = f"slice {name!r} has the priorities {low} to {high}, not {ask.priority}"
+        cause = f"{ask.priority} is out of range; slice {name!r} has the priorities {low} to {high}"
         return Problem("priority", cause, code="out-of-range")
     if ask.dscp is not None and of.dscp is not None and ask.dscp not in of.dscp:
         allowed = ", ".join(map(dscp_text, of.dscp)) or "none"
-        cause = f"slice {name!r} may mark with {allowed}, not with {dscp_text(ask.dscp)}"
+        cause = f"slice {name!r} does not allow {dscp_text(ask.dscp)}; it allows {allowed}"
         return Problem("marking.dscp", cause, code="unknown-value")
-    return _beyond(name, of, ask, None)
+    return _check_flowspace(name, of, ask, None)
 
 
-def verdict(
-    name: str, of: Slice, ask: Ask, path: str, capacity: float, usage: Usage, rules: Mapping[int, int]
+def find_violation(
+    name: str, of: Slice, ask: SliceNeeds, path: str, capacity: float, usage: Usage, rules: Mapping[int, int]
 ) -> Problem | None:
     """Return the present violation of a slice's limits by a flow on one path, or None.
 
@@ -118,7 +120,7 @@ def verdict(
     :param usage: resources of the slice's other flows.
     :param rules: number of rules of the flow per datapath id.
     """
-    refused = never(name, of, ask) or _beyond(name, of, ask, path)
+    refused = permanent_violation(name, of, ask) or _check_flowspace(name, of, ask, path)
     if refused is not None:
         return refused
     share, used = of.share_of(path), usage.bandwidth.get(path, 0.0)
@@ -126,29 +128,29 @@ def verdict(
         return Problem("share", f"slice {name!r} has no share of {path}", code="missing")
     if used + ask.bound > share * capacity:
         cause = f"slice {name!r} has {format_ratio(share)} of {path}, {format_rate(share * capacity)}"
-        cause = f"{cause}; its flows hold {format_rate(used)} and this one needs {format_rate(ask.bound)}"
+        cause = f"{cause}; its flows use {format_rate(used)} and this flow needs {format_rate(ask.bound)}"
         return Problem("share", cause, code="out-of-range")
-    return _over_budget(name, of, usage, rules)
+    return _check_rule_budget(name, of, usage, rules)
 
 
-def _beyond(name: str, of: Slice, ask: Ask, path: str | None) -> Problem | None:
+def _check_flowspace(name: str, of: Slice, ask: SliceNeeds, path: str | None) -> Problem | None:
     """Return the problem of connections outside the flowspace (of one path, if given), or None."""
     reached = [box for space in of.flowspace if space.reaches(ask.ends, path) for box in space.boxes]
     left = outside(ask.space, reached)
     if left is None:
         return None
     where = f" on {path}" if path is not None else ""
-    cause = f"slice {name!r} does not have {left.example()}{where}"
+    cause = f"the flowspace of slice {name!r} does not contain {left.example()}{where}"
     return Problem("slice", cause, code="outside-flowspace")
 
 
-def _over_budget(name: str, of: Slice, usage: Usage, rules: Mapping[int, int]) -> Problem | None:
+def _check_rule_budget(name: str, of: Slice, usage: Usage, rules: Mapping[int, int]) -> Problem | None:
     if of.rule_budget is None:
         return None
     for dpid, needed in sorted(rules.items()):
         held = usage.rules.get(dpid, 0)
         if held + needed > of.rule_budget:
             cause = f"slice {name!r} has {of.rule_budget} rules per switch"
-            cause = f"{cause}; in {dpid_text(dpid)} its flows hold {held} and this one needs {needed}"
+            cause = f"{cause}; in {dpid_text(dpid)} its flows use {held} and this flow needs {needed}"
             return Problem("rule_budget", cause, code="out-of-range")
     return None

@@ -1,8 +1,8 @@
 """Features of a switch, and the check of required features (R8, R9, R12, R13).
 
 The answers of the switch (:mod:`adon.flowvisor.openflow.capabilities`) state its features.  Unanswered
-features are unknown and count as present; a refused rule is then an error.  :func:`missing` returns the
-reasons why a switch cannot hold some entries, with the field, before any of them is sent.
+features are unknown and count as present; a refused rule is then an error.  :func:`find_missing_features`
+returns the reasons why a switch cannot hold some entries, with the field, before any of them is sent.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from adon.values import FrozenMap
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
-    """A queue of a port, created by the operator (R12).
+class PortQueue:
+    """Queue of a port, created by the operator (R12).
 
     :param least, most: limits as shares of the port's rate; None without a limit.
     """
@@ -32,8 +32,8 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """A flow table.
+class TableCapacity:
+    """Rules and capacity of a flow table.
 
     :param active: number of its rules, of all controllers.
     :param most: maximum number of rules; None if unknown.
@@ -59,17 +59,17 @@ class SwitchFeatures:
 
     version: int
     n_tables: int
-    tables: Mapping[int, Room] = field(default_factory=FrozenMap)
+    tables: Mapping[int, TableCapacity] = field(default_factory=FrozenMap)
     groups: Mapping[str, int] | None = None
     meters: int | None = None
-    queues: Mapping[int, tuple[Queue, ...]] | None = None
+    queues: Mapping[int, tuple[PortQueue, ...]] | None = None
 
 
-T = TypeVar("T", Room, SwitchFeatures)
+T = TypeVar("T", TableCapacity, SwitchFeatures)
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class FeatureNeeds:
     """Requirements of the entries of one switch.
 
     :param rules: number of rules by table.
@@ -85,20 +85,20 @@ class Needs:
     queues: frozenset[tuple[int | None, int]] = frozenset()
 
 
-NOTHING = Needs()
+NO_NEEDS = FeatureNeeds()
 
-_CLASSIFIED = frozenset({"in_port", "eth_type", "ip_proto", "ip_src", "ip_dst", "tp_src", "tp_dst"})
+_PACKET_FIELDS = frozenset({"in_port", "eth_type", "ip_proto", "ip_src", "ip_dst", "tp_src", "tp_dst"})
 """Match fields of the classification table."""
-_LABELLED = frozenset({"metadata"})
+_LABEL_FIELDS = frozenset({"metadata"})
 """Match fields of the later tables."""
 
 
-def derive_needs(pipeline: Pipeline) -> Needs:
+def pipeline_needs(pipeline: Pipeline) -> FeatureNeeds:
     """Return the requirements of a pipeline without rules: tables and their fields (R8)."""
-    fields = {pipeline.classification: _CLASSIFIED}
+    fields = {pipeline.classification: _PACKET_FIELDS}
     if pipeline.staged:
-        fields |= {pipeline.policy: _LABELLED, pipeline.transit: _LABELLED}
-    return Needs(rules=FrozenMap(dict.fromkeys(fields, 1)), fields=FrozenMap(fields))
+        fields |= {pipeline.policy: _LABEL_FIELDS, pipeline.transit: _LABEL_FIELDS}
+    return FeatureNeeds(rules=FrozenMap(dict.fromkeys(fields, 1)), fields=FrozenMap(fields))
 
 
 def merge_features(known: SwitchFeatures, said: SwitchFeatures) -> SwitchFeatures:
@@ -113,14 +113,14 @@ def _update(known: T, said: T) -> T:
     return replace(known, **{name: value for name, value in values.items() if value is not None})
 
 
-def needs(entries: Iterable[Entry]) -> Needs:
+def entry_needs(entries: Iterable[Entry]) -> FeatureNeeds:
     """Return the requirements of these entries of one switch."""
     listed = list(entries)
     rules = [entry for entry in listed if isinstance(entry, Rule)]
     fields: dict[int, frozenset[str]] = {}
     for rule in rules:
         fields[rule.table] = fields.get(rule.table, frozenset()) | list_match_fields(rule)
-    return Needs(
+    return FeatureNeeds(
         FrozenMap(Counter(rule.table for rule in rules)),
         FrozenMap(fields),
         FrozenMap(Counter(entry.kind for entry in listed if isinstance(entry, GroupEntry))),
@@ -147,7 +147,9 @@ def _queues(rule: Rule) -> Iterator[tuple[int | None, int]]:
         yield None, queue
 
 
-def missing(pipeline: Pipeline, features: SwitchFeatures, wanted: Needs = NOTHING) -> tuple[str, ...]:
+def find_missing_features(
+    pipeline: Pipeline, features: SwitchFeatures, wanted: FeatureNeeds = NO_NEEDS
+) -> tuple[str, ...]:
     """Return the reasons why a switch cannot hold its entries, each with its field; empty if it can.
 
     :param wanted: the requirements of all desired entries of the switch.
@@ -166,37 +168,37 @@ def _tables(pipeline: Pipeline, features: SwitchFeatures) -> Iterator[str]:
     if beyond:
         field_name = "table_offset" if pipeline.table_offset else "pipeline"
         numbers = ", ".join(map(str, beyond))
-        yield f"{field_name}: table {numbers} is needed, and the last table is {features.n_tables - 1}"
+        yield f"{field_name}: table {numbers} is required, but the last table is {features.n_tables - 1}"
 
 
-def _rooms(features: SwitchFeatures, wanted: Needs) -> Iterator[str]:
+def _rooms(features: SwitchFeatures, wanted: FeatureNeeds) -> Iterator[str]:
     for table, count in sorted(wanted.rules.items()):
-        room = features.tables.get(table, Room())
+        room = features.tables.get(table, TableCapacity())
         if room.most is not None and count > room.most:
-            yield f"table {table}: {count} rules are needed, and it holds {room.most}"
+            yield f"table {table}: {count} rules are required, but its capacity is {room.most}"
         if room.fields is not None:
             for name in sorted(wanted.fields.get(table, frozenset()) - room.fields):
-                yield f"table {table}: {name} must be matched, and it cannot"
+                yield f"table {table}: a match on {name} is required, but not supported"
 
 
-def _groups(features: SwitchFeatures, wanted: Needs) -> Iterator[str]:
+def _groups(features: SwitchFeatures, wanted: FeatureNeeds) -> Iterator[str]:
     if features.groups is None:
         return
     for kind, count in sorted(wanted.groups.items()):
         most = features.groups.get(kind, 0)
         if not most:
-            yield f"groups: {kind} is needed, and the switch has no such groups"
+            yield f"groups: type {kind} is required, but not supported"
         elif count > most:
-            yield f"groups: {count} of kind {kind} are needed, and the switch holds {most}"
+            yield f"groups: {count} of type {kind} are required, but the switch has {most}"
 
 
-def _meters(features: SwitchFeatures, wanted: Needs) -> Iterator[str]:
+def _meters(features: SwitchFeatures, wanted: FeatureNeeds) -> Iterator[str]:
     if features.meters is not None and wanted.meters > features.meters:
-        has = features.meters or "none that drop above a rate in kbit/s"
-        yield f"meters: {wanted.meters} are needed, and the switch has {has}"
+        has = features.meters or "no meters with a drop band in kbit/s"
+        yield f"meters: {wanted.meters} are required, but the switch has {has}"
 
 
-def _queues_of(features: SwitchFeatures, wanted: Needs) -> Iterator[str]:
+def _queues_of(features: SwitchFeatures, wanted: FeatureNeeds) -> Iterator[str]:
     if features.queues is None:
         return
     made: set[tuple[int | None, int]] = set()
@@ -204,4 +206,4 @@ def _queues_of(features: SwitchFeatures, wanted: Needs) -> Iterator[str]:
         made |= {(where, queue.number) for queue in queues for where in (port, None)}
     for lacking, number in sorted(wanted.queues - made, key=str):
         of = "" if lacking is None else f" of port {lacking}"
-        yield f"queues: queue {number}{of} is needed, and the operator has not made it"
+        yield f"queues: queue {number}{of} is required, but does not exist; create it in the switch"

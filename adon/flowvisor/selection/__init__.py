@@ -1,1 +1,1 @@
-"""Path selection: performance of paths, assessment of candidates, move or stay."""
+"""Path selection: performance of paths, assessment of candidates, rerouting."""

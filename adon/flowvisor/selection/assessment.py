@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from adon.flowvisor.topology.path import Knowledge, PathView, Unknown
+from adon.flowvisor.topology.path import Knowledge, PathView, UnknownValue
 from adon.reasons import Reason
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec, normalise_weights
@@ -108,9 +108,9 @@ def assess(
 def _metric_record(
     metric: Metric, view: PathView, qspec: QSpec, table: LookupTable | None, weight: float, now: float
 ) -> MetricRecord:
-    known: Knowledge = view.metrics.get(metric, Unknown("never measured"))
+    known: Knowledge = view.metrics.get(metric, UnknownValue("never measured"))
     bound = qspec.bound(metric)
-    if isinstance(known, Unknown):
+    if isinstance(known, UnknownValue):
         return MetricRecord(metric.value, None, unknown=known.reason, bound=bound, weight=weight)
     return MetricRecord(
         metric=metric.value,
@@ -194,7 +194,7 @@ def score_text(record: CandidateRecord) -> str:
     return "unknown" if record.q is None else f"{record.q:.3g}"
 
 
-def quality(record: CandidateRecord, qspec: QSpec) -> QualityWord:
+def path_quality(record: CandidateRecord, qspec: QSpec) -> QualityWord:
     """Return the quality of a path by a QSpec: degraded is between bound and target (spec section 1).
 
     An excluded path is never met, because its last values are not representative.

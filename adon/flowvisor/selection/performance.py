@@ -2,7 +2,7 @@
 
 :class:`PerformanceView` holds the newest result per directed path and metric, and the best value per
 hour, in bounded memory.  An absent value is never a number: :meth:`PerformanceView.knowledge` returns
-:class:`~adon.flowvisor.topology.path.Unknown` with the reason (spec section 2).
+:class:`~adon.flowvisor.topology.path.UnknownValue` with the reason (spec section 2).
 
 Estimation (spec section 2, last point; in [ADON] 5.2 a test fell from 5.5 to 4.8 Gbps next to one transfer).
 A test with n streams measured T.  It shared the path with the k streams of the flows at its *start*; j
@@ -29,7 +29,7 @@ the limits is a second lower bound; the greater bound holds.
 Without a fresh test, the switch's counters give capacity less the rate in use.  That is an upper bound of the
 free rate, not a measurement, and the decision names it.
 
-An alarm says that a metric of a path changed (:class:`Changed`): values from before the change are unknown
+An alarm says that a metric of a path changed (:class:`PathChange`): values from before the change are unknown
 from then on.  While the path carries less than before, its configured capacity is not valid either, so
 counters are no substitute.
 
@@ -48,7 +48,7 @@ from functools import reduce
 from typing import Generic, TypeVar
 
 from adon.errors import InvalidInput
-from adon.flowvisor.topology.path import Basis, Knowledge, Known, Unknown
+from adon.flowvisor.topology.path import Basis, Knowledge, KnownValue, UnknownValue
 from adon.units import format_duration
 from adon.variation import NONE, Moments
 from measurement.health.path_metrics import TRAIN
@@ -91,8 +91,8 @@ _BASES = {TRAIN: Basis.TRAIN}
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """A change of a metric of a path at a time.
+class PathChange:
+    """Change of a metric of a path at a time.
 
     :param why: the source of the change, in words.
     :param less: whether the path performs worse than before; False if it is only unknown.
@@ -103,7 +103,7 @@ class Changed:
     less: bool = True
 
 
-def _unusable(observed_at: float, now: float, max_age: float, changed: Changed | None = None) -> str:
+def _unusable(observed_at: float, now: float, max_age: float, changed: PathChange | None = None) -> str:
     """Return the reason why a value of a time is unusable now; empty if it is usable."""
     if changed is not None and observed_at < changed.since:
         return f"superseded: {changed.why}"
@@ -114,8 +114,8 @@ def _unusable(observed_at: float, now: float, max_age: float, changed: Changed |
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
-    """Total load of a path during a test: bits/s of the test and of ADON's flows with ``streams``."""
+class MeasuredLoad:
+    """Load of a path during a test: bits/s of the test and of ADON's flows, and the flows' ``streams``."""
 
     bits: float
     streams: float
@@ -127,8 +127,8 @@ class PerformanceView:
 
     def __init__(self, window: float = 7 * 86_400.0) -> None:
         self._latest: dict[tuple[PathKey, Metric], Measurement] = {}
-        self._changed: dict[tuple[PathKey, Metric], Changed] = {}
-        self._carried: dict[PathKey, Carried] = {}
+        self._changed: dict[tuple[PathKey, Metric], PathChange] = {}
+        self._carried: dict[PathKey, MeasuredLoad] = {}
         self._beside: dict[PathKey, tuple[float, float]] = {}
         hours = max(1, math.ceil(window / _HOUR_S)) + 1
         self._best = HourlyTable[float](hours)
@@ -174,24 +174,24 @@ class PerformanceView:
 
     def knowledge(self, key: PathKey, metric: Metric, now: float, max_age: float) -> Knowledge:
         """Return the usable value of a metric now, or the reason why there is none."""
-        return usable(self.latest(key, metric), now, max_age, self.find_change(key, metric))
+        return usable_value(self.latest(key, metric), now, max_age, self.find_change(key, metric))
 
-    def supersede(self, key: PathKey, metric: Metric, changed: Changed | None) -> None:
+    def supersede(self, key: PathKey, metric: Metric, changed: PathChange | None) -> None:
         """Mark values from before a change as unknown; None clears the change."""
         if changed is None:
             self._changed.pop((key, metric), None)
         else:
             self._changed[key, metric] = changed
 
-    def find_change(self, key: PathKey, metric: Metric) -> Changed | None:
+    def find_change(self, key: PathKey, metric: Metric) -> PathChange | None:
         """Return the known change of a metric of a directed path, or None."""
         return self._changed.get((key, metric))
 
     def note_test_load(self, tested: Measurement, beside: float, streams: float) -> None:
         """Record the rate (bits/s) and the streams of ADON's flows during a path's newest test."""
-        self._carried[tested.key] = Carried(tested.value + beside, streams, tested.observed_at)
+        self._carried[tested.key] = MeasuredLoad(tested.value + beside, streams, tested.observed_at)
 
-    def find_test_load(self, key: PathKey) -> Carried | None:
+    def find_test_load(self, key: PathKey) -> MeasuredLoad | None:
         """Return the total load of a path during its newest test; None if unknown."""
         tested, noted = self.latest(key, Metric.THROUGHPUT), self._carried.get(key)
         return noted if tested is not None and noted and noted.observed_at == tested.observed_at else None
@@ -220,19 +220,19 @@ class PerformanceView:
         return reduce(Moments.joined, self._moments.since(key, metric, start), NONE)
 
 
-def usable(
-    measurement: Measurement | None, now: float, max_age: float, changed: Changed | None = None
+def usable_value(
+    measurement: Measurement | None, now: float, max_age: float, changed: PathChange | None = None
 ) -> Knowledge:
     """Return a result as knowledge.
 
     It is known if it is neither older than ``max_age`` nor from before a change.
     """
     if measurement is None:
-        return Unknown("never measured")
+        return UnknownValue("never measured")
     reason = _unusable(measurement.observed_at, now, max_age, changed)
     if reason:
-        return Unknown(reason)
-    return Known(measurement.value, measurement.observed_at, measurement.source)
+        return UnknownValue(reason)
+    return KnownValue(measurement.value, measurement.observed_at, measurement.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,8 +275,8 @@ def estimate_throughput(
     streams: int,
     loads: Sequence[FlowLoad],
     counters: Counters | None = None,
-    changed: Changed | None = None,
-    together: Carried | None = None,
+    changed: PathChange | None = None,
+    together: MeasuredLoad | None = None,
     best: float | None = None,
 ) -> Knowledge:
     """Estimate the throughput of a flow of ``streams`` streams on a path, in bits/s, with its basis.
@@ -288,17 +288,17 @@ def estimate_throughput(
     :param changed: a known change of the path; while the path performs worse, counters are no basis, because
         they assume its capacity.
     """
-    test = usable(tested, now, max_age, changed)
-    if tested is not None and isinstance(test, Known):
+    test = usable_value(tested, now, max_age, changed)
+    if tested is not None and isinstance(test, KnownValue):
         value, basis = _from_test(tested, streams, loads)
-        freed = _estimate_freed(tested, streams, loads, together, best)
+        freed = _estimate_released(tested, streams, loads, together, best)
         if freed > value:
             value, basis = freed, Basis.FAIR_SHARE
-        return Known(min(value, capacity), tested.observed_at, tested.source, basis)
+        return KnownValue(min(value, capacity), tested.observed_at, tested.source, basis)
     trusted = changed is None or not changed.less
     if counters is not None and trusted and not _unusable(counters.observed_at, now, max_age):
         value = _from_counters(counters, capacity, streams, loads)
-        return Known(value, counters.observed_at, counters.source, Basis.COUNTERS)
+        return KnownValue(value, counters.observed_at, counters.source, Basis.COUNTERS)
     return test
 
 
@@ -312,16 +312,20 @@ def _from_test(tested: Measurement, streams: int, loads: Sequence[FlowLoad]) -> 
     return max(fair, _less_charges(alone, since)), Basis.FAIR_SHARE
 
 
-def _estimate_freed(
-    tested: Measurement, streams: int, loads: Sequence[FlowLoad], together: Carried | None, best: float | None
+def _estimate_released(
+    tested: Measurement,
+    streams: int,
+    loads: Sequence[FlowLoad],
+    test: MeasuredLoad | None,
+    best: float | None,
 ) -> float:
     """Return the docstring's last formula; 0 if its inputs are unknown."""
     n, ours = streams_of(tested), sum(load.streams for load in loads)
     each = tested.value / n
-    if together is None or best is None or each <= 0 or ours >= together.streams:
+    if test is None or best is None or each <= 0 or ours >= test.streams:
         return 0.0
-    whole = max(best, together.bits - tested.value)  # counters may be of a time just before the test
-    theirs = (whole - min(whole, together.bits)) / each
+    whole = max(best, test.bits - tested.value)  # counters may be of a time just before the test
+    theirs = (whole - min(whole, test.bits)) / each
     return min(streams * whole / (ours + theirs + max(streams, n)), streams * best / n)
 
 

@@ -52,13 +52,13 @@ def select(
         if record.verdict is Verdict.QUALIFIED and record.q is not None
     ]
     if ranked:
-        return _highest(ranked, records)
-    if _nothing_known(records):
-        return _without_knowledge(records, unknown_policy, default_path)
+        return _select_highest(ranked, records)
+    if _all_unknown(records):
+        return _select_unknown(records, unknown_policy, default_path)
     return Selection(None, tuple(records), _refuse_all(records))
 
 
-def _highest(
+def _select_highest(
     ranked: Sequence[tuple[float, CandidateRecord]], records: Sequence[CandidateRecord]
 ) -> Selection:
     top = max(q for q, _ in ranked)
@@ -73,29 +73,29 @@ def _highest(
     return Selection(winner.path, tuple(records), Reason(code, text + (f"; {others}" if others else "")))
 
 
-def _nothing_known(records: Sequence[CandidateRecord]) -> bool:
+def _all_unknown(records: Sequence[CandidateRecord]) -> bool:
     """Return whether all usable candidates are unknown; a known one, even unqualified, is better evidence."""
     verdicts = {record.verdict for record in records} - {Verdict.EXCLUDED}
     return verdicts == {Verdict.UNKNOWN}
 
 
-def _without_knowledge(
+def _select_unknown(
     records: Sequence[CandidateRecord], policy: UnknownPolicy, default_path: str | None
 ) -> Selection:
     listed = _join_explanations(records)
     if policy == "avoid":
-        reason = Reason("all-unknown", f"nothing is known of any candidate: {listed}")
+        reason = Reason("all-unknown", f"every candidate is unknown: {listed}")
         return Selection(None, tuple(records), reason)
     if default_path is None and len(records) == 1:
-        text = f"{records[0].path}: the only candidate, of which nothing is known: {listed}"
+        text = f"{records[0].path}: the only candidate, which is unknown: {listed}"
         return Selection(records[0].path, tuple(records), Reason("default-path", text))
     if default_path is None:
-        text = f"nothing is known of any candidate and the template names no default path: {listed}"
+        text = f"every candidate is unknown and the template names no default path: {listed}"
         return Selection(None, tuple(records), Reason("no-default-path", text))
     if not any(record.path == default_path and record.verdict is Verdict.UNKNOWN for record in records):
-        text = f"nothing is known of any candidate and the default path {default_path} cannot be used"
+        text = f"every candidate is unknown and the default path {default_path} cannot be used"
         return Selection(None, tuple(records), Reason("default-path-unusable", f"{text}: {listed}"))
-    text = f"{default_path}: the template's default path, because nothing is known of any candidate: {listed}"
+    text = f"{default_path}: the template's default path, because every candidate is unknown: {listed}"
     return Selection(default_path, tuple(records), Reason("default-path", text))
 
 
@@ -109,7 +109,7 @@ def _join_explanations(records: Iterable[CandidateRecord]) -> str:
     return "; ".join(explain(record) for record in records)
 
 
-def hysteresis(
+def advise_reroute(
     current: CandidateRecord | None,
     best: CandidateRecord | None,
     *,
@@ -132,17 +132,17 @@ def hysteresis(
     :param dwelt: seconds since the flow was routed to its present path.
     """
     if best is None or best.verdict is not Verdict.QUALIFIED:
-        return _advice(False, "no-alternative", "no qualified alternative: it stays where it is")
+        return _advice(False, "no-alternative", "no other path qualifies: the flow stays on its path")
     if current is None:
-        return _advice(True, "path-removed", f"its path is no candidate any more; {best.path} qualifies")
+        return _advice(True, "path-removed", f"its path is no longer a candidate; {best.path} qualifies")
     if current.path == best.path:
         return _advice(False, "keeps-path", f"{best.path} is the best candidate already")
     if current.verdict is Verdict.EXCLUDED:
         return _advice(True, "path-excluded", f"{explain(current)}; {best.path} qualifies")
-    wish = _wish_to_move(current, best, misses, patience, margin)
+    wish = _compare_paths(current, best, misses, patience, margin)
     if wish.move and dwelt < min_dwell:
         left = format_duration(min_dwell - dwelt)
-        text = f"{wish.reason}; but min_dwell keeps it where it is for another {left}"
+        text = f"{wish.reason}; min_dwell keeps the flow on its path for another {left}"
         return _advice(False, "min-dwell", text)
     return wish
 
@@ -151,7 +151,7 @@ def _advice(move: bool, code: DecisionCode, text: str) -> MoveAdvice:
     return MoveAdvice(move, Reason(code, text))
 
 
-def _wish_to_move(
+def _compare_paths(
     current: CandidateRecord, best: CandidateRecord, misses: int, patience: int, margin: float
 ) -> MoveAdvice:
     compared = f"Q {score_text(best)} on {best.path} against {score_text(current)} on {current.path}"
@@ -164,5 +164,5 @@ def _wish_to_move(
         text = f"{current.path} missed the QSpec {misses} times, patience is {patience}"
         return _advice(False, "within-patience", text)
     if current.q is None:
-        return _advice(False, "path-unknown", f"{current.path} is unknown, which is no reason to leave it")
+        return _advice(False, "path-unknown", f"{current.path} is unknown, which does not justify a reroute")
     return _advice(False, "within-margin", f"{compared} does not exceed the switch margin of {margin:.3g}")

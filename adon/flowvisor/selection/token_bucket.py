@@ -1,13 +1,13 @@
 """Detection of a token bucket in the intervals of a throughput test ([HEALTH] 4.1, figure 4).
 
 Some clouds throttle a transfer after a burst, so the mean of a test is the rate of transfers of the test's
-own size only.  :func:`throttling_of` returns the token bucket of a path if a test's intervals fit it
+own size only.  :func:`find_token_bucket` returns the token bucket of a path if a test's intervals fit it
 *clearly* better than a constant rate:
 
 - :func:`measurement.throttling.fit` finds a fall: more than a fifth, and more than four times the usual
   deviation of single intervals;
-- at least :data:`BEFORE` intervals are above the middle of the two rates (the sender's socket buffer could
-  explain a single one), and at least :data:`AFTER` are not;
+- at least :data:`MIN_BEFORE` intervals are above the middle of the two rates (the sender's socket buffer
+  could explain a single one), and at least :data:`MIN_AFTER` are below it;
 - the rate falls once and stays low; only the first interval may be lower, if there are enough others (slow
   start);
 - the length of the burst, t = (V - r·T) / (p - r) for V received bits in T seconds, ends in the interval of
@@ -36,17 +36,17 @@ from functools import lru_cache
 from measurement.model import Measurement, Metric
 from measurement.throttling import Allowance, fit
 
-BEFORE = 2
-AFTER = 4
-MOST = 100
+MIN_BEFORE = 2
+MIN_AFTER = 4
+MAX_INTERVALS = 100
 """Maximum number of intervals; more are merged with their neighbours."""
 _NO_RATE, _NO_TIME = 1e18, 1e9
 """Exclusive limits of an interval in bits/s and seconds, for untrusted input."""
-APART = 0.1
+MAX_DEVIATION = 0.1
 """Maximum relative difference of the intervals' mean from the test's value; beyond it, some are missing."""
 
 
-def throttling_of(tested: Measurement) -> Allowance | None:
+def find_token_bucket(tested: Measurement) -> Allowance | None:
     """Return the token bucket of a throughput test; None if its intervals do not clearly show one.
 
     Only TCP tests without a rate limit count.  The intervals are sums over all streams.
@@ -59,7 +59,7 @@ def throttling_of(tested: Measurement) -> Allowance | None:
     return None if length is None else _fit_bucket(rates, length, tested.value)
 
 
-def at_its_start(bucket: Allowance, idle: float) -> Allowance:
+def refill_bucket(bucket: Allowance, idle: float) -> Allowance:
     """Return the bucket for a transfer that starts ``idle`` seconds after the bucket was empty.
 
     An idle bucket fills at the sustained rate, which takes b/r seconds.
@@ -70,7 +70,7 @@ def at_its_start(bucket: Allowance, idle: float) -> Allowance:
     return Allowance(bucket.burst, bucket.sustained, filled / (bucket.burst - bucket.sustained))
 
 
-def of_its_part(bucket: Allowance, part: float, most: float) -> Allowance:
+def scale_bucket(bucket: Allowance, part: float, most: float) -> Allowance:
     """Return the bucket for a transfer with a share of both rates, and at most ``most`` bits/s.
 
     :raises ValueError: if the rates become zero.
@@ -79,29 +79,29 @@ def of_its_part(bucket: Allowance, part: float, most: float) -> Allowance:
     return Allowance(burst, sustained, bucket.lasts if burst > sustained else 0.0)
 
 
-def _rates(told: object) -> tuple[float, ...]:
+def _rates(stated: object) -> tuple[float, ...]:
     """Return the rates of the intervals; empty if one of them is invalid."""
-    if not isinstance(told, Sequence) or isinstance(told, str | bytes):
+    if not isinstance(stated, Sequence) or isinstance(stated, str | bytes):
         return ()
-    fine = all(isinstance(rate, int | float) and 0 <= rate < _NO_RATE for rate in told)
-    return tuple(float(rate) for rate in told) if fine else ()
+    fine = all(isinstance(rate, int | float) and 0 <= rate < _NO_RATE for rate in stated)
+    return tuple(float(rate) for rate in stated) if fine else ()
 
 
 def _length(said: Mapping[str, object], count: int) -> float | None:
-    """Return the seconds of an interval: as stated, else the test's seconds over their number."""
-    told, parts = said.get("interval_seconds"), 1
-    if told is None:
-        told, parts = said.get("seconds"), count
-    fine = isinstance(told, int | float) and 0 < told < _NO_TIME and parts > 0
-    return told / parts if isinstance(told, int | float) and fine else None
+    """Return the seconds of an interval: as stated, else the test's seconds divided by their number."""
+    stated, parts = said.get("interval_seconds"), 1
+    if stated is None:
+        stated, parts = said.get("seconds"), count
+    fine = isinstance(stated, int | float) and 0 < stated < _NO_TIME and parts > 0
+    return stated / parts if isinstance(stated, int | float) and fine else None
 
 
 @lru_cache(maxsize=1024)
 def _fit_bucket(rates: tuple[float, ...], length: float, value: float) -> Allowance | None:
     mean = statistics.fmean(rates) if rates else 0.0
-    if mean <= 0 or abs(mean - value) > APART * value:
+    if mean <= 0 or abs(mean - value) > MAX_DEVIATION * value:
         return None
-    together = max(1, math.ceil(len(rates) / MOST))
+    together = max(1, math.ceil(len(rates) / MAX_INTERVALS))
     starts = range(0, len(rates) - together + 1, together)
     parts = [statistics.fmean(rates[at : at + together]) for at in starts]
     parts[0] = max(0.0, parts[0] - max(0.0, mean - value) * len(rates) / together)
@@ -115,8 +115,8 @@ def _levels(rates: Sequence[float], middle: float, length: float, value: float) 
     """Return the bucket of intervals that fall once through a rate; None for others."""
     above = [rate > middle for rate in rates]
     fell = len(above) - above[::-1].index(True) if any(above) else 0
-    slow = 1 if fell > BEFORE else 0
-    if fell < BEFORE or len(rates) - fell < AFTER or not all(above[slow:fell]):
+    slow = 1 if fell > MIN_BEFORE else 0
+    if fell < MIN_BEFORE or len(rates) - fell < MIN_AFTER or not all(above[slow:fell]):
         return None
     before, after = rates[1 : fell - 1] or rates[:fell], rates[fell + 1 :]
     burst, sustained = statistics.fmean(before), statistics.fmean(after)

@@ -1,11 +1,11 @@
-"""The k cheapest loop-free paths between two switches, and the best backup for one.
+"""The k cheapest loop-free paths between two switches, and the best backup of a path.
 
-The k paths come from Yen's algorithm (Yen 1971) in ``scipy.sparse.csgraph.yen``, the backup from Dijkstra's
-in networkx.  Costs are whole numbers; a sum below 2**53 is exact.  Among equal costs fewer links come first,
-then the order of datapath ids and link names.  Equal graphs give equal answers.
+Yen's algorithm (Yen 1971) in ``scipy.sparse.csgraph.yen`` computes the k paths, Dijkstra's algorithm in
+networkx the backup.  Costs are whole numbers; a sum below 2**53 is exact.  Paths of equal cost are in the
+order of their number of links, then of datapath ids and link names.  Equal graphs give equal results.
 
-A matrix has one entry per pair of nodes.  A second link between two switches therefore gets a node in its
-middle, with half of its cost on either side.
+A matrix has one entry per pair of nodes.  Therefore each further link between the same two switches gets a
+node in its middle, and each half of the link has half of the cost.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from adon.flowvisor.topology.network_graph import (
     NetworkGraph,
     PathConstraints,
     Route,
-    price_links,
     route_of,
+    weigh_links,
 )
 from adon.flowvisor.topology.path import dpid_text
 
 MAX_PATHS = 64
-"""The most paths that one question may ask for."""
+"""Maximum number of paths of one search."""
 
 _MAX_TIED = 2 * MAX_PATHS
-"""No more paths than this are compared by name."""
+"""Maximum number of paths that are sorted by name."""
 _FIRST_NODES = 64
-"""The search begins with this many nodes, those with the cheapest paths through them."""
+"""Number of nodes in the first step of the search: the nodes with the cheapest paths through them."""
 
 
 def backup_path(graph: NetworkGraph, route: Route, constraints: PathConstraints) -> Route | None:
     """Return the path between the same ends that shares the fewest links with ``route``.
 
-    A link is shared in either direction: its two directions fail together.  Shared switches count after links
-    and before cost.  None if there is no other path.
+    Both directions of a link count as shared, because they fail together.  Of paths with equally many shared
+    links, the one with the fewest shared switches wins, then the cheapest.  None if there is no other path.
     """
-    priced = price_links(graph, constraints)
+    priced = weigh_links(graph, constraints)
     shared, passed = set(route.names), set(route.nodes[1:-1])
     ends = {route.nodes[0], route.nodes[-1]}
     dearest = 1 + sum(weight for _, weight in priced)
@@ -55,27 +55,27 @@ def backup_path(graph: NetworkGraph, route: Route, constraints: PathConstraints)
     nodes = nx.dijkstra_path(by_ends, route.nodes[0], route.nodes[-1])
     names = [min(by_ends[a][b].items(), key=lambda each: each[1]["weight"])[0] for a, b in pairwise(nodes)]
     links = tuple(graph.links_by_name[name, node] for name, node in zip(names, nodes, strict=False))
-    # A path that shares all links of the route is the route: then there is no other.
+    # A path that shares all links of the route is the route itself.
     return None if links == route.links else route_of(links, constraints)
 
 
-def _check_question(graph: NetworkGraph, source: int, target: int, count: int) -> None:
+def _check_search(graph: NetworkGraph, source: int, target: int, count: int) -> None:
     if not 1 <= count <= MAX_PATHS:
-        raise ValueError(f"{count} paths: ask for 1 to {MAX_PATHS}")
+        raise ValueError(f"count: {count} is out of range; expected 1 to {MAX_PATHS}")
     for node in (source, target):
         if node not in graph.nodes:
             raise NotFound("switch", dpid_text(node))
     if source == target:
-        raise ValueError(f"a path from switch {dpid_text(source)} to itself has no links")
+        raise ValueError(f"target: {dpid_text(source)} is also the source; expected another switch")
 
 
 class CostMatrix:
-    """The usable links of a graph as a matrix of weights, and which link each entry is."""
+    """Matrix of the weights of a graph's usable links, with the link of each entry."""
 
     def __init__(self, graph: NetworkGraph, constraints: PathConstraints) -> None:
         digraph: nx.DiGraph[Any] = nx.DiGraph()
         digraph.add_nodes_from(sorted(graph.nodes))
-        for link, weight in price_links(graph, constraints):
+        for link, weight in weigh_links(graph, constraints):
             if not digraph.has_edge(link.source, link.target):
                 digraph.add_edge(link.source, link.target, weight=2 * weight, link=link)
             else:
@@ -86,16 +86,16 @@ class CostMatrix:
         self._nodes = list(digraph)
         self._number = {node: number for number, node in enumerate(self._nodes)}
         matrix = nx.to_scipy_sparse_array(digraph, dtype=np.dtype(float), format="csr")
-        for indices in ("indices", "indptr"):  # scipy's yen takes no others
+        for indices in ("indices", "indptr"):  # scipy's yen requires 32-bit indices
             setattr(matrix, indices, getattr(matrix, indices).astype(np.int32))
         self._matrix = matrix
 
     def routes(self, source: int, target: int, count: int) -> tuple[Route, ...]:
-        """Return the cheapest paths; equal ones in the order of datapath ids and names."""
-        _check_question(self._graph, source, target, count)
+        """Return the cheapest paths; those of equal cost in the order of datapath ids and link names."""
+        _check_search(self._graph, source, target, count)
         asked = count + 1
         found = self._cheapest(source, target, asked)
-        # As long as the last one costs as much as the k-th, there may be more of that cost.
+        # While the last path costs as much as the k-th, more paths of that cost may exist.
         while len(found) == asked < _MAX_TIED and found[-1][0] == found[count - 1][0]:
             asked = min(2 * asked, _MAX_TIED)
             found = self._cheapest(source, target, asked)
@@ -103,8 +103,10 @@ class CostMatrix:
         return tuple(route_of(links, self._constraints) for _, links in found[:count])
 
     def _cheapest(self, source: int, target: int, count: int) -> list[tuple[float, tuple[Link, ...]]]:
-        # Weights and links.  A path through a node weighs at least the cheapest one through it: the search on
-        # the nodes where that is small is complete once its last path weighs less than one through any other.
+        # Return weights and links.  ``through`` is the weight of the cheapest path through each node.  A
+        # search
+        # in the nodes with the smallest values is complete if its last path weighs less than any path through
+        # another node.
         usable, matrix = self._usable(source, target)
         start, end = np.searchsorted(usable, [self._number[source], self._number[target]])
         through = dijkstra(matrix, indices=start) + dijkstra(matrix.T, indices=end)
@@ -124,7 +126,8 @@ class CostMatrix:
         return []
 
     def _usable(self, source: int, target: int) -> tuple[Any, Any]:
-        # The numbers of the nodes that a path between these ends may visit, and their part of the matrix.
+        # Return the numbers of the nodes that a path between these ends may visit, and their part of the
+        # matrix.
         passed_never = self._constraints.only_ends - {source, target}
         excluded = [self._number[node] for node in passed_never if node in self._number]
         usable = np.delete(np.arange(len(self._nodes)), excluded)
@@ -137,7 +140,7 @@ class CostMatrix:
 
 
 def _walk(before: Any, start: int, end: int) -> list[int]:
-    # The nodes of one path, from its row of predecessors.
+    # Return the nodes of one path from its row of predecessors.
     nodes = [int(end)]
     while nodes[-1] != start:
         nodes.append(int(before[nodes[-1]]))

@@ -8,10 +8,10 @@ the other end.  If they disagree, :class:`LinkState` states the permitted use:
 state     when                                                  new paths  paths over it
 ========  ====================================================  =========  ================
 live      both ports are live, no source contradicts            yes        work
-unheard   a switch is not connected: it forwards on (R10), but  no         are left alone
+unheard   a switch is not connected: it forwards (R10), but     no         are kept
           nothing can be changed there
-down      a port is down or gone, or another neighbour was      no         are dead
-          seen behind it
+down      a port is down or missing, or discovery reports       no         are dead
+          another neighbour
 ========  ====================================================  =========  ================
 
 A link that discovery has *not* seen may still be live: a probe may be late, or the switch may have just
@@ -187,14 +187,14 @@ class ReportedPorts:
             return Reason("switch-disconnected", f"switch {switch} ({dpid_text(dpid)}) is not connected")
         state = self.ports.get(dpid, {}).get(port)
         if state is None:
-            return self.missing(switch, port)
+            return self.missing_port(switch, port)
         down = Reason("port-down", f"port {port} ({state.number}) of switch {switch} is down")
         return None if state.live else down
 
-    def missing(self, switch: str, port: str) -> Reason:
+    def missing_port(self, switch: str, port: str) -> Reason:
         """Return the reason for an unreported port."""
         named = f"switch {switch} ({dpid_text(self.configuration.switches[switch].dpid)})"
-        return Reason("port-unknown", f"{named} has reported no port {port!r}")
+        return Reason("port-unknown", f"{named} has not reported a port {port!r}")
 
 
 def _directions(
@@ -296,7 +296,7 @@ def route_of(links: tuple[Link, ...], constraints: PathConstraints) -> Route:
     return Route(sum(constraints.cost_of(link) or 0 for link in links), links)
 
 
-def price_links(graph: NetworkGraph, constraints: PathConstraints) -> list[tuple[Link, int]]:
+def weigh_links(graph: NetworkGraph, constraints: PathConstraints) -> list[tuple[Link, int]]:
     """Return each usable link with its weight: of equal costs, the path with fewer links weighs less.
 
     The weight is the cost, without the costs' common divisor, times more than a path has links, plus one.

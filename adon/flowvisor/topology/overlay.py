@@ -41,7 +41,7 @@ from adon.flowvisor.topology.network_graph import (
     Route,
     join_attributes,
 )
-from adon.flowvisor.topology.path import CandidatePath, Hop, Layer, PathEnd, compose
+from adon.flowvisor.topology.path import CandidatePath, Hop, Layer, PathEnd, compose_metrics
 from measurement.model import PathKey
 
 if TYPE_CHECKING:
@@ -144,9 +144,9 @@ def route_of(circuit: Circuit, graph: NetworkGraph, configuration: Configuration
     sites, overlay = configuration.sites, configuration.overlays.get(circuit.overlay)
     for site in (circuit.source, circuit.destination):
         if site not in sites:
-            return f"there is no site {site!r} any more"
+            return f"the configuration no longer has site {site!r}"
     if overlay is None:
-        return f"there is no overlay {circuit.overlay!r} any more"
+        return f"the configuration no longer has overlay {circuit.overlay!r}"
     node, end = (
         configuration.switches[sites[site].edge].dpid for site in (circuit.source, circuit.destination)
     )
@@ -154,12 +154,12 @@ def route_of(circuit: Circuit, graph: NetworkGraph, configuration: Configuration
     for name in circuit.links:
         link = graph.links_by_name.get((name, node))
         if link is None or link.target in visited or not overlay.may_use(name):
-            return f"link {name!r} is not where it was when the path was made"
+            return f"link {name!r} has changed since the path was computed"
         found.append(link)
         node = link.target
         visited.add(node)
     if node != end or not found:
-        return f"it does not lead to the edge of site {circuit.destination!r} any more"
+        return f"it no longer leads to the edge of site {circuit.destination!r}"
     return tuple(found)
 
 
@@ -192,9 +192,9 @@ def replan(
         if circuit.name not in in_use and state_of(circuit, graph, configuration)[0] is LinkState.DOWN:
             paths = paths.without(circuit.name)
     for name, overlay in configuration.overlays.items():
-        told = not any(overlay.may_use(link.name) and _is_unreported(link) for link in graph.links)
+        reported = not any(overlay.may_use(link.name) and _is_unreported(link) for link in graph.links)
         for source, destination in _pairs(configuration):
-            between = _Between(name, overlay, source, destination, told)
+            between = _OverlayPair(name, overlay, source, destination, reported)
             wanted = _plan_routes(between, graph, configuration, remembered)
             paths, problems = _assign_circuits(paths, between, wanted, graph, configuration, in_use)
             refused += problems
@@ -213,10 +213,10 @@ def _is_unreported(link: Link) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Between:
+class _OverlayPair:
     """An overlay and a pair of sites.
 
-    :param told: whether all its switches have reported since the start; before, costs are unknown, and no
+    :param reported: whether all its switches have reported since the start; before, costs are unknown, and no
         circuit replaces another.
     """
 
@@ -224,7 +224,7 @@ class _Between:
     overlay: Overlay
     source: str
     destination: str
-    told: bool
+    reported: bool
 
     def has(self, circuit: Circuit) -> bool:
         own = (self.name, self.source, self.destination)
@@ -249,7 +249,7 @@ def path_constraints(overlay: Overlay, configuration: Configuration) -> PathCons
 
 
 def _plan_routes(
-    between: _Between, graph: NetworkGraph, configuration: Configuration, cache: PathCache
+    between: _OverlayPair, graph: NetworkGraph, configuration: Configuration, cache: PathCache
 ) -> tuple[Route, ...]:
     # The cheapest paths; a better backup of the first replaces the last.
     constraints, count = path_constraints(between.overlay, configuration), between.overlay.paths
@@ -270,7 +270,7 @@ def _plan_routes(
 
 def _assign_circuits(
     paths: OverlayPaths,
-    between: _Between,
+    between: _OverlayPair,
     wanted: tuple[Route, ...],
     graph: NetworkGraph,
     configuration: Configuration,
@@ -292,7 +292,7 @@ def _assign_circuits(
             }
             # The planned path is cheaper, or is the backup: a path of equal cost replaces no circuit.
             dearest = max(spare, key=lambda name: spare[name], default=None)
-            if not between.told or dearest is None or spare[dearest] == route.cost:
+            if not between.reported or dearest is None or spare[dearest] == route.cost:
                 continue
             changed = paths.without(dearest)
         try:
@@ -333,7 +333,7 @@ def circuit_path(circuit: Circuit, links: Sequence[Link]) -> CandidatePath | Non
         circuit.vlan,
         tuple(hops),
         join_attributes(links),
-        tuple(compose([link.metrics for link in links]).items()),
+        tuple(compose_metrics([link.metrics for link in links]).items()),
     )
 
 

@@ -1,19 +1,18 @@
-"""Candidate transit paths and what is known about them, as values.
+"""Candidate transit paths and their known metrics, as values.
 
 A **transit path** leads from one campus edge to another: layer 2 (a VLAN overlay such as AL2S) or
 layer 3 (routed, by a next-hop router at each edge).  All values are directed: a
 :class:`CandidatePath` is one direction.
 
-What a path does to packets, and which flows it therefore cannot take (spec section 2, path attributes).
+Path attributes (MTU, firewall, address translation, IP versions) exclude paths from selection (spec section
+2).  They are hard constraints, as the QSpec's bounds are: no score outweighs them.  A *new* flow depends only
+on the IP version: its connections start on the path, so a firewall sees their first packets, and TCP learns
+the MTU.  A *running* flow has connections that started on another path:
 
-These are hard constraints beside the QSpec's bounds: no score outweighs them.  A *new* flow needs its
-address family only: its connections begin on the path, so a firewall sees their first packets, and TCP
-learns the MTU.  A *running* flow brings connections that began elsewhere:
-
-- packets larger than the new path's MTU would be lost in switches, which send no ICMP (RFC 8899, 1.1);
-- a stateful firewall drops a connection whose beginning it did not see;
-- behind another address translation, or without the one it began behind, the far end sees another
-  connection (RFC 3022).  So NAT on *either* path holds the flow, a firewall only on the *new* one.
+- switches drop packets larger than the new path's MTU and send no ICMP (RFC 8899, 1.1);
+- a stateful firewall drops a connection whose first packets it did not see;
+- a change of the address translation (RFC 3022) changes the connection that the far end sees.  So NAT on
+  *either* path prevents a reroute, a firewall only on the *new* path.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ if TYPE_CHECKING:
 
 
 def dpid_text(dpid: int) -> str:
-    """A datapath id as 16 hex digits."""
+    """Return a datapath id as 16 hex digits."""
     return f"{dpid:016x}"
 
 
 @dataclass(frozen=True, slots=True)
 class LinkAttributes:
-    """What happens to packets on a path.
+    """Attributes of a path that constrain its flows.
 
     :param mtu: bytes of the largest IP packet.
-    :param firewall: a stateful firewall is on the path.
-    :param nat: addresses are translated on the path.
-    :param families: the IP versions that get through.
+    :param firewall: whether a stateful firewall is on the path.
+    :param nat: whether the path translates addresses.
+    :param families: the IP versions that the path carries.
     """
 
     mtu: int = 1500
@@ -58,7 +57,7 @@ class LinkAttributes:
         return cls(configured.mtu, configured.firewall, configured.nat, families)
 
     def then(self, other: LinkAttributes) -> LinkAttributes:
-        """The attributes of two paths, one behind the other."""
+        """Return the attributes of this path followed by another one."""
         return LinkAttributes(
             min(self.mtu, other.mtu),
             self.firewall or other.firewall,
@@ -67,18 +66,18 @@ class LinkAttributes:
         )
 
 
-def obstacle(
+def find_obstacle(
     present_attributes: LinkAttributes | None,
     new_attributes: LinkAttributes,
     families_needed: frozenset[int],
     running: bool,
 ) -> Reason | None:
-    """Why a flow cannot be put on a path; None if it can.
+    """Return the reason why a path cannot carry a flow; None if it can.
 
-    Not to be asked about the path that a running flow is on already: staying is no move.
+    The path must not be the present path of a running flow.
 
-    :param present_attributes: of the path that the flow is on; None if it is on none, or on one that
-        nothing is known of any more (then only what the new path needs is asked).
+    :param present_attributes: attributes of the flow's present path; None without a path, or if the path is
+        no longer known (then only the new path's attributes count).
     :param families_needed: the IP versions of the flow's addresses.
     """
     missing = sorted(families_needed - new_attributes.families)
@@ -87,24 +86,24 @@ def obstacle(
     if not running:
         return None
     if new_attributes.firewall:
-        text = "a stateful firewall is on it, which did not see the flow's connections begin"
+        text = "its stateful firewall did not see the first packets of the flow's connections"
         return Reason("firewall", text)
     if new_attributes.nat:
-        text = "it translates addresses: the far end would not know the flow's connections any more"
+        text = "it translates addresses, which would break the flow's connections"
         return Reason("nat", text)
     if present_attributes is None:
         return None
     if present_attributes.nat:
-        text = "the flow's connections began behind the address translation of its present path"
+        text = "the flow's present path translates addresses, so a reroute would break its connections"
         return Reason("nat", text)
     if new_attributes.mtu < present_attributes.mtu:
-        text = f"its MTU of {new_attributes.mtu} B is below the {present_attributes.mtu} B the flow has now"
+        text = f"its MTU of {new_attributes.mtu} B is below the present path's {present_attributes.mtu} B"
         return Reason("mtu", text)
     return None
 
 
 class Layer(StrEnum):
-    """Where a path is switched."""
+    """Layer on which a path is switched."""
 
     L2 = "l2"
     L3 = "l3"
@@ -112,12 +111,12 @@ class Layer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PathEnd:
-    """Where a path meets a campus edge.
+    """End of a path at a campus edge.
 
     :param dpid: the edge switch.
-    :param port: the number of its port that leads onto the path.
-    :param next_hop_mac: layer 3: the router a frame must be addressed to; None on layer 2, where the
-        frame is addressed to the far DTN itself.
+    :param port: the number of its port to the path.
+    :param next_hop_mac: MAC address of the next-hop router on layer 3; None on layer 2, where frames have the
+        address of the far DTN.
     """
 
     dpid: int
@@ -127,25 +126,25 @@ class PathEnd:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A transit switch of ours on a path: the number of the port a packet comes in by, and goes out by."""
+    """Transit switch of ADON on a path, with the numbers of its ingress and egress port."""
 
     dpid: int
     in_port: int
     out_port: int
 
     def reverse(self) -> Hop:
-        """The same switch on the way back."""
+        """Return the hop in the opposite direction."""
         return Hop(self.dpid, self.out_port, self.in_port)
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Where and as whom a DTN is attached: its edge switch and port, and its addresses.
+    """Attachment of a DTN to the network: edge switch, port and addresses.
 
-    :param address: IPv4, or IPv6 if that is all it has.
-    :param gateway_mac: the MAC its packets to other subnets are addressed to, and from which it
-        expects to hear.
-    :param address6: its IPv6 address beside an IPv4 one.
+    :param address: IPv4 address, or the IPv6 address of a DTN without IPv4.
+    :param gateway_mac: MAC address of its gateway: destination of its packets to other subnets, and source of
+        the packets that it expects.
+    :param address6: IPv6 address of a DTN with both versions.
     """
 
     host: str
@@ -158,27 +157,25 @@ class Attachment:
     address6: str | None = None
 
     def ipv4(self) -> str | None:
-        """Its IPv4 address, if it has one."""
+        """Return the IPv4 address; None without one."""
         return None if ":" in self.address else self.address
 
     def ipv6(self) -> str | None:
-        """Its IPv6 address, if it has one."""
+        """Return the IPv6 address; None without one."""
         return self.address if ":" in self.address else self.address6
 
 
 @dataclass(frozen=True, slots=True)
 class CandidatePath:
-    """One direction of one transit path between two DTNs.
+    """Direction of a transit path between two DTNs.
 
-    :param capacity: bits/s that the path can carry in this direction, as configured.
+    :param capacity: configured bits/s of this direction.
     :param index: its owner number in cookies: the path's position in the configuration, or the number of
         an overlay's circuit (:mod:`adon.flowvisor.topology.overlay`).
     :param vlan: layer 2 only.
-    :param hops: the switches of ours between the two edges, in this direction; empty where the path leads
-        through somebody else's network.
-    :param attributes: what happens to packets on it.
-    :param declared: what the links that it consists of are configured to give, composed; it serves where
-        nothing was measured.
+    :param hops: ADON's switches between the two edges, in this direction; empty for a path through a foreign
+        network.
+    :param declared: composed metrics of its links, as configured; used without measurements.
     """
 
     key: PathKey
@@ -193,7 +190,7 @@ class CandidatePath:
     declared: tuple[tuple[Metric, float], ...] = ()
 
     def reverse(self) -> CandidatePath:
-        """The way back over the same path; the configuration gives both directions one capacity."""
+        """Return the opposite direction; both directions have the same configured capacity."""
         return replace(
             self,
             key=PathKey(self.key.path, self.key.destination, self.key.source),
@@ -204,11 +201,11 @@ class CandidatePath:
 
 
 class Basis(StrEnum):
-    """What a value that a decision used was based on; the decision names it (spec section 2)."""
+    """Basis of a value that a decision used; the decision names it (spec section 2)."""
 
     TEST = "active test"
     BUCKET = "a token bucket that fits the intervals of an active test"
-    """Of Γ_a alone, for a transfer of a certain size (:mod:`adon.flowvisor.selection.token_bucket`)."""
+    """Only for the throughput Γ_a of a transfer of known size; see the module ``token_bucket``."""
     TRAIN = "packet trains between instances at its ends"
     COUNTERS = "capacity less the switch's counters"
     OWN = "the flow's own rate by its rule counters, less the effect of our test"
@@ -217,8 +214,8 @@ class Basis(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A usable value, with where it came from and when."""
+class KnownValue:
+    """Usable value with its source, time and basis."""
 
     value: float
     observed_at: float
@@ -227,19 +224,19 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
-    """There is no usable value; ``reason`` says why (never measured, older than max_age)."""
+class UnknownValue:
+    """Absence of a usable value, with the reason (never measured, older than max_age)."""
 
     reason: str
 
 
-Knowledge = Known | Unknown
-"""Absent is neither zero nor good: the type checker makes every reader say which it means."""
+Knowledge = KnownValue | UnknownValue
+"""An absent value is neither zero nor good, so the type checker requires a case for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathView:
-    """What is known about one candidate at one moment, per metric."""
+    """Known metrics of a candidate at one time."""
 
     path: CandidatePath
     metrics: dict[Metric, Knowledge]
@@ -248,9 +245,9 @@ class PathView:
 
 @dataclass(frozen=True, slots=True, order=True)
 class FiveTuple:
-    """One transport connection, or a family of them: a source port of None means any.
+    """Transport connection; a source port of None means any.
 
-    ``protocol`` is an IP protocol number (6 TCP, 17 UDP).
+    :param protocol: IP protocol number (6 TCP, 17 UDP).
     """
 
     protocol: int
@@ -258,11 +255,11 @@ class FiveTuple:
     source_port: int | None = None
 
 
-def compose(links: Sequence[Mapping[Metric, float]]) -> dict[Metric, float]:
-    """The metrics of a path of several links (spec section 2).
+def compose_metrics(links: Sequence[Mapping[Metric, float]]) -> dict[Metric, float]:
+    """Return the metrics of a path of several links (spec section 2).
 
-    Throughput and health are the smallest, delays add, jitter adds in quadrature (independent links), and
-    what survives multiplies.  A metric that one link does not have is absent from the result.
+    Throughput and health are the minimum, delays add, jitter adds in quadrature (independent links), and the
+    ratios of delivered packets multiply.  A metric that one link does not have is absent from the result.
     """
     common = [metric for metric in Metric if links and all(metric in link for link in links)]
     return {metric: _compose_metric(metric, [link[metric] for link in links]) for metric in common}

@@ -34,8 +34,8 @@ from measurement.model import PathKey
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """Sites, switches, links and ports that a path needs; for maintenance and failure rehearsal.
+class PathElements:
+    """Sites, switches, links and ports of a path; for maintenance and failure rehearsal.
 
     A configured path names its shared links and ends at two edges; a circuit is a sequence of links.
 
@@ -50,24 +50,24 @@ class Course:
     ports: frozenset[tuple[str, str]]
 
 
-def courses(configuration: Configuration, circuits: tuple[Circuit, ...]) -> Iterator[Course]:
-    """Yield the course of every path, configured paths first."""
+def list_path_elements(configuration: Configuration, circuits: tuple[Circuit, ...]) -> Iterator[PathElements]:
+    """Yield the elements of every path, configured paths first."""
     for name, path in configuration.paths.items():
         edges = {site: configuration.sites[site].edge for site in path.ends}
         ports = frozenset((edges[site], end.port) for site, end in path.ends.items())
         switches = frozenset(edges.values())
-        yield Course(name, frozenset(path.ends), switches, frozenset(path.links), ports)
+        yield PathElements(name, frozenset(path.ends), switches, frozenset(path.links), ports)
     for circuit in circuits:
         yield _of_circuit(configuration, circuit)
 
 
-def _of_circuit(configuration: Configuration, circuit: Circuit) -> Course:
+def _of_circuit(configuration: Configuration, circuit: Circuit) -> PathElements:
     sites = frozenset((circuit.source, circuit.destination))
     links = [configuration.links[name] for name in circuit.links if name in configuration.links]
     ports = frozenset(end for link in links for end in link.ends.items())
     edges = {configuration.sites[site].edge for site in sites if site in configuration.sites}
     switches = frozenset(switch for switch, _ in ports) | edges
-    return Course(circuit.name, sites, switches, frozenset(circuit.links), ports)
+    return PathElements(circuit.name, sites, switches, frozenset(circuit.links), ports)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ class Topology:
     groupless: frozenset[int] = frozenset()
 
     @cached_property
-    def courses(self) -> tuple[Course, ...]:
-        """Courses of all paths, configured paths first."""
-        return tuple(courses(self.configuration, self.overlay_paths.circuits))
+    def path_elements(self) -> tuple[PathElements, ...]:
+        """Elements of all paths, configured paths first."""
+        return tuple(list_path_elements(self.configuration, self.overlay_paths.circuits))
 
     @cached_property
     def port_reports(self) -> ReportedPorts:
@@ -179,7 +179,8 @@ class Topology:
         site = self.configuration.sites[site_name]
         number = self.port_reports.number(site.edge, configured.port)
         if number is None:
-            raise Unavailable(f"host {host!r}: {self.port_reports.missing(site.edge, configured.port).text}")
+            missing = self.port_reports.missing_port(site.edge, configured.port)
+            raise Unavailable(f"host {host!r}: {missing.text}")
         return Attachment(
             host=host,
             site=site_name,
