@@ -16,10 +16,10 @@ from plotly.subplots import make_subplots
 from measurement.evaluation.intervals import Interval
 from measurement.model import Metric
 from mininet_topos.experiments import document
-from mininet_topos.experiments.measures import Sample, full_scale_factor, sample_figure, summarise
+from mininet_topos.experiments.measures import full_scale_factor, sample_figure, summarise
 from mininet_topos.experiments.plan import swept_values
 from mininet_topos.experiments.results import MeasurementRow, RunInfo, RunResult, Tables
-from mininet_topos.experiments.timeline import find_turns
+from mininet_topos.experiments.verdicts import format_quantity
 
 COLOURS = ("#2f6fd0", "#c8621b", "#1f8a5b", "#8a5cc7", "#b3345a", "#7a7f0f")
 """Distinct with the usual colour vision deficiencies, on light and dark ground."""
@@ -30,16 +30,10 @@ LABELS = 24
 """Numbers of moments that fit side by side."""
 TESTED = (Metric.THROUGHPUT, Metric.RTT, Metric.ONE_WAY_DELAY, Metric.LOSS, Metric.JITTER)
 """Metrics that a timeline can show; the first that is measured and has a bound is shown."""
-_SCALES = {
-    document.Unit.BITS_PER_SECOND: ("s", "bps"),
-    document.Unit.BYTES: ("s", "B"),
-    document.Unit.RATIO: ("%", ""),
-}
-"""Number format (d3-format) and unit of an axis."""
 _AXIS: dict[str, Any] = {"gridcolor": GRID, "zeroline": False}
 LOOK = go.layout.Template(
     layout={
-        "margin": {"l": 92, "r": 12, "t": 34, "b": 48},
+        "margin": {"l": 104, "r": 12, "t": 34, "b": 48},
         "paper_bgcolor": CLEAR,
         "plot_bgcolor": CLEAR,
         "font": {"family": "system-ui, 'DejaVu Sans', sans-serif", "size": 13, "color": INK},
@@ -48,7 +42,7 @@ LOOK = go.layout.Template(
         "hovermode": "closest",
         "hoverlabel": {"font": {"color": "#1b2430"}, "bgcolor": "#ffffff"},
         "xaxis": _AXIS,
-        "yaxis": {**_AXIS, "rangemode": "tozero"},
+        "yaxis": {**_AXIS, "rangemode": "tozero", "automargin": True, "title": {"standoff": 12}},
     }
 )
 
@@ -61,51 +55,44 @@ class Moment(NamedTuple):
     text: str
 
 
-def scale_axis(values: Iterable[float], unit: document.Unit) -> dict[str, str]:
-    """Return how an axis writes its numbers: rates and sizes with a prefix, times below a second too."""
-    small = max(map(abs, values), default=0.0) < 1
-    kind, suffix = _SCALES.get(
-        unit, ("s" if small else "r", "s") if unit is document.Unit.SECONDS else ("r", "")
-    )
-    return {"tickformat": f"~{kind}", "hoverformat": f".4~{kind}", "ticksuffix": suffix}
+def scale_axis(values: Iterable[float], unit: document.Unit) -> tuple[float, dict[str, str]]:
+    """Return the divisor of an axis and how it writes its numbers: in the unit of the largest value."""
+    _, _, name = format_quantity(max(map(abs, values), default=0.0), unit).partition(" ")
+    divisor = document.parse_quantity(f"1 {name}", unit) if name else 1.0
+    return divisor, {"ticksuffix": f" {name}", "hoverformat": ".4~r"}
 
 
 def draw_plot(experiment: document.Experiment, result: RunResult, plot: document.Plot) -> go.Figure | None:
-    """Return the chart of a line or bar plot; None if the run has no value of its figure."""
-    figure = experiment.figures[str(plot.y)]
-    samples = [one for one in sample_figure(result, figure, plot.where) if one.value is not None]
+    """Return the chart of a figure over a swept value; None if the run has no value of the figure."""
+    figure, x, by = experiment.figures[str(plot.y)], str(plot.x), plot.by or ""
+    full = full_scale_factor(figure, experiment, result.info) or 1.0
+    samples = [
+        (one.trial.settings, one.value * full)
+        for one in sample_figure(result, figure)
+        if one.value is not None
+    ]
     if not samples:
         return None
-    full = full_scale_factor(figure, experiment, result.info)
-    factor = 1.0 if full is None else full
-    swept = swept_values(experiment)
-    places = [str(value) for value in swept.get(str(plot.x), ())]
-    colours = dict(zip(swept.get(plot.by or "", (None,)), cycle(COLOURS), strict=False))
+    paper = [(point, document.parse_quantity(point.y, figure.unit)) for point in plot.paper]
+    divisor, ticks = scale_axis([value for _, value in (*samples, *paper)], figure.unit)
+    swept, is_line = swept_values(experiment), x in experiment.sweep
+    places = [str(value) for value in swept[x]]
     text = figure.about or str(plot.y).replace("-", " ")
-    traces: list[Any] = []
-    for curve, colour in colours.items():
+    chart = go.Figure()
+    for curve, colour in zip(swept.get(by, (None,)), cycle(COLOURS), strict=False):
         values: dict[str, list[float]] = {place: [] for place in places}
-        for one in samples:
-            if plot.by is None or _setting(one, plot.by) == curve:
-                values[str(_setting(one, plot.x))].append(float(one.value or 0) * factor)
-        name = text if curve is None else str(curve)
-        traces += _curve(plot.kind, name, str(curve), values, colour)
-    traces += _paper_points(plot, figure, colours)
-    heights = [height for trace in traces for height in trace.y]
-    chart = go.Figure(traces)
-    width = 0.2 if len(places) * len(colours) > 4 else 1 - 0.15 * len(places) * len(colours)
-    chart.update_layout(template=LOOK, height=380, barmode="group", bargap=width)
-    if plot.kind == "bar":
-        chart.update_layout(scattermode="group", scattergap=width)
-    chart.update_xaxes(title=_key_text(str(plot.x)), type="category", categoryarray=places)
-    chart.update_yaxes(
-        title=text + (" at full scale" if factor != 1 else ""), **scale_axis(heights, figure.unit)
-    )
+        for settings, value in samples:
+            if settings.get(by) == curve:
+                values[str(settings[x])].append(value / divisor)
+        points = {str(point.x): value / divisor for point, value in paper if point.by == curve}
+        name = "" if curve is None else str(curve)
+        chart.add_traces([*_curve(name or text, values, colour, is_line=is_line)])
+        chart.add_traces([*_paper_points(name or text, points, colour)])
+    layout = {"scattermode": "overlay" if is_line else "group", "scattergap": 0.7}
+    chart.update_layout(layout, template=LOOK, height=380, legend_title_text=_key_text(by))
+    chart.update_xaxes(title=_key_text(x), type="category", categoryarray=places)
+    chart.update_yaxes(title=text + (" at full scale" if full != 1 else ""), **ticks)
     return chart
-
-
-def _setting(sample: Sample, key: str | None) -> document.Scalar:
-    return sample.trial.policy if key == document.POLICY else sample.trial.point.get(str(key))
 
 
 def _key_text(key: str) -> str:
@@ -115,45 +102,37 @@ def _key_text(key: str) -> str:
 
 
 def _curve(
-    kind: str, name: str, group: str, values: Mapping[str, Sequence[float]], colour: str
-) -> Iterator[go.Bar | go.Scatter]:
+    name: str, values: Mapping[str, Sequence[float]], colour: str, *, is_line: bool
+) -> Iterator[go.Scatter]:
     """Yield medians with intervals, and a ring per repetition."""
     found = {x: summary for x, its in values.items() if (summary := summarise(its)) is not None}
     spans = [(one.median, one.interval or Interval(one.median, one.median)) for one in found.values()]
-    medians: dict[str, Any] = {
-        "x": list(found),
-        "y": [one.median for one in found.values()],
-        "error_y": {
+    of_curve = {"name": name, "legendgroup": name, "offsetgroup": name}
+    yield go.Scatter(
+        x=list(found),
+        y=[median for median, _ in spans],
+        error_y={
             "symmetric": False,
             "array": [max(0.0, span.high - median) for median, span in spans],
             "arrayminus": [max(0.0, median - span.low) for median, span in spans],
-            "color": INK if kind == "bar" else colour,
         },
-        "marker": {"color": colour},
-    }
-    of_curve = {"name": name, "legendgroup": group, "offsetgroup": group}
-    if kind == "bar":
-        yield go.Bar(medians, **of_curve)
-    else:
-        yield go.Scatter(medians, **of_curve, mode="lines+markers", marker_size=8)
+        mode="lines+markers" if is_line else "markers",
+        marker={"color": colour, "size": 9},
+        **of_curve,
+    )
     x, y = [x for x, its in values.items() for _ in its], [value for its in values.values() for value in its]
     ring = {"size": 5, "color": CLEAR, "line": {"color": INK, "width": 1}}
     yield go.Scatter(x=x, y=y, **of_curve, mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
 
 
-def _paper_points(
-    plot: document.Plot, figure: document.Figure, colours: Mapping[document.Scalar, str]
-) -> Iterator[go.Scatter]:
-    for curve in dict.fromkeys(point.by for point in plot.paper):
-        points = [point for point in plot.paper if point.by == curve]
-        colour = INK if curve is None else colours.get(curve, INK)
+def _paper_points(name: str, points: Mapping[str, float], colour: str) -> Iterator[go.Scatter]:
+    if points:
         yield go.Scatter(
-            x=[str(point.x) for point in points],
-            y=[document.parse_quantity(point.y, figure.unit) for point in points],
-            name="paper" if curve is None else f"paper: {curve}",
-            offsetgroup=str(curve),
-            mode="lines+markers",
-            line={"dash": "dot", "width": 1, "color": colour},
+            x=list(points),
+            y=list(points.values()),
+            name=f"paper: {name}",
+            offsetgroup=name,
+            mode="markers",
             marker={"symbol": "x", "size": 9, "color": colour},
         )
 
@@ -171,14 +150,15 @@ def draw_timeline(experiment: document.Experiment, info: RunInfo, tables: Tables
     rows = 2 if tests else 1
     chart = make_subplots(rows=rows, cols=1, shared_xaxes=True, vertical_spacing=0.09)
     if tests:
-        chart.add_traces(list(_tests(tests, colours)), rows=1, cols=1)
-        metric = Metric(tests[0].metric).value
-        scale = scale_axis([row.value or 0 for row in tests], unit)
-        chart.update_yaxes(title=f"test: {metric}", **scale, row=1)
-        _add_bounds(chart, bounds)
+        divisor, ticks = scale_axis([row.value or 0 for row in tests], unit)
+        chart.add_traces(list(_draw_tests(tests, divisor, colours)), rows=1, cols=1)
+        chart.update_yaxes(title=f"test: {tests[0].metric}", **ticks, row=1)
+        _add_bounds(chart, {flow: bound / divisor for flow, bound in bounds.items()})
+    rates = [row.received * 8 for row in tables.throughput]
+    divisor, ticks = scale_axis(rates, document.Unit.BITS_PER_SECOND)
     for flow, dash in dashes.items():
-        chart.add_traces(list(_draw_throughput(tables, flow, dash, colours)), rows=rows, cols=1)
-    chart.update_yaxes(title="received", **scale_axis((), document.Unit.BITS_PER_SECOND), row=rows)
+        chart.add_traces(list(_draw_throughput(tables, flow, divisor, dash, colours)), rows=rows, cols=1)
+    chart.update_yaxes(title="received", **ticks, row=rows)
     chart.update_xaxes(title="seconds after the start of the trial", row=rows)
     keys = {path: {"color": colours[path], "width": 6} for path in paths}
     keys |= {flow: {"color": INK, "width": 2, "dash": dash} for flow, dash in dashes.items()}
@@ -210,11 +190,14 @@ def _shown_tests(
     return [], document.Unit.COUNT, {}
 
 
-def _tests(tests: Sequence[MeasurementRow], colours: Mapping[str | None, str]) -> Iterator[go.Scatter]:
+def _draw_tests(
+    tests: Sequence[MeasurementRow], divisor: float, colours: Mapping[str | None, str]
+) -> Iterator[go.Scatter]:
     """Yield the tests of one direction of each path."""
     source = min(tests, key=lambda row: row.at).source
     for path in sorted({row.path for row in tests}):
-        points = sorted((row.at, row.value or 0) for row in tests if (row.path, row.source) == (path, source))
+        rows = [row for row in tests if (row.path, row.source) == (path, source)]
+        points = sorted((row.at, (row.value or 0) / divisor) for row in rows)
         line = {"color": colours[path], "width": 1, "dash": "dot"}  # nothing is measured between two tests
         yield _line(points, f"test of {path}", path, line, "lines+markers")
 
@@ -233,12 +216,12 @@ def _add_bounds(chart: go.Figure, bounds: Mapping[str, float]) -> None:
 
 
 def _draw_throughput(
-    tables: Tables, flow: str, dash: str, colours: Mapping[str | None, str]
+    tables: Tables, flow: str, divisor: float, dash: str, colours: Mapping[str | None, str]
 ) -> Iterator[go.Scatter]:
     """Yield one trace per path of a flow; a line is broken where the flow is on another path."""
     seconds = sorted((row for row in tables.throughput if row.flow == flow), key=lambda row: row.at)
     for path in dict.fromkeys(row.path for row in seconds):
-        points = [(row.at + 0.5, row.received * 8 if row.path == path else None) for row in seconds]
+        points = [(row.at + 0.5, row.received * 8 / divisor if row.path == path else None) for row in seconds]
         line = {"color": colours[path], "width": 1.8, "dash": dash}
         mode = "lines" if len(points) > 1 else "markers"
         yield _line(points, f"{flow} on {path or 'no path'}", flow, line, mode)
@@ -259,7 +242,7 @@ def list_moments(tables: Tables) -> list[Moment]:
         problem = f" (failed: {row.problem})" if row.problem else ""
         found.append(Moment(row.at, "event", f"{row.event} {row.phase}: {row.about}{problem}"))
     for flow in tables.flows:
-        turns = find_turns(tables, flow.flow)
+        turns = tables.find_turns(flow.flow)
         found += [Moment(turn.at, "decision", f"{flow.flow}: {turn.change}") for turn in turns]
         ends = ((flow.began, "starts"), (flow.ended, "ends"))
         found += [Moment(at, "flow", f"{flow.flow} {what}") for at, what in ends if at is not None]

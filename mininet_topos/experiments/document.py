@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Tag, model_validator
 
 from adon.errors import InvalidFields
 from adon.templates_catalog.model import MetricName, QSpec, Template
 from adon.units import UNITS, Duration, Rate, Ratio, Size
 from adon.values import Frozen, FrozenMap, Value
-from adon.values import Name as TemplateName
 from measurement.model import Metric
 from mininet_topos.link_shape import MAX_DELAY
 
@@ -33,6 +33,34 @@ PositiveRate = Annotated[Rate, Field(gt=0)]
 PositiveSize = Annotated[Size, Field(gt=0)]
 Streams = Annotated[int, Field(ge=1, le=128)]
 
+
+class Reference(str):
+    """Name of something that the document or its network has.
+
+    :ivar kind: what it names, in words.
+    """
+
+    kind: str
+
+    @classmethod
+    def to(cls, kind: str, name: str) -> Self:
+        """Return the name of something of a kind."""
+        reference = cls(name)
+        reference.kind = kind
+        return reference
+
+
+PolicyName = Annotated[str, AfterValidator(partial(Reference.to, "policy"))]
+TemplateName = Annotated[str, AfterValidator(partial(Reference.to, "template"))]
+EndName = Annotated[NodeName, AfterValidator(partial(Reference.to, "campus or host"))]
+PathName = Annotated[NodeName, AfterValidator(partial(Reference.to, "path"))]
+CircuitName = Annotated[NodeName, AfterValidator(partial(Reference.to, "circuit"))]
+LinkName = Annotated[NodeName, AfterValidator(partial(Reference.to, "circuit or path"))]
+SiteName = Annotated[NodeName, AfterValidator(partial(Reference.to, "compute site"))]
+FlowName = Annotated[Name, AfterValidator(partial(Reference.to, "flow"))]
+StepName = Annotated[Name, AfterValidator(partial(Reference.to, "flow or event"))]
+FigureName = Annotated[Name, AfterValidator(partial(Reference.to, "figure"))]
+KeyName = Annotated[str, AfterValidator(partial(Reference.to, "swept value"))]
 
 CASE, POLICY = "case", "policy"
 """Names of a ``where`` in addition to the keys of the sweep."""
@@ -57,6 +85,10 @@ class Part(Value):
                 raise ValueError(f"{keys[0]}: {given} are given; expected one of {', '.join(keys)}")
         return self
 
+    def find_given(self, names: tuple[str, ...]) -> str:
+        """Return the first of these fields that is given."""
+        return next(name for name in names if getattr(self, name) is not None)
+
 
 class Phase(StrEnum):
     """State that a flow or an event reaches; a moment names one."""
@@ -77,6 +109,9 @@ class Phase(StrEnum):
     """A flow's last byte has arrived, or it was rejected; an event is undone."""
 
 
+TEST_PHASES = (Phase.TESTED, Phase.RETESTED)
+
+
 class Moment(Part):
     """Time relative to a flow or an event: ``[soykb, begins]`` or ``[soykb, begins, 5 s]``.
 
@@ -84,7 +119,7 @@ class Moment(Part):
     :param wait: seconds after it.
     """
 
-    of: Name
+    of: StepName
     what: Phase
     wait: Duration = 0.0
 
@@ -105,7 +140,7 @@ class Moment(Part):
 
 
 class FlowEntry(Part):
-    """Flow of the workload, or several copies of it.
+    """Flow of the workload.
 
     :param at: seconds after the start of the trial; 0 without ``at`` and ``after``.
     :param origin: campus or host of the sender (``from``).
@@ -117,7 +152,6 @@ class FlowEntry(Part):
     :param window: socket buffer of each connection in bytes; the system's choice by default.
     :param rate: upper bound of the application in bits/s; UDP is sent at exactly this rate.
     :param path: transit path to which the flow is pinned under every policy.
-    :param copies: number of flows ``NAME-1``, ``NAME-2`` ..., each ``every`` seconds after the one before.
     """
 
     EXACTLY_ONE = (("size", "lasts", "until"),)
@@ -125,8 +159,8 @@ class FlowEntry(Part):
 
     name: Name = Field(alias="flow")
     template: TemplateName
-    origin: NodeName = Field(alias="from")
-    destination: NodeName = Field(alias="to")
+    origin: EndName = Field(alias="from")
+    destination: EndName = Field(alias="to")
     at: Duration | None = None
     after: Moment | None = None
     size: PositiveSize | None = None
@@ -137,21 +171,8 @@ class FlowEntry(Part):
     rate: PositiveRate | None = None
     protocol: Literal["tcp", "udp"] | None = None
     qspec: QSpec | None = None
-    path: NodeName | None = None
+    path: PathName | None = None
     priority: Annotated[int, Field(ge=0, le=999)] | None = None
-    copies: Annotated[int, Field(ge=1, le=100)] = 1
-    every: Duration = 0.0
-
-    def each_copy(self) -> tuple[FlowEntry, ...]:
-        """Return the flows that the entry stands for."""
-        return (self,) if self.copies == 1 else tuple(map(self._copy, range(self.copies)))
-
-    def _copy(self, number: int) -> FlowEntry:
-        wait = number * self.every
-        start: dict[str, Any] = {"at": (self.at or 0.0) + wait}
-        if self.after is not None:
-            start = {"after": self.after.model_copy(update={"wait": self.after.wait + wait})}
-        return self.model_copy(update={"name": f"{self.name}-{number + 1}", "copies": 1, **start})
 
 
 class Load(Part):
@@ -160,7 +181,7 @@ class Load(Part):
     EXACTLY_ONE = (("streams", "rate"),)
     AT_MOST_ONE = (("lasts", "until"),)
 
-    path: NodeName
+    path: PathName
     streams: Streams | None = None
     rate: PositiveRate | None = None
     lasts: PositiveDuration | None = Field(default=None, alias="for")
@@ -181,8 +202,8 @@ class LinkEvent(LinkSetting):
     EXACTLY_ONE = (("name", "path"),)
     AT_MOST_ONE = (("lasts", "until"),)
 
-    name: NodeName | None = None
-    path: NodeName | None = None
+    name: CircuitName | None = None
+    path: PathName | None = None
     state: Literal["up", "down"] | None = None
     lasts: PositiveDuration | None = Field(default=None, alias="for")
     until: Moment | None = None
@@ -195,8 +216,8 @@ Controller = Literal["stop", "start", "kill"]
 class Move(Part):
     """Order of an operator: ``flow`` takes the path ``to``."""
 
-    flow: Name
-    to: NodeName
+    flow: FlowName
+    to: PathName
 
 
 KINDS = ("load", "link", "controller", "move")
@@ -221,7 +242,7 @@ class Event(Part):
     @property
     def kind(self) -> str:
         """The one of :data:`KINDS` that is given."""
-        return next(kind for kind in KINDS if getattr(self, kind) is not None)
+        return self.find_given(KINDS)
 
     @property
     def lasts(self) -> float | None:
@@ -267,8 +288,7 @@ class Measure(StrEnum):
     WAITING_TIME = "waiting_time", Unit.SECONDS, "from request to first byte sent"
     DECISION_TIME = "decision_time", Unit.SECONDS, "from request, or `since`, to the next decision", "since"
     THROUGHPUT = "throughput", Unit.BITS_PER_SECOND, "received bits/s of transfers, or of `during`", "during"
-    RECEIVED = "received", Unit.BYTES, "received bytes, in all or in `during`", "during"
-    BYTES_ON_PATH = "bytes_on_path", Unit.BYTES, "received bytes that one path carried", "path", "during"
+    RECEIVED = "received", Unit.BYTES, "received bytes, in all, in `during`, or on `path`", "path", "during"
     PACKETS_LOST = "packets_lost", Unit.COUNT, "packets missing (UDP) or sent again (TCP)"
     LOSS = "loss", Unit.RATIO, "lost packets by sent packets"
     JITTER = "jitter", Unit.SECONDS, "mean difference of consecutive delays (RFC 3393)"
@@ -307,12 +327,12 @@ class Figure(Part):
     """
 
     of: Measure
-    flow: Name | None = None
-    path: NodeName | None = None
+    flow: FlowName | None = None
+    path: PathName | None = None
     metric: MetricName | None = None
     since: Moment | None = None
     during: tuple[Moment, Moment] | None = None
-    where: Frozen[str, Scalar] = FrozenMap()
+    where: Frozen[KeyName, Scalar] = FrozenMap()
     paper: Quantity | None = None
     about: str = ""
 
@@ -324,10 +344,9 @@ class Figure(Part):
     @model_validator(mode="after")
     def _check_fields(self) -> Self:
         for field in ("metric", "path", "since", "during"):
-            is_given, is_taken = getattr(self, field) is not None, field in self.of.fields
-            if is_given and not is_taken:
+            if getattr(self, field) is not None and field not in self.of.fields:
                 raise ValueError(f"{field}: has no meaning with {self.of}")
-            if is_taken and not is_given and field in ("metric", "path"):
+            if self.of is Measure.MEASURED and field in ("metric", "path") and getattr(self, field) is None:
                 raise ValueError(f"{field}: is missing; {self.of} needs it")
         return self
 
@@ -343,65 +362,14 @@ class PaperPoint(Part):
 class Plot(Part):
     """Chart of the report: median and interval of figure ``y`` over ``x``, or a timeline of trials."""
 
+    EXACTLY_ONE = (("kind", "y"), ("kind", "x"))
+
     plot: str
-    kind: Literal["line", "bar", "timeline"] = "line"
-    y: Name | None = None
-    x: str | None = None
-    by: str | None = None
-    where: Frozen[str, Scalar] = FrozenMap()
+    kind: Literal["timeline"] | None = None
+    y: FigureName | None = None
+    x: KeyName | None = None
+    by: KeyName | None = None
     paper: tuple[PaperPoint, ...] = ()
-
-    @model_validator(mode="after")
-    def _check_axes(self) -> Self:
-        for field in ("y", "x"):
-            if self.kind != "timeline" and getattr(self, field) is None:
-                raise ValueError(f"{field}: is missing; only a timeline has none")
-        return self
-
-
-class Check(Part):
-    """Requirement on a run; ``check`` states it in words.
-
-    :param paper: the paper's value.
-    :param discrepancy: reason why it is not expected to hold although the paper states it.
-    """
-
-    check: str = Field(min_length=1)
-    paper: Quantity | None = None
-    discrepancy: str = ""
-
-
-class RatioCheck(Check):
-    """Ratio of two figures between two bounds; null is no bound."""
-
-    ratio: tuple[Name, Name]
-    between: tuple[float | None, float | None]
-
-
-class ValueCheck(Check):
-    """Figure between two bounds: rates and sizes at full scale, times as measured."""
-
-    value: Name
-    between: tuple[Quantity | None, Quantity | None]
-
-
-class OrderCheck(Check):
-    """Order of several figures, or of one over a key: each value is above or below the one before."""
-
-    order: Annotated[tuple[Name, ...], Field(min_length=2)] | Name
-    over: str | None = None
-    trend: Literal["rising", "falling"] = Field(alias="is")
-
-    @property
-    def figures(self) -> tuple[str, ...]:
-        """Names of the figures."""
-        return (self.order,) if isinstance(self.order, str) else self.order
-
-    @model_validator(mode="after")
-    def _check_over(self) -> Self:
-        if isinstance(self.order, str) == (self.over is None):
-            raise ValueError("over: expected a key of sweep for one figure, and none for several")
-        return self
 
 
 class ExpectedDecision(Part):
@@ -410,47 +378,53 @@ class ExpectedDecision(Part):
     :param reason: text that the reason of the decision contains, such as the series of an alarm.
     """
 
-    flow: Name
+    flow: FlowName
     outcome: Literal["admit", "queue", "reject", "move", "expire"]
-    path: NodeName | None = None
-    site: NodeName | None = None
+    path: PathName | None = None
+    site: SiteName | None = None
     reason: str = ""
 
 
-class DecisionsCheck(Check):
-    """First decisions of ADON about each listed flow, in every trial of the policy ``ours``."""
-
-    decisions: Annotated[tuple[ExpectedDecision, ...], Field(min_length=1)]
+CHECKS = ("ratio", "value", "decisions", "schedule")
 
 
-class ScheduleCheck(Check):
-    """Schedule of tests: no two tests that conflict in the plan overlapped."""
+class Check(Part):
+    """Requirement on a run: one of :data:`CHECKS`; ``check`` states it in words.
 
-    schedule: Literal["conflict-free"]
+    :param ratio: figures whose ratio is ``between`` two numbers; null is no bound.
+    :param value: figure ``between`` two bounds: rates and sizes at full scale, times as measured.
+    :param decisions: first decisions of ADON about each listed flow, in every trial of the policy ``ours``.
+    :param schedule: no two tests that conflict in the plan overlapped.
+    :param paper: the paper's value.
+    :param discrepancy: reason why it is not expected to hold although the paper states it.
+    """
 
+    EXACTLY_ONE = (CHECKS,)
 
-CHECKS = ("ratio", "value", "order", "decisions", "schedule")
-"""Keys by which kinds of checks differ."""
+    check: str = Field(min_length=1)
+    ratio: tuple[FigureName, FigureName] | None = None
+    value: FigureName | None = None
+    between: tuple[Quantity | None, Quantity | None] | None = None
+    decisions: Annotated[tuple[ExpectedDecision, ...], Field(min_length=1)] | None = None
+    schedule: Literal["conflict-free"] | None = None
+    paper: Quantity | None = None
+    discrepancy: str = ""
 
+    @property
+    def kind(self) -> str:
+        """The one of :data:`CHECKS` that is given."""
+        return self.find_given(CHECKS)
 
-def _find_check(check: Any) -> str | None:
-    """Return the tag of a check, which is no key of a document."""
-    keys = check if isinstance(check, dict) else getattr(type(check), "model_fields", ())
-    return next((f"{key} check" for key in CHECKS if key in keys), None)
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Names of the figures whose values it compares."""
+        return self.ratio or (() if self.value is None else (self.value,))
 
-
-AnyCheck = Annotated[
-    Annotated[RatioCheck, Tag("ratio check")]
-    | Annotated[ValueCheck, Tag("value check")]
-    | Annotated[OrderCheck, Tag("order check")]
-    | Annotated[DecisionsCheck, Tag("decisions check")]
-    | Annotated[ScheduleCheck, Tag("schedule check")],
-    Discriminator(
-        _find_check,
-        custom_error_type="check_kind",
-        custom_error_message=f"expected one of the keys {', '.join(CHECKS)}",
-    ),
-]
+    @model_validator(mode="after")
+    def _check_bounds(self) -> Self:
+        if (self.between is None) == bool(self.figures):
+            raise ValueError("between: expected two bounds of a ratio or value, and none of other checks")
+        return self
 
 
 TestName = Annotated[str, StringConstraints(pattern=r"^(throughput|rtt|latency)$")]
@@ -489,11 +463,11 @@ class Experiment(Part):
     sizes: float | None = Field(default=None, ge=0.001, le=1e9)
     needs: tuple[Literal["delay", "loss"], ...] = ()
     templates: Annotated[tuple[TemplateSource, ...], Field(min_length=1)]
-    policies: Annotated[tuple[str, ...], Field(min_length=1)] = ("ours",)
+    policies: Annotated[tuple[PolicyName, ...], Field(min_length=1)] = ("ours",)
     repetitions: int = Field(default=3, ge=1, le=1000)
     seed: int = Field(default=1, ge=0, lt=2**63)
     limit: PositiveDuration = 600.0
-    links: Frozen[NodeName, LinkSetting] = FrozenMap()
+    links: Frozen[LinkName, LinkSetting] = FrozenMap()
     measuring: Frozen[TestName, PositiveDuration | None] = FrozenMap()
     configuration: Frozen[str, Any] = FrozenMap()
     workload: Annotated[tuple[FlowEntry, ...], Field(min_length=1)]
@@ -501,18 +475,13 @@ class Experiment(Part):
     sweep: Frozen[str, Annotated[tuple[Scalar, ...], Field(min_length=1)]] = FrozenMap()
     cases: Frozen[Name, Frozen[str, Scalar]] = FrozenMap()
     figures: Frozen[Name, Figure] = FrozenMap()
-    checks: tuple[AnyCheck, ...] = ()
+    checks: tuple[Check, ...] = ()
     plots: tuple[Plot, ...] = ()
-
-    @property
-    def flows(self) -> tuple[FlowEntry, ...]:
-        """Its flows, every copy."""
-        return tuple(flow for entry in self.workload for flow in entry.each_copy())
 
     @property
     def steps(self) -> tuple[FlowEntry | Event, ...]:
         """Its flows and events."""
-        return *self.flows, *self.events
+        return *self.workload, *self.events
 
     @property
     def catalog(self) -> dict[str, Template]:
@@ -522,11 +491,7 @@ class Experiment(Part):
     @model_validator(mode="after")
     def _check_names(self) -> Self:
         named = [(f"policies.{row}", policy) for row, policy in enumerate(self.policies)]
-        named += [
-            (f"workload.{row}", copy.name)
-            for row, entry in enumerate(self.workload)
-            for copy in entry.each_copy()
-        ]
+        named += [(f"workload.{row}", flow.name) for row, flow in enumerate(self.workload)]
         named += [(f"events.{row}", event.name) for row, event in enumerate(self.events)]
         uses = Counter(name for _, name in named)
         if problems := [f"{place}: {name!r} is used twice" for place, name in named if uses[name] > 1]:

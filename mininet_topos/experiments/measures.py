@@ -14,12 +14,10 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from adon.values import FrozenMap
 from measurement.evaluation.intervals import Interval, interval
 from measurement.evaluation.results import Measured
 from mininet_topos.experiments import results
-from mininet_topos.experiments.document import Experiment, Figure, Measure, Scalar, Unit
-from mininet_topos.experiments.timeline import find_flows, find_turns, time_of
+from mininet_topos.experiments.document import Experiment, Figure, Measure, Unit
 
 BIN = 1.0
 """Seconds of a row of throughput."""
@@ -44,15 +42,9 @@ class Summary:
     interval: Interval | None
 
 
-def sample_figure(
-    run: results.RunResult, figure: Figure, where: Mapping[str, Scalar] = FrozenMap()
-) -> list[Sample]:
-    """Return a figure in each complete trial with the values of its ``where`` and of ``where``."""
-    return [
-        Sample(trial, measure(figure, run.rows(trial)))
-        for trial in run.complete(where)
-        if trial.matches(figure.where)
-    ]
+def sample_figure(run: results.RunResult, figure: Figure) -> list[Sample]:
+    """Return a figure in each complete trial with the values of its ``where``."""
+    return [Sample(trial, measure(figure, run.rows(trial))) for trial in run.complete(figure.where)]
 
 
 def summarise(values: Sequence[float]) -> Summary | None:
@@ -93,27 +85,28 @@ class _Scope:
     """Rows that a figure is read from.
 
     :param rows: its flows that were not rejected.
-    :param window: its begin and end in seconds; None for the whole trial.
+    :param window: its begin and end in seconds; infinite for the whole trial.
     """
 
     figure: Figure
     tables: results.Tables
     rows: Sequence[results.FlowRow]
-    window: Window | None
+    window: Window
 
 
 def measure(figure: Figure, tables: results.Tables) -> float | None:
     """Return a figure of one trial's rows; None if it has no value."""
-    window = None if figure.during is None else _find_window(tables, figure)
-    flows = find_flows(tables, figure.flow)
-    if (figure.during is not None and window is None) or (not flows and figure.of is not Measure.MEASURED):
+    flows, window = tables.find_flows(figure.flow), _find_window(tables, figure)
+    if window is None or (not flows and figure.of is not Measure.MEASURED):
         return None
     rows = [row for row in flows if row.state != results.FlowState.REJECTED]
     return _FUNCTIONS[figure.of](_Scope(figure, tables, rows, window))
 
 
 def _find_window(tables: results.Tables, figure: Figure) -> Window | None:
-    begin, end = (time_of(tables, moment) for moment in figure.during or ())
+    if figure.during is None:
+        return -math.inf, math.inf
+    begin, end = map(tables.time_of, figure.during)
     return None if begin is None or end is None or end <= begin else (begin, end)
 
 
@@ -145,15 +138,15 @@ def _rate(row: results.FlowRow) -> float | None:
 def _decision_time(scope: _Scope) -> float | None:
     if scope.figure.since is None:
         return _mean(_difference(row.decided, row.asked) for row in scope.rows)
-    since = time_of(scope.tables, scope.figure.since)
+    since = scope.tables.time_of(scope.figure.since)
     if since is None:
         return None
-    turns = ([one.at for one in find_turns(scope.tables, row.flow) if one.at >= since] for row in scope.rows)
+    turns = ([one.at for one in scope.tables.find_turns(row.flow) if one.at >= since] for row in scope.rows)
     return _mean(times[0] - since if times else None for times in turns)
 
 
 def _throughput(scope: _Scope) -> float | None:
-    if scope.window is None:
+    if scope.figure.during is None:
         rates = _complete(map(_rate, scope.rows))
         return math.fsum(rates) if rates else None
     received, (begin, end) = _sum_received(scope), scope.window
@@ -163,18 +156,15 @@ def _throughput(scope: _Scope) -> float | None:
 def _sum_received(scope: _Scope) -> float | None:
     if not scope.rows:
         return None
-    path, window = scope.figure.path, scope.window
-    if path is None and window is None:
+    path, names = scope.figure.path, {row.flow for row in scope.rows}
+    if path is None and scope.figure.during is None:
         return float(sum(row.received for row in scope.rows))
-    names = {row.flow for row in scope.rows}
     seconds = (row for row in scope.tables.throughput if row.flow in names and path in (None, row.path))
-    return math.fsum(_share(row, window) for row in seconds)
+    return math.fsum(_share(row, scope.window) for row in seconds)
 
 
-def _share(row: results.ThroughputRow, window: Window | None) -> float:
+def _share(row: results.ThroughputRow, window: Window) -> float:
     """Return the bytes of a second that lie in a window, as if they came evenly."""
-    if window is None:
-        return float(row.received)
     overlap = min(row.at + BIN, window[1]) - max(row.at, window[0])
     return row.received * max(0.0, overlap) / BIN
 
@@ -190,7 +180,7 @@ def _loss(scope: _Scope) -> float | None:
 
 
 def _mean_test(scope: _Scope) -> float | None:
-    begin, end = scope.window or (-math.inf, math.inf)
+    begin, end = scope.window
     return _mean(
         row.value
         for row in scope.tables.measurements
@@ -205,14 +195,12 @@ def _interruption(scope: _Scope) -> float | None:
     return max((gap for gap in gaps if gap is not None), default=None)
 
 
-def _longest_gap(tables: results.Tables, row: results.FlowRow, window: Window | None) -> float | None:
+def _longest_gap(tables: results.Tables, row: results.FlowRow, window: Window) -> float | None:
     """Return the longest time of a transfer without data, in the window; None if it was not under way."""
     if row.began is None:
         return None
     last = max((one.at + BIN for one in tables.throughput), default=row.began)
-    begin, end = row.began, last if row.ended is None else row.ended
-    if window is not None:
-        begin, end = max(begin, window[0]), min(end, window[1])
+    begin, end = max(row.began, window[0]), min(last if row.ended is None else row.ended, window[1])
     if end <= begin:
         return None
     seconds = (one for one in tables.throughput if one.flow == row.flow and one.received)
@@ -237,7 +225,6 @@ _FUNCTIONS: Mapping[Measure, Callable[[_Scope], float | None]] = {
     Measure.DECISION_TIME: _decision_time,
     Measure.THROUGHPUT: _throughput,
     Measure.RECEIVED: _sum_received,
-    Measure.BYTES_ON_PATH: _sum_received,
     Measure.PACKETS_LOST: _count_lost,
     Measure.LOSS: _loss,
     Measure.JITTER: lambda its: _mean(row.jitter for row in its.rows if row.jitter is not None),
@@ -260,7 +247,7 @@ def full_scale_factor(figure: Figure, experiment: Experiment, info: results.RunI
         return info.scale
     if figure.unit is not Unit.BYTES and not is_duration:
         return None
-    flows = [flow for flow in experiment.flows if figure.flow in (None, flow.name)]
+    flows = [flow for flow in experiment.workload if figure.flow in (None, flow.name)]
     are_sized = info.scale == info.sizes or all(flow.size is not None for flow in flows)
     are_timed = all(flow.lasts is not None for flow in flows)
     if info.scale != info.sizes and (figure.during is not None or not (are_sized or are_timed)):

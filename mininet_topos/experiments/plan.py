@@ -114,7 +114,7 @@ def _plan_trial(
         point=point,
         repetition=repetition,
         seed=_seed(at.seed, key),
-        flows=tuple(_plan_flow(flow, at, topo) for flow in at.flows),
+        flows=tuple(_plan_flow(flow, at, topo) for flow in at.workload),
         events=tuple(_plan_event(event, topo.scale) for event in at.events),
         links=FrozenMap({name: _as_built(setting, topo.scale) for name, setting in at.links.items()}),
         templates=tuple(scale_template(template, 1 / topo.scale) for template in at.catalog.values()),

@@ -20,7 +20,7 @@ from plotly.offline import get_plotlyjs
 from adon.errors import InvalidInput
 from mininet_topos.experiments import measures, results
 from mininet_topos.experiments.charts import draw_plot, draw_timeline, list_moments
-from mininet_topos.experiments.document import POLICY, Experiment, Figure, parse_quantity
+from mininet_topos.experiments.document import Experiment, Figure, parse_quantity
 from mininet_topos.experiments.loading import parse_experiment
 from mininet_topos.experiments.verdicts import (
     Conclusion,
@@ -91,17 +91,20 @@ def write_report(folder: Path) -> Path:
     """
     run = judge_run(folder)
     experiment, result = run.experiment, run.result
-    plots = [one for one in experiment.plots if one.kind != "timeline"]
-    trials, omitted = _timeline_trials(experiment, result)
-    timelines = [(trial, draw_timeline(experiment, run.info, result.rows(trial))) for trial in trials]
+    plots = [one for one in experiment.plots if one.y]
+    has_timelines = len(plots) < len(experiment.plots)
+    trials = _choose_timelines(result) if has_timelines else []
+    shown = [(trial, result.rows(trial)) for trial in trials[:MAX_TIMELINES]]
     return _render(
         folder / REPORT_FILE,
         run=run,
         plots=[(one.plot, draw_plot(experiment, result, one)) for one in plots],
         figures=[row for name in experiment.figures for row in list_figure_rows(experiment, result, name)],
         meanings={one.of.replace("_", " "): one.of.about for one in experiment.figures.values()},
-        timelines=[(trial, chart, list_moments(result.rows(trial))) for trial, chart in timelines],
-        omitted=omitted,
+        timelines=[
+            (trial, draw_timeline(experiment, run.info, rows), list_moments(rows)) for trial, rows in shown
+        ],
+        omitted=len(trials) - len(shown),
         unfinished=list(_unfinished_flows(result)),
         confidence=f"{measures.CONFIDENCE:.0%}",
         document=(folder / results.DOCUMENT_FILE).read_text("utf-8"),
@@ -135,26 +138,20 @@ def list_figure_rows(experiment: Experiment, result: results.RunResult, name: st
     factor = measures.full_scale_factor(figure, experiment, result.info)
     values: dict[str, list[float]] = {}
     for trial, value in ((one.trial, one.value) for one in measures.sample_figure(result, figure)):
-        policy = {POLICY: trial.policy} if len(experiment.policies) > 1 else {}
-        where = ", ".join(f"{key} {setting}" for key, setting in {**trial.point, **policy}.items())
+        settings = trial.settings if len(experiment.policies) > 1 else trial.point
+        where = ", ".join(f"{key} {setting}" for key, setting in settings.items())
         values.setdefault(where, []).extend([] if value is None else [value])
     for where, known in values.items():
         yield FigureRow(figure.about or name, figure, where, measures.summarise(known), factor)
 
 
-def _timeline_trials(
-    experiment: Experiment, result: results.RunResult
-) -> tuple[list[results.TrialRecord], int]:
-    """Trials whose timelines are drawn, one of each combination, and how many are omitted."""
-    wheres = [plot.where for plot in experiment.plots if plot.kind == "timeline"]
-    chosen = [
-        trial
-        for trial in result.info.trials
-        if result.rows(trial).throughput and any(trial.matches(where) for where in wheres)
-    ]
-    first = {trial.combination: trial for trial in reversed(chosen)}
-    shown = sorted(first.values(), key=lambda trial: trial.number)[:MAX_TIMELINES]
-    return shown, len(chosen) - len(shown)
+def _choose_timelines(result: results.RunResult) -> list[results.TrialRecord]:
+    """Return the first trial of each combination and policy in which something was received."""
+    first: dict[str, results.TrialRecord] = {}
+    for trial in result.info.trials:
+        if result.rows(trial).throughput:
+            first.setdefault(trial.combination, trial)
+    return list(first.values())
 
 
 def _unfinished_flows(result: results.RunResult) -> Iterator[str]:

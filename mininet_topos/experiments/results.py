@@ -1,4 +1,4 @@
-"""Results of a run: five CSV tables and ``run.json`` beside the document.
+"""Results of a run: six CSV tables and ``run.json`` beside the document.
 
 Times are seconds after the start of the trial, rates bits/s, sizes bytes, all as built: nothing is multiplied
 by the scale.  None is what is unknown or did not happen.  The fields of a row are the columns of its table.
@@ -12,19 +12,19 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator
 
 from adon import yamlfile
+from adon.api.base import Time
 from adon.errors import InvalidInput, Problem
 from adon.values import FrozenMap
 from measurement.model import from_json, to_json
-from mininet_topos.experiments.document import POLICY, Scalar
+from mininet_topos.experiments.document import POLICY, Moment, Phase, Scalar
 
 RUN_FILE, DOCUMENT_FILE = "run.json", "experiment.yaml"
 
@@ -123,13 +123,21 @@ class DecisionRow(NamedTuple):
         return f"{self.outcome}{where}" + ("" if self.site is None else f", computed at {self.site}")
 
 
+class MomentRow(NamedTuple):
+    """Moment of a flow or event that came."""
+
+    trial: int
+    at: float
+    of: str
+    what: Phase
+
+
 class EventRow(NamedTuple):
-    """An event that was carried out (``phase``: begins or ends), or a fault of the trial (kind trial)."""
+    """An event that was carried out (``phase``: begins or ends), or a fault of the trial."""
 
     trial: int
     at: float
     event: str
-    kind: str
     phase: str
     about: str
     problem: str
@@ -143,7 +151,25 @@ class Tables:
     throughput: Sequence[ThroughputRow] = ()
     measurements: Sequence[MeasurementRow] = ()
     decisions: Sequence[DecisionRow] = ()
+    moments: Sequence[MomentRow] = ()
     events: Sequence[EventRow] = ()
+
+    def find_flows(self, name: str | None) -> list[FlowRow]:
+        """Return the row of a flow; of all flows without a name."""
+        return [row for row in self.flows if name in (None, row.flow)]
+
+    def find_turns(self, flow: str) -> list[DecisionRow]:
+        """Return the decisions that changed a flow's state, in order."""
+        found: list[DecisionRow] = []
+        for row in sorted((row for row in self.decisions if row.flow == flow), key=lambda row: row.at):
+            if row.outcome not in ("stay", "end") and (not found or found[-1].change != row.change):
+                found.append(row)
+        return found
+
+    def time_of(self, moment: Moment) -> float | None:
+        """Return the time of a moment in seconds after the start of the trial; None if it did not come."""
+        times = (row.at for row in self.moments if (row.of, row.what) == moment.key)
+        return next((at + moment.wait for at in times), None)
 
     def by_trial(self) -> dict[int, Tables]:
         """Return the rows of each trial that has any."""
@@ -158,18 +184,6 @@ ROWS: Mapping[str, type[Any]] = {
     name: get_args(annotation)[0] for name, annotation in get_type_hints(Tables).items()
 }
 """Type of the rows of each table."""
-
-
-def _parse_time(value: object) -> object:
-    return datetime.fromisoformat(value).timestamp() if isinstance(value, str) else value
-
-
-def _format_time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()
-
-
-Time = Annotated[float, BeforeValidator(_parse_time), PlainSerializer(_format_time, when_used="json")]
-"""Seconds since the epoch; RFC 3339 in UTC in JSON."""
 
 
 class Completion(StrEnum):
@@ -200,9 +214,10 @@ class TrialName:
         """The key without the repetition."""
         return self.key.rpartition(" / ")[0]
 
-    def matches(self, where: Mapping[str, Scalar]) -> bool:
-        """Return whether its combination and policy have the values of a ``where``."""
-        return {**self.point, POLICY: self.policy}.items() >= where.items()
+    @property
+    def settings(self) -> Mapping[str, Scalar]:
+        """Values of its combination, and its policy."""
+        return {**self.point, POLICY: self.policy}
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +241,7 @@ class RunInfo:
     :param platform, versions, machine: descriptions, by name.
     """
 
-    format: Literal["adon-experiment-run/2"] = "adon-experiment-run/2"
+    format: Literal["adon-experiment-run/3"] = "adon-experiment-run/3"
     experiment: str
     scale: float
     sizes: float
@@ -259,7 +274,7 @@ class RunResult:
     def complete(self, where: Mapping[str, Scalar] = FrozenMap()) -> list[TrialRecord]:
         """Return the complete trials with these values, in order."""
         complete = (trial for trial in self.info.trials if trial.completion is Completion.COMPLETE)
-        return [trial for trial in complete if trial.matches(where)]
+        return [trial for trial in complete if trial.settings.items() >= where.items()]
 
 
 def start_run(folder: Path, document: str, info: RunInfo) -> None:

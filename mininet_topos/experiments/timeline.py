@@ -12,10 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from adon.values import FrozenMap
-from measurement.model import Metric
 from mininet_topos.experiments.document import Event, Moment, Phase
 from mininet_topos.experiments.plan import PlannedFlow, Trial
-from mininet_topos.experiments.results import DecisionRow, FlowRow, Tables
 
 _END = "/end"
 
@@ -73,12 +71,6 @@ class Timeline:
         """Time at which the next step starts if nothing else happens; None if none does."""
         return next((at for at, _ in self.starts), None)
 
-    @property
-    def awaited(self) -> frozenset[Key]:
-        """Moments for which steps wait."""
-        wanted = {step.after.key for step in self.waiting if step.after is not None}
-        return frozenset(wanted - self.moments.keys())
-
 
 def ended_by(step: str) -> str | None:
     """Return the flow or event that a step ends; None if it starts something."""
@@ -130,46 +122,3 @@ def _skip_impossible(state: Timeline) -> tuple[Timeline, list[Action]]:
 def _remove(state: Timeline, actions: Iterable[Action]) -> Timeline:
     names = {action.step for action in actions}
     return replace(state, waiting=tuple(step for step in state.waiting if step.name not in names))
-
-
-def find_turns(tables: Tables, flow: str) -> list[DecisionRow]:
-    """Return the decisions that changed a flow's state, in order."""
-    found: list[DecisionRow] = []
-    for row in sorted((row for row in tables.decisions if row.flow == flow), key=lambda row: row.at):
-        if row.outcome not in ("stay", "end") and (not found or found[-1].change != row.change):
-            found.append(row)
-    return found
-
-
-def find_flows(tables: Tables, name: str | None) -> list[FlowRow]:
-    """Return the row of a flow; of all flows without a name."""
-    return [row for row in tables.flows if name in (None, row.flow)]
-
-
-def time_of(tables: Tables, moment: Moment) -> float | None:
-    """Return the time of a moment in seconds after the start of the trial; None if it did not come."""
-    turns = {row.outcome: row.at for row in reversed(find_turns(tables, moment.of))}
-    phases = {row.phase: row.at for row in tables.events if row.event == moment.of and not row.problem}
-    asked = began = phases.get("begins")
-    ended = phases.get("ends")
-    for row in find_flows(tables, moment.of):
-        asked, began, ended = row.asked, row.began, row.ended
-    times = {
-        Phase.ASKED: asked,
-        Phase.ADMITTED: turns.get("admit"),
-        Phase.BEGINS: began,
-        Phase.TESTED: _find_test_time(tables, began),
-        Phase.RETESTED: _find_test_time(tables, ended),
-        Phase.MOVED: turns.get("move"),
-        Phase.ENDS: turns.get("reject") if ended is None else ended,
-    }
-    at = times[moment.what]
-    return None if at is None else at + moment.wait
-
-
-def _find_test_time(tables: Tables, since: float | None) -> float | None:
-    """Return the time after which each tested path has a new result; None if one has none."""
-    tests = [row for row in tables.measurements if row.metric == Metric.THROUGHPUT and row.value is not None]
-    later = [row for row in tests if since is not None and row.at > since]
-    first = {row.path: row.at for row in sorted(later, key=lambda row: row.at, reverse=True)}
-    return max(first.values(), default=None) if len(first) == len({row.path for row in tests}) else None

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from adon.errors import AdonError, Unavailable
 from adon.timestamps import format_time
 from mininet_topos.experiments import results, timeline
-from mininet_topos.experiments.document import Controller, Event, LinkEvent, Move, Phase
+from mininet_topos.experiments.document import TEST_PHASES, Controller, Event, LinkEvent, Move, Phase
 from mininet_topos.experiments.document import Load as LoadEvent
 from mininet_topos.experiments.plan import PlannedFlow, circuit_of, paths_between
 from mininet_topos.experiments.policies import FlowUpdate, PathPolicy
@@ -28,8 +28,6 @@ from mininet_topos.traffic.traffic_run import Delivery, Load, TrafficRun
 
 POLL_INTERVAL, TEST_INTERVAL = 0.3, 1.0
 PORTS = range(20_000, 30_000)
-AFTER_END = frozenset({Phase.TESTED, Phase.RETESTED})
-"""Moments of a flow that may come after its end."""
 OVER = (results.FlowState.FINISHED, results.FlowState.FAILED, results.FlowState.REJECTED)
 CHANGEABLE = ("state", "rate", "delay", "loss")
 """Fields of a link event that change a circuit."""
@@ -103,6 +101,7 @@ class TrialRun:
         self._undo: dict[str, tuple[str, LinkChange]] = {}
         self._open: set[str] = set()
         self._rows: list[results.EventRow] = []
+        self._timeline = timeline.start_timeline(self._trial)
         self._news: dict[timeline.Key, float | str] = {}
         self._wake = threading.Event()
         self._began_at = self._tested_at = 0.0
@@ -126,7 +125,7 @@ class TrialRun:
             self._note_overlaps()
         except AdonError as error:
             reason = str(error)
-            self._note("trial", "trial", "ends", "aborted", reason)
+            self._note("trial", "ends", "aborted", reason)
         finally:
             self._stop_traffic()
         return TrialOutcome(self._tables(), reason)
@@ -149,47 +148,44 @@ class TrialRun:
 
     def _loop(self) -> str:
         """Run until everything is over; return why it is partial, else an empty text."""
-        state = timeline.start_timeline(self._trial)
         while True:
-            state = self._advance(state)
+            self._advance()
             while self._news:
-                state = self._advance(state)
-            if not state.waiting and not self._open and all(one.is_over for one in self._flows.values()):
+                self._advance()
+            is_over = all(one.is_over for one in self._flows.values())
+            if is_over and not self._timeline.waiting and not self._open:
                 return ""
             now, limit = self._now, self._trial.limit
             if now > limit:
                 return f"not over within {limit:g} s: {self._describe_unfinished()}"
-            due = now + POLL_INTERVAL if state.next_due is None else state.next_due
+            due = now + POLL_INTERVAL if self._timeline.next_due is None else self._timeline.next_due
             self._wake.wait(max(0.001, min(POLL_INTERVAL, limit - now + 0.01, due - now)))
             self._wake.clear()
             self._setup.check_health()
             self._follow_traffic()
-            self._read_tests(state.awaited)
+            self._read_tests()
             self._poll_policies()
 
-    def _advance(self, state: timeline.Timeline) -> timeline.Timeline:
+    def _advance(self) -> None:
         """Carry out the steps that the news start."""
         news, self._news = self._news, {}
-        state, actions = timeline.advance(state, news, self._now)
+        self._timeline, actions = timeline.advance(self._timeline, news, self._now)
         for action in actions:
             self._act(action)
         if actions:
             self._poll_policies()
-        return state
 
     @property
     def _now(self) -> float:
         return time.time() - self._began_at
 
-    def _report_moment(self, of: str, what: Phase, at: float | None = None) -> None:
-        """Report a moment to the timeline: now, or at a time."""
+    def _report_moment(self, of: str, what: Phase, at: float | str | None = None) -> None:
+        """Report a moment to the timeline: now, at a time, or why it cannot come."""
         self._news.setdefault((of, what), self._now if at is None else at)
 
-    def _note(
-        self, event: str, kind: str, phase: str, about: str, problem: str = "", at: float | None = None
-    ) -> None:
+    def _note(self, event: str, phase: str, about: str, problem: str = "", at: float | None = None) -> None:
         at = self._now if at is None else at
-        self._rows.append(results.EventRow(self._trial.number, at, event, kind, phase, about, problem))
+        self._rows.append(results.EventRow(self._trial.number, at, event, phase, about, problem))
         self._print(f"{event} {phase}: {about}" + (f": {problem}" if problem else ""))
 
     def _describe_unfinished(self) -> str:
@@ -212,7 +208,7 @@ class TrialRun:
 
     def _skip(self, step: str, reason: str) -> None:
         if step in self._events:
-            self._note(step, self._events[step].kind, "begins", "left out", reason)
+            self._note(step, "begins", "left out", reason)
         elif not self._flows[step].is_over:
             self._flows[step].update(state=results.FlowState.REJECTED, problem=f"never requested: {reason}")
             self._print(f"{step} is left out: {reason}")
@@ -231,9 +227,9 @@ class TrialRun:
         if event.lasts is not None or event.until is not None:
             self._open.add(event.name)
         about, problem = self._starters[event.kind](event.name, getattr(event, event.kind))
-        self._note(event.name, event.kind, "begins", about, problem, began)
+        self._note(event.name, "begins", about, problem, began)
         if event.load is None:
-            self._report_moment(event.name, Phase.BEGINS, began)
+            self._report_moment(event.name, Phase.BEGINS, problem or began)
 
     def _start_load(self, name: str, load: LoadEvent) -> tuple[str, str]:
         """Start traffic between the addresses that are measured on the path, which lead over it alone."""
@@ -277,7 +273,7 @@ class TrialRun:
         elif name in self._undo and name in self._open:
             circuit, undo = self._undo[name]
             self._setup.testbed.change_link(circuit, undo)
-            self._note(name, "link", "ends", f"{circuit} is as before")
+            self._note(name, "ends", f"{circuit} is as before")
             self._close(name, "it is over")
 
     def _close(self, name: str, reason: str, at: float | None = None, *, has_begun: bool = True) -> None:
@@ -285,8 +281,8 @@ class TrialRun:
         self._open.discard(name)
         self._report_moment(name, Phase.ENDS, at)
         for what in Phase:
-            if not has_begun or what not in AFTER_END:
-                self._news.setdefault((name, what), reason)
+            if not has_begun or what not in TEST_PHASES:
+                self._report_moment(name, what, reason)
 
     # Traffic
 
@@ -332,7 +328,7 @@ class TrialRun:
             self._print(f"{name} ends after {ended - (one.row.began or ended):.1f} s{problem}")
             one.policy.report_end(name, delivery)
             return
-        self._note(name, "load", "ends", f"{delivery.received} bytes", delivery.problem)
+        self._note(name, "ends", f"{delivery.received} bytes", delivery.problem)
         if one.run is not None and one.run.stopped_at is None:
             raise Unavailable(f"{name} ended by itself: {delivery.problem}")
 
@@ -385,22 +381,19 @@ class TrialRun:
         self._print(f"{one.flow.name} is rejected: {reason}")
         self._close(one.flow.name, f"it was rejected: {reason}", has_begun=False)
 
-    def _read_tests(self, awaited: frozenset[timeline.Key]) -> None:
+    def _read_tests(self) -> None:
         if self._setup.is_down or self._now - self._tested_at < TEST_INTERVAL:
             return
         self._setup.tests.read()
         self._tested_at = self._now
-        for of, what in awaited:
-            one = self._traffic.get(of)
-            if one is None or what not in AFTER_END:
-                continue
-            since = one.row.began if what is Phase.TESTED else one.row.ended
+        for name, one in self._traffic.items():
             paths = dict(self._topo.paths)
             if isinstance(one, FlowTraffic):
                 paths = paths_between(self._topo, one.flow.origin, one.flow.destination)
-            at = None if since is None else self._setup.tests.tested_at(since + self._began_at, paths)
-            if at is not None:
-                self._report_moment(of, what, at - self._began_at)
+            for what, since in ((Phase.TESTED, one.row.began), (Phase.RETESTED, one.row.ended)):
+                at = None if since is None else self._setup.tests.tested_at(since + self._began_at, paths)
+                if at is not None:
+                    self._report_moment(name, what, at - self._began_at)
 
     # Rows
 
@@ -418,6 +411,11 @@ class TrialRun:
                 if (at := one.observed_at - began) >= 0
             ],
             decisions=[row._replace(trial=number, at=row.at - began) for row in decisions],
+            moments=[
+                results.MomentRow(number, at, of, what)
+                for (of, what), at in self._timeline.moments.items()
+                if not isinstance(at, str)
+            ],
             events=self._rows,
         )
 
@@ -436,4 +434,4 @@ class TrialRun:
         for overlap in self._setup.tests.client.overlaps(since=format_time(self._began_at)):
             runs = (overlap.first, overlap.second)
             texts = [f"{run.task} at {format_time(run.started or run.planned_start)}" for run in runs]
-            self._note(OVERLAP, "tests", "begins", " and ".join(texts))
+            self._note(OVERLAP, "begins", " and ".join(texts))

@@ -16,11 +16,13 @@ from mininet_topos.demo import (
     load_part,
     select_verdicts,
 )
+from mininet_topos.experiments.document import Phase
 from mininet_topos.experiments.results import (
     Completion,
     DecisionRow,
     EventRow,
     MeasurementRow,
+    MomentRow,
     RunResult,
     Tables,
     TrialRecord,
@@ -62,7 +64,7 @@ def alarm() -> Tables:
             make_decision(40, "steering", "admit", "al2s"),
             make_decision(59, "steering", "move", "internet", reason=REASON),
         ],
-        events=[EventRow(1, 49.0, "others", "load", "begins", "load on al2s", "")],
+        moments=[MomentRow(1, 49.0, "others", Phase.BEGINS)],
     )
 
 
@@ -100,7 +102,7 @@ def test_missing_byte_fails_the_transfer(figure_18):
 
 
 def test_tests_that_overlapped_fail_the_plan(figure_18):
-    overlap = EventRow(1, 3.0, OVERLAP, "tests", "begins", "a and b", "")
+    overlap = EventRow(1, 3.0, OVERLAP, "begins", "a and b", "")
     tables = replace(figure_18, events=[overlap])
     assert failed(judge(FIGURE_18, tables)) == ["no two conflicting tests overlapped"]
 

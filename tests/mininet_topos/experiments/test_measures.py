@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mininet_topos.experiments.document import Figure, Measure, Moment
+from mininet_topos.experiments.document import Figure, Measure, Moment, Phase
 from mininet_topos.experiments.measures import mean_ratio, measure, sample_figure, summarise
-from mininet_topos.experiments.results import DecisionRow, EventRow, MeasurementRow, Tables, ThroughputRow
-from mininet_topos.experiments.timeline import time_of
+from mininet_topos.experiments.results import DecisionRow, MeasurementRow, MomentRow, Tables, ThroughputRow
 from tests.mininet_topos.experiments.synthetic_runs import load_figure_21, make_row, make_run
 from tests.support.refusals import refused
 
@@ -38,6 +37,10 @@ def decided(at: float, outcome: str, path: str | None, name: str = "a") -> Decis
     return DecisionRow(1, at, name, outcome, path, None, None, "")
 
 
+def event_moments(begin: float, end: float, name: str = "cut") -> list[MomentRow]:
+    return [MomentRow(1, begin, name, Phase.BEGINS), MomentRow(1, end, name, Phase.ENDS)]
+
+
 TWO = Tables(
     flows=[
         make_row(packets_sent=100, packets_lost=3),
@@ -52,9 +55,7 @@ TWO = Tables(
         MeasurementRow(1, 7.0, "internet", "mu", "osu", "rtt", 0.5),
     ],
     decisions=[decided(1.5, "admit", "al2s"), decided(3.0, "stay", "al2s"), decided(7.5, "move", "internet")],
-    events=[
-        EventRow(1, 6.0, "cut", "link", "begins", "", ""), EventRow(1, 8.0, "cut", "link", "ends", "", ""),
-    ],
+    moments=[MomentRow(1, 2.0, "a", Phase.BEGINS), *event_moments(6.0, 8.0)],
 )  # fmt: skip
 
 
@@ -73,9 +74,9 @@ TWO = Tables(
         ({"of": "throughput", "flow": "a", "during": [["cut", "begins"], ["cut", "ends"]]}, 800.0),
         ({"of": "received", "during": [["cut", "begins"], ["cut", "ends"]]}, 200 + 0 + 200),
         ({"of": "received", "flow": "b", "during": [["cut", "begins", "1.5 s"], ["cut", "ends"]]}, 100.0),
-        ({"of": "bytes_on_path", "path": "internet"}, 500.0),
-        ({"of": "bytes_on_path", "path": "al2s", "flow": "a"}, 1000.0),
-        ({"of": "bytes_on_path", "path": "al2s", "flow": "b"}, 0.0),
+        ({"of": "received", "path": "internet"}, 500.0),
+        ({"of": "received", "path": "al2s", "flow": "a"}, 1000.0),
+        ({"of": "received", "path": "al2s", "flow": "b"}, 0.0),
         ({"of": "packets_lost"}, 4.0),
         ({"of": "loss"}, 0.02),
         ({"of": "measured", "path": "al2s", "metric": "rtt"}, 0.02),
@@ -148,11 +149,11 @@ CUT = tuple(Moment.model_validate(["cut", what]) for what in ("begins", "ends"))
 def test_window_includes_its_begin_and_excludes_its_end():
     rtt = [MeasurementRow(1, at, "al2s", "mu", "osu", "rtt", at) for at in (6.0, 7.0, 8.0)]
     measured = figure(of="measured", path="al2s", metric="rtt", during=CUT)
-    events = [EventRow(1, at, "cut", "link", phase, "", "") for at, phase in ((6.0, "begins"), (8.0, "ends"))]
-    assert measure(measured, Tables(measurements=rtt, events=events)) == 6.5
+    moments = event_moments(6.0, 8.0)
+    assert measure(measured, Tables(measurements=rtt, moments=moments)) == 6.5
     for floor, missed in ((800.0, 0.0), (800.1, 1.0)):
         assert measure(figure(of="floors_missed"), Tables(flows=[make_row(floor=floor)])) == missed
-    moved = Tables(flows=[make_row()], decisions=[decided(6.0, "move", "internet")], events=events)
+    moved = Tables(flows=[make_row()], decisions=[decided(6.0, "move", "internet")], moments=moments)
     assert measure(figure(of="decision_time", flow="a", since=CUT[0]), moved) == 0.0
 
 
@@ -172,45 +173,21 @@ def test_failed_flow_has_no_throughput():
     ],
 )
 def test_interruption_lies_within_the_transfer(began, ended, expected):
-    times = ((6.0, "begins"), (20.0, "ends"))
-    events = [EventRow(1, at, "cut", "link", phase, "", "") for at, phase in times]
     heard = [at for at in (2.0, 3.0, 4.0, 5.0, 9.0, 10.0, 11.0) if began <= at < ended]
     tables = Tables(
         flows=[make_row(began=began, ended=ended)],
         throughput=[ThroughputRow(1, at, "a", "al2s", 10) for at in heard],
-        events=events,
+        moments=event_moments(6.0, 20.0),
     )
     assert measure(figure(of="interruption", flow="a", during=CUT), tables) == expected
 
 
-def test_moment_has_the_time_of_its_row():
-    assert time_of(TWO, moment("a", "asked")) == 1.0
-    assert time_of(TWO, moment("a", "admitted")) == 1.5
-    assert time_of(TWO, moment("a", "begins", "3 s")) == 5.0
-    assert time_of(TWO, moment("a", "moved")) == 7.5
-    assert time_of(TWO, moment("a", "ends")) == 12.0
-    assert time_of(TWO, moment("cut", "ends")) == 8.0
-    assert time_of(TWO, moment("b", "admitted")) is None
-    assert time_of(TWO, moment("storm", "begins")) is None
-
-
-def test_failed_event_has_no_moment():
-    failed = Tables(events=[EventRow(1, 6.0, "cut", "link", "begins", "", "no such link")])
-    assert time_of(failed, moment("cut", "begins")) is None
-
-
-def test_tested_moment_waits_for_every_path():
-    tests = [
-        MeasurementRow(1, at, path, "mu", "osu", "throughput", 1.0)
-        for at, path in ((1.0, "al2s"), (1.0, "internet"), (3.0, "al2s"), (8.0, "internet"))
-    ]
-    assert time_of(Tables(flows=[make_row()], measurements=tests), moment("a", "tested")) == 8.0
-    assert time_of(Tables(flows=[make_row()], measurements=tests[:3]), moment("a", "tested")) is None
-    load = [
-        EventRow(1, at, "others", "load", phase, "", "") for at, phase in ((0.5, "begins"), (2.5, "ends"))
-    ]
-    assert time_of(Tables(events=load, measurements=tests), moment("others", "tested")) == 1.0
-    assert time_of(Tables(events=load, measurements=tests), moment("others", "retested")) == 8.0
+def test_moment_has_the_time_of_its_row_and_its_wait():
+    assert TWO.time_of(moment("a", "begins")) == 2.0
+    assert TWO.time_of(moment("a", "begins", "3 s")) == 5.0
+    assert TWO.time_of(moment("cut", "ends")) == 8.0
+    assert TWO.time_of(moment("a", "moved")) is None
+    assert TWO.time_of(moment("storm", "begins")) is None
 
 
 counts = st.lists(st.integers(0, 10_000), min_size=1, max_size=30)
@@ -220,8 +197,7 @@ counts = st.lists(st.integers(0, 10_000), min_size=1, max_size=30)
 def test_window_is_the_sum_of_its_tenths_of_seconds(received: list[int], begin: float, lasts: float) -> None:
     begin, lasts = round(begin, 1), max(0.1, round(lasts, 1))
     rows = Tables(flows=[make_row()], throughput=seconds("a", received, begin=0.0),
-                  events=[EventRow(1, begin, "w", "load", "begins", "", ""),
-                          EventRow(1, begin + lasts, "w", "load", "ends", "", "")])  # fmt: skip
+                  moments=event_moments(begin, begin + lasts, "w"))  # fmt: skip
     window = (moment("w", "begins"), moment("w", "ends"))
     found = measure(Figure(of=Measure.RECEIVED, flow="a", during=window), rows)
     tenths = range(round(begin * 10), round((begin + lasts) * 10))
@@ -252,8 +228,6 @@ def test_samples_of_a_figure_are_those_of_its_trials():
     contended = sample_figure(observed, figures["contended"])
     assert [one.trial.repetition for one in contended] == [1, 2, 3]
     assert {one.trial.point["case"] for one in contended} == {"contended"}
-    alone = sample_figure(observed, figures["time"], {"case": "alone"})
-    assert {one.trial.point["case"] for one in alone} == {"alone"}
 
 
 values = st.lists(st.floats(0.1, 1e6), min_size=2, max_size=30)

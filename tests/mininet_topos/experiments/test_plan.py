@@ -111,11 +111,5 @@ def test_points_are_the_product_of_sweep_and_cases(lengths: list[int], cases: in
     assert count_points(its) == len(found)
 
 
-def test_copies_start_one_after_the_other() -> None:
-    text = ONE.replace("size: 1 GB", "size: 1 GB, at: 2 s, copies: 3, every: 4 s")
-    flows = planned(parse_experiment(text, "one.yaml"))[0].flows
-    assert [(flow.name, flow.at) for flow in flows] == [("bulk-1", 2.0), ("bulk-2", 6.0), ("bulk-3", 10.0)]
-
-
 def test_seed_of_a_trial_is_the_same_on_every_machine() -> None:
     assert planned(one_flow(seed=21))[0].seed == 7876985704908286436

@@ -25,8 +25,10 @@ events:
 sweep: {bulk.size: [1 GB, 2 GB]}
 figures:
   time: {of: completion_time, flow: bulk}
+  small: {of: completion_time, flow: bulk, where: {bulk.size: 1 GB}}
+  large: {of: completion_time, flow: bulk, where: {bulk.size: 2 GB}}
 checks:
-  - {check: c, order: time, over: bulk.size, is: rising}
+  - {check: c, ratio: [large, small], between: [1, null]}
 plots:
   - {plot: p, y: time, x: bulk.size}
 """
@@ -58,29 +60,32 @@ def test_document_has_no_problem() -> None:
         ("size: 1 GB, streams: 1", "size: 1 GB, protocol: udp", "workload.0.rate", 9),
         ("to: osu, size", "to: mu-dtn, size", "workload.0.to", 9),
         ("templates: [soykb]", "templates: [soykb, soykb]", "templates", 5),
-        ("[bulk, ends]", "[blk, ends]", "workload.1.after", 10),
+        ("[bulk, ends]", "[blk, ends]", "workload.1.after.of", 10),
         ("path: al2s, state: down", "path: al2s, rate: 1 Mbps", "events.0.link.rate", 12),
         ("[bulk, ends]", "[late, ends]", "workload.1", 10),
         ("[bulk, ends]", "[cut, admitted]", "workload.1.after", 10),
         ("path: al2s, state", "name: nowhere, state", "events.0.link.name", 12),
         ("bulk.size: [1 GB, 2 GB]", "blk.size: [1 GB, 2 GB]", "sweep.blk.size", 13),
         (
-            "completion_time, flow: bulk",
-            "completion_time, where: {policy: theirs}",
+            "{of: completion_time, flow: bulk}",
+            "{of: completion_time, where: {policy: theirs}}",
             "figures.time.where.policy",
             15,
         ),
-        ("completion_time, flow: bulk", "completion_time, flow: blk", "figures.time.flow", 15),
-        ("order: time, over", "order: tme, over", "checks.0.order", 17),
         (
-            "order: time, over: bulk.size, is: rising",
-            "value: time, between: [1 Gbps, null]",
-            "checks.0.between.0",
-            17,
+            "{of: completion_time, flow: bulk}",
+            "{of: completion_time, flow: bulk, where: {blk.size: 1 GB}}",
+            "figures.time.where.blk.size",
+            15,
         ),
-        ("order: time, over: bulk.size, is: rising", "value: time, between: [1 s, null]", "checks.0", 17),
-        ("x: bulk.size", "x: bulk.size, paper: [{x: 1 GB, y: 3 B}]", "plots.0.paper.0.y", 19),
-        ("x: bulk.size", "x: policy", "plots.0", 19),
+        ("{of: completion_time, flow: bulk}", "{of: completion_time, flow: blk}", "figures.time.flow", 15),
+        ("{of: completion_time, flow: bulk}", "{of: loss, paper: 3 s}", "figures.time.paper", 15),
+        ("ratio: [large, small]", "ratio: [lrge, small]", "checks.0.ratio.0", 19),
+        ("between: [1, null]", "between: [1 s, null]", "checks.0.between.0", 19),
+        ("ratio: [large, small], between: [1", "value: small, between: [1 Gbps", "checks.0.between.0", 19),
+        ("ratio: [large, small]", "ratio: [time, small]", "checks.0", 19),
+        ("x: bulk.size", "x: bulk.size, paper: [{x: 1 GB, y: 3 B}]", "plots.0.paper.0.y", 21),
+        ("x: bulk.size", "x: policy", "plots.0", 21),
     ],
 )
 def test_problem_has_field_and_line(old: str, new: str, field: str, line: int) -> None:
@@ -94,10 +99,12 @@ def test_swept_value_has_its_own_line() -> None:
 
 def test_fields_of_links_and_tests_can_be_swept() -> None:
     keys = "sweep: {bulk.size: [1 GB, 2 GB], links.al2s.delay: [1 ms, 2 ms], measuring.throughput: [20 s]}"
-    fixed = ("completion_time, flow: bulk", "completion_time, where: {links.al2s.delay: 1 ms}")
-    assert problems(("sweep: {bulk.size: [1 GB, 2 GB]}", keys), fixed) == set()
+    fixed = ("where: {bulk", "where: {links.al2s.delay: 1 ms, bulk")
+    time = ("{of: completion_time, flow: bulk}", "{of: completion_time, where: {links.al2s.delay: 1 ms}}")
+    assert problems(("sweep: {bulk.size: [1 GB, 2 GB]}", keys), time, fixed) == set()
     wrong = keys.replace("[1 ms, 2 ms]", "[1 ms, 2 parsec]")
-    assert ("sweep.links.al2s.delay.1", 13) in problems(("sweep: {bulk.size: [1 GB, 2 GB]}", wrong), fixed)
+    found = problems(("sweep: {bulk.size: [1 GB, 2 GB]}", wrong), time, fixed)
+    assert ("sweep.links.al2s.delay.1", 13) in found
 
 
 def test_circle_through_two_flows_is_found_once() -> None:
@@ -111,7 +118,7 @@ def test_every_problem_is_reported_at_once() -> None:
         ("from: mu, to: osu, size", "from: mars, to: osu, size"),
         ("[bulk, ends]", "[blk, ends]"),
     )
-    assert {("policies.0", 6), ("workload.0.from", 9), ("workload.1.after", 10)} <= found
+    assert {("policies.0", 6), ("workload.0.from", 9), ("workload.1.after.of", 10)} <= found
 
 
 def test_second_event_on_a_circuit_is_refused() -> None:
@@ -128,8 +135,10 @@ def test_second_event_on_a_circuit_is_refused() -> None:
         ("throughput: 20 s", "throughputs: 20 s", "measuring.throughputs", 7, "malformed"),
         ("event: cut", "event: bulk", "events.0", 12, "invalid"),
         ("path: al2s, state: down", "path: al2s, delay: 3 s", "events.0.link.delay", 12, "out-of-range"),
-        ("order: time, over", "oder: time, over", "checks.0", 17, "invalid"),
-        ("is: rising", "is: up", "checks.0.is", 17, "unknown-value"),
+        ("ratio: [large", "rate: [large", "checks.0.rate", 19, "unknown-key"),
+        ("ratio: [large, small], ", "schedule: conflict-free, ", "checks.0.between", 19, "invalid"),
+        ("y: time, x", "kind: line, y: time, x", "plots.0.kind", 21, "unknown-value"),
+        ("y: time, x", "x", "plots.0.kind", 21, "invalid"),
     ],
 )
 def test_wrong_unit_or_name_is_refused_when_the_document_is_read(

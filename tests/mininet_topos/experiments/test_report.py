@@ -80,8 +80,8 @@ def test_report_shows_every_verdict_with_the_value_of_the_paper(folder, page):
 
 
 def test_report_draws_one_timeline_per_combination(page):
-    # Three cases at 25 GB with three repetitions each.
-    assert len(re.findall(r'id="trial-\d+"', page)) == 3
+    # Three cases with three sizes and three repetitions each.
+    assert len(re.findall(r'id="trial-\d+"', page)) == 9
 
 
 def test_report_escapes_text_of_the_document(run, tmp_path):
@@ -149,18 +149,23 @@ def test_line_plot_shows_full_scale_beside_the_paper(run):
     experiment = load_figure_21().experiment
     chart = draw_plot(experiment, run, experiment.plots[0])
     assert chart is not None
-    traces = {trace.name: trace for trace in chart.data if trace.mode == "lines+markers"}
-    assert list(traces) == ["contended", "alone", "layer-3", "paper: contended", "paper: layer-3"]
+    traces = {trace.name: trace for trace in chart.data if trace.hoverinfo != "skip"}
+    assert list(traces) == ["contended", "paper: contended", "alone", "layer-3", "paper: layer-3"]
+    assert {traces[case].mode for case in ("contended", "alone", "layer-3")} == {"lines+markers"}
     assert list(traces["layer-3"].x) == ["5 GB", "10 GB", "25 GB"]
     assert traces["layer-3"].y[2] == pytest.approx(308, rel=0.1)
     assert list(traces["paper: layer-3"].y) == [308]
 
 
-def test_bar_plot_has_a_bar_per_combination_and_a_ring_per_repetition(run):
-    experiment = load_figure_21().experiment
-    chart = draw_plot(experiment, run, experiment.plots[1])
+def test_plot_over_cases_has_no_line_and_a_ring_per_repetition(run):
+    its = load_figure_21(
+        FIGURE_21.replace("x: soykb.size\n    by: case\n  - plot: Second", "x: case\n  - plot: Second")
+    )
+    experiment = its.experiment
+    figure = {"rate": experiment.figures["rate"].model_copy(update={"where": {"soykb.size": "25 GB"}})}
+    chart = draw_plot(experiment.model_copy(update={"figures": figure}), run, experiment.plots[1])
     assert chart is not None
-    assert [(trace.type, len(trace.x)) for trace in chart.data] == [("bar", 3), ("scatter", 9)] * 3
+    assert [(trace.mode, len(trace.x)) for trace in chart.data] == [("markers", 3), ("markers", 9)]
 
 
 def test_plot_without_values_is_not_drawn(run):
@@ -193,7 +198,7 @@ def test_moments_are_events_decisions_and_ends_in_order():
     tables = Tables(
         flows=[make_row("f", began=2.0, ended=12.0)],
         decisions=[DecisionRow(1, 1.5, "f", "admit", "al2s", None, 7.0, "best")],
-        events=[EventRow(1, 5.0, "cut", "link", "begins", "down", "no such link")],
+        events=[EventRow(1, 5.0, "cut", "begins", "down", "no such link")],
     )
     moments = list_moments(tables)
     assert [(one.at, one.kind) for one in moments] == [
@@ -206,15 +211,17 @@ def test_moments_are_events_decisions_and_ends_in_order():
 
 
 @pytest.mark.parametrize(
-    ("values", "unit", "number", "suffix"),
+    ("values", "unit", "divisor", "suffix"),
     [
-        ([5.5e9, 2e6], Unit.BITS_PER_SECOND, "~s", "bps"),
-        ([0.002], Unit.SECONDS, "~s", "s"),
-        ([1500.0, 0.002], Unit.SECONDS, "~r", "s"),
-        ([0.05], Unit.RATIO, "~%", ""),
-        ([3.0], Unit.COUNT, "~r", ""),
+        ([5.5e9, 2e6], Unit.BITS_PER_SECOND, 1e9, " Gbps"),
+        ([30e6], Unit.BITS_PER_SECOND, 1e6, " Mbps"),
+        ([0.002], Unit.SECONDS, 1e-3, " ms"),
+        ([1500.0, 0.002], Unit.SECONDS, 1.0, " s"),
+        ([0.05], Unit.RATIO, 0.01, " %"),
+        ([3.0], Unit.COUNT, 1.0, ""),
+        ([], Unit.BITS_PER_SECOND, 1.0, " bps"),
     ],
 )
-def test_axis_has_prefixes_where_its_unit_has_them(values, unit, number, suffix):
-    scale = scale_axis(values, unit)
-    assert (scale["tickformat"], scale["ticksuffix"]) == (number, suffix)
+def test_axis_has_the_unit_of_its_largest_value(values, unit, divisor, suffix):
+    found, ticks = scale_axis(values, unit)
+    assert (found, ticks["ticksuffix"].rstrip()) == (divisor, suffix)

@@ -73,7 +73,7 @@ def test_value_of_another_type_is_refused_with_its_line(folder):
 
 def test_other_format_is_refused(folder):
     file = folder / RUN_FILE
-    file.write_text(file.read_text().replace("adon-experiment-run/2", "adon-experiment-run/1"))
+    file.write_text(file.read_text().replace("adon-experiment-run/3", "adon-experiment-run/2"))
     with refused("invalid") as found:
         read_run(folder)
     assert "format" in str(found.error)

@@ -24,11 +24,6 @@ def test_steps_of_figure_18_start_in_order():
     state, done = advance(state, {}, 0.0)
     assert done == (Action("soykb"),)
     assert state.next_due is None
-    assert state.awaited == {
-        ("soykb", Phase.ENDS),
-        ("neuroblastoma", Phase.TESTED),
-        ("soykb-2", Phase.ENDS),
-    }
     state, done = advance(state, {("soykb", Phase.ENDS): 14.0}, 14.1)
     assert (done, state.next_due) == ((), 15.0)
     state, done = advance(state, {}, 15.0)

@@ -14,7 +14,6 @@ from mininet_topos.commands import wait_until
 from mininet_topos.experiments.document import Moment, Phase
 from mininet_topos.experiments.policies import FlowUpdate
 from mininet_topos.experiments.results import DecisionRow, FlowRow
-from mininet_topos.experiments.timeline import time_of
 from mininet_topos.experiments.trial import TrialOutcome, TrialRun
 from mininet_topos.experiments.trial_setup import TrialSetup
 from mininet_topos.experiments.verdicts import OVERLAP
@@ -40,7 +39,7 @@ def row_of(outcome: TrialOutcome, flow: str) -> FlowRow:
 
 
 def at(outcome: TrialOutcome, of: str, what: str) -> float:
-    found = time_of(outcome.tables, Moment(of=of, what=Phase(what)))
+    found = outcome.tables.time_of(Moment(of=of, what=Phase(what)))
     assert found is not None
     return found
 
@@ -153,6 +152,14 @@ def test_flow_that_is_moved_by_order_was_on_both_paths():
     events = "[{event: move, after: [a, begins], move: {flow: a, to: internet}}]"
     outcome, _ = carry_out(f"[{flow}]", events)
     assert row_of(outcome, "a").paths == "al2s > internet"
+
+
+def test_step_after_a_move_that_failed_is_left_out():
+    events = "[{event: move, after: [soykb, ends], move: {flow: soykb, to: internet}}]"
+    outcome, _ = carry_out(f"[{FLOW}, {THEN.replace('[soykb, ends]', '[move, begins]')}]", events)
+    assert outcome.reason == ""
+    assert row_of(outcome, "then").state == "rejected"
+    assert ("move", Phase.BEGINS) not in {(row.of, row.what) for row in outcome.tables.moments}
 
 
 def test_trial_that_is_not_over_in_time_is_partial_and_keeps_what_arrived():
