@@ -84,7 +84,7 @@ def test_nothing_is_cited_that_nobody_can_read(file: Path) -> None:
 
 
 def test_what_leads_nowhere_is_found() -> None:
-    links = "[a](#two-words) [b](#three) [c](none.md) [d](store.md#none) [e](https://x.y/z) `apps/x.py`"
+    links = "[a](#two-words) [b](#three) [c](none.md) [d](cost-model.md#none) [e](https://x.y/z) `apps/x.py`"
     text = f"# Two `words`!\n{links}\n"
-    assert broken(ROOT / "docs" / "x.md", text) == ["#three", "none.md", "store.md#none", "apps/x.py"]
+    assert broken(ROOT / "docs" / "x.md", text) == ["#three", "none.md", "cost-model.md#none", "apps/x.py"]
     assert anchors("# A\n# A\n```\n# no heading\n```\n") == {"a", "a-1"}
