@@ -1,4 +1,4 @@
-"""Compute sites and their adapters: the section ``compute`` (docs/sites.md).
+"""Compute sites and their adapters: the section ``compute`` (docs/compute-sites.md).
 
 The section has no credentials.  The adapters of Slurm and HTCondor run these schedulers' own commands, if
 necessary through a program such as ``ssh``, which finds its key itself.  Only the listed programs may run at

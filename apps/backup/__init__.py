@@ -1,1 +1,1 @@
-"""Backups of a data folder: made while it serves, and put back complete or not at all (docs/backup.md)."""
+"""Backup and restore of a data folder (docs/availability-backup-upgrade.md)."""

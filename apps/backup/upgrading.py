@@ -17,7 +17,7 @@ FOLDER = "backups"
 def before_upgrade(data: Path, state_url: str, access_url: str, now: float) -> Path | None:
     """Keep the databases that are about to be changed; the backup, or None if nothing is to change.
 
-    Databases on a server are looked after by their server's own means (docs/backup.md).
+    Databases on a server need the server's own tools (docs/availability-backup-upgrade.md).
 
     :param now: seconds since the epoch.
     :raises UnknownSchema: if a newer version of ADON has written one of them.

@@ -2,7 +2,7 @@
 
 No switch and nobody who asked waits for it, nor does the next event: some are done at a time, and only while
 no event is waiting.  A controller that is killed before that leaves decisions whose snapshot is missing;
-recomputing them says so (docs/recompute.md).
+recomputing them says so (docs/explain-and-replay.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What Prometheus is told of the network: tables, links, slices, failures, windows, controllers (R25).
 
-From the controller's read-out, the store and the supervisor; docs/operations.md lists every name.
+From the controller's read-out, the store and the supervisor (docs/monitoring-and-troubleshooting.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Prometheus is told of compute sites and jobs there; docs/sites.md lists every name."""
+"""What Prometheus is told of compute sites and jobs there; docs/compute-sites.md lists every name."""
 
 from __future__ import annotations
 

@@ -5,5 +5,6 @@ One small protocol (:class:`~measurement.sites.model.ComputeSite`: ``state``, ``
 :mod:`.batch` puts a batch system of :mod:`measurement.custom.batch` behind it (Slurm, HTCondor).  Reports,
 orders and news are plain values (:mod:`.model`) with a form that travels (:mod:`.codec`).
 
-Whoever decides never speaks to a site: the collector asks, and tells.  [ADON] 4.3 (T_q, Γ_c); docs/sites.md.
+The controller has no connection to a site: the collector polls it and reports.  [ADON] 4.3 (T_q, Γ_c);
+docs/compute-sites.md.
 """

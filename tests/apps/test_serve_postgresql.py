@@ -1,6 +1,6 @@
 """Everything in PostgreSQL: served, upgraded from an older schema, dumped while it runs, restored elsewhere.
 
-The commands are those of docs/backup.md.
+The commands are those of docs/availability-backup-upgrade.md.
 """
 
 from __future__ import annotations

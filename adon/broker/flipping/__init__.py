@@ -12,6 +12,6 @@ is told was *decided* on: the decision is made again from the changed snapshot
 - :mod:`~adon.broker.flipping.words`: the same in words, and as plain values.
 
 What a snapshot has only as words or sums (why a path was closed, who else is on it, what was free of a
-site) stays as it was seen (docs/recompute.md has the list).  Pure, and bounded by how often a decision is
-made again, not by time.
+site) stays as it was seen (docs/explain-and-replay.md has the list).  Pure, and bounded by the number of
+repeated decisions, not by time.
 """

@@ -1,6 +1,6 @@
 """Those who wait: in which order they are tried, what keeps them, and what is promised to them.
 
-The story, module by module (spec section 4; docs/scheduler.md):
+The story, module by module (spec section 4; docs/flows-queue-and-reservations.md):
 
 - :mod:`~adon.broker.queueing.turns`: the order: priority, age, deadline; and its bound;
 - :mod:`~adon.broker.queueing.line`: the order kept as flows come and go: no event sorts the queue;
