@@ -22,7 +22,6 @@ MIN_RATE, MAX_RATE = 100_000.0, 1e9
 """Bits/s of a shaped link.  Below, one full frame takes more than 0.12 s; above, the userspace datapath on
 two cores is the bottleneck."""
 
-MAX_BUCKET = 1e9
 MAX_DELAY = 1.0
 MAX_QUEUE = 10_000
 
@@ -54,26 +53,18 @@ class LinkShape:
     :param queue: frames that may wait at the bottleneck (tail drop).
     :param delay: one-way propagation delay in seconds; only where the machine has netem.
     :param loss: share of packets lost at random, 0..1; only where the machine has netem.
-    :param peak: bits/s while the token bucket is not empty; None if as fast as ``rate``.
-    :param bucket: bytes that the token bucket holds above ``rate``.
     """
 
     rate: float
     queue: int
     delay: float = 0.0
     loss: float = 0.0
-    peak: float | None = None
-    bucket: float = 0.0
 
     def faults(self) -> Iterator[tuple[str, str]]:
-        """Each attribute that cannot be built, with the cause."""
+        """Yield each attribute that cannot be built, with the cause."""
         if not MIN_RATE <= self.rate <= MAX_RATE:
             bounds = f"{MIN_RATE / 1e6:g} to {MAX_RATE / 1e6:g} Mbit/s"
             yield "rate", f"{self.rate / 1e6:.6g} Mbit/s as built is out of range; expected {bounds}"
-        if self.peak is not None and not self.rate < self.peak <= MAX_RATE:
-            yield "peak", f"{self.peak / 1e6:.6g} Mbit/s is out of range; expected more than the rate"
-        if (self.peak is None) != (self.bucket == 0) or not 0 <= self.bucket <= MAX_BUCKET:
-            yield "bucket", f"{self.bucket:g} bytes; expected up to {MAX_BUCKET:g} with a peak, else 0"
         if not 1 <= self.queue <= MAX_QUEUE:
             yield "queue", f"{self.queue} frames is out of range; expected 1 to {MAX_QUEUE}"
         if not 0 <= self.delay <= MAX_DELAY:
@@ -83,19 +74,17 @@ class LinkShape:
 
 
 def tc_lines(interface: str, shape: LinkShape, *, netem: bool, change: bool = False) -> tuple[str, ...]:
-    """Lines for ``tc -batch`` that give an interface its shape.
+    """Return the lines for ``tc -batch`` that give an interface its shape.
 
     :param netem: whether the kernel has netem; without it delay and loss are left out.
     :param change: whether the interface has a shape; no frame is lost by its change.
     """
     verb = "change" if change else "add"
     parent = "root" if change or not netem else "parent 1:1"
-    peak = shape.peak or shape.rate
-    burst, peak_burst = (max(BURST_FRAMES * MTU, round(BURST_TIME * rate / 8)) for rate in (shape.rate, peak))
+    rate, burst = round(shape.rate), max(BURST_FRAMES * MTU, round(BURST_TIME * shape.rate / 8))
     # With one class the quantum has no effect; without a quantum the kernel logs a warning.
     quantum = MTU + ETHERNET_HEADER
-    bursts = f"burst {max(burst, round(shape.bucket))} cburst {peak_burst}"
-    htb = f"htb rate {round(shape.rate)}bit ceil {round(peak)}bit {bursts} quantum {quantum}"
+    htb = f"htb rate {rate}bit ceil {rate}bit burst {burst} cburst {burst} quantum {quantum}"
     return (
         *((f"qdisc {verb} dev {interface} root handle 1: {_netem(shape)}",) if netem else ()),
         *(() if change else (f"qdisc add dev {interface} {parent} handle 2: htb default 1",)),

@@ -24,9 +24,7 @@ AT_ONCE = 8
 
 def instances_of(topo: CloudTopo) -> list[Instance]:
     """Return the instances as the user of probe agents names them."""
-    return [
-        Instance(one.name, one.address, zone=one.zone, cores=one.cores) for one in topo.instances.values()
-    ]
+    return [Instance(one.name, one.address, zone=one.zone) for one in topo.instances.values()]
 
 
 @contextmanager

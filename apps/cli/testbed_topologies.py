@@ -137,4 +137,11 @@ def _circuit_row(circuit: Circuit) -> tuple[str, ...]:
 
     rate = "-" if circuit.rate is None else format_rate(circuit.rate)
     delay, loss = format_duration(circuit.delay), format_ratio(circuit.loss)
-    return circuit.name, " - ".join(circuit.ends), rate, delay, loss, format_count(circuit.queue, "frame")
+    return (
+        circuit.name,
+        " - ".join(circuit.interfaces),
+        rate,
+        delay,
+        loss,
+        format_count(circuit.queue, "frame"),
+    )

@@ -75,14 +75,6 @@ class Interface:
     aliases: tuple[str, ...] = ()
     vlans: str = ""
 
-    def options(self, end: int) -> dict[str, Any]:
-        """Options of ``Topo.addLink`` for its end 1 or 2."""
-        address = f"{self.address}/{self.prefix}" if self.address else None
-        aliases = [f"{alias}/{self.prefix}" for alias in self.aliases]
-        mac = {f"addr{end}": self.mac} if self.mac else {}
-        params = {"ip": address, "aliases": aliases, "vlans": self.vlans}
-        return {f"intfName{end}": self.name, f"params{end}": params, **mac}
-
 
 @dataclass
 class DtnInterface(Interface):
@@ -116,25 +108,25 @@ class Campus:
 
     @property
     def dpid(self) -> int:
-        """Datapath id of the edge."""
+        """Return the datapath id of the edge."""
         return 0xA00 + self.number
 
     @property
     def measuring(self) -> str:
-        """The DTN with the measurement point: the first."""
+        """Return the DTN with the measurement point: the first."""
         return next(iter(self.dtns))
 
     @property
     def gateway_mac(self) -> str:
-        """MAC address of the gateway of the hosts."""
+        """Return the MAC address of the gateway of the hosts."""
         return self.mac(1)
 
     def address(self, host: int) -> str:
-        """Address of a host number in the campus's network."""
+        """Return the address of a host number in the campus's network."""
         return f"10.{self.number}.0.{host}"
 
     def mac(self, host: int) -> str:
-        """MAC address of the interface with a host number."""
+        """Return the MAC address of the interface with a host number."""
         return f"02:00:00:00:{9 + self.number:02x}:{host:02x}"
 
 
@@ -142,7 +134,7 @@ class Campus:
 class Circuit:
     """A link between two nodes; both directions have the same attributes.
 
-    :param interfaces: interface of each node, in the order of declaration.
+    :param interfaces: interface of each of the two nodes, in the order of declaration.
     :param campus: the campus whose switches and hosts it joins; None outside campuses.
     :param layer: 3 between routers, else 2.
     :param rate: bits/s on the wire as built; None: as fast as the machine.
@@ -164,25 +156,18 @@ class Circuit:
     shaped: tuple[Interface, ...] = ()
 
     @property
-    def ends(self) -> tuple[str, str]:
-        """The two nodes."""
-        one, other = self.interfaces
-        return one, other
-
-    @property
     def shape(self) -> LinkShape | None:
-        """Rate, delay, loss and queue of each direction; None without a rate."""
+        """Return rate, delay, loss and queue of each direction; None without a rate."""
         return None if self.rate is None else LinkShape(self.rate, self.queue, self.delay, self.loss)
 
     @property
-    def line(self) -> bool:
-        """Whether the circuit is a node of its own, because the port of a switch cannot be shaped."""
+    def is_line(self) -> bool:
+        """Return whether the circuit is a node of its own, because the port of a switch cannot be shaped."""
         return self.layer == 2 and self.rate is not None
 
     def beyond(self, node: str) -> str:
-        """The node at the other end."""
-        one, other = self.ends
-        return other if node == one else one
+        """Return the node at the other end."""
+        return next(end for end in self.interfaces if end != node)
 
 
 @dataclass
@@ -238,10 +223,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         self.paths: dict[str, TransitPath] = {}
         self._roles: dict[str, str] = dict.fromkeys(RESERVED, "the testbed itself")
         self._links: dict[frozenset[str], Circuit] = {}
-        self._branches: dict[str, str] = {}
         self.describe()
-        for switch, above in self._branches.items():
-            self.circuit(f"{switch}u", switch, above)
         self._assign_vlans()
         self._address_routers()
         for campus in self.campuses.values():
@@ -283,11 +265,10 @@ class CampusTopo(Topo):  # type: ignore[misc]
         attached = dict(hosts) if isinstance(hosts, Mapping) else dict.fromkeys(hosts)
         require(attached, f"campuses.{name}.dtns: is empty; expected at least one, such as {name}-dtn")
         branches = dict(_branches(tree, f"{name}-", edge))
-        self._branches |= branches
         number, below = len(self.campuses) + 1, (*switches, *branches)
         lan = {router: Interface(router, "lan") for router in routers}
         data = {dtn: DtnInterface(dtn, "data") for dtn in attached}
-        campus = Campus(name, number, edge, below, lan, data)
+        campus = self.campuses[name] = Campus(name, number, edge, below, lan, data)
         campus.dtns[campus.measuring].management = f"172.31.0.{10 + number}"
         self._take(CAMPUS, name)
         self._add_hosts(DTN, nodes.Dtn, *attached, routes=((DEFAULT, campus.address(1)),))
@@ -300,7 +281,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
             require(is_own, f"campuses.{name}.dtns.{node}: {switch} is no switch of this campus")
             port = Interface(switch, node.removeprefix(f"{name}-"), vlans=CAMPUS_VLAN)
             self._links[frozenset((switch, node))] = Circuit(node, {switch: port, node: host}, name)
-        self.campuses[name] = campus
+        for switch, above in branches.items():
+            self.circuit(f"{switch}u", switch, above)
 
     def provider_switch(self, *names: str) -> None:
         """Declare switches of transit providers; they carry the VLANs of the paths over them."""
@@ -354,7 +336,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         for node, label in zip(interfaces, port_names, strict=True):
             if label is not None:
                 interfaces[node].name = self._name_interface(node, label, f"{where}.port_names")
-        if circuit.line:
+        if circuit.is_line:
             self.addHost(name, cls=nodes.Line, ip=None)
         self.circuits[name] = self._links[frozenset(interfaces)] = circuit
 
@@ -430,7 +412,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         raise ValueError(f"{field}: {node}-{towards} is taken or longer than {MAX_INTERFACE_NAME} characters")
 
     def _find_link(self, where: str, one: str, other: str) -> Circuit:
-        """The link between two nodes, without attributes, that a circuit is to replace."""
+        """Return the link between two nodes, without attributes, that a circuit replaces."""
         ends = frozenset((one, other))
         if ends in self._links:
             is_free = self._links[ends].name not in self.circuits
@@ -447,7 +429,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         return Circuit("", interfaces, campus, 3 if is_routed else 2)
 
     def _find_way(self, where: str, layer: int, over: Sequence[str]) -> tuple[str, ...]:
-        """The nodes of a path, from edge to edge or from router to router."""
+        """Return the nodes of a path, from edge to edge or from router to router."""
         inner = PROVIDER if layer == 2 else TRANSIT
         for node, role in zip(over, (CAMPUS, *[inner] * (len(over) - 2), CAMPUS), strict=False):
             found = self._roles.get(node, "no node")
@@ -482,7 +464,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
         """Give each circuit between routers a /30; circuits that paths use come first."""
         networks = chain.from_iterable(IPv4Network(pool).subnets(new_prefix=30) for pool in TRANSFER_POOLS)
         used = [hop for path in self._paths_on(3) for hop in zip(path.circuits, path.nodes, strict=False)]
-        others = [(circuit.name, circuit.ends[0]) for circuit in self.circuits.values() if circuit.layer == 3]
+        routed = [circuit for circuit in self.circuits.values() if circuit.layer == 3]
+        others = [(circuit.name, next(iter(circuit.interfaces))) for circuit in routed]
         for name, near in (*used, *others):
             circuit = self.circuits[name]
             near_end, far_end = circuit.interfaces[near], circuit.interfaces[circuit.beyond(near)]
@@ -508,21 +491,21 @@ class CampusTopo(Topo):  # type: ignore[misc]
     def _add_circuit(self, circuit: Circuit) -> None:
         """Add the link of a circuit to Mininet's graph, or the two links of a line."""
         for node, end in circuit.interfaces.items():
-            towards = end.towards or (circuit.name if circuit.line else circuit.beyond(node))
+            towards = end.towards or (circuit.name if circuit.is_line else circuit.beyond(node))
             end.name = end.name or self._name_interface(node, towards)
             if circuit.campus is None and self._roles[node] == EDGE:
                 end.vlans = self._trunk(circuit, node)
-        one, other = circuit.interfaces.values()
-        shape = circuit.shape
-        if not circuit.line:
-            circuit.shaped = () if shape is None else (one, other)
-            self._add_link(one, other, (shape, shape))
-            return
-        names = [self._name_interface(circuit.name, node) for node in circuit.ends]
-        near, far = (Interface(circuit.name, name=name) for name in names)
-        circuit.shaped = far, near
-        self._add_link(one, near, (None, shape))
-        self._add_link(other, far, (None, shape))
+        ends, shape = tuple(circuit.interfaces.values()), circuit.shape
+        if circuit.is_line:
+            line = [
+                Interface(circuit.name, name=self._name_interface(circuit.name, end.node)) for end in ends
+            ]
+            for end, inner in zip(ends, line, strict=True):
+                add_link(self, end, inner, (None, shape))
+            circuit.shaped = line[1], line[0]
+        else:
+            add_link(self, *ends, (shape, shape))
+            circuit.shaped = () if shape is None else ends
 
     def _trunk(self, circuit: Circuit, edge: str) -> str:
         vlans = sorted(path.vlan or 0 for path in self._paths_on(2) if circuit.name in path.circuits)
@@ -570,18 +553,14 @@ class CampusTopo(Topo):  # type: ignore[misc]
                     match = f"priority=100,dl_vlan={path.vlan},in_port={source}"
                     self.nodeInfo(switch)["rules"].append(f"{match},actions=output:{to}")
 
-    def _add_link(self, one: Interface, other: Interface, shapes: tuple[LinkShape | None, ...] = ()) -> None:
-        shaped = {"cls": nodes.ShapedLink, "shapes": shapes} if any(shapes) else {}
-        self.addLink(one.node, other.node, **one.options(1), **other.options(2), **shaped)
-
     def _add_management(self, campus: Campus) -> None:
         dtn = campus.measuring
         bridge = Interface(MANAGEMENT_BRIDGE, name=self._name_interface("mgmt", dtn))
         point = Interface(dtn, name=self._name_interface(dtn, "mgmt"), address=campus.dtns[dtn].management)
-        self._add_link(bridge, point)
+        add_link(self, bridge, point)
 
     def _list_names(self, *roles: str) -> list[str]:
-        """The names of some roles, in the order of declaration."""
+        """Return the names of some roles, in the order of declaration."""
         return [name for name, role in self._roles.items() if role in roles]
 
     def _paths_on(self, layer: int) -> list[TransitPath]:
@@ -597,8 +576,27 @@ def require(condition: object, message: str) -> None:
         raise ValueError(message)
 
 
+def add_link(
+    topo: Topo,
+    one: Interface,
+    other: Interface,
+    shapes: tuple[LinkShape | None, LinkShape | None] = (None, None),
+) -> None:
+    """Add a link to Mininet's graph.
+
+    :param shapes: of what leaves by the first interface, and by the second; None for no limit.
+    """
+    options: dict[str, Any] = {"cls": nodes.ShapedLink, "shapes": shapes} if any(shapes) else {}
+    for number, end in ((1, one), (2, other)):
+        address = f"{end.address}/{end.prefix}" if end.address else None
+        aliases = [f"{alias}/{end.prefix}" for alias in end.aliases]
+        options[f"intfName{number}"], options[f"addr{number}"] = end.name, end.mac or None
+        options[f"params{number}"] = {"ip": address, "aliases": aliases, "vlans": end.vlans}
+    topo.addLink(one.node, other.node, **options)
+
+
 def _branches(tree: Sequence[int], stem: str, above: str) -> Iterator[tuple[str, str]]:
-    """Each switch of a tree with the switch above it, rank by rank within a branch."""
+    """Yield each switch of a tree with the switch above it, rank by rank within a branch."""
     for number in range(1, tree[0] + 1) if tree else ():
         switch = f"{stem}{number}"
         yield switch, above
@@ -606,7 +604,7 @@ def _branches(tree: Sequence[int], stem: str, above: str) -> Iterator[tuple[str,
 
 
 def _ports_behind(campus: Campus, circuits: Sequence[Circuit]) -> dict[str, str]:
-    """Per node of a campus the port of its edge that leads there.
+    """Return per node of a campus the port of its edge that leads there.
 
     :raises ValueError: if the switches are no tree, in which floods end.
     """
@@ -615,7 +613,7 @@ def _ports_behind(campus: Campus, circuits: Sequence[Circuit]) -> dict[str, str]
     for here in reached:
         for circuit in circuits:
             there = circuit.beyond(here)
-            if here in circuit.ends and there not in reached:
+            if here in circuit.interfaces and there not in reached:
                 ports[there] = ports.get(here) or circuit.interfaces[here].name
                 reached.append(there)
     for switch in campus.switches:

@@ -1,14 +1,14 @@
 """Instances of a cloud below a tree of routers, as a ``mininet.topo.Topo``.
 
 Limits are on links.  The *egress* of an instance is its hose, the rate of all its connections together.  All
-packets that cross a link between routers share its rate.  Delay and loss need netem::
+packets that cross a link between routers share its rate.  A delay needs netem::
 
     instance N (from 1)  10.64.0.0/16 in /30s, the router has the lower address
     between routers      10.65.0.0/16 in /30s
     management           172.31.1.0/24; the program that builds the network has 172.31.0.1, from which it
                          also reaches the addresses of the instances
 
-Units of declarations: Mbit/s, seconds, ratios 0..1, bytes.  Units of attributes: bits/s, otherwise the same.
+Units of declarations: Mbit/s, seconds.  Units of attributes: bits/s, otherwise the same.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from typing import Any, ClassVar
 from mininet.topo import Topo
 
 from mininet_topos.link_shape import MTU, LinkShape
-from mininet_topos.nodes import Instance, ManagementBridge, Router, ShapedLink
-from mininet_topos.topologies.campus_topo import DEFAULT, MANAGEMENT_BRIDGE, Interface, require
+from mininet_topos.nodes import Instance, ManagementBridge, Router
+from mininet_topos.topologies.campus_topo import DEFAULT, MANAGEMENT_BRIDGE, Interface, add_link, require
 
 INSTANCES, ROUTERS = IPv4Address("10.64.0.0"), IPv4Address("10.65.0.0")
 MANAGEMENT, MANAGEMENT_NETWORK = IPv4Address("172.31.1.0"), "172.31.0.1/16"
 MAX_INSTANCES = 254
-MAX_NAME = 8  # characters: interfaces are called after nodes, with an ending
+MAX_NAME = 8  # characters: the name of an interface is that of its node and an ending
+QUEUE = 0.05
+"""Seconds that a packet may wait for a limit; then it is dropped."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,6 @@ class CloudInstance:
     """A virtual machine.
 
     :param zone: its location, as its provider states it.
-    :param cores: number of processor cores, for placement; None if unknown.
     :param management: address on the management network.
     :param egress, ingress: sustained bits/s that it can send and receive; None for no limit.
     """
@@ -43,7 +44,6 @@ class CloudInstance:
     name: str
     router: str
     zone: str
-    cores: float | None
     address: str
     management: str
     egress: float | None
@@ -51,12 +51,7 @@ class CloudInstance:
 
 
 class CloudTopo(Topo):  # type: ignore[misc]
-    """A cloud; subclasses declare it in :meth:`describe`.
-
-    :ivar queue: seconds that a packet may wait for a limit; then it is dropped.
-    """
-
-    queue = 0.05
+    """A cloud; subclasses declare it in :meth:`describe`."""
 
     def build(self, *arguments: Any, **options: Any) -> None:
         """Declare the cloud and hand it to Mininet's graph.
@@ -82,13 +77,12 @@ class CloudTopo(Topo):  # type: ignore[misc]
         up: float | None = None,
         down: float | None = None,
         delay: float = 0.0,
-        loss: float = 0.0,
     ) -> None:
         """Declare a router.
 
         :param above: the router that its link leads to; None for the root.
         :param up, down: Mbit/s of the link, away from the instances and towards them; None for no limit.
-        :param delay, loss: of the link, one way.
+        :param delay: of the link, one way.
         """
         self._check_name(name)
         expected = "none for the first" if not self.routers else "a declared one"
@@ -98,9 +92,9 @@ class CloudTopo(Topo):  # type: ignore[misc]
         self.routers[name] = above
         self.addHost(name, cls=Router, ip=None)
         if above is not None:
-            self._networks[name] = ROUTERS + 4 * number
-            shapes = self._shape(name, up, delay, loss=loss), self._shape(name, down, delay, loss=loss)
-            self._add_link(name, f"{name}-up", above, f"{above}-down{number}", shapes)
+            near, far = self._plan_ends(name, above, ROUTERS + 4 * number)
+            near.name, far.name = f"{name}-up", f"{above}-down{number}"
+            add_link(self, near, far, (self._shape(name, up, delay), self._shape(name, down, delay)))
 
     def instance(
         self,
@@ -108,17 +102,12 @@ class CloudTopo(Topo):  # type: ignore[misc]
         router: str,
         zone: str = "",
         egress: float | None = None,
-        peak: float | None = None,
-        bucket: float = 0.0,
         ingress: float | None = None,
         delay: float = 0.0,
-        cores: float | None = None,
     ) -> None:
         """Declare an instance.
 
-        :param egress: Mbit/s of its hose that are sustained; None for no limit.
-        :param peak: Mbit/s while the token bucket is not empty.
-        :param bucket: bytes of the token bucket above the sustained rate.
+        :param egress: Mbit/s of its hose; None for no limit.
         :param ingress: Mbit/s that can arrive; None for no limit.
         :param delay: seconds between it and its router, one way.
         """
@@ -126,18 +115,16 @@ class CloudTopo(Topo):  # type: ignore[misc]
         require(router in self.routers, f"{name}: {router!r} is no router; declare it before the instance")
         number = len(self.instances) + 1
         require(number <= MAX_INSTANCES, f"{name}: is instance {number}; expected at most {MAX_INSTANCES}")
-        network = self._networks[name] = INSTANCES + 4 * number
-        peak_bps = None if peak is None else peak * 1e6
-        hose = self._shape(name, egress, delay, peak=peak_bps, bucket=bucket)
-        shapes = hose, self._shape(name, ingress, delay)
+        near, far = self._plan_ends(name, router, INSTANCES + 4 * number)
+        near.name, far.name = f"{name}-eth", f"{router}-to{number}"
+        shapes = self._shape(name, egress, delay), self._shape(name, ingress, delay)
         rates = [None if shape is None else shape.rate for shape in shapes]
         management = str(MANAGEMENT + number)
-        self.instances[name] = CloudInstance(name, router, zone, cores, str(network + 2), management, *rates)
-        self.addHost(name, cls=Instance, ip=None, routes=((DEFAULT, str(network + 1)),))
-        self._add_link(name, f"{name}-eth", router, f"{router}-to{number}", shapes)
-        bridge = Interface(MANAGEMENT_BRIDGE, name=f"mgmt{number}")
+        self.instances[name] = CloudInstance(name, router, zone, near.address, management, *rates)
+        self.addHost(name, cls=Instance, ip=None, routes=((DEFAULT, far.address),))
+        add_link(self, near, far, shapes)
         point = Interface(name, name=f"{name}-mgmt", address=management, prefix=16)
-        self.addLink(MANAGEMENT_BRIDGE, name, **bridge.options(1), **point.options(2))
+        add_link(self, Interface(MANAGEMENT_BRIDGE, name=f"mgmt{number}"), point)
 
     def _check_name(self, name: str) -> None:
         is_free = name not in (*self.routers, *self.instances, MANAGEMENT_BRIDGE)
@@ -145,13 +132,17 @@ class CloudTopo(Topo):  # type: ignore[misc]
         is_name = 1 < len(name) <= MAX_NAME and name.replace("-", "").isalnum()
         require(is_name, f"{name}: expected 2 to {MAX_NAME} letters and digits, such as rack1")
 
-    def _shape(self, name: str, rate: float | None, delay: float, **limits: Any) -> LinkShape | None:
+    def _plan_ends(self, name: str, above: str, network: IPv4Address) -> tuple[Interface, Interface]:
+        """Return the interfaces of a node and of the router above it, which has the lower address."""
+        self._networks[name] = network
+        near = Interface(name, address=str(network + 2), prefix=30)
+        return near, Interface(above, address=str(network + 1), prefix=30)
+
+    def _shape(self, name: str, rate: float | None, delay: float) -> LinkShape | None:
         if rate is None:
-            is_free = not any((delay, *limits.values()))
-            require(is_free, f"{name}: has a peak, bucket, delay or loss without a rate; expected a rate too")
+            require(not delay, f"{name}: has a delay without a rate; expected a rate too")
             return None
-        queue = max(4, round(rate * 1e6 * self.queue / 8 / MTU))
-        shape = LinkShape(rate * 1e6, queue, delay, **limits)
+        shape = LinkShape(rate * 1e6, max(4, round(rate * 1e6 * QUEUE / 8 / MTU)), delay)
         for attribute, cause in shape.faults():
             raise ValueError(f"{name}.{attribute}: {cause}")
         return shape
@@ -169,48 +160,6 @@ class CloudTopo(Topo):  # type: ignore[misc]
             self.nodeInfo(name)["routes"] = (*own, *upwards)
         reached = [(one.address, one.management) for one in self.instances.values()]
         self.nodeInfo(MANAGEMENT_BRIDGE)["routes"] = tuple(reached)
-
-    def _add_link(
-        self, below: str, port: str, above: str, far_port: str, shapes: tuple[LinkShape | None, ...]
-    ) -> None:
-        """Link a node to the router above it, which has the lower address."""
-        network = self._networks[below]
-        near = Interface(below, name=port, address=str(network + 2), prefix=30)
-        far = Interface(above, name=far_port, address=str(network + 1), prefix=30)
-        self.addLink(below, above, cls=ShapedLink, shapes=shapes, **near.options(1), **far.options(2))
-
-
-class Dumbbell(CloudTopo):
-    """Senders and receivers with one link between them ([CHOREO] figure 3a)."""
-
-    def describe(self, pairs: int = 10, link: float = 100.0) -> None:
-        """Declare the cloud.
-
-        :param link: Mbit/s between the two sides.
-        """
-        self.router("right")
-        self.router("left", "right", up=link, down=link)
-        for side, router in (("s", "left"), ("r", "right")):
-            for number in range(1, pairs + 1):
-                self.instance(f"{side}{number}", router)
-
-
-class RackTree(CloudTopo):
-    """Instances in racks, two racks at an aggregation switch, those at a core ([CHOREO] figure 5)."""
-
-    def describe(self, racks: int = 2, instances: int = 2, hose: float | None = None) -> None:
-        """Declare the cloud.
-
-        :param instances: of each rack.
-        :param hose: Mbit/s that each instance can send; None for no limit.
-        """
-        self.router("core")
-        for rack in range(0, racks, 2):
-            self.router(f"agg{rack // 2}", "core")
-        for rack in range(racks):
-            self.router(f"rack{rack}", f"agg{rack // 2}")
-            for number in range(instances):
-                self.instance(f"r{rack}g{number}", f"rack{rack}", egress=hose)
 
 
 class Zones(CloudTopo):
@@ -242,5 +191,5 @@ class Zones(CloudTopo):
 
 
 def _megabits(chance: random.Random, median: float, spread: float) -> float:
-    """A log-normal rate, between an eighth and eight times of its median."""
+    """Return a log-normal rate, between an eighth and eight times of its median."""
     return median * min(8.0, max(0.125, chance.lognormvariate(0, spread)))

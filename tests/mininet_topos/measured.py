@@ -13,8 +13,8 @@ from measurement.probes.key import write_key
 from mininet_topos.isolation import folder_inside
 from mininet_topos.pinned_rules import PinnedFlow, pin_flow, unpin_flow
 from mininet_topos.testbed import LinkChange, Testbed, build_testbed
-from mininet_topos.topologies.cloud_topo import RackTree
 from mininet_topos.topologies.mu_osu import MuOsu
+from tests.support.rack_tree import RackTree
 
 SCALE = 1000.0
 """Rates that a busy machine carries too."""
@@ -82,6 +82,6 @@ def _goodput(
 
 if __name__ == "__main__":
     name, answer = sys.argv[1:]
-    topo = RackTree(racks=2, instances=1, hose=4) if name == "in_a_cloud" else MuOsu(scale=SCALE)
+    topo = RackTree(instances=1, hose=4) if name == "in_a_cloud" else MuOsu(scale=SCALE)
     with build_testbed(topo, folder_inside()) as built:
         Path(answer).write_text(json.dumps(globals()[name](built)))

@@ -18,14 +18,14 @@ from measurement.snapshot.taking import take
 from measurement.snapshot.wanted import Taking
 from mininet_topos.probe_agents import instances_of, start_agents
 from mininet_topos.testbed import build_testbed
-from mininet_topos.topologies.cloud_topo import RackTree
+from tests.support.rack_tree import RackTree
 
 HOSE = 40e6
 
 
 def main(folder: Path, answer: Path) -> None:
     """Two racks of two instances, each behind a hose."""
-    cloud = RackTree(racks=2, instances=2, hose=HOSE / 1e6)
+    cloud = RackTree(instances=2, hose=HOSE / 1e6)
     with build_testbed(cloud, folder) as testbed, start_agents(testbed, cloud.instances, folder / "key"):
         key = read_key(folder / "key")
         how = Taking(Shape(bursts=5, burst=120), interval=0.2, crossing=1)

@@ -152,7 +152,7 @@ def test_a_scale_divides_rates_and_nothing_else() -> None:
 def test_a_tree_of_switches() -> None:
     topo = topo_of(pair(one=TREE))
     assert topo.campuses["one"].switches == ("one-1", "one-11", "one-2", "one-21")
-    assert [one.ends for one in topo.circuits.values() if one.name.endswith("u")] == [
+    assert [tuple(one.interfaces) for one in topo.circuits.values() if one.name.endswith("u")] == [
         ("one-1", "one-edge"),
         ("one-11", "one-1"),
         ("one-2", "one-edge"),
@@ -162,8 +162,8 @@ def test_a_tree_of_switches() -> None:
 
 
 def names(its: Circuit) -> list[str]:
-    """Names of its interfaces, in the order of its ends."""
-    return [its.interfaces[node].name for node in its.ends]
+    """Return the names of its interfaces, in the order of declaration."""
+    return [end.name for end in its.interfaces.values()]
 
 
 def test_circuits_to_dtns() -> None:

@@ -90,11 +90,12 @@ def test_a_circuit_s_shape_is_on_its_way_there_and_on_its_way_back(declare: Decl
     walk = Walk(topo)
     ends, peers = walk.interfaces, walk.peers
     for circuit in topo.circuits.values():
-        assert [ends[its.name].node for its in circuit.interfaces.values()] == [*circuit.ends]
+        nodes = tuple(circuit.interfaces)
+        assert tuple(ends[its.name].node for its in circuit.interfaces.values()) == nodes
         if circuit.rate is None:
             assert circuit.shaped == ()
             continue
-        ways = (circuit.ends, circuit.ends[::-1])
+        ways = (nodes, nodes[::-1])
         for (source, destination), its in zip(ways, circuit.shaped, strict=True):
             assert ends[its.name].node == its.node
             assert its.node in (source, circuit.name)
