@@ -1,6 +1,6 @@
-"""Common parts of the programs at both ends of a flow: ``python -m PROGRAM receive|send END``.
+"""Common parts of the programs at both ends of a flow: ``python -m PROGRAM receive|send LOAD``.
 
-END is a :class:`FlowEnd` as JSON.  A program prints JSON lines on standard output, and stops at SIGTERM.
+LOAD is a :class:`Load` as JSON.  A program prints JSON lines on standard output, and stops at SIGTERM.
 
 iperf3 does not serve here: it loses its control connection, and with it the result, when the path under test
 is cut.
@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 POLL_INTERVAL = 0.2
 """Seconds within which a program that waits sees a request to stop."""
@@ -26,26 +26,31 @@ EXIT_FAILED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class FlowEnd:
-    """One end of a flow.
+class Load:
+    """Traffic of a flow.
 
-    :param bind: local IPv4 address.
+    :param source, destination: host, and its IPv4 address.
     :param port: of the receiver.
-    :param patience: seconds without progress after which the flow fails.
-    :param to: IPv4 address of the receiver.
     :param size: bytes to send; None to send until the stop.
     :param rate: bits/s: the rate of UDP, an upper bound of all TCP streams together; None for none.
     :param window: limit of the bytes in flight of each TCP stream; None for that of the kernel.
+    :param patience: seconds without progress after which the flow fails.
+    :raises ValueError: for UDP without a rate.
     """
 
-    bind: str
+    source: tuple[str, str]
+    destination: tuple[str, str]
     port: int
-    patience: float = PATIENCE
-    to: str = ""
+    protocol: Literal["tcp", "udp"] = "tcp"
     size: int | None = None
-    rate: float | None = None
     streams: int = 1
+    rate: float | None = None
     window: int | None = None
+    patience: float = PATIENCE
+
+    def __post_init__(self) -> None:
+        if self.protocol == "udp" and self.rate is None:
+            raise ValueError("rate: is missing; UDP needs a rate such as 10 Mbps")
 
 
 class FlowFailedError(Exception):
@@ -104,21 +109,21 @@ def emit(event: str, **values: Any) -> None:
 
 def run_end(
     argv: Sequence[str],
-    receive: Callable[[FlowEnd, ByteCount, StopRequest], Mapping[str, Any]],
-    send: Callable[[FlowEnd, StopRequest], Mapping[str, Any]],
+    receive: Callable[[Load, ByteCount, StopRequest], Mapping[str, Any]],
+    send: Callable[[Load, StopRequest], Mapping[str, Any]],
 ) -> int:
     """Run one end of a flow, print its last line and return its exit status: 3 if the flow failed.
 
-    :param argv: ``receive`` or ``send``, and the end as JSON.
+    :param argv: ``receive`` or ``send``, and the load as JSON.
     """
-    side, end = argv[0], FlowEnd(**json.loads(argv[1]))
+    side, load = argv[0], Load(**json.loads(argv[1]))
     counted, stop = ByteCount(), StopRequest()
     signal.signal(signal.SIGTERM, stop.set)
     try:
         if side == "receive":
-            emit(RECEIVED, **receive(end, counted, stop))
+            emit(RECEIVED, **receive(load, counted, stop))
         else:
-            emit(SENT, **send(end, stop))
+            emit(SENT, **send(load, stop))
     except (FlowFailedError, OSError) as error:
         emit(FAILED, reason=str(error), **({} if counted.began_at is None else asdict(counted)))
         return EXIT_FAILED

@@ -19,7 +19,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mininet_topos.traffic import endpoint
-from mininet_topos.traffic.endpoint import ByteCount, FlowEnd, FlowFailedError, StopRequest
+from mininet_topos.traffic.endpoint import ByteCount, FlowFailedError, Load, StopRequest
 
 BLOCK = 65_536
 """Bytes handed to the kernel at a time: 9 ms of a 58 Mbit/s path."""
@@ -35,7 +35,7 @@ _TCP_INFO = struct.Struct("@8x24I4QI")
 _TOTAL_RETRANSMITTED, _SEGMENTS_OUT = 23, 28
 
 
-def receive(end: FlowEnd, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
+def receive(load: Load, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
     """Count bytes until each stream is closed or reset, or until ``stop``; return the fields of ``counted``.
 
     :raises FlowFailedError: if nothing arrives for ``patience`` seconds, or a stream is missing.
@@ -43,19 +43,21 @@ def receive(end: FlowEnd, counted: ByteCount, stop: StopRequest) -> Mapping[str,
     """
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
-        listener = stack.enter_context(socket.create_server((end.bind, end.port), backlog=end.streams))
+        listener = stack.enter_context(
+            socket.create_server((load.destination[1], load.port), backlog=load.streams)
+        )
         listener.setblocking(False)
-        if end.window is not None:
-            _set_buffer(listener, _RCVBUFFORCE, socket.SO_RCVBUF, end.window)  # accepted streams inherit it
+        if load.window is not None:
+            _set_buffer(listener, _RCVBUFFORCE, socket.SO_RCVBUF, load.window)  # accepted streams inherit it
         selector.register(listener, selectors.EVENT_READ)
         endpoint.emit(endpoint.LISTENING)
         accepted = closed = 0
         deadline, buffer = math.inf, bytearray(4 * BLOCK)
-        for ready in _select(selector, end.patience, stop):
-            if closed == end.streams or time.monotonic() >= deadline:
+        for ready in _select(selector, load.patience, stop):
+            if closed == load.streams or time.monotonic() >= deadline:
                 break
             if ready is listener:
-                selector.register(_accept(listener, stack, end), selectors.EVENT_READ)
+                selector.register(_accept(listener, stack, load), selectors.EVENT_READ)
                 accepted += 1
                 counted.begin(time.time())
             elif ready is not None:
@@ -66,41 +68,41 @@ def receive(end: FlowEnd, counted: ByteCount, stop: StopRequest) -> Mapping[str,
                 selector.unregister(ready)
                 closed += 1
                 deadline = min(deadline, time.monotonic() + RESET_PATIENCE) if was_reset else deadline
-        if accepted != end.streams:
-            raise FlowFailedError(f"{accepted} of {end.streams} streams arrived")
+        if accepted != load.streams:
+            raise FlowFailedError(f"{accepted} of {load.streams} streams arrived")
         return asdict(counted)
 
 
-def send(end: FlowEnd, stop: StopRequest) -> Mapping[str, Any]:
+def send(load: Load, stop: StopRequest) -> Mapping[str, Any]:
     """Send bytes; return the numbers of sent segments (``packets``) and of retransmitted ones (``lost``).
 
     :raises FlowFailedError: if the receiver cannot be reached, hangs up, or takes nothing for ``patience`` s.
     """
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
-        streams = [stack.enter_context(_connect(end, stop)) for _ in range(end.streams)]
+        streams = [stack.enter_context(_connect(load, stop)) for _ in range(load.streams)]
         for stream in streams:
             selector.register(stream, selectors.EVENT_WRITE)
         endpoint.emit(endpoint.SENDING)
         try:
-            _write_all(selector, end, stop)
-            _finish(selector, streams, end, stop)
+            _write_all(selector, load, stop)
+            _finish(selector, streams, load, stop)
             segments, retransmitted = _close(streams, at_once=stop.is_set)
         except OSError as error:
             raise FlowFailedError(f"a stream broke: {error}") from error
         return {"packets": segments, "lost": retransmitted}
 
 
-def _write_all(selector: selectors.BaseSelector, end: FlowEnd, stop: StopRequest) -> None:
+def _write_all(selector: selectors.BaseSelector, load: Load, stop: StopRequest) -> None:
     block, began, written = bytes(BLOCK), time.monotonic(), 0
-    for stream in _select(selector, end.patience, stop):
-        if written == end.size:
+    for stream in _select(selector, load.patience, stop):
+        if written == load.size:
             return
         if stream is None:
             continue
-        allowed = BLOCK if end.size is None else end.size - written
-        if end.rate is not None:
-            allowed = min(allowed, int(end.rate / 8 * (time.monotonic() - began + PACE_INTERVAL)) - written)
+        allowed = BLOCK if load.size is None else load.size - written
+        if load.rate is not None:
+            allowed = min(allowed, int(load.rate / 8 * (time.monotonic() - began + PACE_INTERVAL)) - written)
         if allowed <= 0:
             time.sleep(PACE_INTERVAL)
             continue
@@ -109,7 +111,7 @@ def _write_all(selector: selectors.BaseSelector, end: FlowEnd, stop: StopRequest
 
 
 def _finish(
-    selector: selectors.BaseSelector, streams: Sequence[socket.socket], end: FlowEnd, stop: StopRequest
+    selector: selectors.BaseSelector, streams: Sequence[socket.socket], load: Load, stop: StopRequest
 ) -> None:
     """Close the sending direction, then wait until the receiver has read everything and closes its own."""
     if stop.is_set:
@@ -117,7 +119,7 @@ def _finish(
     for stream in streams:
         stream.shutdown(socket.SHUT_WR)
         selector.modify(stream, selectors.EVENT_READ)
-    for ready in _select(selector, end.patience, stop):
+    for ready in _select(selector, load.patience, stop):
         if ready is not None:
             ready.recv(1)
             selector.unregister(ready)
@@ -141,29 +143,29 @@ def _select(
             raise FlowFailedError(f"nothing moved for {patience:g} s")
 
 
-def _accept(listener: socket.socket, stack: ExitStack, end: FlowEnd) -> socket.socket:
+def _accept(listener: socket.socket, stack: ExitStack, load: Load) -> socket.socket:
     stream, _peer = listener.accept()
     stack.enter_context(stream)
-    if end.window is not None:
+    if load.window is not None:
         # Since Linux 6.6 the advertised window grows beyond half of the buffer with the size of packets.
-        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, end.window)
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, load.window)
     stream.setblocking(False)
     return stream
 
 
-def _connect(end: FlowEnd, stop: StopRequest) -> socket.socket:
+def _connect(load: Load, stop: StopRequest) -> socket.socket:
     """Return a stream to the receiver; one that is refused is tried again."""
-    deadline = time.monotonic() + end.patience
+    deadline, (_, receiver) = time.monotonic() + load.patience, load.destination
     while True:
         try:
-            stream = socket.create_connection((end.to, end.port), end.patience, (end.bind, 0))
+            stream = socket.create_connection((receiver, load.port), load.patience, (load.source[1], 0))
             break
         except OSError as error:
             if time.monotonic() >= deadline or stop.is_set:
-                raise FlowFailedError(f"{end.to} port {end.port}: {error}") from error
+                raise FlowFailedError(f"{receiver} port {load.port}: {error}") from error
             time.sleep(CONNECT_RETRY)
-    if end.window is not None:
-        _set_buffer(stream, _SNDBUFFORCE, socket.SO_SNDBUF, end.window)
+    if load.window is not None:
+        _set_buffer(stream, _SNDBUFFORCE, socket.SO_SNDBUF, load.window)
     stream.setblocking(False)
     return stream
 

@@ -7,14 +7,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from mininet_topos.commands import stop_process
 from mininet_topos.traffic import tcp_transfer, udp_stream
-from mininet_topos.traffic.endpoint import FAILED, LISTENING, PATIENCE, RECEIVED, SENDING, FlowEnd
+from mininet_topos.traffic.endpoint import FAILED, LISTENING, RECEIVED, SENDING, Load
 
 STOP_TIMEOUT = 8.0
 """Seconds in which both ends report after a stop: the sender's end may not reach the receiver."""
@@ -24,48 +24,6 @@ PROGRAMS = {"tcp": tcp_transfer.__name__, "udp": udp_stream.__name__}
 Popen = Callable[..., "subprocess.Popen[str]"]
 """Starts a program in a host (:meth:`mininet_topos.testbed.Testbed.popen`)."""
 Message = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """Traffic to carry.
-
-    :param source, destination: host, and its address.
-    :param size: bytes; None for as many as go until a stop.
-    :param rate: bits/s: the rate of UDP, an upper bound of TCP.
-    :param window: limit of the bytes in flight of each TCP stream.
-    :param patience: seconds without progress after which it fails.
-    :raises ValueError: for UDP without a rate.
-    """
-
-    source: tuple[str, str]
-    destination: tuple[str, str]
-    port: int
-    protocol: Literal["tcp", "udp"] = "tcp"
-    size: int | None = None
-    streams: int = 1
-    rate: float | None = None
-    window: int | None = None
-    patience: float = PATIENCE
-
-    def __post_init__(self) -> None:
-        if self.protocol == "udp" and self.rate is None:
-            raise ValueError("rate: is missing; UDP needs a rate such as 10 Mbps")
-
-    def command(self, side: Literal["receive", "send"]) -> list[str]:
-        """Return the program of one end."""
-        _, bind = self.source if side == "send" else self.destination
-        end = FlowEnd(
-            bind,
-            self.port,
-            self.patience,
-            to=self.destination[1],
-            size=self.size,
-            rate=self.rate,
-            streams=self.streams,
-            window=self.window,
-        )
-        return [sys.executable, "-m", PROGRAMS[self.protocol], side, json.dumps(asdict(end))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +101,13 @@ class TrafficRun:
 
     def _carry(self) -> Delivery:
         host, _ = self.load.destination
-        with self._program(host, self.load.command("receive")) as receiver:
+        with self._program(host, "receive") as receiver:
             first = _next(receiver)
             if self.stopped_at is not None:
                 return Delivery(time.time())
             if first.get("event") != LISTENING:
                 return Delivery(time.time(), problem=f"receiver in {host}: {_reason(first)}")
-            with self._program(self.load.source[0], self.load.command("send")) as sender:
+            with self._program(self.load.source[0], "send") as sender:
                 return self._follow(receiver, sender)
 
     def _follow(self, receiver: subprocess.Popen[str], sender: subprocess.Popen[str]) -> Delivery:
@@ -195,7 +153,8 @@ class TrafficRun:
         return f"{self.received} of {self.load.size} bytes arrived"
 
     @contextmanager
-    def _program(self, host: str, argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    def _program(self, host: str, side: str) -> Iterator[subprocess.Popen[str]]:
+        argv = [sys.executable, "-m", PROGRAMS[self.load.protocol], side, json.dumps(asdict(self.load))]
         process = self._popen(host, argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         with self._lock:
             self._ends.append(process)
@@ -215,10 +174,9 @@ def _next(process: subprocess.Popen[str]) -> Message:
     if not line:
         return {}
     try:
-        found = json.loads(line)
-    except ValueError:
-        found = line
-    return found if isinstance(found, dict) else {"event": FAILED, "reason": line.strip()[:200]}
+        return dict(json.loads(line))
+    except ValueError:  # the program was killed while it wrote
+        return {"event": FAILED, "reason": line.strip()[:200]}
 
 
 def _reason(message: Message) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 from measurement.probes.stamps import ANCILLARY, beside, receive_stamps
 from mininet_topos.traffic import endpoint
-from mininet_topos.traffic.endpoint import ByteCount, FlowEnd, FlowFailedError, StopRequest
+from mininet_topos.traffic.endpoint import ByteCount, FlowFailedError, Load, StopRequest
 
 HEADER = struct.Struct("!QQ")
 """Number from 0, and when it was sent (nanoseconds since the epoch)."""
@@ -75,7 +75,7 @@ def packet_total(rate: float, size: int | None) -> float:
     return math.inf if size is None else max(1, round(size / packet_size(rate)))
 
 
-def receive(end: FlowEnd, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
+def receive(load: Load, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
     """Count packets until the sender announces the end, or until ``stop``; return the last line's fields.
 
     :raises FlowFailedError: if no packet arrives for ``patience`` seconds, or before ``stop``.
@@ -84,16 +84,16 @@ def receive(end: FlowEnd, counted: ByteCount, stop: StopRequest) -> Mapping[str,
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         receive_stamps(sock)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
-        sock.bind((end.bind, end.port))
+        sock.bind((load.destination[1], load.port))
         sock.settimeout(endpoint.POLL_INTERVAL)
         endpoint.emit(endpoint.LISTENING)
-        for number, word, at, size in _packets(sock, end.patience, stop):
+        for number, word, at, size in _packets(sock, load.patience, stop):
             if number == END:
                 packets.sent = word
                 break
             packets.add(number, word, at, size)
     if not packets.seen:
-        raise FlowFailedError("no packet arrived" + ("" if stop.is_set else f" for {end.patience:g} s"))
+        raise FlowFailedError("no packet arrived" + ("" if stop.is_set else f" for {load.patience:g} s"))
     return packets.report()
 
 
@@ -111,18 +111,18 @@ def _packets(sock: socket.socket, patience: float, stop: StopRequest) -> Iterato
             yield *HEADER.unpack_from(data), time.time_ns() if stamp is None else stamp, len(data)
 
 
-def send(end: FlowEnd, stop: StopRequest) -> Mapping[str, Any]:
+def send(load: Load, stop: StopRequest) -> Mapping[str, Any]:
     """Send whole packets until ``size`` or the stop; return their number as ``packets``."""
-    assert end.rate is not None  # noqa: S101 - UDP has a rate
-    length, total, sent = packet_size(end.rate), packet_total(end.rate, end.size), 0
+    assert load.rate is not None  # noqa: S101 - UDP has a rate
+    length, total, sent = packet_size(load.rate), packet_total(load.rate, load.size), 0
     padding = bytes(length - HEADER.size)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind((end.bind, 0))
-        sock.connect((end.to, end.port))
+        sock.bind((load.source[1], 0))
+        sock.connect((load.destination[1], load.port))
         endpoint.emit(endpoint.SENDING)
         began = time.monotonic()
         while sent < total and not stop.is_set:
-            wait = began + sent * length * 8 / end.rate - time.monotonic()
+            wait = began + sent * length * 8 / load.rate - time.monotonic()
             if wait > 0:
                 time.sleep(min(wait, endpoint.POLL_INTERVAL))
                 continue

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from mininet_topos.commands import wait_until
-from mininet_topos.traffic.traffic_run import Load, TrafficRun
+from mininet_topos.traffic.endpoint import Load
+from mininet_topos.traffic.traffic_run import TrafficRun
 from tests.mininet_topos.traffic.loopback import ADDRESS, free_port, popen
 
 TIMEOUT = 60.0
