@@ -15,7 +15,7 @@ from adon.errors import InvalidInput
 from adon.measurement_plan import plan_measurements
 from adon.yamlfile import dump_data, parse_model
 from mininet_topos.link_shape import MTU
-from mininet_topos.measurement_points import PORT, PointContact
+from mininet_topos.measurement_points import PORT
 from mininet_topos.topologies.campus_topo import Campus, CampusTopo, TransitPath
 
 NOTICE = "4 s"
@@ -98,16 +98,14 @@ def configuration_text(
     topo: CampusTopo,
     *,
     name: str = "testbed",
-    contacts: Mapping[str, PointContact] | None = None,
-    token: Path = Path("controller.token"),
+    points: Path = Path(),
     periods: MeasurementPeriods = DEFAULT_PERIODS,
     measured: bool = True,
     extra: Mapping[str, Any] | None = None,
 ) -> str:
     """Return ADON's configuration file, as YAML.
 
-    :param contacts: per measuring DTN its point; None: at its management address, with ``HOST.pem``.
-    :param token: the file of the token by which the points know the controller.
+    :param points: folder with the certificates of the points, ``HOST.pem``, and ``controller.token``.
     :param measured: whether there are measurement points; without them ADON knows nothing of the paths.
     :param extra: further sections (``compute``, ``policy``), and keys of those above, as they are.
     """
@@ -115,7 +113,7 @@ def configuration_text(
     used = Counter(name for path in topo.paths.values() for name in path.circuits)
     shared = {name for name, paths in used.items() if paths > 1 and topo.circuits[name].rate is not None}
     measurements = {
-        "points": {campus.name: _point(campus, contacts or {}, token) for campus in campuses},
+        "points": {campus.name: _point(campus, points) for campus in campuses},
         "tests": [test for path in topo.paths.values() for test in _tests(path, periods)],
         "notice": NOTICE,
         "around_throughput": AROUND_THROUGHPUT,
@@ -163,15 +161,13 @@ def _path(path: TransitPath, shared: Set[str]) -> dict[str, Any]:
     return _drop_empty(document)
 
 
-def _point(campus: Campus, contacts: Mapping[str, PointContact], token: Path) -> dict[str, Any]:
-    address = f"{campus.dtns[campus.measuring].management}:{PORT}"
-    default = PointContact(address, Path(f"{campus.measuring}.pem"))
-    contact = contacts.get(campus.measuring, default)
+def _point(campus: Campus, credentials: Path) -> dict[str, Any]:
+    node = f"{campus.dtns[campus.measuring].management}:{PORT}"
     return {
-        "url": contact.url,
-        "verify": str(contact.certificate),
-        "node": contact.node,
-        "token_file": str(token),
+        "url": f"https://{node}/pscheduler",
+        "verify": str(credentials / f"{campus.measuring}.pem"),
+        "node": node,
+        "token_file": str(credentials / "controller.token"),
     }
 
 

@@ -1,11 +1,12 @@
 """``adon serve`` in a testbed: start, stop, kill, and a new start with the same data.
 
 On the host, browsers outside reach its dashboard through a relay: a socket belongs to the network namespace
-in which it was opened, so :func:`~mininet_topos.isolation.run_isolated` opens one outside and passes it on.
+in which it was opened, so :func:`~mininet_topos.isolation.run_isolated` opens it outside and passes it on.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -13,10 +14,10 @@ import socket
 import subprocess
 import sys
 import threading
-import time
+from asyncio import StreamReader, StreamWriter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from mininet.topo import Topo
 
 from adon.client import Client
 from adon.errors import Unavailable
-from mininet_topos.commands import stop_process, wait_until
+from mininet_topos.commands import read_end, stop_process, wait_until
 from mininet_topos.isolation import WEB_SOCKET
 from mininet_topos.plain_network import read_sites
 from mininet_topos.testbed import Testbed
@@ -32,8 +33,7 @@ from mininet_topos.topologies.campus_topo import CampusTopo
 
 READY_TIMEOUT = 120.0
 STOP_TIMEOUT = 15.0
-FIRST_PING_TIMEOUT = 60.0
-PING_INTERVAL = 0.2
+FIRST_PING_TIMEOUT = 60
 LOCALHOST, WEB_PORT = "127.0.0.1", 8080
 URL = f"http://{LOCALHOST}:{WEB_PORT}"
 """Of the REST API and the dashboard, inside."""
@@ -45,7 +45,6 @@ USERS: Mapping[str, str] = {
     "auditor": "auditor",
 }
 """Users with their roles: one per role, to see the dashboard as each of them sees it."""
-_RULE_OF_ADON = re.compile(r"cookie=0x(?!0,)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +52,7 @@ class Ping:
     """A ping that a rule of ADON forwards.
 
     :param path: name of the path, or of what the rule does.
-    :param match: words of the rule.
-    :param rule: the rule in the edge, as ``ovs-ofctl`` prints it; empty before the ping.
-    :param rtt: seconds; 0 before the ping.
+    :param rule: regular expression for the rule in the edge, as ``ovs-ofctl`` prints it.
     """
 
     path: str
@@ -63,9 +60,7 @@ class Ping:
     source: str
     destination: str
     edge: str
-    match: frozenset[str]
-    rule: str = ""
-    rtt: float = 0.0
+    rule: str
 
 
 @dataclass
@@ -88,9 +83,8 @@ class AdonServer:
 
     @property
     def last_words(self) -> str:
-        """The end of its log, in one line."""
-        log = self.folder / LOG
-        return " | ".join(log.read_text(errors="replace").splitlines()[-3:]) if log.exists() else "no log"
+        """Return the end of its log, in one line."""
+        return read_end(self.folder / LOG)
 
     def require_running(self) -> None:
         """Refuse to continue without its process.
@@ -140,40 +134,37 @@ class AdonServer:
                 file.touch(0o600, exist_ok=False)
                 file.write_text(f"{made.secret}\n")
 
-    def first_ping(self) -> Ping:
-        """Ping over a path, as soon as ADON has installed the rule that forwards it.
-
-        :raises Unavailable: if no ping is answered in time, or no path is measured.
-        """
-        ping = plan_ping(self.testbed.topo)
-        deadline = time.monotonic() + FIRST_PING_TIMEOUT
-        while time.monotonic() < deadline:
-            rule = _find_rule(self.testbed.dump_flows(ping.edge), ping.match)
-            rtt = self._measure_rtt(ping) if rule else None
-            if rtt is not None:
-                return replace(ping, rule=rule, rtt=rtt)
-            time.sleep(PING_INTERVAL)
-        raise Unavailable(f"no ping went through a rule of ADON's within {FIRST_PING_TIMEOUT:g} s")
-
-    def _measure_rtt(self, ping: Ping) -> float | None:
-        argv = ["ping", "-n", "-c", "1", "-W", "2", "-I", ping.source, ping.destination]
-        with self.testbed.popen(ping.host, argv, stdout=subprocess.PIPE, text=True) as process:
-            output, _ = process.communicate()
-        answered = re.search(r"time=([\d.]+) ms", output)
-        return None if answered is None else float(answered[1]) / 1e3
-
-    def stop(self) -> None:
-        """Ask it to end, and wait until it has ended."""
-        self._end(signal.SIGTERM)
-
     def kill(self) -> None:
         """End it as a crash does."""
-        self._end(signal.SIGKILL)
+        self.stop(signal.SIGKILL)
 
-    def _end(self, number: signal.Signals) -> None:
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """End it by a signal, and wait until it has ended."""
         if self.process is not None:
             stop_process(self.process, STOP_TIMEOUT, number)
         self.process = None
+
+
+def first_ping(testbed: Testbed) -> tuple[str, str]:
+    """Ping as soon as ADON has installed the rule that forwards it; return the ping and the rule in words.
+
+    :raises Unavailable: if there is no rule or no answer in time, or no path is measured.
+    """
+    ping = plan_ping(testbed.topo)
+
+    def find_rule() -> str:
+        rule = re.search(rf"cookie=0x(?!0,).*{ping.rule}.*", testbed.dump_flows(ping.edge))
+        return "" if rule is None else rule[0]
+
+    if not wait_until(lambda: bool(find_rule()), FIRST_PING_TIMEOUT):
+        raise Unavailable(f"ADON installed no rule for {ping.path} within {FIRST_PING_TIMEOUT} s")
+    argv = ["ping", "-n", "-c", "1", "-i", "0.2", "-w", str(FIRST_PING_TIMEOUT)]  # until the first answer
+    answer = testbed.run(
+        ping.host, *argv, "-I", ping.source, ping.destination, timeout=2 * FIRST_PING_TIMEOUT
+    )
+    times = re.findall(r"time=(.+ ms)", answer)
+    words = f"{ping.host} {ping.source} > {ping.destination} over {ping.path}: {times[0]}"
+    return words, f"{ping.edge}: {find_rule()}"
 
 
 def plan_ping(topo: Topo) -> Ping:
@@ -187,19 +178,12 @@ def plan_ping(topo: Topo) -> Ping:
             raise Unavailable("no path of this topology is measured, so ADON installs no rule by itself")
         campus = topo.campuses[path.campuses[0]]
         source, destination = (path.addresses[name] for name in path.campuses)
-        match = frozenset({f"nw_src={source}", f"nw_dst={destination}"})
-        return Ping(path.name, campus.measuring, source, destination, campus.edge, match)
+        rule = f"nw_src={source},nw_dst={destination}[ ,]"
+        return Ping(path.name, campus.measuring, source, destination, campus.edge, rule)
     near, far, *_ = read_sites(topo).values()
-    source, its = next(iter(near["hosts"].items()))
+    host, its = next(iter(near["hosts"].items()))
     destination = next(iter(far["hosts"].values()))["address"]
-    match = frozenset({"actions=NORMAL"})
-    return Ping("normal forwarding", source, its["address"], destination, near["edge"], match)
-
-
-def _find_rule(flows: str, match: frozenset[str]) -> str:
-    """Return the rule of ADON with these words among the rules of a switch; empty if there is none."""
-    ours = (line.strip() for line in flows.splitlines() if _RULE_OF_ADON.search(line))
-    return next((line for line in ours if match <= {*re.split(r"[\s,]+", line)}), "")
+    return Ping("normal forwarding", host, its["address"], destination, near["edge"], "actions=NORMAL")
 
 
 @contextmanager
@@ -227,28 +211,25 @@ def start_relay() -> str | None:
     if WEB_SOCKET not in os.environ:
         return None
     outside = socket.socket(fileno=int(os.environ[WEB_SOCKET]))
-    threading.Thread(target=_relay, args=[outside], name="web relay", daemon=True).start()
+    threading.Thread(target=asyncio.run, args=[_relay(outside)], name="web relay", daemon=True).start()
     return f"http://{LOCALHOST}:{outside.getsockname()[1]}"
 
 
-def _relay(outside: socket.socket) -> None:
-    while True:
-        browser, _ = outside.accept()
-        threading.Thread(target=_forward, args=[browser], daemon=True).start()
+async def _relay(outside: socket.socket) -> None:
+    server = await asyncio.start_server(_forward, sock=outside)
+    await server.serve_forever()
 
 
-def _forward(browser: socket.socket) -> None:
+async def _forward(requests: StreamReader, to_browser: StreamWriter) -> None:
     """Copy both ways until both sides have ended; ADON may not run now."""
-    with browser, suppress(OSError), socket.create_connection((LOCALHOST, WEB_PORT)) as server:
-        back = threading.Thread(target=_copy, args=[server, browser], daemon=True)
-        back.start()
-        _copy(browser, server)
-        back.join()
+    with closing(to_browser), suppress(OSError):
+        answers, to_server = await asyncio.open_connection(LOCALHOST, WEB_PORT)
+        with closing(to_server):
+            await asyncio.gather(_copy(requests, to_server), _copy(answers, to_browser))
 
 
-def _copy(source: socket.socket, sink: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(1 << 16):
-            sink.sendall(data)
-    with suppress(OSError):  # the other way has ended
-        sink.shutdown(socket.SHUT_WR)
+async def _copy(source: StreamReader, sink: StreamWriter) -> None:
+    while data := await source.read(1 << 16):
+        sink.write(data)
+        await sink.drain()
+    sink.write_eof()

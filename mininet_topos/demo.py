@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +19,10 @@ from mininet_topos.experiments.loading import ExperimentFile
 from mininet_topos.experiments.plan import plan_trials
 from mininet_topos.experiments.report import judge_run, write_index, write_report
 from mininet_topos.experiments.results import end_run, write_trial
-from mininet_topos.experiments.runner import begin_run, carry_out, load_checked
+from mininet_topos.experiments.runner import Progress, begin_run, carry_out, load_checked
 from mininet_topos.experiments.verdicts import Outcome, Verdict
 from mininet_topos.isolation import choose_platform, folder_inside, run_isolated
-from mininet_topos.measurement_points import Points, start_points
+from mininet_topos.measurement_points import start_points
 from mininet_topos.testbed import TOPOLOGY, Testbed, build_testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
 
@@ -53,22 +51,21 @@ EXPLANATIONS = {
 
 @dataclass
 class Narrator:
-    """Prints what happens with the seconds since the start."""
+    """Prints the lines of a trial, each after its explanation."""
 
-    began: float = field(default_factory=time.monotonic)
+    print_line: Progress = field(default_factory=Progress)
 
     def __call__(self, line: str) -> None:
-        """Print a line of a trial, after its explanation."""
+        """Print a line of a trial."""
         for beginning, text in EXPLANATIONS.items():
             if line.startswith(beginning):
-                self.say(text)
-        self.say(f"  {line}", paragraph=False)
+                self.explain(text)
+        self.print_line(f"  {line}")
 
-    def say(self, text: str, *, paragraph: bool = True) -> None:
-        """Print a line; a paragraph starts with an empty line."""
-        before = "\n" if paragraph else ""
-        sys.stdout.write(f"{before}{time.monotonic() - self.began:6.1f} s  {text}\n")
-        sys.stdout.flush()
+    def explain(self, text: str) -> None:
+        """Print a line after an empty one."""
+        sys.stdout.write("\n")
+        self.print_line(text)
 
 
 def run_demo(report: Path, *, stay: bool, seed: int | None, platform: str | None = None) -> int:
@@ -117,30 +114,29 @@ class Demo:
 
         :raises AdonError: if something does not start.
         """
-        inside, say = folder_inside(), self.narrator.say
+        inside, explain = folder_inside(), self.narrator.explain
         read, topo = load_part(FIGURE_18, self.seed)
         # Before the hosts exist: each has a copy of this process's mounts.
         metrics = showcase.write_metrics(inside / "metrics")
-        say("Building the network: two campuses with a layer-2 path (al2s) and a routed path (internet).")
+        explain("Building the network: two campuses with a layer-2 path (al2s) and a routed path (internet).")
         with build_testbed(topo, inside) as testbed, start_points(testbed, metrics) as points:
             (inside / TOPOLOGY).write_text("demo")
-            say(f"The network runs: {testbed.emulation}. All rates are divided by {topo.scale:g}.")
+            explain(f"The network runs: {testbed.emulation}. All rates are divided by {topo.scale:g}.")
             verdicts = [verdict for name in EXPERIMENTS for verdict in self._run_part(name, testbed, points)]
             holds = self._print_verdicts(verdicts)
             if self.stay:
-                showcase.keep_running(
-                    testbed, points, read.experiment.configuration, partial(say, paragraph=False)
-                )
+                print_line = self.narrator.print_line
+                showcase.keep_running(testbed, points, read.experiment.configuration, print_line)
         return holds
 
-    def _run_part(self, name: str, testbed: Testbed, points: Points) -> Sequence[Verdict]:
+    def _run_part(self, name: str, testbed: Testbed, points: Path) -> Sequence[Verdict]:
         """Run an experiment with the ADON of the one before; write its report and return its verdicts."""
         folder = Path(self.report) / name
         read, topo = load_part(name, self.seed)
         (trial,) = plan_trials(read.experiment, topo)
         _remove_run(folder)
         begin_run(folder, read, topo, {**self.platform, "emulation": testbed.emulation})
-        self.narrator.say(f"{read.experiment.title}. {' '.join(read.experiment.about.split())}")
+        self.narrator.explain(f"{read.experiment.title}. {' '.join(read.experiment.about.split())}")
         record, tables = carry_out(
             trial, testbed, points, read.experiment, self.narrator, folder=testbed.folder / "adon"
         )
@@ -148,20 +144,20 @@ class Demo:
         end_run(folder, record.reason)
         write_report(folder)
         if record.reason:
-            self.narrator.say(f"This experiment is partial: {record.reason}")
+            self.narrator.explain(f"This experiment is partial: {record.reason}")
         return select_verdicts(judge_run(folder).verdicts)
 
     def _print_verdicts(self, verdicts: Sequence[Verdict]) -> bool:
         """Print and write the verdicts; return whether all hold."""
         text = json.dumps([asdict(verdict) for verdict in verdicts], indent=1)
         (Path(self.report) / CHECKS_FILE).write_text(f"{text}\n")
-        self.narrator.say("What must follow:")
+        self.narrator.explain("What must follow:")
         held = [verdict for verdict in verdicts if verdict.outcome is Outcome.HELD]
         for verdict in verdicts:
             words = "held  " if verdict in held else f"FAILED ({verdict.found} {verdict.doubt})"
-            self.narrator.say(f"{words}  {verdict.claim}", paragraph=False)
+            self.narrator.print_line(f"{words}  {verdict.claim}")
         index = write_index(Path(self.report))
-        self.narrator.say(f"{len(held)} of {len(verdicts)} checks held. Report: {index}")
+        self.narrator.explain(f"{len(held)} of {len(verdicts)} checks held. Report: {index}")
         return len(held) == len(verdicts)
 
 

@@ -18,7 +18,6 @@ import termios
 import tty
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -27,7 +26,7 @@ from mininet_topos import guest_keeper
 
 PACKAGES = Path(__file__).parents[1]
 """The folder that holds ADON's packages."""
-PLACES = (PACKAGES / ".uml", Path("/"))
+PLACES = (PACKAGES / ".uml/usr", Path("/usr"))
 """Where Debian's package ``user-mode-linux`` is unpacked by ``scripts/setup.sh guest``, or installed."""
 REGISTERS = PACKAGES / ".uml/guest_registers.so"
 """What the kernel needs on a processor with AMX (``guest_registers.c``)."""
@@ -39,28 +38,17 @@ SignalHandler = Callable[[int, FrameType | None], object]
 READY, _INTERRUPT, _END_OF_INPUT = b"\0", b"\x03", b"\x04"
 
 
-@dataclass(frozen=True, slots=True)
-class GuestKernel:
-    """A kernel that runs as a process.
-
-    :param image: the program.
-    :param modules: the folder of its modules.
-    """
-
-    image: Path
-    modules: Path
-
-
-def find_kernel(places: Sequence[Path] = PLACES) -> GuestKernel | None:
-    """Return the first kernel in these folders; None if there is none for this processor."""
+def find_kernel() -> Path | None:
+    """Return the first kernel in :data:`PLACES`; None if there is none for this processor."""
     if _has_amx() and not REGISTERS.exists():
         return None
-    for place in places:
-        image = place / "usr/bin/linux.uml"
-        versions = sorted((place / "usr/lib/uml/modules").glob("*.*"))
-        if image.exists() and versions:
-            return GuestKernel(image, versions[-1])
-    return None
+    images = (place / "bin/linux.uml" for place in PLACES)
+    return next((image for image in images if image.exists() and _list_modules(image)), None)
+
+
+def _list_modules(image: Path) -> list[Path]:
+    """Return the folders of a kernel's modules by version."""
+    return sorted((image.parents[1] / "lib/uml/modules").glob("*.*"))
 
 
 def _has_amx() -> bool:
@@ -108,27 +96,25 @@ def run_in_guest(argv: Sequence[str], control: Path, shared: Path) -> int:
 
 
 def _script(argv: Sequence[str]) -> str:
-    """The program of the guest, as a shell script."""
+    """Return the program of the guest, as a shell script."""
     environment = {"PYTHONPATH": str(PACKAGES), "PYTHONDONTWRITEBYTECODE": "1"}
     environment |= {name: os.environ[name] for name in ("TERM", "LANG", "LC_ALL") if name in os.environ}
     given = [f"export {name}={shlex.quote(value)}" for name, value in environment.items()]
     return "\n".join((*given, f"cd {shlex.quote(str(Path.cwd()))}", f"exec {shlex.join(argv)}", ""))
 
 
-def _command_line(
-    kernel: GuestKernel, control: Path, shared: Path, line: tuple[int, int], size: str
-) -> list[str]:
+def _command_line(kernel: Path, control: Path, shared: Path, line: tuple[int, int], size: str) -> list[str]:
     preload = ["env", f"LD_PRELOAD={REGISTERS}"] if _has_amx() else []
     return [
         *preload,
-        str(kernel.image),
+        str(kernel),
         f"mem={MEMORY}",
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "init=/bin/sh"),
         *("con=null", "con0=null,fd:1", f"con1=fd:{line[0]},fd:{line[1]}"),
         f"ADON_VISIBLE={PACKAGES}:{Path.cwd()}",
         f"ADON_WRITABLE={shared}",
         f"ADON_CONTROL={control}",
-        f"ADON_MODULES={kernel.modules}",
+        f"ADON_MODULES={_list_modules(kernel)[-1]}",
         f"ADON_TERMINAL={size}",
         *("quiet", "--", str(INIT)),
     ]

@@ -15,7 +15,6 @@ The kernel ties a child to the *thread* that started it (prctl(2)): call
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import socket
@@ -35,9 +34,9 @@ FOLDER = "ADON_TESTBED_FOLDER"
 """Environment variable inside: the folder for sockets and logs of the testbed."""
 WEB_SOCKET = "ADON_WEB_SOCKET"
 """Environment variable inside: descriptor of a listening socket of the machine, for the dashboard."""
-PID = "pid"
-"""File in the folder: the PID of ``unshare``, the parent of the program inside."""
-LONGEST_NAME = "/testbed-12345678/ovs/ovs-vswitchd.4194304.ctl"
+PREFIX = "testbed"
+"""First part of the name of a folder; the second part is the PID of its owner, which runs the program."""
+LONGEST_NAME = f"/{PREFIX}-4194304-12345678/ovs/ovs-vswitchd.4194304.ctl"
 MAX_SOCKET_PATH = 107
 """``sun_path`` without its final zero (unix(7))."""
 _UNSHARE = ("unshare", "--net", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc", "--")
@@ -83,32 +82,23 @@ def run_isolated(argv: Sequence[str], platform: Platform, *, shared: Path, has_w
         )
         # A Ctrl-C is for the program, which gets it from the terminal too.
         with handle_signals(lambda *_: None, lambda *_: process.kill()):
-            (folder / PID).write_text(f"{process.pid}\n")
             status = process.wait()
         return status if status >= 0 else 128 - status
 
 
 @contextmanager
 def run_folder() -> Iterator[Path]:
-    """Make a folder for one testbed and remove it at the end; remove folders of owners that were killed.
-
-    An owner holds a lock on its folder, which ends with the process.
-    """
+    """Make a folder for one testbed and remove it at the end; remove folders of owners that were killed."""
     parent = run_folders()
     _check_parent(parent)
-    for other in parent.iterdir():
-        if (unowned := _lock(other)) is not None:
-            _remove(other)
-            os.close(unowned)
-    path = Path(tempfile.mkdtemp(prefix="testbed-", dir=parent))
-    # Another start may remove a folder before its owner locks it.
-    while (lock := _lock(path)) is None or not path.exists():
-        path = Path(tempfile.mkdtemp(prefix="testbed-", dir=parent))
+    for other in parent.glob(f"{PREFIX}-*"):
+        if not _is_owned(other):
+            shutil.rmtree(other, ignore_errors=True)
+    path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}-{os.getpid()}-", dir=parent))
     try:
         yield path
     finally:
         _remove(path)
-        os.close(lock)
 
 
 def run_folders() -> Path:
@@ -119,14 +109,14 @@ def run_folders() -> Path:
 
 
 def running_folders() -> list[Path]:
-    """Return the folders of testbeds that run, each with its file :data:`PID`."""
-    return sorted(path.parent for path in run_folders().glob(f"*/{PID}") if _is_owned(path.parent))
+    """Return the folders of testbeds that run."""
+    return sorted(path for path in run_folders().glob(f"{PREFIX}-*") if _is_owned(path))
 
 
 def first_process(folder: Path) -> str:
-    """Return the PID, as seen from outside, of the program inside that has this folder."""
-    parent = (folder / PID).read_text().strip()
-    return Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0]
+    """Return the PID, as seen from outside, of the program that has this folder on the host."""
+    unshare = _first_child(_owner(folder))
+    return _first_child(unshare)
 
 
 def _check_parent(parent: Path) -> None:
@@ -142,25 +132,16 @@ def _check_parent(parent: Path) -> None:
         raise InvalidInput.of("run folder", f"{parent} is too long for sockets below it", "wrong-length")
 
 
-def _lock(folder: Path) -> int | None:
-    """Lock a folder and return its descriptor; None if its owner runs, or it is no folder."""
-    try:
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return None
-    return lock
+def _owner(folder: Path) -> str:
+    return folder.name.split("-")[1]
 
 
 def _is_owned(folder: Path) -> bool:
-    lock = _lock(folder)
-    if lock is not None:
-        os.close(lock)
-    return lock is None
+    return Path("/proc", _owner(folder)).exists()
+
+
+def _first_child(process: str) -> str:
+    return Path(f"/proc/{process}/task/{process}/children").read_text().split()[0]
 
 
 def _remove(path: Path) -> None:
@@ -173,7 +154,6 @@ def _remove(path: Path) -> None:
     wait_until(is_gone, 5.0)
 
 
-CODE = "missing-requirement"
 PROGRAMS = {
     "unshare": "util-linux",
     "setpriv": "util-linux",
@@ -198,7 +178,6 @@ REMEDIES = {
         for program, package in PROGRAMS.items()
     },
 }
-_TRY_NETEM = "ip link set lo up && tc qdisc add dev lo root netem delay 1ms"
 
 
 class Platform(StrEnum):
@@ -241,7 +220,7 @@ def choose_platform(
             reason = "; ".join(obstacles.values()) or "this machine has everything it needs"
             return PlatformChoice(platform, reason)
         obstacles |= missing
-    raise Unavailable("\n".join(obstacles.values()), code=CODE)
+    raise Unavailable("\n".join(obstacles.values()), code="missing-requirement")
 
 
 def inspect_machine() -> frozenset[str]:
@@ -250,7 +229,7 @@ def inspect_machine() -> frozenset[str]:
     is_root = os.geteuid() == 0 and _succeeds_unshared("true")
     if is_root:
         met.add(ROOT)
-    if not is_root or _succeeds_unshared(_TRY_NETEM):
+    if not is_root or _succeeds_unshared("tc qdisc add dev lo root netem delay 1ms"):
         met.add(NETEM)
     if _is_installed("modprobe") and find_kernel() is not None:
         met.add(GUEST_KERNEL)
@@ -263,7 +242,5 @@ def _is_installed(program: str) -> bool:
 
 def _succeeds_unshared(script: str) -> bool:
     """Return whether a script succeeds in a network namespace of its own."""
-    if not _is_installed("unshare"):
-        return False
-    argv = ["unshare", "--net", "sh", "-c", script]
+    argv = ["sh", "-c", 'unshare --net sh -c "$1"', "sh", script]
     return subprocess.run(argv, env=with_system_programs(), capture_output=True, check=False).returncode == 0

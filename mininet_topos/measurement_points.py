@@ -9,119 +9,71 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from adon.errors import Unavailable
 from measurement.point import certificate
 from measurement.point.options import TRUST_FILE
-from mininet_topos.commands import stop_process, wait_until
+from mininet_topos.commands import Popen, start_servers
 from mininet_topos.testbed import Testbed
 
 PORT = 4443
 FOLDER = "points"
 """Folder of the testbed's folder."""
-READY, READY_TIMEOUT, READY_INTERVAL = "event=ready", 120.0, 0.05
-"""Text of a log when its point answers, and seconds to wait for it."""
-STOP_TIMEOUT = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class PointContact:
-    """How a measurement point is reached.
-
-    :param node: ``address:port``, for other points.
-    :param certificate: PEM file by which clients know it.
-    """
-
-    node: str
-    certificate: Path
-
-    @property
-    def url(self) -> str:
-        """URL of its pScheduler API."""
-        return f"https://{self.node}/pscheduler"
-
-
-@dataclass(frozen=True, slots=True)
-class Points:
-    """Measurement points that run.
-
-    :param contacts: by DTN.
-    :param token: file of the token by which the points know their controller.
-    """
-
-    contacts: Mapping[str, PointContact]
-    token: Path
+PEERS = "peers.pem"
+IDENTITY = "point.token"
+"""File in the folder of a point: the token by which other points know it."""
 
 
 @contextmanager
-def start_points(testbed: Testbed, metrics: Path | None = None) -> Iterator[Points]:
+def start_points(testbed: Testbed, metrics: Path | None = None) -> Iterator[Path]:
     """Start a measurement point in the measuring DTN of each campus; all end with the context.
+
+    Yield the folder with the certificate of each point, ``HOST.pem``, and ``controller.token``, by which the
+    points know their controller.
 
     :param metrics: file of the points' custom metrics; None for those of a host.
     :raises Unavailable: if one does not answer, with the end of its log.
     """
     folder = testbed.folder / FOLDER
-    hosts = [campus.measuring for campus in testbed.topo.campuses.values()]
-    addresses = {host: testbed.management_address(host) for host in hosts}
-    points = _introduce(folder, addresses)
-    common = ["--port", str(PORT), "--peer-verify", str(folder / "peers.pem")]
+    campuses = testbed.topo.campuses.values()
+    addresses = {campus.measuring: campus.dtns[campus.measuring].management for campus in campuses}
+    _write_credentials(folder, addresses)
+    common = ["--port", str(PORT), "--peer-verify", str(folder / PEERS)]
     common += [] if metrics is None else ["--metrics", str(metrics)]
-    with ExitStack() as stack:
-        running = dict[str, subprocess.Popen[bytes]]()
-        for host, address in addresses.items():
-            options = ["--name", host, "--host", address, "--data", str(folder / host), *common]
-            argv = [sys.executable, "-m", "measurement.point.main", *options]
-            with _log(folder, host).open("wb") as log:
-                running[host] = testbed.popen(host, argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-            stack.callback(stop_process, running[host], STOP_TIMEOUT)
-        for host, process in running.items():
-            _await_ready(host, process, _log(folder, host))
-        yield points
+    servers: dict[str, Popen] = {}
+    for host, address in addresses.items():
+        options = ["--name", host, "--host", address, "--data", str(folder / host), *common]
+        argv = [sys.executable, "-m", "measurement.point.main", *options]
+        servers[host] = partial(testbed.popen, host, argv)
+    with start_servers(servers, folder):
+        yield folder
 
 
-def _log(folder: Path, host: str) -> Path:
-    return folder / f"{host}.log"
+def _write_credentials(folder: Path, addresses: Mapping[str, str]) -> None:
+    """Write the points' certificates, tokens and trust files.
 
-
-def _await_ready(host: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    def is_ready_or_ended() -> bool:
-        return READY in log.read_text(errors="replace") or process.poll() is not None
-
-    if not wait_until(is_ready_or_ended, READY_TIMEOUT, READY_INTERVAL) or process.poll() is not None:
-        last = log.read_text(errors="replace").splitlines()[-3:]
-        raise Unavailable(f"the measurement point in {host} does not answer: {' | '.join(last)}")
-
-
-def _introduce(folder: Path, addresses: Mapping[str, str]) -> Points:
-    """Make the points' certificates, tokens and trust files.
-
-    :param folder: made; each point's own is in it, by host.
+    :param folder: made; each point's own files are in it, by host.
     """
     folder.mkdir()
-    contacts = dict[str, PointContact]()
     for host, address in addresses.items():
         (folder / host).mkdir()
         pem, _ = certificate.ensure(folder / host, [host, address])
-        contacts[host] = PointContact(f"{address}:{PORT}", pem)
-    (folder / "peers.pem").write_text("".join(one.certificate.read_text() for one in contacts.values()))
-    token = folder / "controller.token"
-    controller = _trust_entry("controller", _digest_of_new_token(token), 'may = ["start", "read"]')
-    trust = dict.fromkeys(addresses, f'reading = "known"\n{controller}')
+        (folder / f"{host}.pem").write_text(pem.read_text())
+    (folder / PEERS).write_text("".join((folder / f"{host}.pem").read_text() for host in addresses))
+    token = _digest_of_new_token(folder / "controller.token")
+    controller = _trust_entry("controller", token, 'may = ["start", "read"]')
+    digests = {host: _digest_of_new_token(folder / host / IDENTITY) for host in addresses}
     for host in addresses:
-        for other in addresses:
+        trust = ['reading = "known"\n', controller]
+        for other, address in addresses.items():
             if other != host:
-                digest = _digest_of_new_token(folder / host / f"{other}.token")
-                peer = f'node = "{contacts[host].node}"\ntoken_file = "{host}.token"\nmay = ["take-part"]'
-                trust[other] += _trust_entry(host, digest, peer)
-    for host, text in trust.items():
-        (folder / host / TRUST_FILE).write_text(text)
-    return Points(contacts, token)
+                peer = f'node = "{address}:{PORT}"\ntoken_file = "{IDENTITY}"\nmay = ["take-part"]'
+                trust.append(_trust_entry(other, digests[other], peer))
+        (folder / host / TRUST_FILE).write_text("".join(trust))
 
 
 def _trust_entry(name: str, digest: str, rest: str) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from adon.errors import Unavailable
 from mininet_topos import commands
-from mininet_topos.commands import stop_process, wait_until
+from mininet_topos.commands import read_end, stop_process, wait_until
 
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 START_TIMEOUT = 15.0
@@ -83,7 +83,7 @@ def open_vswitch(folder: Path, *, dummy: bool = False) -> Iterator[OpenVSwitch]:
             # This fills the database, and waits until ovs-vswitchd has done what is in it (ovs-vsctl(8)).
             instance.vsctl("init")
         except Unavailable as error:
-            logs = "; ".join(_last_lines(folder / f"{name}.log") for name in ("ovsdb-server", "ovs-vswitchd"))
+            logs = "; ".join(read_end(folder / f"{name}.log") for name in ("ovsdb-server", "ovs-vswitchd"))
             raise Unavailable(f"Open vSwitch did not start: {logs} ({error})") from error
         yield instance
 
@@ -119,9 +119,3 @@ def _listens(path: Path) -> bool:
         except OSError:
             return False
     return True
-
-
-def _last_lines(path: Path, count: int = 5) -> str:
-    if not path.exists():
-        return "no log"
-    return " | ".join(path.read_text(errors="replace").splitlines()[-count:])

@@ -30,7 +30,7 @@ GATEWAY_MAC = "02:00:00:00:{:02x}:{:02x}"
 """No host has a router here: packets of other sites arrive from this address of the receiver's site."""
 
 
-def plain_configuration(topo: Topo, *, name: str, openflow_port: int = 6653, web_port: int = 8080) -> str:
+def plain_configuration(topo: Topo, *, name: str) -> str:
     """Return ADON's configuration file, as YAML, for the network that ``mn --mac`` builds of a topology.
 
     :raises ValueError: if ADON cannot control the network, with the name of the host or switch.
@@ -45,7 +45,7 @@ def plain_configuration(topo: Topo, *, name: str, openflow_port: int = 6653, web
             },
             "sites": sites,
             "paths": _find_paths(topo, list(sites)),
-            "controller": {"openflow_port": openflow_port, "web_port": web_port},
+            "controller": {"openflow_port": 6653, "web_port": 8080},
         }
     )
 

@@ -20,7 +20,6 @@ from mininet_topos.adon_configuration import configuration_text
 from mininet_topos.adon_server import ADMIN_TOKEN, URL, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
 from mininet_topos.experiments.trial_setup import thaw
-from mininet_topos.measurement_points import Points
 from mininet_topos.nodes import CLI
 from mininet_topos.probe_agents import start_agents
 from mininet_topos.testbed import Testbed
@@ -60,7 +59,7 @@ def write_metrics(folder: Path) -> Path:
 
 
 def keep_running(
-    testbed: Testbed, points: Points, configuration: Mapping[str, Any], say: Callable[[str], object]
+    testbed: Testbed, points: Path, configuration: Mapping[str, Any], say: Callable[[str], object]
 ) -> None:
     """Start ADON on the data of the demo, add what it can show, and open Mininet's prompt.
 
@@ -70,7 +69,7 @@ def keep_running(
     key, topo = testbed.folder / KEY, testbed.topo
     hosts = [campus.measuring for campus in topo.campuses.values()]
     extra = {**thaw(configuration), **_sections(testbed, key)}
-    text = configuration_text(topo, contacts=points.contacts, token=points.token, extra=extra)
+    text = configuration_text(topo, points=points, extra=extra)
     with (
         start_agents(testbed, hosts, key, OUTSIDE),
         prepare_server(testbed, text, testbed.folder / "adon") as server,
@@ -103,7 +102,7 @@ def _sections(testbed: Testbed, key: Path) -> dict[str, Any]:
 def _instances(testbed: Testbed) -> list[dict[str, Any]]:
     """Return the measuring DTN of each campus as an instance."""
     return [
-        {"name": campus.measuring, "address": testbed.management_address(campus.measuring), "zone": name}
+        {"name": campus.measuring, "address": campus.dtns[campus.measuring].management, "zone": name}
         for name, campus in testbed.topo.campuses.items()
     ]
 

@@ -10,7 +10,7 @@ import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from mininet.topo import Topo
 from adon.errors import InvalidInput, Unavailable
 from mininet_topos import commands
 from mininet_topos.guest import is_guest
-from mininet_topos.link_shape import LinkShape, tc_lines
+from mininet_topos.link_shape import tc_lines
 from mininet_topos.nodes import KERNEL_DATAPATH, CampusEdge, Dtn, Machine, ShapedLink
 from mininet_topos.openvswitch import OpenVSwitch, await_processors, open_vswitch
 from mininet_topos.topologies.campus_topo import CampusTopo, Circuit, Interface
@@ -41,7 +41,7 @@ PING_INTERVAL = 0.2
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """New attributes of a circuit, in both directions; None leaves one as it is.
+    """New attributes of a circuit, in both directions; None leaves an attribute unchanged.
 
     :param rate: bits/s on the wire, as built.
     :param delay: seconds, one way.
@@ -69,9 +69,7 @@ class Testbed:
     net: Mininet
     switches: OpenVSwitch
     emulation: str
-    _shapes: dict[str, LinkShape] = field(default_factory=dict, repr=False)
-    _down: set[str] = field(default_factory=set, repr=False)
-    _undo: list[tuple[str, LinkChange]] = field(default_factory=list, repr=False)
+    _changed: dict[str, LinkChange] = field(default_factory=dict, repr=False)
 
     def popen(self, host: str, argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
         """Start a program in a host; it ends with the testbed at the latest.
@@ -95,18 +93,8 @@ class Testbed:
         """Return the rules of a switch with their counters, as ``ovs-ofctl`` prints them."""
         return self.switches.ofctl("dump-flows", switch)
 
-    def management_address(self, host: str) -> str:
-        """Return the address of a host's measurement point, or of an instance, on the management network.
-
-        :raises InvalidInput: if the host has none.
-        """
-        found = self._management().get(host)
-        if not found:
-            raise InvalidInput.of("host", f"{host} has no management address")
-        return found
-
     def change_link(self, circuit: str, change: LinkChange) -> LinkChange:
-        """Change a circuit while traffic runs, and return the change that undoes it.
+        """Change a circuit while traffic runs, and return its attributes before.
 
         The kernel removes the routes by an interface that goes down; they return with the interface.
 
@@ -114,39 +102,28 @@ class Testbed:
             of range; nothing is changed then.
         :raises Unavailable: for a delay or a loss if the kernel has no netem.
         """
-        undo = self._change(circuit, change)
-        self._undo.append((circuit, undo))
-        return undo
+        found = self._find_circuit(circuit)
+        before = self._changed.get(circuit, _as_built(found))
+        given: dict[str, Any] = {name: value for name, value in asdict(change).items() if value is not None}
+        after = replace(before, **given)
+        if replace(after, up=before.up) != before:
+            self._shape(found, {"rate": after.rate, "delay": after.delay, "loss": after.loss})
+        if after.up != before.up:
+            self._set_up(found, up=bool(after.up))
+        self._changed[circuit] = after
+        return before
 
     def restore_links(self) -> None:
-        """Undo every change of a circuit."""
-        while self._undo:
-            self._change(*self._undo.pop())
+        """Give every changed circuit the attributes with which it was built."""
+        for circuit in list(self._changed):
+            self.change_link(circuit, _as_built(self._find_circuit(circuit)))
 
-    def _change(self, circuit: str, change: LinkChange) -> LinkChange:
+    def _find_circuit(self, name: str) -> Circuit:
         circuits = self.topo.circuits if isinstance(self.topo, CampusTopo) else {}
-        if circuit not in circuits:
+        if name not in circuits:
             known = ", ".join(circuits) or "none, because only a CampusTopo has circuits"
-            raise InvalidInput.of("circuit", f"{circuit!r} is unknown; expected one of {known}")
-        found = circuits[circuit]
-        values = {"rate": change.rate, "delay": change.delay, "loss": change.loss}
-        given: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
-        undo = LinkChange(None if change.up is None else circuit not in self._down)
-        if given:
-            before = self._shapes.get(circuit, found.shape)
-            if before is None:
-                raise InvalidInput.of("circuit", f"{circuit} was built without a rate and cannot get one")
-            undo = replace(undo, **{name: getattr(before, name) for name in given})
-            self._shape(found, replace(before, **given))
-        if change.up is not None:
-            self._take(found, up=change.up)
-        return undo
-
-    def _management(self) -> Mapping[str, str]:
-        if isinstance(self.topo, CloudTopo):
-            return {name: one.management for name, one in self.topo.instances.items()}
-        campuses = self.topo.campuses.values() if isinstance(self.topo, CampusTopo) else ()
-        return {host: dtn.management for campus in campuses for host, dtn in campus.dtns.items()}
+            raise InvalidInput.of("circuit", f"{name!r} is unknown; expected one of {known}")
+        return circuits[name]
 
     def _command(self, host: str, argv: Sequence[str]) -> list[str]:
         names = [node.name for node in self.net.hosts]
@@ -154,26 +131,26 @@ class Testbed:
             raise InvalidInput.of("host", f"{host!r} is unknown; expected one of {', '.join(names)}")
         return ["mnexec", "-a", str(self.net[host].pid), *argv]
 
-    def _shape(self, circuit: Circuit, shape: LinkShape) -> None:
+    def _shape(self, circuit: Circuit, values: Mapping[str, Any]) -> None:
+        if circuit.shape is None:
+            raise InvalidInput.of("circuit", f"{circuit.name} was built without a rate and cannot get one")
+        shape = replace(circuit.shape, **values)
         for attribute, cause in shape.faults():
             raise InvalidInput.of(f"circuits.{circuit.name}.{attribute}", cause, "out-of-range")
-        if (shape.delay or shape.loss) and not ShapedLink.netem:
-            built = circuit.shape
-            if built is None or (shape.delay, shape.loss) != (built.delay, built.loss):
-                raise Unavailable(
-                    "netem: this kernel cannot emulate delay and loss; use the platform guest",
-                    code="missing-requirement",
-                )
+        is_as_built = (shape.delay, shape.loss) == (circuit.delay, circuit.loss)
+        if (shape.delay or shape.loss) and not is_as_built and not ShapedLink.netem:
+            raise Unavailable(
+                "netem: this kernel cannot emulate delay and loss; use the platform guest",
+                code="missing-requirement",
+            )
         for end in circuit.shaped:
             lines = tc_lines(end.name, shape, netem=bool(ShapedLink.netem), change=True)
             self._batch(end.node, "tc", lines)
-        self._shapes[circuit.name] = shape
 
-    def _take(self, circuit: Circuit, *, up: bool) -> None:
+    def _set_up(self, circuit: Circuit, *, up: bool) -> None:
         for node, interface in circuit.interfaces.items():
             lines = [f"link set dev {interface.name} {'up' if up else 'down'}"]
             self._batch(node, "ip", [*lines, *(self._routes_by(interface) if up else ())])
-        (self._down.discard if up else self._down.add)(circuit.name)
 
     def _routes_by(self, interface: Interface) -> Iterator[str]:
         """Yield lines that set the static routes of a node whose next hop is behind an interface."""
@@ -186,6 +163,10 @@ class Testbed:
     def _batch(self, node: str, tool: str, lines: Sequence[str]) -> None:
         command = ["mnexec", "-a", str(self.net[node].pid), tool, "-batch", "-"]
         commands.output(command, "\n".join((*lines, "")), name=f"{node}: {tool}")
+
+
+def _as_built(circuit: Circuit) -> LinkChange:
+    return LinkChange(True, circuit.rate, circuit.delay, circuit.loss)
 
 
 @contextmanager
@@ -204,7 +185,7 @@ def build_testbed(topo: Topo, folder: Path) -> Iterator[Testbed]:
     if KERNEL_DATAPATH.exists():
         await_processors()
     commands.output(["ip", "link", "set", "dev", "lo", "up"])
-    with open_vswitch(folder / "ovs") as switches, _environment(switches), _mininet(topo) as net:
+    with open_vswitch(folder / "ovs") as switches, _start_mininet(topo, switches) as net:
         datapath = "kernel" if KERNEL_DATAPATH.exists() else "user"
         machines = [host for host in net.hosts if isinstance(host, Machine)]
         has_netem = bool(machines) and ShapedLink.has_netem(machines[0])
@@ -225,19 +206,8 @@ class _Controller(RemoteController):  # type: ignore[misc]
 
 
 @contextmanager
-def _environment(switches: OpenVSwitch) -> Iterator[None]:
-    """Let programs of Mininet talk to this Open vSwitch and find the programs of the system."""
-    before = dict(os.environ)
-    os.environ.update(commands.with_system_programs() | dict(switches.environment))
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
-@contextmanager
-def _mininet(topo: Topo) -> Iterator[Mininet]:
+def _start_mininet(topo: Topo, switches: OpenVSwitch) -> Iterator[Mininet]:
+    os.environ.update(switches.environment)  # for the programs that Mininet starts
     Mininet.inited = True  # its init() changes limits of the whole machine
     is_plain = not isinstance(topo, CampusTopo | CloudTopo)
     classes = {"switch": CampusEdge, "host": Dtn, "link": TCLink} if is_plain else {}

@@ -41,7 +41,7 @@ def load_network(reference: str, scale: float | None = None) -> Topo:
 
     :param reference: a name of :data:`BUILT_IN`, or the path of a Python file with ``topos = {...}``, which
         is executed as ``mn --custom`` does.
-    :param scale: rates that campuses declare are divided by it; None for the topology's own.
+    :param scale: declared rates are divided by it, which only a CampusTopo permits; None for its own.
     :raises InvalidInput: if there is no such topology, or it cannot be built; names the node or circuit.
     :raises Unavailable: if Mininet is not installed.
     """
@@ -52,12 +52,9 @@ def load_network(reference: str, scale: float | None = None) -> Topo:
         )
     from mininet.topo import Topo
 
-    from mininet_topos.topologies.campus_topo import CampusTopo
-
     _, name, make = _find_class(reference)
-    is_campus = isinstance(make, type) and issubclass(make, CampusTopo)
     try:
-        topo = make(scale=scale) if is_campus else make()
+        topo = make() if scale is None else make(scale=scale)
     except ValueError as error:
         field, _, cause = str(error).partition(": ")
         raise InvalidInput.of(field, cause) from error
@@ -65,8 +62,6 @@ def load_network(reference: str, scale: float | None = None) -> Topo:
         raise InvalidInput.of("topology", f"{reference}: {type(error).__name__}: {error}") from error
     if not isinstance(topo, Topo):
         raise InvalidInput.of("topology", f"topos[{name!r}] is no subclass of mininet.topo.Topo")
-    if scale is not None and not is_campus:
-        raise InvalidInput.of("scale", f"{reference} declares no campuses; only a CampusTopo has a scale")
     return topo
 
 

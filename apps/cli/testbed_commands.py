@@ -114,8 +114,7 @@ def _adon(testbed: Testbed, name: str) -> Iterator[AdonServer]:
     with ExitStack() as stack:
         options = {}
         if isinstance(testbed.topo, CampusTopo):
-            points = stack.enter_context(start_points(testbed))
-            options = {"contacts": points.contacts, "token": points.token}
+            options = {"points": stack.enter_context(start_points(testbed))}
         text = configuration_of(testbed.topo, name, **options)
         server = stack.enter_context(prepare_server(testbed, text, testbed.folder / "adon"))
         server.start()
@@ -123,11 +122,11 @@ def _adon(testbed: Testbed, name: str) -> Iterator[AdonServer]:
 
 
 def _introduce(server: AdonServer) -> None:
-    ping = server.first_ping()
-    typer.echo(
-        f"ping      {ping.host} {ping.source} > {ping.destination} over {ping.path}: {ping.rtt * 1e3:.2f} ms"
-    )
-    typer.echo(f"rule      {ping.edge}: {ping.rule}")
+    from mininet_topos.adon_server import first_ping
+
+    ping, rule = first_ping(server.testbed)
+    typer.echo(f"ping      {ping}")
+    typer.echo(f"rule      {rule}")
     server.wait_ready()
     server.add_users()
     token = server.folder / "admin.token"

@@ -33,7 +33,7 @@ from mininet_topos.experiments.report import JudgedRun, judge_run, write_index, 
 from mininet_topos.experiments.trial import TrialOutcome, TrialRun
 from mininet_topos.experiments.trial_setup import needs_adon, plan_periods, prepare_trial, thaw
 from mininet_topos.isolation import choose_platform, folder_inside, run_isolated
-from mininet_topos.measurement_points import Points, start_points
+from mininet_topos.measurement_points import start_points
 from mininet_topos.testbed import Testbed, build_testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.topology_catalog import load_topology
@@ -186,7 +186,7 @@ def begin_run(folder: Path, read: ExperimentFile, topo: CampusTopo, platform: Ma
 def carry_out(
     trial: plan.Trial,
     testbed: Testbed,
-    points: Points | None,
+    points: Path | None,
     experiment: Experiment,
     print_line: Callable[[str], object],
     *,

@@ -31,7 +31,6 @@ from mininet_topos.commands import wait_until
 from mininet_topos.experiments.document import Controller, Experiment, LinkSetting
 from mininet_topos.experiments.plan import Trial, circuit_of
 from mininet_topos.experiments.policies import AdonPolicy, PathPolicy, PinnedPolicy
-from mininet_topos.measurement_points import Points
 from mininet_topos.pinned_rules import PinnedFlow, pin_flow
 from mininet_topos.testbed import LinkChange, Testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
@@ -159,7 +158,7 @@ def needs_adon(trial: Trial) -> bool:
 @contextmanager
 def prepare_trial(
     testbed: Testbed,
-    points: Points | None,
+    points: Path | None,
     trial: Trial,
     experiment: Experiment,
     print_line: Callable[[str], object],
@@ -167,7 +166,7 @@ def prepare_trial(
 ) -> Iterator[TrialSetup]:
     """Give links their attributes and start ADON, if the trial needs it; leave the testbed as it was.
 
-    :param points: None only if no trial needs ADON.
+    :param points: folder of the measurement points; None only if no trial needs ADON.
     :param folder: of an ADON that continues with its data and keeps it; None for a fresh one.
     :raises AdonError: if something does not start, is not measured in time, or cannot be restored.
     """
@@ -183,9 +182,7 @@ def prepare_trial(
             return
         began, periods = time.time(), plan_periods(topo, trial.measuring)
         extra = thaw(experiment.configuration)
-        text = configuration_text(
-            topo, contacts=points.contacts, token=points.token, periods=periods, extra=extra
-        )
+        text = configuration_text(topo, points=points, periods=periods, extra=extra)
         with prepare_server(testbed, text, folder or own) as server:
             tests = TestLog(_start_adon(server, topo, trial, periods, print_line), began)
             tests.read()

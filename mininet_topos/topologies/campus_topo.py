@@ -64,6 +64,7 @@ class Interface:
     :param prefix: length of the prefix of its addresses.
     :param aliases: further addresses.
     :param vlans: columns of an Open vSwitch port.
+    :param shape: of the packets that leave by it; None for no limit.
     """
 
     node: str
@@ -74,6 +75,7 @@ class Interface:
     prefix: int = 24
     aliases: tuple[str, ...] = ()
     vlans: str = ""
+    shape: LinkShape | None = None
 
 
 @dataclass
@@ -216,8 +218,8 @@ class CampusTopo(Topo):  # type: ignore[misc]
         :raises ValueError: if the network cannot be built, with the name of the node, circuit or path.
         """
         self.scale = float(self.scale if scale is None else scale)
-        is_positive = math.isfinite(self.scale) and self.scale > 0
-        require(is_positive, f"scale: {self.scale} is out of range; expected a number above 0, such as 100")
+        cause = f"{self.scale} is out of range; expected a number above 0, such as 100"
+        require(0 < self.scale < math.inf, f"scale: {cause}")
         self.campuses: dict[str, Campus] = {}
         self.circuits: dict[str, Circuit] = {}
         self.paths: dict[str, TransitPath] = {}
@@ -495,17 +497,18 @@ class CampusTopo(Topo):  # type: ignore[misc]
             end.name = end.name or self._name_interface(node, towards)
             if circuit.campus is None and self._roles[node] == EDGE:
                 end.vlans = self._trunk(circuit, node)
-        ends, shape = tuple(circuit.interfaces.values()), circuit.shape
+        one, other = circuit.interfaces.values()
         if circuit.is_line:
-            line = [
-                Interface(circuit.name, name=self._name_interface(circuit.name, end.node)) for end in ends
-            ]
-            for end, inner in zip(ends, line, strict=True):
-                add_link(self, end, inner, (None, shape))
-            circuit.shaped = line[1], line[0]
-        else:
-            add_link(self, *ends, (shape, shape))
-            circuit.shaped = () if shape is None else ends
+            names = [self._name_interface(circuit.name, node) for node in circuit.interfaces]
+            near, far = (Interface(circuit.name, name=name, shape=circuit.shape) for name in names)
+            circuit.shaped = far, near
+            add_link(self, one, near)
+            add_link(self, other, far)
+            return
+        if circuit.shape is not None:
+            one.shape = other.shape = circuit.shape
+            circuit.shaped = one, other
+        add_link(self, one, other)
 
     def _trunk(self, circuit: Circuit, edge: str) -> str:
         vlans = sorted(path.vlan or 0 for path in self._paths_on(2) if circuit.name in path.circuits)
@@ -576,22 +579,17 @@ def require(condition: object, message: str) -> None:
         raise ValueError(message)
 
 
-def add_link(
-    topo: Topo,
-    one: Interface,
-    other: Interface,
-    shapes: tuple[LinkShape | None, LinkShape | None] = (None, None),
-) -> None:
-    """Add a link to Mininet's graph.
-
-    :param shapes: of what leaves by the first interface, and by the second; None for no limit.
-    """
+def add_link(topo: Topo, one: Interface, other: Interface) -> None:
+    """Add a link between two interfaces to Mininet's graph."""
+    shapes = one.shape, other.shape
     options: dict[str, Any] = {"cls": nodes.ShapedLink, "shapes": shapes} if any(shapes) else {}
     for number, end in ((1, one), (2, other)):
         address = f"{end.address}/{end.prefix}" if end.address else None
         aliases = [f"{alias}/{end.prefix}" for alias in end.aliases]
-        options[f"intfName{number}"], options[f"addr{number}"] = end.name, end.mac or None
+        options[f"intfName{number}"] = end.name
         options[f"params{number}"] = {"ip": address, "aliases": aliases, "vlans": end.vlans}
+        if end.mac:  # without the option Mininet draws an address
+            options[f"addr{number}"] = end.mac
     topo.addLink(one.node, other.node, **options)
 
 

@@ -92,9 +92,9 @@ class CloudTopo(Topo):  # type: ignore[misc]
         self.routers[name] = above
         self.addHost(name, cls=Router, ip=None)
         if above is not None:
-            near, far = self._plan_ends(name, above, ROUTERS + 4 * number)
-            near.name, far.name = f"{name}-up", f"{above}-down{number}"
-            add_link(self, near, far, (self._shape(name, up, delay), self._shape(name, down, delay)))
+            near = Interface(name, name=f"{name}-up", shape=self._shape(name, up, delay))
+            far = Interface(above, name=f"{above}-down{number}", shape=self._shape(name, down, delay))
+            self._add_link(near, far, ROUTERS + 4 * number)
 
     def instance(
         self,
@@ -115,14 +115,13 @@ class CloudTopo(Topo):  # type: ignore[misc]
         require(router in self.routers, f"{name}: {router!r} is no router; declare it before the instance")
         number = len(self.instances) + 1
         require(number <= MAX_INSTANCES, f"{name}: is instance {number}; expected at most {MAX_INSTANCES}")
-        near, far = self._plan_ends(name, router, INSTANCES + 4 * number)
-        near.name, far.name = f"{name}-eth", f"{router}-to{number}"
-        shapes = self._shape(name, egress, delay), self._shape(name, ingress, delay)
-        rates = [None if shape is None else shape.rate for shape in shapes]
-        management = str(MANAGEMENT + number)
+        near = Interface(name, name=f"{name}-eth", shape=self._shape(name, egress, delay))
+        far = Interface(router, name=f"{router}-to{number}", shape=self._shape(name, ingress, delay))
+        network, management = INSTANCES + 4 * number, str(MANAGEMENT + number)
+        self.addHost(name, cls=Instance, ip=None, routes=((DEFAULT, str(network + 1)),))
+        self._add_link(near, far, network)
+        rates = [None if end.shape is None else end.shape.rate for end in (near, far)]
         self.instances[name] = CloudInstance(name, router, zone, near.address, management, *rates)
-        self.addHost(name, cls=Instance, ip=None, routes=((DEFAULT, far.address),))
-        add_link(self, near, far, shapes)
         point = Interface(name, name=f"{name}-mgmt", address=management, prefix=16)
         add_link(self, Interface(MANAGEMENT_BRIDGE, name=f"mgmt{number}"), point)
 
@@ -132,11 +131,12 @@ class CloudTopo(Topo):  # type: ignore[misc]
         is_name = 1 < len(name) <= MAX_NAME and name.replace("-", "").isalnum()
         require(is_name, f"{name}: expected 2 to {MAX_NAME} letters and digits, such as rack1")
 
-    def _plan_ends(self, name: str, above: str, network: IPv4Address) -> tuple[Interface, Interface]:
-        """Return the interfaces of a node and of the router above it, which has the lower address."""
-        self._networks[name] = network
-        near = Interface(name, address=str(network + 2), prefix=30)
-        return near, Interface(above, address=str(network + 1), prefix=30)
+    def _add_link(self, near: Interface, far: Interface, network: IPv4Address) -> None:
+        """Link a node to the router above it, which has the lower address."""
+        self._networks[near.node] = network
+        near.address, far.address = str(network + 2), str(network + 1)
+        near.prefix = far.prefix = 30
+        add_link(self, near, far)
 
     def _shape(self, name: str, rate: float | None, delay: float) -> LinkShape | None:
         if rate is None:

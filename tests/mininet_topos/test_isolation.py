@@ -26,7 +26,8 @@ def test_a_folder_is_removed_by_its_owner(runtime):
 
 def test_folders_of_ended_owners_are_removed_and_those_of_others_stay(runtime):
     with run_folder() as owned:
-        left = run_folders() / "testbed-left"
+        with subprocess.Popen(["true"]) as ended:
+            left = run_folders() / f"testbed-{ended.pid}-left"
         (left / "ovs").mkdir(parents=True)
         with run_folder() as other:
             assert set(run_folders().iterdir()) == {owned, other}
@@ -35,7 +36,7 @@ def test_folders_of_ended_owners_are_removed_and_those_of_others_stay(runtime):
 def test_link_among_folders_is_not_followed(runtime, tmp_path):
     (tmp_path / "kept").touch()
     with run_folder():
-        (run_folders() / "link").symlink_to(tmp_path)
+        (run_folders() / "testbed-none-link").symlink_to(tmp_path)
         with run_folder():
             pass
     assert (tmp_path / "kept").exists()

@@ -28,7 +28,7 @@ def _end(info: dict[str, Any], number: int) -> Interface:
     return Interface(
         info[f"node{number}"],
         name=info[f"intfName{number}"],
-        mac=info[f"addr{number}"] or "",
+        mac=info.get(f"addr{number}", ""),
         address=address,
         prefix=int(prefix or 0),
         aliases=tuple(alias.partition("/")[0] for alias in params["aliases"]),
