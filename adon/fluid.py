@@ -3,7 +3,7 @@
 Progressive filling: the rates of all streams grow alike from zero; a stream stops growing when a link on its
 way is full, or when it has reached its own limit (Bertsekas and Gallager, Data Networks, 2nd edition, section
 6.5.2).  In the result every stream has its own limit, or a *bottleneck*: a full link on which no stream has a
-higher rate.  Long TCP transfers with equal round-trip times come close to these rates; docs/simulation.md
+higher rate.  Long TCP transfers with equal round-trip times come close to these rates; docs/simulator.md
 compares them with measured ones.
 
 The streams of one transfer take the same links and have the same rate, so they are one :class:`Demand`.

@@ -3,7 +3,7 @@
 Rates and sizes are real, not scaled.  From the papers: two paths of 5.8 Gbps and 650 Mbps that are sold as 10
 and 1 Gbps, SoyKB transfers of 25 GB (and up to terabytes), Neuroblastoma in addition ([ADON] chapter 5,
 figures 18-21); a port of 1 Gbps with ElderCare, RIVVIR, a GENI classroom and Neuroblastoma (the journal
-version).  Arrivals, loads and all other numbers are ours.  docs/simulation.md says how to add a workload.
+version).  Arrivals, loads and all other numbers are ours.  docs/simulator.md says how to add a workload.
 """
 
 from __future__ import annotations

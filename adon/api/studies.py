@@ -19,7 +19,7 @@ class StudyBody(Body):
     title: str = Field(default="", max_length=MOST_TITLE, description="what the document says if left out")
     document: dict[str, Any] | None = None
     packed: str | None = Field(
-        default=None, description="instead of `document`: its JSON, by gzip, in base64; see docs/instances.md"
+        default=None, description="`document` as JSON, compressed with gzip, in base64"
     )
 
 

@@ -119,7 +119,7 @@ class MeasurementCalls(Caller):
 
 
 class StudyCalls(Caller):
-    """Methods for studies of instances (docs/instances.md)."""
+    """Methods for studies of instances (docs/health-and-probes.md)."""
 
     def studies(self, kind: str | None = None, limit: int | None = None) -> list[StudyView]:
         """Return studies in short, the latest first."""

@@ -1,4 +1,4 @@
-"""Instances file: machines that probe each other and receive tasks (docs/health.md).
+"""Instances file: machines that probe each other and receive tasks (docs/health-and-probes.md).
 
 ``adon health``, ``place`` and ``evaluate`` read this separate file, because instances of a cloud change more
 often than the network's configuration.

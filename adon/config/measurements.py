@@ -167,7 +167,8 @@ class BackgroundTest(Direction):
 class HostMetrics(Section):
     """Periodic metrics of the host of an ADON measurement point.
 
-    :param metrics: names of the point's metrics (docs/measurement-custom.md); ``host`` is the host itself.
+    :param metrics: names of the point's metrics; ``host`` is the host itself
+        (docs/custom-metrics-and-tcp-advice.md).
     :param period: between two values.
     """
 

@@ -5,8 +5,8 @@ capacity.  A trigger has a condition on one number (the flow's own rate, a metri
 the host at one of its ends), a duration, a clear level (hysteresis), and one action of a closed list.
 :mod:`adon.broker.triggers` evaluates triggers.
 
-Levels have a unit.  A metric of a host has its own unit (docs/measurement-custom.md): ``2 GB``, ``30 s`` and
-``80 %`` are parsed, and a bare number is used unchanged.
+Levels have a unit: ``2 GB``, ``30 s`` and ``80 %`` are parsed.  A bare number has the unit of the metric
+(docs/custom-metrics-and-tcp-advice.md).
 """
 
 from __future__ import annotations

@@ -34,7 +34,8 @@ def run(
         typer.Argument(metavar="DOCUMENT", help="A document file, or the name of one of adon evaluate list."),
     ],
     instances: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The machines (an instances file, docs/health.md).")
+        Path | None,
+        typer.Option(metavar="FILE", help="The machines (an instances file, docs/health-and-probes.md)."),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The run's folder.")] = None,
     place: Annotated[

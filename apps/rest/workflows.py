@@ -1,4 +1,6 @@
-"""Workflows and batch systems, from the values that hosts sent of them (docs/measurement-custom.md).  Pure.
+"""Workflows and batch systems from the metrics of hosts.  Pure.
+
+docs/custom-metrics-and-tcp-advice.md lists the metrics.
 
 A host tells numbers about each workflow (``pegasus.*``) and each batch system (``batch.*``), as series whose
 source is the host and whose destination is the workflow's or the batch system's name.

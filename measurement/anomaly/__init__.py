@@ -1,7 +1,7 @@
 """Changes in time series of measurements: detectors and alarms.
 
-Pure: values in, values out; time and chance are arguments.  docs/measurement-anomalies.md explains the
-algorithms, their sources and limits.
+Pure: values in, values out; time and chance are arguments.  The algorithms, their sources and limits are in
+docs/measurement-scheduling-and-anomalies.md.
 
 =================  ============================================================================
 ``model``          what a detector finds; the protocol of all detectors

@@ -9,5 +9,5 @@
 ``notifier``      the thread that keeps the outbox
 ================  =================================================================================
 
-docs/measurement-alarms-delivery.md tells how to use it.
+docs/measurement-scheduling-and-anomalies.md describes its use.
 """

@@ -1,6 +1,6 @@
 """``adon-measurement-point``: run a measurement point until SIGTERM or SIGINT; SIGHUP rereads its trust file.
 
-See ``docs/measurement-point.md`` for running one by hand.
+See ``docs/perfsonar-and-measurement-point.md`` for running one by hand.
 """
 
 from __future__ import annotations

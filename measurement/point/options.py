@@ -13,7 +13,7 @@ TRUST_FILE = "trust.toml"
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options; see ``docs/measurement-point.md``."""
+    """The options; see ``docs/perfsonar-and-measurement-point.md``."""
     made = argparse.ArgumentParser(
         prog="adon-measurement-point", description="A small server that speaks pScheduler's REST API."
     )

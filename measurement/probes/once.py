@@ -29,7 +29,9 @@ def main() -> int:
     parser.add_argument("--key", type=Path, required=True, help="file with the key, mode 0600")
     parser.add_argument("--target", required=True, help="address or name of the host to probe")
     parser.add_argument("--port", type=int, default=PORT, help="of its agent (default: %(default)s)")
-    parser.add_argument("--probes", default='[{"kind": "udp"}]', help="a list, as in docs/probes.md")
+    parser.add_argument(
+        "--probes", default='[{"kind": "udp"}]', help="JSON list; see docs/health-and-probes.md"
+    )
     arguments = parser.parse_args()
     try:
         key = read_key(arguments.key)

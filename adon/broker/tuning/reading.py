@@ -253,7 +253,7 @@ def observed_host(
     source: str,
     interface: str | None = None,
 ) -> HostFacts:
-    """A host as the metric ``host.tcp`` of its measurement point saw it (docs/measurement-custom.md).
+    """Return a host from the metric ``host.tcp`` of its measurement point.
 
     :param settings: the observation's parameters: ``sysctl`` and ``interfaces``.
     """

@@ -70,7 +70,7 @@ def _workflows(found: Sequence[WorkflowView], here: Visit) -> Component:
     ]
     nothing = ui.empty(
         "No workflow is known. A host tells of its workflows when its measurement point has a `[[pegasus]]` "
-        "section (docs/measurement-custom.md)."
+        "section (docs/custom-metrics-and-tcp-advice.md)."
     )
     return ui.table(columns, found, nothing, "Workflows")
 

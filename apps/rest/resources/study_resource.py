@@ -1,4 +1,4 @@
-"""Studies of instances: rounds of health, snapshots, placements, evaluations (docs/instances.md)."""
+"""Studies of instances: rounds of health, snapshots, placements, evaluations (docs/health-and-probes.md)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import yaml
 
 from measurement.point import options, trust_file
 
-PAGE = (Path(__file__).parents[3] / "docs" / "measurement-point.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "perfsonar-and-measurement-point.md").read_text()
 
 
 def blocks(language: str) -> list[str]:
@@ -41,8 +41,7 @@ def test_the_trust_file_is_one(tmp_path):
 
 
 def test_the_cloud_init_snippet_starts_a_point_with_options_that_exist():
-    (text,) = blocks("yaml")
-    assert text.startswith("#cloud-config\n")
+    (text,) = (block for block in blocks("yaml") if block.startswith("#cloud-config\n"))
     document = yaml.safe_load(text)
     # Keys and types as in cloud-init's schema of these modules.
     assert set(document) == {"packages", "write_files", "runcmd"}

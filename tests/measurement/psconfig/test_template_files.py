@@ -98,8 +98,10 @@ def test_templates_use_every_property_and_value_of_the_schema() -> None:
 
 
 def test_manual_names_every_reason() -> None:
-    manual = (Path(__file__).parents[3] / "docs" / "measurement-psconfig.md").read_text()
-    named = [text for line in re.findall(r"^\| (`.*?) \|", manual, re.MULTILINE) for text in line.split(", ")]
+    manual = (Path(__file__).parents[3] / "docs" / "perfsonar-and-measurement-point.md").read_text()
+    _, _, rest = manual.partition("| reason | cause |\n")
+    table, _, _ = rest.partition("\n\n")
+    named = [text for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for text in row.split(", ")]
     assert [text.strip("`") for text in named] == sorted(SkipReason)
 
 
