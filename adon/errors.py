@@ -19,9 +19,10 @@ translated where they enter, with their cause kept.
 
 Every error and every problem has a ``code``.  Codes are stable and texts are not: programs and tests compare
 codes.  A class has a default code, and an error can be raised with a more specific one:
-``Conflict("flow", "has ended", code="flow-ended")``.  docs/rest-api.md lists all codes.  A validator of a
-pydantic model raises :class:`~measurement.errors.InvalidValue` for one problem and :class:`InvalidFields`
-for several; :mod:`adon.yamlfile` keeps their codes.
+``Conflict("flow", "has ended", code="flow-ended")``.  docs/reference/codes.md lists all codes.
+
+A validator of a pydantic model raises :class:`~measurement.errors.InvalidValue` for one problem and
+:class:`InvalidFields` for several; :mod:`adon.yamlfile` keeps their codes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reasons: a stable code for programs and tests with the text for people.
 
-``docs/rest-api.md`` says what each code means.
+docs/reference/codes.md gives the meaning of each code.
 """
 
 from __future__ import annotations

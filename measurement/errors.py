@@ -22,7 +22,7 @@ This package does not know ADON, hence a family of its own.  The texts go to log
 one line, shortened, and free of keys and tokens (a pScheduler ``_key`` travels in a URL's query).
 
 Each class has a ``code`` that is stable, while texts may change. An error can be raised with a more specific
-code (``RunFailed(host, cause, code="run-canceled")``). docs/rest-api.md lists all codes.
+code (``RunFailed(host, cause, code="run-canceled")``). docs/reference/codes.md lists all codes.
 :class:`InvalidValue` is the ``ValueError`` with a code.
 """
 

@@ -100,8 +100,8 @@ def test_documented_reasons_are_those_of_the_code(heading, codes):
 
 
 def documented(heading: str) -> list[str]:
-    """The codes of a table of the page about the REST API."""
-    page = (ROOT / "docs" / "rest-api.md").read_text("utf-8")
+    """The codes of a table of the page of codes."""
+    page = (ROOT / "docs" / "reference" / "codes.md").read_text("utf-8")
     return ROW.findall(page.partition(f"## {heading}")[2].partition("\n## ")[0])
 
 

@@ -59,7 +59,7 @@ def show(
     mtu: MtuOption = None,
     json_: JsonFlag = False,
 ) -> None:
-    """The advice for a flow, or for numbers that are supposed."""
+    """Print the advice for a flow, or for given numbers."""
     body = _question(flow, rate, rtt, loss, mtu)
     api = client(ctx)
     with naming(OPTIONS):
@@ -103,7 +103,10 @@ def check(
     interface: Annotated[str | None, typer.Option("--interface", help="The one that transfers use.")] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Whether a host has what is advised; exit status 3 if not, or if it cannot be told."""
+    """Check whether a host has the advised settings.
+
+    Exit status 3 if a setting differs or the files do not show it.
+    """
     question = _question(flow, rate, rtt, loss, mtu)
     api = client(ctx)
     role = "sender" if flow is None or host is None else _role(api.advice(flow), host)

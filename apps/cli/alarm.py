@@ -48,7 +48,7 @@ def list_(
     path: OfPath = None,
     json_: JsonFlag = False,
 ) -> None:
-    """The alarms in force, the newest first."""
+    """List the open alarms, the newest first."""
     from apps.cli.times import day_and_clock
 
     narrowed = {} if path is None else {"path": path}
@@ -76,7 +76,7 @@ def show(
     alarm: AlarmId,
     json_: JsonFlag = False,
 ) -> None:
-    """One alarm with its evidence: the level before, and what speaks against it."""
+    """Show one alarm with its evidence."""
     from adon.api.base import UNITS
     from apps.cli.times import at
     from apps.cli.words import value
@@ -105,7 +105,7 @@ def watch(
     seconds: Annotated[float, typer.Option(help="Stop after so long.")] = 86_400.0,
     json_: JsonLines = False,
 ) -> None:
-    """Alarms as they are raised, seen and cleared, from the event stream."""
+    """Print alarms as they are raised, acknowledged and cleared."""
     from adon.api.alarms import AlarmView
 
     try:
@@ -142,7 +142,7 @@ def ack(
     alarm: AlarmId,
     json_: JsonFlag = False,
 ) -> None:
-    """Say that somebody has seen an alarm."""
+    """Acknowledge an alarm."""
     api = client(ctx)
     known = api.acknowledge(_named(api, alarm, open_only=True))
     if json_:
@@ -161,7 +161,7 @@ def subscribe(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Be told of alarms by mail, or by a signed call of a URL."""
+    """Subscribe to alarms by mail or by a signed call of a URL."""
     channel = "webhook" if target.startswith(("http://", "https://")) else "mail"
     wanted = {"path": path, "metric": metric, "least": "critical" if critical else "warning"}
     with naming({"target": "TARGET", "filter.path": "--path", "filter.metric": "--metric"}):
@@ -174,7 +174,7 @@ def subscribe(
 
 @app.command()
 def subscriptions(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Who is told of which alarms."""
+    """List subscriptions to alarms."""
     found = client(ctx).subscriptions()
     if json_:
         print_json(found)
@@ -187,7 +187,7 @@ def subscriptions(ctx: typer.Context, json_: JsonFlag = False) -> None:
 
 @app.command()
 def subscription(ctx: typer.Context, name: SubscriptionId, json_: JsonFlag = False) -> None:
-    """One subscription: who is told, how, and of which alarms."""
+    """Show one subscription: owner, channel, target and filter."""
     api = client(ctx)
     found = api.subscription(_subscribed(api, name))
     if json_:
@@ -210,7 +210,7 @@ def _subscribed(api: Client, beginning: str) -> str:
 
 @app.command()
 def unsubscribe(ctx: typer.Context, name: SubscriptionId, json_: JsonFlag = False) -> None:
-    """Be told no more."""
+    """Delete a subscription."""
     api = client(ctx)
     name = _subscribed(api, name)
     gone = api.unsubscribe(name)

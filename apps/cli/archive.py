@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from measurement.archive import Appended, Archive
     from measurement.archive.exchange import Progress
 
-app = typer.Typer(help="The measurement archive: import, export, what is in it.", no_args_is_help=True)
+app = typer.Typer(help="Import, export and summary of the measurement archive.", no_args_is_help=True)
 
 ARCHIVE = "measurements.db"
 SHOWN = 20
@@ -43,10 +43,10 @@ def import_(
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Import the good rows of a bad file.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Add the values of a file.
+    """Add the measurements of a file to the archive.
 
-    The whole file is checked first: if a row is bad, nothing is imported.  What the archive has already is
-    recognised, so a file may be imported again.  An archive file that is not there is made.
+    If a row is bad, the command imports nothing.  It ignores rows that the archive has, so a file can be
+    imported again.  It creates a missing archive file.
     """
     from measurement.archive.exchange import BadRows, import_file
 
@@ -69,7 +69,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Write all values into a file."""
+    """Write all measurements to a file."""
     from measurement.archive.exchange import export_file
 
     if file.exists() and not force:
@@ -86,7 +86,7 @@ def info(
     url: Url = None,
     json_: JsonFlag = False,
 ) -> None:
-    """What is in the archive: values and times by series.  Or of a file: how many rows are good and bad."""
+    """Count the measurements of the archive, or the rows of a file."""
     if file is not None:
         _file_info(file, json_=json_)
         return

@@ -17,7 +17,7 @@ from apps.cli.local import Data, Store, is_local, opened
 if TYPE_CHECKING:
     from adon.access.audit import Line, Verified
 
-app = typer.Typer(help="The audit log: changes and refusals.", no_args_is_help=True)
+app = typer.Typer(help="Audit log of changes and refusals.", no_args_is_help=True)
 
 Actor = Annotated[str | None, typer.Option(help="Only what this user did.")]
 Action = Annotated[str | None, typer.Option(help="As in flow.submit; see 'adon role list'.")]
@@ -48,7 +48,7 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, max=100_000)] = 50,
     json_: JsonFlag = False,
 ) -> None:
-    """The newest lines first."""
+    """List lines of the audit log, the newest first."""
     from apps.cli.times import at
 
     with naming(OPTIONS):
@@ -85,7 +85,7 @@ def export(
     until: Until = None,
     json_: JsonFlag = False,
 ) -> None:
-    """The log as a file, the oldest line first."""
+    """Write the audit log to a file, the oldest line first."""
     from adon.access.audit import csv_rows, json_lines
 
     written = csv_rows if form is Form.CSV else json_lines
@@ -113,7 +113,10 @@ def verify(
     store: Store = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Whether every line is there and unchanged; exit status 1 if not.  Note the last digest elsewhere."""
+    """Verify the digests of the audit log.
+
+    Exit status 1 if a line was changed, removed or inserted.  Keep the last digest elsewhere.
+    """
     found: Mapping[str, Any]
     noted = dict(_noted(text) for text in expect or ())
     if file is not None:

@@ -14,9 +14,7 @@ from apps.cli.common import JsonFlag, QuietFlag, client, given, naming, print_js
 if TYPE_CHECKING:
     from adon.api.templates import BacktestView
 
-app = typer.Typer(
-    help="What another version of a template would have done, asked of the server.", no_args_is_help=True
-)
+app = typer.Typer(help="Backtests of template versions on the server.", no_args_is_help=True)
 
 
 @app.command()
@@ -28,7 +26,10 @@ def start(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Have the server play the past again with this version; returns at once with the backtest's id."""
+    """Start a backtest of a template on the server.
+
+    The command prints the id of the backtest and does not wait for its result.
+    """
     from datetime import UTC, datetime
 
     from apps.cli.template import document_of
@@ -52,7 +53,7 @@ def start(
 
 @app.command("list")
 def list_(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """The backtests that the server keeps, the newest first."""
+    """List the server's backtests, the newest first."""
     from apps.cli.times import at, span
 
     found = client(ctx).backtests()
@@ -77,7 +78,7 @@ def list_(ctx: typer.Context, json_: JsonFlag = False) -> None:
 
 @app.command()
 def show(ctx: typer.Context, backtest: BacktestId, json_: JsonFlag = False) -> None:
-    """One backtest: which flows would have gone another way, and what it would have saved."""
+    """Show one backtest: flows with another path, and time saved."""
     found = client(ctx).backtest(backtest)
     if json_:
         print_json(found)
@@ -87,7 +88,7 @@ def show(ctx: typer.Context, backtest: BacktestId, json_: JsonFlag = False) -> N
 
 @app.command()
 def cancel(ctx: typer.Context, backtest: BacktestId, json_: JsonFlag = False) -> None:
-    """End a backtest that runs, or forget one that is done."""
+    """Cancel a backtest, or delete a finished one."""
     gone = client(ctx).cancel_backtest(backtest)
     if json_:
         print_json(gone)

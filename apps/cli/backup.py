@@ -27,10 +27,10 @@ def backup(
     ] = True,
     json_: JsonFlag = False,
 ) -> None:
-    """Keep a data folder in one file, also while adon serve runs on it.
+    """Copy a data folder into one file, also while adon serve runs.
 
-    State, users, token hashes, the audit log and the accepted configuration are in it; files with secrets
-    that the configuration names are not. Only its owner can read the file.
+    The file contains state, users, token hashes, audit log and accepted configuration, but no secret files
+    that the configuration names.  Only its owner can read it.
     """
     from apps.backup.making import make, sources
 
@@ -48,10 +48,9 @@ def restore(
     data: Annotated[Path, typer.Option(metavar="DIR", help="A new or an empty folder.")],
     json_: JsonFlag = False,
 ) -> None:
-    """Put a backup back into a new folder, complete or not at all.
+    """Restore a backup into a new folder, completely or not at all.
 
-    Checksums, databases and versions are checked first. An older schema is brought to the present one by adon
-    serve.
+    The command checks checksums, databases and versions first.  adon serve upgrades an older schema.
     """
     from apps.backup.restoring import restore as put_back
 

@@ -16,7 +16,7 @@ FORMS = {".json": "json", ".xml": "rspec", ".rspec": "rspec"}
 
 
 def versions(ctx: typer.Context, name: TemplateName, json_: JsonFlag = False) -> None:
-    """Every version of a template: who saved it, and when."""
+    """List the versions of a template with author and time."""
     from apps.cli.times import at
 
     found = client(ctx).versions(name)
@@ -32,9 +32,9 @@ def check(
     file: Annotated[Path, typer.Argument(help="YAML, JSON (.json), or a GENI RSpec (.xml, .rspec).")],
     json_: JsonFlag = False,
 ) -> None:
-    """Have the server check a template file, as it would before saving it; nothing is saved.
+    """Check a template file on the server without saving it.
 
-    Also told is the version that it would become.  Exit status: 0 if it could be saved, 2 if not.
+    The output has the number of the version that the file would get.  Exit status 2 if it is not valid.
     """
     try:
         text = file.read_text("utf-8")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adon.config import Configuration
     from adon.measurement_plan import MeasurementPlan
 
-app = typer.Typer(help="The configuration file.", no_args_is_help=True)
+app = typer.Typer(help="Configuration files.", no_args_is_help=True)
 
 File = Annotated[Path, typer.Argument(help="The configuration file (YAML).")]
 
@@ -44,9 +44,9 @@ def init(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it into this new file.")
     ] = None,
 ) -> None:
-    """Print an example of a configuration in dry-run mode; needs no server.
+    """Print an example of a configuration in dry-run mode.
 
-    The next commands are on standard error.
+    Standard error shows the next commands.
     """
     from adon.brought import Brought
 
@@ -67,11 +67,12 @@ def check(
     offline: Annotated[bool, typer.Option("--offline", help="Contact no measurement point.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Check a configuration file, and plan its tests; nothing is started.
+    """Check a configuration file and plan its tests.
 
-    Prints the fingerprints of the certificates of reachable measurement points, except with --offline.
-    Every problem is told with file, line and field; if the tests fit no schedule, which one and why. Warnings
-    are about what is valid and yet seldom meant: files that are not there, secrets that everybody can read.
+    Each problem has file, line and field.  If the tests have no schedule, the command names the test and the
+    reason.  Warnings are about valid but unlikely values, such as a secret that other users can read.
+
+    The output has the certificate fingerprints of reachable measurement points, except with --offline.
     """
     from apps.certificates import fetch_fingerprints
     from apps.checking import checked
@@ -99,9 +100,9 @@ def show(
     ] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Print a configuration as it is understood: what the file says, or all that is in force.
+    """Print a configuration, with --effective all defaults too.
 
-    Either is a configuration again, with the same meaning; comments are not kept.
+    The output is a valid configuration with the same meaning, without comments.
     """
     from adon import yamlfile
     from adon.config import load
@@ -115,7 +116,7 @@ def show(
 
 @app.command()
 def schema() -> None:
-    """Print the file's JSON schema (2020-12), for editors that complete and check while one types."""
+    """Print the JSON schema (2020-12) of the configuration file."""
     from adon.config import Configuration
     from adon.json_schema import json_schema
 

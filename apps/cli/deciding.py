@@ -34,7 +34,7 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="At most so many.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
-    """Decisions about all flows, the newest first."""
+    """List decisions about all flows, the newest first."""
     from apps.cli.times import day_and_clock
 
     now = datetime.now(UTC)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adon.api.decisions import DecisionView, MetricView, SiteCostView, WhyNotView
     from adon.client import Client
 
-app = typer.Typer(help="What was chosen, among what, and why.", no_args_is_help=True)
+app = typer.Typer(help="Decisions with candidates, scores and reasons.", no_args_is_help=True)
 
 
 app.command("list")(deciding.list_)
@@ -32,7 +32,7 @@ def show(
     ],
     json_: JsonFlag = False,
 ) -> None:
-    """One decision with its candidates, scores, compute sites, and the reason in words."""
+    """Show a decision: candidates, scores, sites and reason."""
     api = client(ctx)
     body = _latest(api, decision) if decision.startswith("f-") else api.decision(decision)
     if json_:
@@ -164,10 +164,10 @@ def recompute(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Make a recorded decision again, from what it saw, and compare the two field by field.
+    """Replay a recorded decision and compare the results.
 
-    Opens the database itself, for reading only; no server is asked.  The code that made the decision makes
-    the same again; another version may well decide otherwise, and it is said that it is another one.
+    The command reads the database itself, without a server.  The same version of ADON makes the same
+    decision.  Another version can decide differently; the output then names both versions.
 
     Exit status: 0 if they are equal, 1 if not.
     """
@@ -198,9 +198,9 @@ def why_not(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """The smallest change of one quantity that would have had another path, or another site, taken.
+    """Print the smallest change that selects another path or site.
 
-    Asks the server; with --data, --store or --from it is worked out here.
+    The server computes it, or with --data, --store or --from this command.
     """
     from apps.cli.why_not import print_why_not, worked_out
 

@@ -20,12 +20,12 @@ Listen = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Listen there only; default: everywhere.")
 ]
 
-app = typer.Typer(help="Files that make a service of ADON (docs/install.md).", no_args_is_help=True)
+app = typer.Typer(help="Files for a service of ADON (docs/install.md).", no_args_is_help=True)
 
 
 @app.command("list")
 def list_(json_: JsonFlag = False) -> None:
-    """The files there are."""
+    """List the files that adon deploy show prints."""
     from apps.deploy.kept import names
 
     if json_:
@@ -36,7 +36,7 @@ def list_(json_: JsonFlag = False) -> None:
 
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="One of adon deploy list.")]) -> None:
-    """Print a file, with the folder filled in where this ADON is installed."""
+    """Print a file, with the installation folder filled in."""
     from apps.deploy.kept import text
 
     typer.echo(text(name, Path(sys.prefix)), nl=False)
@@ -44,7 +44,7 @@ def show(name: Annotated[str, typer.Argument(help="One of adon deploy list.")]) 
 
 @app.command()
 def grafana(json_: JsonFlag = False) -> None:  # noqa: ARG001 - it is JSON in any case
-    """Print a Grafana dashboard over the metrics and the archive, to be imported there."""
+    """Print a Grafana dashboard for import."""
     from apps.deploy.grafana import dashboard
 
     print_json(dashboard())
@@ -52,13 +52,13 @@ def grafana(json_: JsonFlag = False) -> None:  # noqa: ARG001 - it is JSON in an
 
 @app.command()
 def nginx(config: Config, certificate: Certificate, key: Key, listen: Listen = None) -> None:
-    """Print a configuration of nginx as the web server in front of ADON."""
+    """Print a configuration of nginx as a reverse proxy."""
     _web_server("nginx", config, certificate, key, listen)
 
 
 @app.command()
 def apache(config: Config, certificate: Certificate, key: Key, listen: Listen = None) -> None:
-    """Print a configuration of Apache as the web server in front of ADON; Shibboleth if configured."""
+    """Print a configuration of Apache as a reverse proxy."""
     _web_server("apache", config, certificate, key, listen)
 
 
@@ -69,7 +69,7 @@ def perfsonar(
     collector: Annotated[str, typer.Option(metavar="ADDRESS", help="Address that the collector asks from.")],
     json_: JsonFlag = False,  # noqa: ARG001 - it is JSON in any case
 ) -> None:
-    """Print the archive, limits and subscription that a perfSONAR site needs."""
+    """Print archive, limits and subscription for a perfSONAR site."""
     from adon.config import load
     from apps.deploy.perfsonar import site_files
 

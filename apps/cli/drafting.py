@@ -25,9 +25,9 @@ def draft(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Draft a template from a survey; needs no server.
+    """Draft a template from a survey.
 
-    Prints YAML to look through and add; its notes give the reason of every number.
+    The output is YAML; its comments give the reason for every number.
     """
     from adon.templates_catalog.template_draft import Answers, draft_template
     from adon.templates_catalog.template_text import write_template

@@ -35,9 +35,9 @@ def edit(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Change a template in your editor (VISUAL, EDITOR); what you save becomes its next version.
+    """Change a template in your editor and save the next version.
 
-    What is wrong is told with its line, and the editor opens again; nothing that you wrote is lost.
+    After an error the command prints each problem and offers to open the editor again.  It keeps your text.
     """
     from apps.cli.template import print_saved
 
@@ -119,9 +119,9 @@ def diff(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """What differs between two templates, line by line, as diff -u shows it.
+    """Compare two templates, as diff -u does.
 
-    With one alone: what that version changed of the one before it, as the catalog has them.
+    With one name: the difference between that version and the one before it.
     """
     import difflib
 

@@ -30,7 +30,7 @@ OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="W
 
 @app.command("list")
 def list_(json_: JsonFlag = False) -> None:
-    """The documents that ADON brings."""
+    """List the built-in evaluation documents."""
     from adon.evaluations import builtins
 
     found = [(name, builtins.document(name), builtins.has_reference(name)) for name in builtins.names()]
@@ -54,7 +54,7 @@ def show(
     yaml: Annotated[bool, typer.Option("--yaml", help="As it is written, to begin one of your own.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """A document in its ten steps."""
+    """Show an evaluation document in its ten steps."""
     from apps.cli.evaluation_told import steps
 
     text, found = evaluation_files.document_of(document)
@@ -74,7 +74,7 @@ def check(
     ] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Check documents: each step, and that the steps agree; every problem with file, line and field."""
+    """Check evaluation documents."""
     from adon.evaluations import reading
 
     def checked(file: Path) -> tuple[dict[str, object], str]:
@@ -100,7 +100,7 @@ def report(
     out: OutOption = None,
     json_: JsonFlag = False,
 ) -> None:
-    """What was found: table, variation, distances, answers; with --out as a page (HTML)."""
+    """Report a run as text, or with --out as an HTML page."""
     from apps.cli.evaluation_told import findings, findings_json
 
     source, found = _reported(run, document, reference=reference)
@@ -121,7 +121,7 @@ def note(
     text: Annotated[str, typer.Argument(help="What was seen or done.")],
     json_: JsonFlag = False,
 ) -> None:
-    """Write a note into the log of a run that is not going on; reports show it."""
+    """Add a note to the log of a run that has ended."""
     import time
 
     from adon.errors import InvalidInput

@@ -61,10 +61,10 @@ def run(
     submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Run an evaluation; each result is on the disk before the next turn begins.
+    """Run an evaluation and store each result on disk at once.
 
-    Ctrl-C waits for the tests that run, and stops; --resume goes on.
-    Exit status 3 if tests failed, 130 if it was stopped.
+    Ctrl-C waits for running tests and stops; --resume continues.
+    Exit status 3 if tests failed, 130 after Ctrl-C.
     """
     from apps.cli.evaluation_files import document_of
     from apps.cli.evaluation_told import plan_json, plan_lines

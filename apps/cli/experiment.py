@@ -41,7 +41,7 @@ def run(
 ) -> None:
     """Run an experiment and report its verdicts.
 
-    Exit status: 0 if the run came out as its file states, 1 if it is partial, 2 if the file is wrong,
+    Exit status: 0 if the run ended as its file states, 1 if it is partial, 2 if the file is wrong,
     3 if a check did not hold or cannot be judged, 130 after Ctrl-C.
     """
     changes = {"repetitions": repetitions, "seed": seed}

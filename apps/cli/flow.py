@@ -14,7 +14,7 @@ from apps.cli.common import JsonFlag, client, naming, option, print_json, print_
 if TYPE_CHECKING:
     from adon.api.flows import FlowView
 
-app = typer.Typer(help="Transfers: ask for one, follow it, end it.", no_args_is_help=True)
+app = typer.Typer(help="Flows: submit, follow and cancel transfers.", no_args_is_help=True)
 app.command()(submitting.submit)
 app.command()(submitting.again)
 
@@ -36,7 +36,7 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
-    """The newest flows."""
+    """List flows, the newest first."""
     with naming({"state": "--state", "requester": "--requester"}):
         flows = client(ctx).flows(state, requester, limit)
     if json_:
@@ -67,7 +67,7 @@ def print_flows(flows: list[FlowView], empty: str) -> None:
 
 
 def queue(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """The flows that wait, first to be served first."""
+    """List queued flows in the order of service."""
     found = client(ctx).queue()
     if json_:
         print_json(found)
@@ -79,7 +79,7 @@ def queue(ctx: typer.Context, json_: JsonFlag = False) -> None:
 
 @app.command()
 def show(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
-    """One flow, its history and its latest decision."""
+    """Show a flow, its history and its latest decision."""
     from apps.cli.decision import print_decision
     from apps.cli.times import at
     from apps.cli.words import status
@@ -101,7 +101,7 @@ def show(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
 
 @app.command()
 def outcome(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
-    """What a flow that has ended was promised, got, and met on its way."""
+    """Compare what a finished flow was promised with what it got."""
     from apps.cli.outcome import print_outcome
 
     found = client(ctx).outcome(flow)
@@ -113,7 +113,7 @@ def outcome(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
 
 @app.command()
 def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
-    """What a waiting flow waits for, and its place in the queue."""
+    """Show what a queued flow waits for, and its place in the queue."""
     from apps.cli.times import at
 
     found = client(ctx).waiting(flow)
@@ -141,7 +141,10 @@ def watch(
     ] = False,
     json_: Annotated[bool, typer.Option("--json", help="Each change as JSON, one per line.")] = False,
 ) -> None:
-    """Follow a flow until it ends; exit status 1 if it did not finish."""
+    """Follow a flow until it ends.
+
+    Exit status 1 if it did not finish.
+    """
     from adon.units import parse_duration
     from apps.cli.watching import follow, leave_unless_finished
 
@@ -152,7 +155,7 @@ def watch(
 
 @app.command()
 def cancel(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
-    """Cancel a flow; its rules are removed."""
+    """Cancel a flow and remove its rules."""
     _print_flow(client(ctx).cancel(flow), json_)
 
 
@@ -165,7 +168,10 @@ def report(
     detail: Annotated[str, typer.Option(help="A word on it.")] = "",
     json_: JsonFlag = False,
 ) -> None:
-    """Tell how a flow's transfer stands; 'finished' and 'failed' end the flow."""
+    """Report the state of a transfer.
+
+    'finished' and 'failed' end the flow.
+    """
     from adon.units import parse_size
 
     option(size, parse_size, "--bytes")

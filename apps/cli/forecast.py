@@ -10,12 +10,12 @@ from adon.units import format_share
 from apps.cli.arguments import OfTemplate
 from apps.cli.common import JsonFlag, client, print_json, print_table
 
-app = typer.Typer(help="Forecasts of when transfers are over.", no_args_is_help=True)
+app = typer.Typer(help="Forecasts of completion times.", no_args_is_help=True)
 
 
 @app.callback()
 def _group() -> None:
-    """Forecasts of when transfers are over."""
+    """Forecasts of completion times."""
 
 
 @app.command()
@@ -25,7 +25,7 @@ def calibration(
     limit: Annotated[int, typer.Option(min=1, max=5000, help="Of so many finished flows.")] = 500,
     json_: JsonFlag = False,
 ) -> None:
-    """How often the truth lay within the interval that was told, and how far off expectations were."""
+    """Compare forecasts of completion with the observed times."""
     found = client(ctx).forecast_calibration(template, limit)
     if json_:
         print_json(found)

@@ -12,15 +12,15 @@ from apps.cli.common import JsonFlag, client, naming, print_json, print_table
 if TYPE_CHECKING:
     from adon.api.sites import WorkflowList
 
-policies = typer.Typer(help="The policy in force.", no_args_is_help=True)
+policies = typer.Typer(help="Settings of the policy.", no_args_is_help=True)
 slices = typer.Typer(help="Slices: the network's tenants.", no_args_is_help=True)
-workflows = typer.Typer(help="Workflows that hosts tell of.", no_args_is_help=True)
+workflows = typer.Typer(help="Workflows and batch systems of hosts.", no_args_is_help=True)
 
 SHARED = " (shared)"
 
 
 def version(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Which version of ADON answers, of which code, on which database schema."""
+    """Show the version of the server and of its database schema."""
     found = client(ctx).version()
     if json_:
         print_json(found)
@@ -36,7 +36,7 @@ def show_policy(
     set_: Annotated[bool, typer.Option("--set", help="Only what the configuration sets.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Every setting of the policy, whether it was set, and what it means."""
+    """Show every setting of the policy with its meaning."""
     found = [one for one in client(ctx).policy() if one.configured or not set_]
     if json_:
         print_json(found)
@@ -54,7 +54,7 @@ def _written(value: object) -> str:
 
 @slices.command("list")
 def list_slices(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """What each slice may use of every path and switch, and uses now."""
+    """List slices with their limits and their present use."""
     from apps.cli.words import value
 
     found = client(ctx).slices()
@@ -93,7 +93,7 @@ def list_workflows(
     state: Annotated[str | None, typer.Option(help="running, success, failure or unknown.")] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Workflows as their hosts told of them last, and the batch systems that they run on."""
+    """List workflows and batch systems as their hosts reported them."""
     with naming({"host": "--host", "state": "--state"}):
         found = client(ctx).workflows(host=host, state=state)
     if json_:

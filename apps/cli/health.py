@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from measurement.health.record import RoundRecord
 
 app = typer.Typer(
-    help="The health of the network between instances: probe, look, choose whom to take.",
+    help="Network health between instances.",
     no_args_is_help=True,
 )
 
@@ -41,7 +41,7 @@ def show(
     ] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """A round: what was found, what was not, and the health of its pairs, the unhealthiest first."""
+    """Show a round: results, failures and health, the worst first."""
     record = the_round(file, rounds)
     if json_:
         from measurement.model import to_json
@@ -99,7 +99,7 @@ def choose(
     ] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Whom to take of a round's instances: the k healthiest towards one, or among each other."""
+    """Choose the k healthiest instances of a round."""
     from measurement.health.choosing import mutually, towards
     from measurement.health.scoring import around
 
@@ -144,7 +144,10 @@ def _direction(text: str) -> Direction:
 
 @app.command()
 def markers(file: RoundFile = None, rounds: Rounds = ROUNDS, json_: JsonFlag = False) -> None:
-    """What a round showed to be worse than those before it; status 3 if any marker fired."""
+    """Compare a round with earlier ones.
+
+    Exit status 3 if a marker fires.
+    """
     record = the_round(file, rounds)
     fired = [(pair, one) for pair, its in sorted(record.fired.items()) for one in its]
     if json_:

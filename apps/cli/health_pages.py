@@ -22,7 +22,7 @@ MOST_ROUNDS = 200
 
 
 def map_(file: RoundFile = None, rounds: Rounds = ROUNDS, out: Out = None, json_: JsonFlag = False) -> None:
-    """The mean health from each zone to each; with --out the heat map of all pairs, ordered by zone."""
+    """Show the mean health between zones, or a heat map with --out."""
     record = the_round(file, rounds)
     if out is not None:
         from apps.health.pages import map_page
@@ -67,9 +67,9 @@ def report(
     count: Annotated[int, typer.Option("-k", "--count", min=2, help="How many to choose.")] = 8,
     json_: JsonFlag = False,
 ) -> None:
-    """All about a round as one page: map, graph, markers, whom to take, what predicts the next throughput.
+    """Write a report about a round as one page.
 
-    The last needs rounds before this one in the folder.
+    The page has map, graph, markers, choice of instances, and predictors, which need earlier rounds.
     """
     from apps.health.pages import report as page
     from apps.health.pages import selection
@@ -110,10 +110,10 @@ def diagnose(
     out: Out = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Which health metrics predict what was observed: AIC steps with p-values, adjusted R² of all subsets.
+    """Find the health metrics that predict an observed quantity.
 
-    Without a TABLE, each pair's metrics in a round and its throughput in the next.  With --out a page with
-    residuals and a Q-Q plot, too.
+    The result has AIC steps with p-values and the adjusted R² of all subsets.  Without TABLE, the metrics of
+    each pair in a round predict its throughput in the next.  --out adds a page with residuals and a Q-Q plot.
     """
     from measurement.health.diagnostics import diagnosed
 

@@ -75,9 +75,9 @@ def probe(
     submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Probe the instances of a file, keep what was found, and tell which markers fire.
+    """Probe the instances of a file and store the round.
 
-    Ctrl-C keeps what there is.  Exit status: 0 if all was found, 3 if something was not, 130 if interrupted.
+    Ctrl-C keeps the results so far.  Exit status: 0 if complete, 3 if results are missing, 130 after Ctrl-C.
     """
     from adon.config.instances import load_instances
     from measurement.health.history import History

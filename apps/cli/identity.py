@@ -20,9 +20,9 @@ def login(
     json_: JsonFlag = False,
     check: Annotated[bool, typer.Option(help="Try the token first; without, it is stored as it is.")] = True,
 ) -> None:
-    """Store a token for this address, so that it need not stand in the environment.
+    """Store a token for this address.
 
-    The token is asked for, or read from standard input.  It goes into a file that only you may read.
+    The command asks for the token, or reads it from standard input.  Only you can read the file.
     """
     from adon.client import Client, credentials
 
@@ -60,7 +60,7 @@ def _token(url: str) -> str:
 
 
 def whoami(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Who the address that is asked takes you for, and what you may do there."""
+    """Show your user name, roles and groups at this address."""
     found = client(ctx).myself()
     if json_:
         print_json(found)
@@ -71,7 +71,10 @@ def whoami(ctx: typer.Context, json_: JsonFlag = False) -> None:
 
 
 def logout(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Forget the token that is stored for this address; it stays valid until it is revoked."""
+    """Delete the stored token of this address.
+
+    The token stays valid until it is revoked.
+    """
     from adon.client import credentials
 
     url = address(ctx)

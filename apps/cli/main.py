@@ -179,10 +179,10 @@ def serve(
         typer.Option(metavar="URL", help="The state's database (default: SQLite in the data folder)."),
     ] = None,
 ) -> None:
-    """Run the controller, the collector and the web process until told to stop.
+    """Run the controller, the collector and the web process.
 
     With controller.ha in the configuration and the same --store on every host, one controller is active and
-    the others stand by.
+    the others are standbys.
     """
     from apps.serve import run
 
@@ -194,9 +194,9 @@ def reload(
     data: Annotated[Path, typer.Option(help="The data folder of the adon serve that is to reload.")],
     json_: JsonFlag = False,
 ) -> None:
-    """Let adon serve read its configuration file again; only what reads a changed section is restarted.
+    """Reload the configuration of adon serve.
 
-    A file with a problem changes nothing: every problem is told with file, line and field.
+    Only processes that read a changed section restart.  A file with a problem changes nothing.
     """
     from apps.link import SUPERVISOR, LinkClient
 
@@ -216,7 +216,7 @@ def reload(
 
 @app.command(rich_help_panel=OPERATOR)
 def controllers(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Which controller is active, and until when its lease runs."""
+    """Show which controller is active, and its lease."""
     found = client(ctx).controllers()
     if json_:
         print_json(found)
@@ -238,9 +238,9 @@ def collect(
         typer.Option(metavar="SOCKET", help="The controller's socket (default: in the data folder)."),
     ] = None,
 ) -> None:
-    """Run one more collector, which stands by until the one that measures is gone.
+    """Run a standby collector.
 
-    Both need the same archive: measurements.archive_url.
+    It takes over when the active collector ends.  Both need the same archive: measurements.archive_url.
     """
     from apps.collector.__main__ import main as run
 
@@ -260,7 +260,7 @@ def demo(
         str | None, typer.Option(help="host (needs root) or guest; the best by default.")
     ] = None,
 ) -> None:
-    """Run figure 18 of the thesis and an alarm that moves a flow, explained step by step.
+    """Run figure 18 of the thesis and an alarm that moves a flow.
 
     Takes about 5 minutes on a network of real switches and hosts on this machine.
 

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from adon.api.measurements import ExecutionView, MeasurementView, RunAccepted
     from adon.client import Client
 
-app = typer.Typer(
-    help="Measurements of the paths: the plan, its results, and measuring now.", no_args_is_help=True
-)
+app = typer.Typer(help="Measurements of paths: plan, results, single tests.", no_args_is_help=True)
 
 YIELDS = {
     "throughput": ("throughput",),
@@ -53,7 +51,7 @@ def run(
     wait: Annotated[bool, typer.Option(help="Wait for the result.")] = True,
     json_: JsonFlag = False,
 ) -> None:
-    """Do a configured test now, where the plan's slack admits it, and show what it gave."""
+    """Run a configured test now, where the plan allows it."""
     if test not in YIELDS:
         raise InvalidInput.of("--test", f"{test!r} is none of {', '.join(YIELDS)}")
     api = client(ctx, patient=wait)
@@ -147,7 +145,7 @@ def schedule(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """The conflict-free plan (EDF-CE), its next runs, and what tests may offer to each path."""
+    """Show the conflict-free plan (EDF-CE) and its next runs."""
     from apps.cli.times import clock
     from apps.cli.words import value
 
@@ -207,7 +205,7 @@ def watch(
     seconds: Annotated[float | None, typer.Option(help="Stop after so long (default: until Ctrl-C).")] = None,
     json_: JsonLines = False,
 ) -> None:
-    """New values, and alarms, as they come."""
+    """Print measurements and alarms as they arrive."""
     from apps.cli.times import clock
 
     if seconds is not None and not seconds > 0:

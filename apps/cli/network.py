@@ -23,7 +23,7 @@ METRICS = ("throughput", "rtt", "one_way_delay", "jitter", "loss", "health")
 
 @paths.command("list")
 def list_paths(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Every path and direction with its latest values and their age, and the alarms in force."""
+    """List paths with their latest values, ages and alarms."""
     from apps.cli.words import alarms, reading, value
 
     body = client(ctx).network()
@@ -70,7 +70,7 @@ def _print_estimates(estimates: list[EstimateView]) -> None:
 
 @hosts.command("list")
 def list_hosts(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """The data transfer nodes that a transfer can lead from and to."""
+    """List data transfer nodes."""
     found = client(ctx).hosts()
     if json_:
         print_json(found)
@@ -87,7 +87,7 @@ def show_rules(
     removed: Annotated[bool, typer.Option("--removed", help="Those that are gone, too.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """The rules that should be in the switches, as ovs-ofctl prints them."""
+    """Print the desired rules in the form of ovs-ofctl."""
     with naming(NARROWED):
         known = client(ctx).rules(flow, dpid)
     found = [rule for rule in known if removed or rule.state != "removed"]
@@ -114,7 +114,7 @@ def explain_rules(
     ],
     json_: JsonFlag = False,
 ) -> None:
-    """Whose rules these are, why they are there, and what each does, in words."""
+    """Explain the rules of a flow, a path or a cookie."""
     found = client(ctx).rules_explained(of)
     if json_:
         print_json(found)
@@ -139,7 +139,7 @@ def list_sent(
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     json_: JsonFlag = False,
 ) -> None:
-    """What was sent to the switches, the newest first, each change with the event that led to it."""
+    """List rule changes with their events, the newest first."""
     from apps.cli.times import at
 
     with naming(NARROWED):
@@ -155,7 +155,7 @@ def list_sent(
 
 @rules.command("diff")
 def diff_rules(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """How the switches differ from what should be; changes nothing."""
+    """Compare the rules in the switches with the desired rules."""
     found = client(ctx).rules_diff()
     if json_:
         print_json(found)

@@ -39,7 +39,10 @@ def add(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Announce a window: nothing is admitted into it, and running flows leave before."""
+    """Announce a maintenance window.
+
+    No flow is admitted into it, and running flows leave before it.
+    """
     body = {"scope": scope, "name": name, "begins": begins, "ends": ends, "lead": lead, "note": note}
     names = {"scope": "SCOPE", "name": "NAME", "begins": "--from", "ends": "--until", "lead": "--lead"}
     with naming(names):
@@ -58,7 +61,7 @@ def list_(
     all_: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """The windows that are announced or under way."""
+    """List announced and active maintenance windows."""
     found = client(ctx).maintenance(all_=all_)
     if json_:
         print_json(found)
@@ -79,7 +82,7 @@ def list_(
 
 @maintenance.command()
 def show(ctx: typer.Context, window: WindowId, json_: JsonFlag = False) -> None:
-    """One window: what it is about, when, and how far it is."""
+    """Show one maintenance window."""
     from adon.units import format_duration
 
     found = client(ctx).window(window)
@@ -93,7 +96,7 @@ def show(ctx: typer.Context, window: WindowId, json_: JsonFlag = False) -> None:
 
 @maintenance.command()
 def cancel(ctx: typer.Context, window: WindowId, json_: JsonFlag = False) -> None:
-    """Cancel a window, also in the middle of it."""
+    """Cancel a maintenance window, also an active one."""
     gone = client(ctx).cancel_maintenance(window)
     if json_:
         print_json(gone)
@@ -115,7 +118,7 @@ def what_if(
     all_: Annotated[bool, typer.Option("--all", help="Every single failure, the worst first.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """What a failure would do to the flows that run now; nothing is changed.
+    """Show the effects of a failure on running flows.
 
     Exit status: 0 if every QSpec would be kept, 3 if one would break.
     """

@@ -12,7 +12,7 @@ from apps.cli.common import JsonFlag, client, naming, print_json, print_table
 if TYPE_CHECKING:
     from adon.api.flows import OutcomeView
 
-app = typer.Typer(help="What transfers that have ended were promised and got.", no_args_is_help=True)
+app = typer.Typer(help="Promised and achieved values of finished flows.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -25,7 +25,7 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
-    """The transfers that ended last, with what they were promised and what they got."""
+    """List finished flows with promised and achieved values."""
     from adon.units import format_duration, format_size
     from apps.cli.words import error, value
 

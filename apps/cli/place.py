@@ -10,6 +10,6 @@ from apps.cli.sequence import sequence
 from apps.cli.snapshots import snapshot, staleness
 from apps.cli.throughputs import bursts, predict
 
-app = typer.Typer(help="Where an application's tasks had better run.", no_args_is_help=True)
+app = typer.Typer(help="Placement of an application's tasks on machines.", no_args_is_help=True)
 for _command in (tasks, sequence, snapshot, profile, predict, staleness, bursts):
     app.command()(_command)

@@ -67,9 +67,9 @@ def tasks(
     submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """The machine of each task, such that the last transfer between tasks is over soonest.
+    """Place tasks so that the last transfer ends soonest.
 
-    It says whether that is proven, and if not, how much faster it could be at most.
+    The output states whether the placement is proven optimal, or a bound on the possible gain.
     """
     import json
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from adon.config import Configuration
     from adon.measurement_plan import MeasurementPlan
 
-app = typer.Typer(help="The plan of tests that a configuration asks for.", no_args_is_help=True)
+app = typer.Typer(help="Test plan of a configuration file.", no_args_is_help=True)
 
 ConfigurationArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The configuration file.")]
 OutOption = Annotated[
@@ -28,9 +28,9 @@ Templates = Annotated[
 
 @app.command()
 def show(file: ConfigurationArgument, template: Templates = None, json_: JsonFlag = False) -> None:
-    """Every test with its period, and the proof that they fit: the length of a round and its runs.
+    """Show every test with its period, and the length of a round.
 
-    With --template also what the templates need, whether or not the configuration follows them.
+    With --template the plan includes the needs of templates, whether or not the configuration follows them.
     """
     from measurement.scheduling.ticks import seconds
 
@@ -51,7 +51,7 @@ def show(file: ConfigurationArgument, template: Templates = None, json_: JsonFla
 def page(
     file: ConfigurationArgument, out: OutOption = None, template: Templates = None, json_: JsonFlag = False
 ) -> None:
-    """A round of the plan as a picture (HTML)."""
+    """Write one round of the plan as an HTML page."""
     from measurement.scheduling import gantt
 
     configuration, found = _planned(file, template)
@@ -63,7 +63,7 @@ def page(
 def psconfig(
     file: ConfigurationArgument, out: OutOption = None, template: Templates = None, json_: JsonFlag = False
 ) -> None:
-    """The plan as a pSConfig template, which a perfSONAR site's own agents can run."""
+    """Print the plan of tests as a pSConfig template."""
     from adon.measurement_plan import as_psconfig
 
     configuration, found = _planned(file, template)

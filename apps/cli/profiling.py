@@ -36,10 +36,10 @@ def profile(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Bytes of payload between tasks, both ways, from captures or from switches' samples.
+    """Measure the bytes between tasks, from captures or sFlow.
 
-    Ctrl-C ends listening before its time, and keeps what was heard.  Exit status: 3 if nothing was seen
-    between two tasks, 130 if interrupted.
+    Ctrl-C stops listening and keeps the samples.  Exit status: 3 if no bytes were seen between two tasks, 130
+    after Ctrl-C.
     """
     from adon.config.input_files import load_tasks
     from measurement.document import dumps

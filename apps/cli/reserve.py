@@ -61,7 +61,10 @@ def compute(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Keep some of a compute site; refused, with the time from which on it would fit, if it does not."""
+    """Reserve resources of a compute site.
+
+    A refusal gives the time from which they are free.
+    """
     from adon.units import parse_size
 
     option(memory, parse_size, "--memory")
@@ -93,7 +96,7 @@ def path(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Keep bandwidth of a path, in one direction: nobody else is promised it."""
+    """Reserve bandwidth of a path in one direction."""
     from adon.units import parse_rate
 
     option(bandwidth, parse_rate, "--bandwidth")
@@ -129,7 +132,7 @@ def list_(
     all_: Annotated[bool, typer.Option("--all", help="Also those that are over or released.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Reservations ahead and active; your own, unless you may see everybody's."""
+    """List announced and active reservations."""
     found = client(ctx).reservations(all_=all_)
     if json_:
         print_json(found)
@@ -140,7 +143,7 @@ def list_(
 
 @app.command()
 def show(ctx: typer.Context, reservation: ReservationId, json_: JsonFlag = False) -> None:
-    """One reservation."""
+    """Show one reservation."""
     from apps.cli.times import span
 
     found = client(ctx).reservation(reservation)
@@ -155,7 +158,7 @@ def show(ctx: typer.Context, reservation: ReservationId, json_: JsonFlag = False
 
 @app.command()
 def release(ctx: typer.Context, reservation: ReservationId, json_: JsonFlag = False) -> None:
-    """Release a reservation, also in the middle of it."""
+    """Release a reservation, also an active one."""
     gone = client(ctx).release(reservation)
     if json_:
         print_json(gone)
@@ -165,7 +168,7 @@ def release(ctx: typer.Context, reservation: ReservationId, json_: JsonFlag = Fa
 
 @app.command()
 def free(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Every compute site: what it has, what flows hold of it, what is free for anybody now."""
+    """List compute sites with held and free resources."""
     from adon.broker.resources.amounts import KINDS, amount_text
 
     found = client(ctx).resources()

@@ -9,7 +9,7 @@ import typer
 from adon.errors import InvalidInput
 from apps.cli.common import JsonFlag, client, print_json, print_table
 
-app = typer.Typer(help="The roles, and what each may do.", no_args_is_help=True)
+app = typer.Typer(help="Roles and their permissions.", no_args_is_help=True)
 
 
 def known(names: Iterable[str]) -> frozenset[str]:
@@ -28,7 +28,7 @@ def known(names: Iterable[str]) -> frozenset[str]:
 
 @app.command("list")
 def list_roles(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """What each role may do, and what the ready-made scopes of tokens hold."""
+    """List roles with their permissions, and the scopes of tokens."""
     found = client(ctx).roles()
     if json_:
         print_json(found)

@@ -57,10 +57,10 @@ def from_rspec(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Draft templates from RSpec documents; needs no server.
+    """Draft templates from GENI RSpec documents.
 
-    Of a file with one link, or with --link, prints YAML to look through, complete and add. Of a folder,
-    prints per link a draft's name, or why there is none. Exit status: 2 if there is no draft at all.
+    For a file with one link, or with --link, the output is YAML.  For a folder, it is the name of each draft,
+    or the reason why there is none.  Exit status: 2 if there is no draft at all.
     """
     files = (
         sorted(one for one in path.rglob("*") if one.suffix.lower() in SUFFIXES) if path.is_dir() else [path]

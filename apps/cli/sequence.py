@@ -61,9 +61,9 @@ def sequence(
     seed: SeedOption = 1,
     json_: JsonFlag = False,
 ) -> None:
-    """The machines of applications that come one after the other, each placed beside those that run.
+    """Place applications that arrive one after the other.
 
-    When each is done is reckoned: all transfers share the links fairly.  Who finds no room waits.
+    Completion times are computed with fair shares of the links.  An application without room waits.
     """
     from adon.config.input_files import load_application
     from adon.placement.sequence import SequenceSimulation

@@ -32,7 +32,7 @@ def mesh(
     path: OfPath = None,
     json_: JsonFlag = False,
 ) -> None:
-    """From every site to every other: the latest value of a metric, its age, and whether it is good."""
+    """Show the latest value of a metric between all sites."""
     from apps.cli.words import age, value
 
     with naming(QUERY):
@@ -65,7 +65,7 @@ def series(
     metric: OfMetric = None,
     json_: JsonFlag = False,
 ) -> None:
-    """The series of which something is kept: metrics of directed paths, and of hosts."""
+    """List the series of the archive."""
     with naming(QUERY):
         found = client(ctx).series(path=path, source=source, destination=destination, metric=metric)
     if json_:
@@ -90,7 +90,7 @@ def boxes(
     until: Until = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Series in a box per hour, or per day: least, quartiles and most of each."""
+    """Show minimum, quartiles and maximum per hour or day."""
     from apps.cli.times import day_and_clock
     from apps.cli.words import value
 
@@ -123,7 +123,7 @@ def boxes(
 
 
 def overlaps(ctx: typer.Context, since: Since = None, json_: JsonFlag = False) -> None:
-    """Conflicting runs that ran at the same time all the same, in the last hour, or since then."""
+    """List conflicting test runs that overlapped."""
     with naming(QUERY):
         found = client(ctx).overlaps(moment(since, datetime.now(UTC), "--since"))
     if json_:

@@ -9,7 +9,7 @@ import typer
 from apps.cli import completing as offered
 from apps.cli.common import JsonFlag, client, print_json, print_table
 
-sessions = typer.Typer(help="Browsers at which somebody is signed in.", no_args_is_help=True)
+sessions = typer.Typer(help="Browser sessions.", no_args_is_help=True)
 
 SessionId = Annotated[
     str, typer.Argument(help="Its id, as 'adon session list' shows it.", autocompletion=offered.sessions)
@@ -22,7 +22,7 @@ def list_sessions(
     user: Annotated[str | None, typer.Option(help="Only this user's.")] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Your sessions; an administrator's or auditor's: everybody's."""
+    """List browser sessions; of all users for administrators."""
     from apps.cli.times import at
 
     found = client(ctx).sessions(user)
@@ -47,7 +47,7 @@ def list_sessions(
 
 @sessions.command()
 def show(ctx: typer.Context, session: SessionId, json_: JsonFlag = False) -> None:
-    """One session: whose it is, since when and until when, from where."""
+    """Show one browser session."""
     from apps.cli.times import at
 
     one = client(ctx).session(session)
@@ -60,7 +60,7 @@ def show(ctx: typer.Context, session: SessionId, json_: JsonFlag = False) -> Non
 
 @sessions.command()
 def end(ctx: typer.Context, session: SessionId, json_: JsonFlag = False) -> None:
-    """Sign out at one browser, from the next click there on."""
+    """End one browser session."""
     found = client(ctx).end_session(session)
     print_json(found) if json_ else typer.echo(f"{session} is signed out")
 
@@ -71,6 +71,6 @@ def end_others(
     user: Annotated[str | None, typer.Option(help="Whose; yours without one.")] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Sign out at every browser: what asks, a token, is none."""
+    """End all browser sessions of a user."""
     found = client(ctx).end_sessions(user)
     print_json(found) if json_ else typer.echo(f"{found.ended} signed out")

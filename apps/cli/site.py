@@ -29,7 +29,7 @@ jobs = typer.Typer(help="Jobs at compute sites.", no_args_is_help=True)
 
 @sites.command("list")
 def list_sites(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Every compute site: whether it answers, what is free, T_q of the smallest request."""
+    """List compute sites with state, free resources and T_q."""
     found = client(ctx).sites()
     if json_:
         print_json(found)
@@ -52,7 +52,7 @@ def list_sites(ctx: typer.Context, json_: JsonFlag = False) -> None:
 
 @sites.command("show")
 def show_site(ctx: typer.Context, name: SiteName, json_: JsonFlag = False) -> None:
-    """One compute site: what it has, T_q of each size of request, predictions against what came of them."""
+    """Show a compute site, its T_q, predictions and observations."""
     site = client(ctx).site(name)
     if json_:
         print_json(site)
@@ -90,7 +90,10 @@ def submit(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Have a configured program run at a compute site; returns at once with the job's id."""
+    """Run a configured program at a compute site.
+
+    The command prints the id of the job and does not wait for its end.
+    """
     from adon.units import parse_size
 
     option(size, parse_size, "--size")
@@ -113,7 +116,7 @@ def list_jobs(
     limit: Annotated[int, typer.Option(min=1, max=500)] = 50,
     json_: JsonFlag = False,
 ) -> None:
-    """Jobs, the newest first."""
+    """List jobs, the newest first."""
     found = client(ctx).jobs(site, limit)
     if json_:
         print_json(found)
@@ -140,7 +143,7 @@ def show_job(
     job: JobId,
     json_: JsonFlag = False,
 ) -> None:
-    """One job: its state, what the site predicted, how long it waited and ran."""
+    """Show a job: state, predicted and observed waiting time."""
     found = client(ctx).job(job)
     if json_:
         print_json(found)
@@ -152,7 +155,10 @@ def show_job(
 
 @jobs.command("cancel")
 def cancel(ctx: typer.Context, job: JobId, json_: JsonFlag = False) -> None:
-    """Have a job ended; it is over when its site says so."""
+    """Cancel a job.
+
+    The job ends when its site reports the end.
+    """
     found = client(ctx).cancel_job(job)
     if json_:
         print_json(found)

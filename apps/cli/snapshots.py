@@ -49,9 +49,9 @@ def snapshot(
     submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Measure the network between the instances of a file: rates, distances, and what paths share.
+    """Measure rates, distances and shared links between instances.
 
-    Ctrl-C keeps what there is.  Exit status: 0 if all was found, 3 if something was not, 130 if interrupted.
+    Ctrl-C keeps the results so far.  Exit status: 0 if complete, 3 if results are missing, 130 after Ctrl-C.
     """
     from adon.config.instances import load_instances
     from measurement.document import dumps
@@ -159,7 +159,10 @@ def staleness(
     share: Annotated[str, typer.Option(help="For so many of the values.")] = "95 %",
     json_: JsonFlag = False,
 ) -> None:
-    """How far values of some age are off, and the max_age for templates that follows; status 3 if none."""
+    """Estimate the error of old values and a max_age for templates.
+
+    Exit status 3 if no age is good enough.
+    """
     from adon.units import format_duration, parse_ratio
     from measurement.snapshot.staleness import curves, max_age
 

@@ -41,7 +41,10 @@ def status(
     ] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Whether ADON answers, and every part it needs; status 1 if not.  Without --parts needs no token."""
+    """Report whether ADON is ready.
+
+    Exit status 1 if it is not.  Only --parts needs a token.
+    """
     from adon.client import Client
 
     if parts:
@@ -78,7 +81,7 @@ def _print_parts(standing: StandingView) -> None:
 
 
 def metrics(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """The figures that Prometheus reads."""
+    """Print the metrics for Prometheus."""
     text = client(ctx).metrics()
     if json_:
         print_json({"text": text})
@@ -87,14 +90,14 @@ def metrics(ctx: typer.Context, json_: JsonFlag = False) -> None:
 
 
 def openapi(ctx: typer.Context, json_: JsonFlag = False) -> None:  # noqa: ARG001 - it is JSON in any case
-    """The REST API's own description (OpenAPI 3.1)."""
+    """Print the OpenAPI 3.1 description of the REST API."""
     from adon.client import Client
 
     print_json(Client.at(address(ctx), None).description())
 
 
 def events(ctx: typer.Context, seconds: Seconds = None, json_: JsonLines = False) -> None:
-    """All that happens, as it happens: alarms, announcements, what you are subscribed to."""
+    """Print events as they occur: alarms, announcements, notices."""
     try:
         for kind, content in happening(client(ctx, patient=True), seconds):
             if json_:

@@ -54,7 +54,7 @@ def list_studies(
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
-    """Studies, those of the latest looks at a network first."""
+    """List studies, the latest first."""
     found = client(ctx).studies(kind, limit)
     if json_:
         print_json(found)
@@ -76,7 +76,7 @@ def show(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """One study; its document goes into a file, which adon health, place and evaluate read."""
+    """Show one study, or write its document to a file."""
     from apps.cli.times import at
 
     found = client(ctx).study(study)
@@ -104,7 +104,10 @@ def submit(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Have a study kept and shown; of a round of health its samples are left out, their means stay."""
+    """Store a study on the server.
+
+    Of a health round the means are stored, and not the samples.
+    """
     made = client(ctx).add_study(kind, _document(kind, file), title)
     if json_:
         print_json(made)
@@ -136,7 +139,7 @@ def _document(kind: str, file: Path) -> dict[str, Any]:
 
 @app.command("delete")
 def delete(ctx: typer.Context, study: StudyId, json_: JsonFlag = False) -> None:
-    """Have a study forgotten."""
+    """Delete a study."""
     gone = client(ctx).delete_study(study)
     if json_:
         print_json(gone)

@@ -87,7 +87,7 @@ def submit(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Ask for a transfer; returns at once with the flow's id."""
+    """Submit a flow and print its id."""
     from adon.units import parse_duration, parse_rate
 
     option(at_least, parse_rate, "--at-least")
@@ -128,7 +128,7 @@ def again(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Ask for the same transfer as once before; its times are of the past and not asked for again."""
+    """Submit an earlier request again, without its times."""
     before = client(ctx).flow(flow).request
     kept = {name: value for name, value in before.items() if name not in ONCE}
     changed = {"size": size, "label": label, "not_before": not_before, "deadline": deadline}

@@ -14,7 +14,7 @@ from apps.cli.arguments import TemplateReference
 from apps.cli.common import JsonFlag, QuietFlag, client, print_json, print_table
 from apps.cli.text_files import check_all
 
-app = typer.Typer(help="Application templates: what applications need.", no_args_is_help=True)
+app = typer.Typer(help="Application templates.", no_args_is_help=True)
 app.command()(drafting.draft)
 app.command()(editing.edit)
 app.command()(editing.diff)
@@ -27,7 +27,7 @@ app.command("from-rspec")(rspec_drafts.from_rspec)
 def validate(
     files: Annotated[list[Path], typer.Argument(help="Template files (YAML).")], json_: JsonFlag = False
 ) -> None:
-    """Check template files; needs no server.  Every problem is told with file, line and field."""
+    """Check template files without a server."""
     from adon.templates_catalog.model import Template
     from adon.yamlfile import load_model
 
@@ -45,7 +45,7 @@ def add(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Save a template file in the catalog; without a version of its own, as the next one."""
+    """Save a template file as a new version."""
     print_saved(client(ctx).add_template(document_of(file)), quiet=quiet, json_=json_)
 
 
@@ -72,7 +72,7 @@ def document_of(file: Path) -> dict[str, Any]:
 
 @app.command("list")
 def list_(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """The latest version of every template."""
+    """List the latest version of every template."""
     found = client(ctx).templates()
     if json_:
         print_json(found)
@@ -95,7 +95,7 @@ def show(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """One template as it would be written, with a picture of its lookup tables."""
+    """Show a template with a picture of its lookup tables."""
     from adon import yamlfile
     from adon.templates_catalog.model import Template
     from adon.templates_catalog.rspec_xml import export_rspec
@@ -137,12 +137,14 @@ def backtest(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Play the past again with another version of a template, beside today's; nothing is touched.
+    """Replay recorded flows with another version of a template.
 
-    Requests and measurements since then go through the same broker, once with each version. Told is, per
-    flow, its paths, how long its QSpec was violated, how long it took, and the time saved or lost.
+    Nothing is changed; no server is needed.
 
-    The databases are opened for reading only, and no server is asked.
+    Requests and measurements since then pass through the same broker, once with each version.  The result
+    has, per flow, its paths, the time of QSpec violation, its duration, and the time saved or lost.
+
+    The command opens the databases read-only.
     """
     import time
 

@@ -141,7 +141,7 @@ def exec_(
     host: Annotated[str, typer.Argument(metavar="HOST [-- PROGRAM...]", help="Where.")],
     topology: Annotated[str | None, typer.Option(help="Which, if several test networks run.")] = None,
 ) -> None:
-    """Run a program, or a shell, in a host of a running test network."""
+    """Run a program or a shell in a host of a running test network."""
     from mininet_topos.isolation import FOLDER, first_process
     from mininet_topos.testbed import HOSTS
 

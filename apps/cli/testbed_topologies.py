@@ -27,7 +27,7 @@ def show(
     config: Annotated[bool, typer.Option("--config", help="Print ADON's configuration for mn.")] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Print the built-in topologies, or one with its campuses, circuits and paths."""
+    """Print the built-in topologies, or the parts of one."""
     from mininet_topos.topology_catalog import BUILT_IN, load_network, load_topology, mn_command
 
     if topology is None:

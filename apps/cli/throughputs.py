@@ -43,9 +43,9 @@ def bursts(
     destination: Annotated[str | None, typer.Option("--to", help="Of the archive: only to there.")] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Burst rate, bucket and sustained rate behind the throughput of one transfer, from its beginning on.
+    """Estimate burst rate, bucket and sustained rate of a transfer.
 
-    Exit status 3 if there is too little to tell.
+    Exit status 3 if the measurements do not suffice.
     """
     from adon.units import parse_size
     from measurement.throttling import fit
@@ -155,9 +155,9 @@ def predict(
     ],
     json_: JsonFlag = False,
 ) -> None:
-    """How many bytes the next hour will bring, and how far off that was for the hours that are known.
+    """Predict the bytes of the next hour from a series of hours.
 
-    By the previous hour and the time of day; while there are less than two days, by the previous hour.
+    The prediction uses the previous hour and the time of day; for less than two days the previous hour only.
     """
     from adon.units import format_size
     from measurement.profiling.predicting import next_hour, previous_hour, rolling_error, same_hour_yesterday

@@ -18,7 +18,7 @@ from apps.cli.roles import known
 if TYPE_CHECKING:
     from adon.api.access import NewTokenView
 
-app = typer.Typer(help="Tokens, by which programs prove for whom they ask.", no_args_is_help=True)
+app = typer.Typer(help="Access tokens.", no_args_is_help=True)
 
 NEVER = "never"
 TokenId = Annotated[
@@ -54,7 +54,7 @@ def create(
     store: Store = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Make a token; it is shown now and never again."""
+    """Create a token and print its secret once."""
     from adon.units import parse_duration
 
     if lifetime != NEVER:
@@ -107,7 +107,7 @@ def list_tokens(
     store: Store = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Your tokens; an administrator's or auditor's: everybody's."""
+    """List tokens; of all users for administrators and auditors."""
     from adon.access.identity import token_values
     from adon.api.access import TokenView
     from apps.cli.times import at
@@ -142,7 +142,7 @@ def _until(expires: float | None) -> str:
 
 @app.command()
 def show(ctx: typer.Context, token: TokenId, json_: JsonFlag = False) -> None:
-    """One token: whose it is, what it may do, until when, when it was used last; never its secret."""
+    """Show one token without its secret."""
     from apps.cli.times import at
 
     one = client(ctx).token(token)
@@ -159,7 +159,7 @@ def show(ctx: typer.Context, token: TokenId, json_: JsonFlag = False) -> None:
 def revoke(
     ctx: typer.Context, token: TokenId, data: Data = None, store: Store = None, json_: JsonFlag = False
 ) -> None:
-    """Make a token worthless at once."""
+    """Revoke a token."""
     if is_local(data, store):
         with opened(data, store) as access:
             now = time.time()

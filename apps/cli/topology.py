@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 switches = typer.Typer(help="Switches.", no_args_is_help=True)
 links = typer.Typer(help="Links between switches.", no_args_is_help=True)
-circuits = typer.Typer(help="Paths by the links they lead over.", no_args_is_help=True)
+circuits = typer.Typer(help="Paths with VLAN, links and switches.", no_args_is_help=True)
 
 
 @switches.command("list")
 def list_switches(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Every switch: whether it is connected, how we drive it, how full it is, ports down, what it lacks."""
+    """List switches with state, features, table use and ports."""
     found = client(ctx).topology().switches
     if json_:
         print_json(found)
@@ -56,7 +56,7 @@ def _table(table: Mapping[str, Any] | None) -> str:
 
 @links.command("list")
 def list_links(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Every link, configured or discovered, with its state and why it is so."""
+    """List links, configured and discovered, with state and reason."""
     from apps.cli.times import at
     from apps.cli.words import value
 
@@ -86,7 +86,7 @@ def _end(end: LinkEnd) -> str:
 
 @circuits.command("list")
 def list_circuits(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Every path, configured or computed: its VLAN, its links and switches, the flows on it."""
+    """List paths with VLAN, links, switches and flows."""
     from apps.cli.words import value
 
     found = client(ctx).topology().circuits

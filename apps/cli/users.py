@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adon.access.users import User
     from adon.api.access import UserView
 
-app = typer.Typer(help="Who has been here, and which roles they have.", no_args_is_help=True)
+app = typer.Typer(help="Users and their roles.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="The user's name.", autocompletion=offered.users)]
 IDENTITY = {
@@ -34,7 +34,7 @@ Roles = Annotated[list[str], typer.Argument(help="Roles; see 'adon role list'.")
 
 @app.command("list")
 def list_users(ctx: typer.Context, data: Data = None, store: Store = None, json_: JsonFlag = False) -> None:
-    """Everybody who has been here, or whom an administrator named."""
+    """List users with their roles."""
     from apps.cli.times import at
 
     if is_local(data, store):
@@ -60,7 +60,7 @@ def list_users(ctx: typer.Context, data: Data = None, store: Store = None, json_
 
 @app.command("show")
 def show_user(ctx: typer.Context, name: Name, json_: JsonFlag = False) -> None:
-    """One user: roles in force and where they come from, groups."""
+    """Show one user: roles with their origin, and groups."""
     from apps.cli.times import at
 
     one = client(ctx).user(name)
@@ -99,7 +99,7 @@ def add(
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Name somebody before they sign in for the first time, or who comes with a token only."""
+    """Add a user before the first sign-in, or with tokens only."""
     if signs_in_as is None and issuer is not None:
         raise InvalidInput.of("--issuer", "goes with --signs-in-as")
     identity: dict[str, str] | None = None
@@ -124,7 +124,10 @@ def grant(
     store: Store = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Give somebody roles, whatever the rules say; on the machine itself the user is made if need be."""
+    """Grant roles to a user, in addition to the rules.
+
+    With --data or --store the user is created if missing.
+    """
     if is_local(data, store):
         _told(_change_here(data, store, name, give=roles, make=True), json_=json_)
     else:
@@ -140,7 +143,7 @@ def revoke_roles(
     store: Store = None,
     json_: JsonFlag = False,
 ) -> None:
-    """Take roles away from somebody, whatever the rules say."""
+    """Remove roles of a user, also those that the rules give."""
     if is_local(data, store):
         _told(_change_here(data, store, name, take=roles), json_=json_)
     else:
@@ -151,7 +154,7 @@ def revoke_roles(
 def disable(
     ctx: typer.Context, name: Name, data: Data = None, store: Store = None, json_: JsonFlag = False
 ) -> None:
-    """Shut somebody out at once: no sign-in, no session, no token."""
+    """Disable a user: no sign-in, session or token is accepted."""
     _able(ctx, name, data, store, disabled=True, json_=json_)
 
 
@@ -159,7 +162,7 @@ def disable(
 def enable(
     ctx: typer.Context, name: Name, data: Data = None, store: Store = None, json_: JsonFlag = False
 ) -> None:
-    """Let somebody in again; their tokens are good again, sessions are not."""
+    """Enable a user; tokens are valid again, sessions are not."""
     _able(ctx, name, data, store, disabled=False, json_=json_)
 
 

@@ -42,7 +42,7 @@ def history(
     hours: Annotated[float, typer.Option(help="How far back.")] = 24.0,
     json_: JsonFlag = False,
 ) -> None:
-    """One series in 60 stretches of time, as a picture and in figures."""
+    """Show one series as a picture and in numbers."""
     from adon.api.base import UNITS
 
     if not 0 < hours <= 24 * 3660:
@@ -100,7 +100,7 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, max=10_000_000, help="At most so many.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
-    """Measured values, the newest first, each with its tool."""
+    """List measurements with their tools, the newest first."""
     from apps.cli.times import at
     from apps.cli.words import value
 
@@ -145,7 +145,7 @@ def runs(
     limit: Annotated[int, typer.Option(min=1, max=5000, help="At most so many.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
-    """What became of planned runs, the newest first: when they were to start, when they did."""
+    """List planned runs with their results, the newest first."""
     from apps.cli.times import at, clock
 
     now = datetime.now(UTC)

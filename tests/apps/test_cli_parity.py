@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from flask import request
@@ -15,8 +14,8 @@ from flask import request
 from adon import yamlfile
 from adon.templates_catalog.model import Template
 from apps.rest.examples import EXAMPLES
-from tests.apps.commands import assert_json, command_of
-from tests.client.operations import METHODS, PREFIX, description, operations
+from tests.apps.commands import assert_json
+from tests.client.operations import PREFIX, description, operations
 from tests.support.cli_commands import COMMANDS
 from tests.support.web_world import SOYKB
 
@@ -74,13 +73,3 @@ def test_each_command_asks_for_its_operation_and_speaks_json(filled, asked, adon
         found = adon(*arguments, "--json")
         assert operation in asked, f"adon {' '.join(words)} asked for {asked}: {found.output}"
         assert_json(found, lines=words[0] == "events")
-
-
-def test_the_manual_has_the_table():
-    text = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
-    told = dict(re.findall(rf"^\| `((?:{'|'.join(METHODS).upper()}) [^`]+)` \| (.+) \|$", text, re.MULTILINE))
-    assert set(told) == set(OPERATIONS)
-    for operation, words in COMMANDS.items():
-        name = " ".join(words)
-        command = command_of(name)
-        assert told[operation].startswith(f"`adon {command}"), operation
