@@ -1,28 +1,28 @@
 #!/bin/sh
-# Set up ADON on Debian 12 (Ubuntu 24.04: untested), as root or with sudo.  May be run again at any time:
-# what is there already is left alone.  Needs no terminal.  With the argument "test" also the servers that
-# the tests start instances of; the services that their packages bring are not started.  With the argument
-# "guest" nothing but a kernel for test networks without root (.uml), which needs no root either.
+# Set up ADON on Debian 12 (Ubuntu 24.04: untested), as root or with sudo.  A second run installs only what is
+# missing.  Needs no terminal.  The argument "test" adds the servers of which the tests start instances; their
+# services do not start.  The argument "guest" installs only a kernel for test networks without root (.uml), and
+# needs no root.
 set -eu
 cd "$(dirname "$0")/.."
 
 PYTHON=/usr/bin/python3   # Debian's: the one that Mininet is packaged for
 STAMP=.venv/adon-installed
 
-# Interrupted we end as by an error: by itself dash ends without what is to be done at the end (trap ... EXIT).
+# End after a signal as after an error: otherwise dash does not run the trap for EXIT.
 trap 'exit 1' INT TERM HUP
 
-# What is needed, and the Debian package that has it.
+# Debian packages.
 packages="mininet openvswitch-switch iperf3 traceroute iputils-ping ethtool iproute2 procps util-linux \
     python3-venv chromium kmod"
 
 if [ "${1:-}" = test ]; then
     packages="$packages systemd postgresql rabbitmq-server slurm-wlm munge curl openvswitch-testcontroller \
         apache2 libapache2-mod-shib nginx-light prometheus simplesamlphp php-cli php-xml php-mbstring \
-        gcc libc6-dev python3-dev"   # the last three for Faucet, a part of which is compiled
+        gcc libc6-dev python3-dev"   # the last three: Faucet compiles a part of itself
 fi
 
-# The OpenID provider that tests sign in at runs on node, whosever it is; Debian's if there is none.
+# The OpenID provider of the tests runs on any node; Debian's if none is installed.
 if [ "${1:-}" = test ]; then
     command -v node >/dev/null || packages="$packages nodejs"
     command -v npm >/dev/null || packages="$packages npm"
@@ -41,8 +41,8 @@ as_root() {
     fi
 }
 
-# Debian's User-Mode-Linux kernel, unpacked and not installed: a program that anybody may run.  In a subshell,
-# whose traps are its own.
+# Unpack Debian's User-Mode Linux kernel without installing it: a program that needs no root.  A subshell keeps
+# its traps separate.
 guest_kernel() (
     if [ -s .uml/version ] && [ -x .uml/usr/bin/linux.uml ]; then
         say "guest kernel: is there ($(cat .uml/version))"
@@ -62,7 +62,7 @@ guest_kernel() (
     mv "$unpacked/root" .uml
 )
 
-# On processors with AMX the guest kernel needs a library of ours (mininet_topos/guest_registers.c).
+# On processors with AMX the guest kernel needs the library of mininet_topos/guest_registers.c.
 has_amx() { grep -q -m 1 '^flags.* amx_tile' /proc/cpuinfo; }
 
 guest_registers() {
@@ -104,7 +104,7 @@ done
 if [ -n "$missing" ]; then
     say "installing system packages:$missing"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq </dev/null
-    # Debian starts what it installs unless policy-rc.d says no (invoke-rc.d(8)).  We start instances of our own.
+    # Debian starts installed services unless policy-rc.d forbids it (invoke-rc.d(8)); tests start their own instances.
     policy=/usr/sbin/policy-rc.d
     policy_is_ours=no
     if [ ! -e "$policy" ]; then
@@ -136,7 +136,7 @@ else
     say "Python packages: all there"
 fi
 
-# Faucet, which the tests run beside us on one switch, needs an older os-ken than ours: a venv of its own.
+# Faucet, the second controller of a switch in tests, needs an older os-ken, thus its own environment.
 if [ "${1:-}" = test ]; then
     if [ ! -x .venv-faucet/bin/faucet ]; then
         say "installing Faucet into .venv-faucet"
@@ -152,7 +152,7 @@ if [ "${1:-}" = test ]; then
     guest_registers
 fi
 
-# oidc-provider, an OpenID provider, in the versions that its lock file names.
+# oidc-provider, an OpenID provider, in the versions of its lock file.
 if [ "${1:-}" = test ]; then
     lock=tests/apps/identity/oidc/package-lock.json
     if ! cmp -s "$lock" .node-oidc/package-lock.json || [ ! -d .node-oidc/node_modules/oidc-provider ]; then

@@ -1,9 +1,9 @@
 #!/bin/sh
-# All tests but those marked "slow"; "test.sh all" runs these too.  The last line says how many did not run.
-# Those of the testbed come last and one at a time: each has whole networks to itself, and they measure.  Of
-# the others one more runs at once than there are processors: many wait for real processes.
-# Whoever cannot run the testbed's tests is told so, loudly: they are never skipped in silence.  On a
-# developer's machine the others still run; where CI is set, that is a failure.
+# Run all tests except those marked "slow"; "test.sh all" runs these too.  The last line has the number of tests
+# that did not run.  Testbed tests run last and one by one, because they build networks and measure.  One more of
+# the other tests than there are processors runs at a time, because many wait for real processes.
+# If the testbed's tests cannot run, the last lines say so.  On a developer's machine the other tests still
+# run; with CI set, it is a failure.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,11 +13,11 @@ case ${1:-} in
     *) echo "usage: scripts/test.sh [all]" >&2; exit 2 ;;
 esac
 
-# The tests start hundreds of processes of ours: without this each would compile every module again.
+# The tests start hundreds of Python processes, each of which would otherwise compile every module again.
 unset PYTHONDONTWRITEBYTECODE
 
-# Their databases write to disk at each commit, many thousand times: in memory, where there is room and
-# programs may be started.  What is in there is gone at the end; --basetemp keeps the sockets' paths short.
+# Databases of the tests commit to disk many thousand times.  Use memory if it has room and may hold programs.
+# The folder is deleted at the end; --basetemp keeps the paths of sockets short.
 folder=$(mktemp -d /tmp/adon-tests.XXXXXX)
 if [ "$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 2000000 ] 2>/dev/null; then
     in_memory=$(mktemp -d /dev/shm/adon.XXXXXX)
@@ -29,7 +29,7 @@ if [ "$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 2000000 ] 2>/de
         rm -r "$in_memory"
     fi
 fi
-chmod 755 "$folder"   # servers of other users look into theirs
+chmod 755 "$folder"   # servers of other users read it
 
 sudo=""
 if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null; then

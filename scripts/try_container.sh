@@ -1,8 +1,7 @@
 #!/bin/sh
-# Build the image from these sources, run it as a service would be run, look at what must hold, and remove all
-# of it.  As root, with podman.
-#   scripts/try_container.sh [PODMAN'S BUILD OPTIONS...]     as in  --build-arg BASE=localhost/debian:bookworm
-# PODMAN: the command and its own options; RUN_OPTIONS: more for podman run, where the machine needs them.
+# Build the image from the sources, run it as a service, check it, and remove it.  As root, with podman.
+#   scripts/try_container.sh [BUILD OPTION...]     for example  --build-arg BASE=localhost/debian:bookworm
+# PODMAN: the command with its options; RUN_OPTIONS: further options of podman run.
 set -eu
 cd "$(dirname "$0")/.."
 PODMAN=${PODMAN:-podman}
@@ -41,20 +40,20 @@ start() {
         --volume "$work/etc:/etc/adon:ro" --volume "$name:/var/lib/adon" ${RUN_OPTIONS:-} "localhost/$name" >/dev/null
 }
 start
-ready "it does not get ready"
+ready "it does not become ready"
 [ "$($PODMAN exec "$name" id -u)" = 10001 ] || fail "it does not run as user 10001"
 $PODMAN healthcheck run "$name" >/dev/null || fail "the health check fails"
 token=$($PODMAN exec "$name" cat /var/lib/adon/admin-token)
-$PODMAN exec --env ADON_TOKEN="$token" "$name" adon flow list >/dev/null || fail "the first token is not taken"
+$PODMAN exec --env ADON_TOKEN="$token" "$name" adon flow list >/dev/null || fail "the first token is refused"
 $PODMAN logs "$name" 2>&1 | grep -q "$token" && fail "the token is in the log"
-say "ready, healthy, user 10001, first token taken and not in the log"
+say "ready, healthy, user 10001, first token accepted and not in the log"
 
 $PODMAN stop --time 20 "$name" >/dev/null
-[ "$($PODMAN inspect --format '{{.State.ExitCode}}' "$name")" = 0 ] || fail "it did not end in order"
+[ "$($PODMAN inspect --format '{{.State.ExitCode}}' "$name")" = 0 ] || fail "it did not exit with status 0"
 $PODMAN rm "$name" >/dev/null
 start
 ready "it does not start on its own volume"
 $PODMAN exec --env ADON_TOKEN="$token" "$name" adon flow list >/dev/null || fail "the token was lost"
-say "ended in order, and the next container goes on with the same data"
+say "exited with status 0; the next container uses the same data"
 $PODMAN rm --force --time 20 "$name" >/dev/null
 $PODMAN image rm "localhost/$name" >/dev/null

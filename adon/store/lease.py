@@ -37,7 +37,7 @@ CONTROLLER = "controller"
 
 
 def check_shared(url: str) -> None:
-    """Refuse a database that is one host's own: nobody could stand by there.
+    """Refuse a database of a single host, which other controllers cannot share.
 
     :raises InvalidInput: for anything but PostgreSQL.
     """
@@ -70,7 +70,7 @@ class Lease:
 class Held:
     """A lease as anybody may read it.
 
-    :param seconds: for how much longer it runs by the database's clock; 0 or less: nobody holds it.
+    :param seconds: remaining time by the database's clock; 0 or less if the lease is free.
     """
 
     holder: str
@@ -133,12 +133,12 @@ def renew(connection: Connection, lease: Lease, seconds: float) -> None:
 
 
 def give_back(connection: Connection, lease: Lease) -> None:
-    """End a lease now, so that nobody need wait for it; one that is lost already is left alone."""
+    """End a lease now; no effect if it is lost."""
     connection.execute(update(leases).where(_runs(lease)).values(expires=_Now()))
 
 
 def check(connection: Connection, lease: Lease) -> None:
-    """Make sure that a lease runs, and that nobody takes it before this transaction has ended.
+    """Verify that a lease is valid, and keep it until the transaction ends.
 
     :raises LeaseLost: if it does not.
     """
@@ -151,7 +151,7 @@ def check(connection: Connection, lease: Lease) -> None:
 
 
 def read(connection: Connection, name: str) -> Held | None:
-    """Who holds a lease, or held it last; None if nobody ever did."""
+    """Return the present or last holder of a lease; None if there was none."""
     query = select(leases.c.holder, leases.c.generation, leases.c.expires - _Now())
     row = connection.execute(query.where(leases.c.name == name)).one_or_none()
     return None if row is None else Held(*row)

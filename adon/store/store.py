@@ -209,7 +209,7 @@ class Store:
     # -- leases (never fenced: they are what the fence is made of) ---------------------------------
 
     def take_lease(self, name: str, holder: str, seconds: float) -> Lease | None:
-        """Take a lease that nobody holds; None while somebody does."""
+        """Take a free lease; None while it is held."""
         with self._transaction() as (connection, _):
             return lease.take(connection, name, holder, seconds)
 
@@ -227,7 +227,7 @@ class Store:
             lease.give_back(connection, held)
 
     def lease(self, name: str) -> Held | None:
-        """Who holds a lease, or held it last; None if nobody ever did."""
+        """The present or last holder of a lease; None if there was none."""
         with self._reading() as connection:
             return lease.read(connection, name)
 

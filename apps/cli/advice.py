@@ -29,12 +29,12 @@ MOST_BYTES = 4_000_000
 
 FlowOption = Annotated[
     str | None,
-    typer.Option("--flow", help="The flow that it is about, as in f-17.", autocompletion=offered.flows),
+    typer.Option("--flow", help="Flow, such as f-17.", autocompletion=offered.flows),
 ]
-RateOption = Annotated[str | None, typer.Option("--rate", help="What the path carries, as in '10 Gbps'.")]
+RateOption = Annotated[str | None, typer.Option("--rate", help="Rate of the path, such as '10 Gbps'.")]
 RttOption = Annotated[str | None, typer.Option("--rtt", help="As in '33 ms'.")]
 LossOption = Annotated[str | None, typer.Option("--loss", help="As in '0.001 %'.")]
-MtuOption = Annotated[int | None, typer.Option("--mtu", help="Of the path, bytes.")]
+MtuOption = Annotated[int | None, typer.Option("--mtu", help="MTU of the path in bytes.")]
 
 OPTIONS = {
     "path.rate": "--rate",
@@ -51,7 +51,9 @@ def show(
     ctx: typer.Context,
     flow: Annotated[
         str | None,
-        typer.Argument(metavar="[FLOW]", help="As in f-17; or give numbers.", autocompletion=offered.flows),
+        typer.Argument(
+            metavar="[FLOW]", help="Such as f-17; without it, give numbers.", autocompletion=offered.flows
+        ),
     ] = None,
     rate: RateOption = None,
     rtt: RttOption = None,
@@ -92,15 +94,21 @@ def check(
     ctx: typer.Context,
     file: Annotated[
         str,
-        typer.Argument(help="What sysctl -a, ip -d link, tc qdisc, ethtool, ss -tin printed; - reads it."),
+        typer.Argument(
+            help="Output of sysctl -a, ip -d link, tc qdisc, ethtool, ss -tin; - for standard input."
+        ),
     ],
-    host: Annotated[str | None, typer.Option("--host", help="Which host it is of; else the sender.")] = None,
+    host: Annotated[
+        str | None, typer.Option("--host", help="Host of the output; default: the sender.")
+    ] = None,
     flow: FlowOption = None,
     rate: RateOption = None,
     rtt: RttOption = None,
     loss: LossOption = None,
     mtu: MtuOption = None,
-    interface: Annotated[str | None, typer.Option("--interface", help="The one that transfers use.")] = None,
+    interface: Annotated[
+        str | None, typer.Option("--interface", help="Network interface of the transfers.")
+    ] = None,
     json_: JsonFlag = False,
 ) -> None:
     """Check whether a host has the advised settings.

@@ -44,7 +44,7 @@ SubscriptionId = Annotated[
 @app.command("list")
 def list_(
     ctx: typer.Context,
-    all_: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Include ended ones.")] = False,
     path: OfPath = None,
     json_: JsonFlag = False,
 ) -> None:
@@ -102,7 +102,7 @@ def show(
 @app.command()
 def watch(
     ctx: typer.Context,
-    seconds: Annotated[float, typer.Option(help="Stop after so long.")] = 86_400.0,
+    seconds: Annotated[float, typer.Option(help="Stop after this time.")] = 86_400.0,
     json_: JsonLines = False,
 ) -> None:
     """Print alarms as they are raised, acknowledged and cleared."""
@@ -154,7 +154,7 @@ def ack(
 @app.command()
 def subscribe(
     ctx: typer.Context,
-    target: Annotated[str, typer.Argument(help="A mail address, or a URL that is called.")],
+    target: Annotated[str, typer.Argument(help="Mail address or URL.")],
     path: OfPath = None,
     metric: Annotated[str | None, typer.Option(help="Only about this metric.")] = None,
     critical: Annotated[bool, typer.Option("--critical", help="Only critical ones.")] = False,
@@ -181,7 +181,7 @@ def subscriptions(ctx: typer.Context, json_: JsonFlag = False) -> None:
         return
     rows = ((one.id[:8], one.owner, one.channel, one.target) for one in found)
     print_table(
-        ("Subscription", "Owner", "By", "To"), rows, "nobody is told; see: adon alarm subscribe --help"
+        ("Subscription", "Owner", "By", "To"), rows, "no subscriptions; see: adon alarm subscribe --help"
     )
 
 

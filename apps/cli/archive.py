@@ -28,9 +28,10 @@ ARCHIVE = "measurements.db"
 SHOWN = 20
 """Lines that are printed of what may be thousands."""
 
-Data = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder that the archive is in.")]
+Data = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the archive.")]
 Url = Annotated[
-    str | None, typer.Option(envvar="ADON_ARCHIVE_URL", help="The archive's database, if it is not a file.")
+    str | None,
+    typer.Option(envvar="ADON_ARCHIVE_URL", help="Database URL of the archive, if it is not a file."),
 ]
 File = Annotated[Path, typer.Argument(help="Ends in .csv.")]
 
@@ -66,7 +67,7 @@ def export(
     file: File,
     data: Data = None,
     url: Url = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json_: JsonFlag = False,
 ) -> None:
     """Write all measurements to a file."""
@@ -81,7 +82,7 @@ def export(
 
 @app.command()
 def info(
-    file: Annotated[Path | None, typer.Argument(help="A file to look at instead of the archive.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="File instead of the archive.")] = None,
     data: Data = None,
     url: Url = None,
     json_: JsonFlag = False,
@@ -164,7 +165,7 @@ def _translated() -> Iterator[None]:
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
-    """A bar on standard error for as long as the work goes on; nothing where nobody watches."""
+    """Progress bar on standard error; nothing without a terminal."""
     from rich.console import Console
     from rich.progress import Progress as Bars
     from rich.progress import TaskID

@@ -76,7 +76,7 @@ def list_(
 @app.command()
 def export(
     ctx: typer.Context,
-    file: Annotated[Path | None, typer.Argument(help="Where to; to standard output without one.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="Target file; default: standard output.")] = None,
     form: Annotated[Form, typer.Option("--format", help="csv, or jsonl, which can be verified.")] = Form.CSV,
     actor: Actor = None,
     action: Action = None,
@@ -103,11 +103,11 @@ def export(
 def verify(
     ctx: typer.Context,
     file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="An export as JSON lines, whole, instead.")
+        Path | None, typer.Option(metavar="FILE", help="Complete JSON lines export instead of the log.")
     ] = None,
     expect: Annotated[
         list[str] | None,
-        typer.Option(metavar="LINE:DIGEST", help="What was noted before; may be repeated."),
+        typer.Option(metavar="LINE:DIGEST", help="LINE:DIGEST of an earlier run; may be repeated."),
     ] = None,
     data: Data = None,
     store: Store = None,

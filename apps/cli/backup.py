@@ -19,12 +19,8 @@ Data = Annotated[Path, typer.Option(metavar="DIR", help="The folder given to ado
 def backup(
     target: Annotated[Path, typer.Argument(help="The new file, or a folder to put it in.")],
     data: Data,
-    config: Annotated[
-        Path | None, typer.Option(help="Keep this configuration file, too, with its comments.")
-    ] = None,
-    measurements: Annotated[
-        bool, typer.Option(help="Whether with the archive of measurements, usually the largest part.")
-    ] = True,
+    config: Annotated[Path | None, typer.Option(help="Add this configuration file.")] = None,
+    measurements: Annotated[bool, typer.Option(help="Include the measurement archive.")] = True,
     json_: JsonFlag = False,
 ) -> None:
     """Copy a data folder into one file, also while adon serve runs.
@@ -44,7 +40,7 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="What adon backup made.")],
+    file: Annotated[Path, typer.Argument(help="File of adon backup.")],
     data: Annotated[Path, typer.Option(metavar="DIR", help="A new or an empty folder.")],
     json_: JsonFlag = False,
 ) -> None:

@@ -31,7 +31,7 @@ ADMINISTRATION = "Administration"
 PANELS = (RESEARCHER, ENGINEER, OPERATOR, ADMINISTRATION)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the API's JSON, and nothing else.")]
-QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print the name of what was made only.")]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the id of the created object.")]
 
 USAGE: type[Exception] = cast(type[Exception], typer.BadParameter.__mro__[1])
 """What Typer raises for a command line that it cannot read; it has no public name of its own."""

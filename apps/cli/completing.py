@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adon.client import Client
 
 TIMEOUT_S = 1.0
-"""Longer nobody waits for a Tab."""
+"""Longest wait for an answer to the Tab key."""
 OFFERED = 100
 
 Offer = tuple[str, str]

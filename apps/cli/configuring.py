@@ -39,9 +39,9 @@ class Example(StrEnum):
 
 @app.command()
 def init(
-    example: Annotated[Example, typer.Option(help="Which example.")] = Example.MINIMAL,
+    example: Annotated[Example, typer.Option(help="Name of the example.")] = Example.MINIMAL,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it into this new file.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="New file to write.")
     ] = None,
 ) -> None:
     """Print an example of a configuration in dry-run mode.
@@ -95,9 +95,7 @@ def check(
 @app.command()
 def show(
     file: File,
-    effective: Annotated[
-        bool, typer.Option("--effective", help="With the default of every key that is left out.")
-    ] = False,
+    effective: Annotated[bool, typer.Option("--effective", help="Include defaults of omitted keys.")] = False,
     json_: JsonFlag = False,
 ) -> None:
     """Print a configuration, with --effective all defaults too.

@@ -31,7 +31,7 @@ def list_(
     ] = None,
     since: Since = None,
     until: Until = None,
-    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Maximum number.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
     """List decisions about all flows, the newest first."""

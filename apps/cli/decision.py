@@ -151,16 +151,14 @@ Url = Annotated[
 
 @app.command()
 def recompute(
-    decision: Annotated[
-        str | None, typer.Argument(help="A decision's id; of the server's also a flow's, for its latest.")
-    ] = None,
+    decision: Annotated[str | None, typer.Argument(help="Id of a decision.")] = None,
     data: Data = None,
     store: Url = None,
     from_: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="What --save wrote, instead of a database.")
+        Path | None, typer.Option("--from", metavar="FILE", help="File of --save instead of a database.")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all that is needed, for another version's use.")
+        Path | None, typer.Option(metavar="FILE", help="Write the decision's inputs, for another version.")
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
@@ -194,7 +192,7 @@ def why_not(
     data: Data = None,
     store: Url = None,
     from_: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="What recompute --save wrote.")
+        Path | None, typer.Option("--from", metavar="FILE", help="File of recompute --save.")
     ] = None,
     json_: JsonFlag = False,
 ) -> None:

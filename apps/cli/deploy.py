@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from apps.deploy.web_servers import Kind
 
 Config = Annotated[Path, typer.Option(help="ADON's configuration: its address for browsers, its port.")]
-Certificate = Annotated[Path, typer.Option(help="PEM file: the certificate, and what leads to a known CA.")]
-Key = Annotated[Path, typer.Option(help="PEM file: the certificate's key.")]
+Certificate = Annotated[Path, typer.Option(help="PEM file with the certificate and its chain.")]
+Key = Annotated[Path, typer.Option(help="PEM file with the key.")]
 Listen = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Listen there only; default: everywhere.")
 ]

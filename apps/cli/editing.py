@@ -84,7 +84,7 @@ def _saved(api: Client, file: Path, before: str) -> dict[str, Any] | None:
 
 
 def _again(error: InvalidInput) -> bool:
-    """Tell what is wrong, and ask whether to go on; nobody is asked where nobody sits."""
+    """Print the problems and ask whether to edit again; without a terminal, return False."""
     if not sys.stdin.isatty():
         return False
     for line in lines(error):

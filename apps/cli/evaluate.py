@@ -51,7 +51,7 @@ def list_(json_: JsonFlag = False) -> None:
 @app.command()
 def show(
     document: DocumentArgument,
-    yaml: Annotated[bool, typer.Option("--yaml", help="As it is written, to begin one of your own.")] = False,
+    yaml: Annotated[bool, typer.Option("--yaml", help="Print YAML, as a start for your own.")] = False,
     json_: JsonFlag = False,
 ) -> None:
     """Show an evaluation document in its ten steps."""
@@ -92,10 +92,11 @@ def check(
 def report(
     run: RunArgument,
     reference: Annotated[
-        bool, typer.Option("--reference", help="Of a built-in evaluation: what its authors found.")
+        bool, typer.Option("--reference", help="Report the authors' results of a built-in evaluation.")
     ] = False,
     document: Annotated[
-        str | None, typer.Option("--document", metavar="DOCUMENT", help="Of a run.json that stands alone.")
+        str | None,
+        typer.Option("--document", metavar="DOCUMENT", help="Document of a run.json without a folder."),
     ] = None,
     out: OutOption = None,
     json_: JsonFlag = False,
@@ -118,7 +119,7 @@ def report(
 @app.command()
 def note(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run's folder.")],
-    text: Annotated[str, typer.Argument(help="What was seen or done.")],
+    text: Annotated[str, typer.Argument(help="Text of the note.")],
     json_: JsonFlag = False,
 ) -> None:
     """Add a note to the log of a run that has ended."""

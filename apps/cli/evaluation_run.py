@@ -40,9 +40,7 @@ def run(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The run's folder.")] = None,
     place: Annotated[
         list[str] | None,
-        typer.Option(
-            "--place", metavar="PLACE=INSTANCE", help="Which machine a place is; default: its name."
-        ),
+        typer.Option("--place", metavar="PLACE=INSTANCE", help="Machine of a place; default: its name."),
     ] = None,
     reach: Annotated[
         str, typer.Option(metavar="COMMAND", help="Runs a command on a machine: 'ssh ubuntu@{address}'.")
@@ -52,12 +50,8 @@ def run(
     ] = None,
     port: Annotated[int, typer.Option(min=1024, max=65_000, help="The first port that tests use.")] = 5201,
     pilot: Annotated[bool, typer.Option("--pilot", help="The design's few short runs only.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be done, and how long it takes.")
-    ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in --out where it was interrupted.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and its duration.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the interrupted run in --out.")] = False,
     submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:

@@ -32,8 +32,8 @@ class Report(StrEnum):
 def list_(
     ctx: typer.Context,
     state: Annotated[str | None, typer.Option(help="Only flows in this state.")] = None,
-    requester: Annotated[str | None, typer.Option(help="Only flows of this person.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")] = 50,
+    requester: Annotated[str | None, typer.Option(help="Only flows of this user.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="Maximum number.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
     """List flows, the newest first."""
@@ -126,7 +126,7 @@ def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
     ends = "it is cancelled" if found.expires_at is None else at(found.expires_at)
     typer.echo(f"{place}; until {ends}")
     if found.claims:
-        typer.echo("what it waits for is kept for it: nobody behind it is admitted there")
+        typer.echo("later flows cannot take what it waits for (starvation prevention)")
     for obstacle in found.waits_for:
         typer.echo(f"waits for  {obstacle}")
 
@@ -135,11 +135,11 @@ def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
 def watch(
     ctx: typer.Context,
     flow: FlowId,
-    every: Annotated[str, typer.Option(help="Time between two looks.")] = "1 s",
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Show nothing; the exit status tells.")
+    every: Annotated[str, typer.Option(help="Time between two requests.")] = "1 s",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing; use the exit status.")] = False,
+    json_: Annotated[
+        bool, typer.Option("--json", help="Print each change as a JSON document per line.")
     ] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Each change as JSON, one per line.")] = False,
 ) -> None:
     """Follow a flow until it ends.
 
@@ -163,9 +163,9 @@ def cancel(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
 def report(
     ctx: typer.Context,
     flow: FlowId,
-    status: Annotated[Report, typer.Argument(help="How the transfer stands.")],
-    size: Annotated[str, typer.Option("--bytes", help="What the receiver has, as in '12 GB'.")],
-    detail: Annotated[str, typer.Option(help="A word on it.")] = "",
+    status: Annotated[Report, typer.Argument(help="State of the transfer.")],
+    size: Annotated[str, typer.Option("--bytes", help="Bytes that the receiver has, such as '12 GB'.")],
+    detail: Annotated[str, typer.Option(help="Comment.")] = "",
     json_: JsonFlag = False,
 ) -> None:
     """Report the state of a transfer.

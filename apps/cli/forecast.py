@@ -22,7 +22,7 @@ def _group() -> None:
 def calibration(
     ctx: typer.Context,
     template: OfTemplate = None,
-    limit: Annotated[int, typer.Option(min=1, max=5000, help="Of so many finished flows.")] = 500,
+    limit: Annotated[int, typer.Option(min=1, max=5000, help="Number of finished flows.")] = 500,
     json_: JsonFlag = False,
 ) -> None:
     """Compare forecasts of completion with the observed times."""

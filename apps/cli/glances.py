@@ -89,7 +89,7 @@ def list_slices(ctx: typer.Context, json_: JsonFlag = False) -> None:
 @workflows.command("list")
 def list_workflows(
     ctx: typer.Context,
-    host: Annotated[str | None, typer.Option(help="Only what this host tells of.")] = None,
+    host: Annotated[str | None, typer.Option(help="Only workflows of this host.")] = None,
     state: Annotated[str | None, typer.Option(help="running, success, failure or unknown.")] = None,
     json_: JsonFlag = False,
 ) -> None:

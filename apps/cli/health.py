@@ -90,12 +90,12 @@ def choose(
         str | None, typer.Option("--towards", metavar="NAME", help="By their health towards this instance.")
     ] = None,
     among: Annotated[bool, typer.Option("--mutually", help="By their health among each other.")] = False,
-    count: Annotated[int, typer.Option("-k", "--count", help="How many to take.")] = 8,
+    count: Annotated[int, typer.Option("-k", "--count", help="Number of instances.")] = 8,
     direction: Annotated[
         str | None, typer.Option(help="With --towards: data flow from it, to it, or both (default).")
     ] = None,
     worst: Annotated[
-        bool, typer.Option("--worst", help="The unhealthiest instead, to compare with.")
+        bool, typer.Option("--worst", help="The unhealthiest instances, for comparison.")
     ] = False,
     json_: JsonFlag = False,
 ) -> None:

@@ -64,7 +64,7 @@ def report(
     place: Annotated[
         str | None, typer.Option("--towards", metavar="NAME", help="Choose by the health towards this one.")
     ] = None,
-    count: Annotated[int, typer.Option("-k", "--count", min=2, help="How many to choose.")] = 8,
+    count: Annotated[int, typer.Option("-k", "--count", min=2, help="Number of instances.")] = 8,
     json_: JsonFlag = False,
 ) -> None:
     """Write a report about a round as one page.
@@ -101,10 +101,10 @@ def diagnose(
         Path | None, typer.Argument(metavar="[TABLE]", help="CSV (default: the folder of rounds).")
     ] = None,
     response: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="What was observed, such as a job's time.")
+        str | None, typer.Option(metavar="COLUMN", help="Observed quantity, such as a job's time.")
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="What may predict it (default: all others).")
+        list[str] | None, typer.Option(metavar="COLUMN", help="Possible predictor (default: all others).")
     ] = None,
     rounds: Rounds = ROUNDS,
     out: Out = None,

@@ -70,7 +70,7 @@ def probe(
     count: Annotated[int, typer.Option(min=1, max=1000, help="Light probes of each kind and size.")] = 5,
     train: Annotated[str, typer.Option(metavar="KxB", help="A train: K bursts of B packets.")] = "10x200",
     plan_only: Annotated[
-        bool, typer.Option("--plan", help="Tell how many rounds there would be, and probe nobody.")
+        bool, typer.Option("--plan", help="Print the number of rounds without probing.")
     ] = False,
     submit: SubmitFlag = False,
     json_: JsonFlag = False,
@@ -172,7 +172,7 @@ def _asking(
     else:
         wanted, profile = profiles.mesh(names), "mesh"
     if not wanted:
-        raise InvalidInput.of("FILE", "one instance alone has nobody to probe")
+        raise InvalidInput.of("FILE", "has one instance; a round needs at least 2")
     max_age = None
     if changed is not None:
         with told("--changed"):

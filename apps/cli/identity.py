@@ -18,7 +18,7 @@ HERE = ("127.0.0.1", "::1", "localhost")
 def login(
     ctx: typer.Context,
     json_: JsonFlag = False,
-    check: Annotated[bool, typer.Option(help="Try the token first; without, it is stored as it is.")] = True,
+    check: Annotated[bool, typer.Option(help="Check the token before storing it.")] = True,
 ) -> None:
     """Store a token for this address.
 
@@ -31,7 +31,7 @@ def login(
     if urlsplit(url).scheme not in ("http", "https") or not host:
         raise InvalidInput.of("--url", f"{url[:200]!r} is not an http:// or https:// address")
     if urlsplit(url).scheme == "http" and host not in HERE:
-        typer.echo(f"warning: {url} is not encrypted: whoever is on the way can read the token", err=True)
+        typer.echo(f"warning: {url} is not encrypted; the network can read the token", err=True)
     token = _token(url)
     who = ""
     if check:

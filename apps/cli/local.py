@@ -1,6 +1,6 @@
 """What an administrator does on the machine itself, in the access database; no server is asked.
 
-For the beginning, and for when nobody can sign in any more.  Each change is audited as ``local``, with the
+For the first user, and for when no administrator can sign in.  Each change is audited as ``local``, with the
 name of the system's user.
 """
 

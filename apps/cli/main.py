@@ -149,15 +149,13 @@ def connection(
         str | None,
         typer.Option(
             envvar="ADON_URL",
-            help="Where the REST API is (default: where adon login was, else http://127.0.0.1:8080).",
+            help="Address of the REST API (default: the last adon login, else http://127.0.0.1:8080).",
         ),
     ] = None,
-    utc: Annotated[
-        bool, typer.Option("--utc", help="Show times in UTC, not in your zone; may stand behind a command.")
-    ] = False,
+    utc: Annotated[bool, typer.Option("--utc", help="Show times in UTC; valid at any place.")] = False,
     version: Annotated[  # noqa: ARG001 - its callback prints it and ends the program
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print which code this is."),
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Application-driven transit and compute selection for data-intensive science."""
@@ -232,7 +230,7 @@ def controllers(ctx: typer.Context, json_: JsonFlag = False) -> None:
 @app.command(rich_help_panel=ADMINISTRATION)
 def collect(
     config: Annotated[Path, typer.Option(help="The configuration file.")],
-    data: Annotated[Path, typer.Option(help="A folder of this collector's own.")],
+    data: Annotated[Path, typer.Option(help="Data folder of this collector.")],
     controller: Annotated[
         Path | None,
         typer.Option(metavar="SOCKET", help="The controller's socket (default: in the data folder)."),

@@ -202,7 +202,7 @@ def _ignored(counted: dict[str, int] | None) -> str:
 @app.command()
 def watch(
     ctx: typer.Context,
-    seconds: Annotated[float | None, typer.Option(help="Stop after so long (default: until Ctrl-C).")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Stop after this time (default: at Ctrl-C).")] = None,
     json_: JsonLines = False,
 ) -> None:
     """Print measurements and alarms as they arrive."""

@@ -84,7 +84,7 @@ def show_rules(
     ctx: typer.Context,
     flow: OfFlow = None,
     dpid: OfSwitch = None,
-    removed: Annotated[bool, typer.Option("--removed", help="Those that are gone, too.")] = False,
+    removed: Annotated[bool, typer.Option("--removed", help="Include removed rules.")] = False,
     json_: JsonFlag = False,
 ) -> None:
     """Print the desired rules in the form of ovs-ofctl."""

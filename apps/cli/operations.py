@@ -34,8 +34,8 @@ def add(
     name: Annotated[str, typer.Argument(help="Its name in the configuration.")],
     begins: Annotated[str, typer.Option("--from", help="A time such as 2026-11-21T02:00:00Z.")],
     ends: Annotated[str, typer.Option("--until", help="A time such as 2026-11-21T04:00:00Z.")],
-    lead: Annotated[str, typer.Option(help="Running flows leave so long before.")] = "10 min",
-    note: Annotated[str, typer.Option(help="What is done, in words.")] = "",
+    lead: Annotated[str, typer.Option(help="Running flows leave this long before the start.")] = "10 min",
+    note: Annotated[str, typer.Option(help="Description.")] = "",
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
@@ -58,7 +58,7 @@ def add(
 @maintenance.command("list")
 def list_(
     ctx: typer.Context,
-    all_: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Include ended ones.")] = False,
     json_: JsonFlag = False,
 ) -> None:
     """List announced and active maintenance windows."""

@@ -22,7 +22,7 @@ def list_(
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="Ended then or later, as in 2026-11-21T02:00:00Z.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
     """List finished flows with promised and achieved values."""

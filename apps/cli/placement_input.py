@@ -26,14 +26,14 @@ InstancesOption = Annotated[
 SnapshotOption = Annotated[
     Path, typer.Option("--snapshot", metavar="FILE", help="What adon place snapshot wrote.")
 ]
-MethodOption = Annotated[Method, typer.Option("--method", help="How to place.")]
+MethodOption = Annotated[Method, typer.Option("--method", help="Method.")]
 LimitOption = Annotated[
-    str, typer.Option("--time-limit", metavar="TIME", help="When the exact search stops at the latest.")
+    str, typer.Option("--time-limit", metavar="TIME", help="Time limit of the exact search.")
 ]
 HoseOption = Annotated[
     bool, typer.Option("--hose", help="Where no hose was measured, the fastest path out is taken for it.")
 ]
-SeedOption = Annotated[int, typer.Option(help="Of what is left to chance.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of random choices.")]
 
 
 def seconds(text: str) -> float:
@@ -52,7 +52,7 @@ def seconds(text: str) -> float:
 def network(instances: Path, measured: Path, *, hose: bool) -> tuple[tuple[Machine, ...], Snapshot]:
     """The machines that can be used, and what is known of the paths between them; what is not is told.
 
-    :raises InvalidInput: if a file is none, or the two have nobody in common.
+    :raises InvalidInput: if a file is not valid, or the two have no instance in common.
     """
     from adon.config.instances import load_instances
     from adon.placement.completion import assume_hoses

@@ -55,7 +55,7 @@ def tasks(
     limit: LimitOption = "1 s",
     hose: HoseOption = False,
     compare: Annotated[
-        bool, typer.Option("--compare", help="All methods beside each other, and whether measuring pays.")
+        bool, typer.Option("--compare", help="Compare all methods, and the gain of measuring.")
     ] = False,
     slurm: Annotated[
         SlurmForm | None, typer.Option("--slurm", help="Print this for srun, and nothing else.")

@@ -30,7 +30,7 @@ def profile(
         str | None,
         typer.Option(metavar="ADDRESS[:PORT]", help="Instead: take sFlow here, from switches (port 6343)."),
     ] = None,
-    last: Annotated[str, typer.Option("--for", metavar="TIME", help="How long to listen.")] = "60 s",
+    last: Annotated[str, typer.Option("--for", metavar="TIME", help="Duration of listening.")] = "60 s",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the profile here, as JSON.")
     ] = None,
@@ -78,7 +78,7 @@ def _captured(captures: list[Path], tasks: Tasks) -> tuple[Profile, list[str]]:
     if found.others:
         notes.append(f"{found.others} of them are neither TCP nor UDP")
     if found.outside:
-        notes.append(f"{format_size(found.outside)} are to or from nobody in the tasks file")
+        notes.append(f"{format_size(found.outside)} are to or from hosts that are not in the tasks file")
     return found.profile, notes
 
 
@@ -105,7 +105,7 @@ def _sampled(
         if count:
             notes.append(f"{count} {what}")
     if found.outside:
-        notes.append(f"{format_size(found.outside)} are to or from nobody in the tasks file")
+        notes.append(f"{format_size(found.outside)} are to or from hosts that are not in the tasks file")
     return found.profile, notes
 
 

@@ -27,9 +27,9 @@ Begins = Annotated[
 Ends = Annotated[str, typer.Option("--until", help="2026-11-21T04:00:00Z, or '8 h'.")]
 ForFlow = Annotated[
     str | None,
-    typer.Option("--flow", help="For this flow of yours alone, as in f-17.", autocompletion=offered.flows),
+    typer.Option("--flow", help="Only for your flow, such as f-17.", autocompletion=offered.flows),
 ]
-Note = Annotated[str, typer.Option(help="What it is for, in words.")]
+Note = Annotated[str, typer.Option(help="Purpose.")]
 
 
 OPTIONS = {
@@ -129,7 +129,7 @@ def _reserve(
 @app.command("list")
 def list_(
     ctx: typer.Context,
-    all_: Annotated[bool, typer.Option("--all", help="Also those that are over or released.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Include ended and released ones.")] = False,
     json_: JsonFlag = False,
 ) -> None:
     """List announced and active reservations."""

@@ -40,12 +40,10 @@ def sequence(
     ],
     instances: InstancesOption,
     measured: SnapshotOption,
-    every: Annotated[
-        str, typer.Option(metavar="TIME", help="From when one comes to when the next does.")
-    ] = "0 s",
+    every: Annotated[str, typer.Option(metavar="TIME", help="Time between two arrivals.")] = "0 s",
     again: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Look at placements again so often, and move what gains by it."),
+        typer.Option(metavar="TIME", help="Review placements this often, and move tasks that gain."),
     ] = None,
     move_cost: Annotated[
         str | None,

@@ -42,7 +42,7 @@ def list_sessions(
         for one in found
     )
     columns = ("Session", "Owner", "By", "Began", "Last used", "From", "Browser")
-    print_table(columns, rows, "nobody is signed in")
+    print_table(columns, rows, "no sessions")
 
 
 @sessions.command()
@@ -68,7 +68,7 @@ def end(ctx: typer.Context, session: SessionId, json_: JsonFlag = False) -> None
 @sessions.command("end-others")
 def end_others(
     ctx: typer.Context,
-    user: Annotated[str | None, typer.Option(help="Whose; yours without one.")] = None,
+    user: Annotated[str | None, typer.Option(help="User; default: you.")] = None,
     json_: JsonFlag = False,
 ) -> None:
     """End all browser sessions of a user."""

@@ -79,13 +79,11 @@ def show_site(ctx: typer.Context, name: SiteName, json_: JsonFlag = False) -> No
 def submit(
     ctx: typer.Context,
     site: SiteName,
-    job: Annotated[str, typer.Argument(help="A program of that site's configuration.")],
-    arguments: Annotated[
-        list[str] | None, typer.Argument(help="Words to add, as far as it takes any.")
-    ] = None,
+    job: Annotated[str, typer.Argument(help="Program in the site's configuration.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="Arguments of the program.")] = None,
     size: Annotated[str | None, typer.Option(help="The data it processes, such as '25 GB'.")] = None,
     template: Annotated[
-        str | None, typer.Option(help="Whose data it is.", autocompletion=offered.templates)
+        str | None, typer.Option(help="Template of the data.", autocompletion=offered.templates)
     ] = None,
     quiet: QuietFlag = False,
     json_: JsonFlag = False,

@@ -33,7 +33,7 @@ def snapshot(
     width: Annotated[
         int, typer.Option(help="Paths of a trial of what is shared, at least 2; 0 to try nothing.")
     ] = 2,
-    transfer: Annotated[str, typer.Option(metavar="TIME", help="How long each transfer lasts.")] = "2 s",
+    transfer: Annotated[str, typer.Option(metavar="TIME", help="Duration of each transfer.")] = "2 s",
     crossing: Annotated[
         int,
         typer.Option(
@@ -155,8 +155,8 @@ def staleness(
         Path, typer.Argument(metavar="FILE", help="A CSV file of the archive: adon archive export.")
     ],
     metric: Annotated[str, typer.Option(help="throughput, rtt, or another.")] = "throughput",
-    error: Annotated[str, typer.Option(help="How far a value may be off by its age.")] = "10 %",
-    share: Annotated[str, typer.Option(help="For so many of the values.")] = "95 %",
+    error: Annotated[str, typer.Option(help="Permitted error of an old value.")] = "10 %",
+    share: Annotated[str, typer.Option(help="Share of values within the error.")] = "95 %",
     json_: JsonFlag = False,
 ) -> None:
     """Estimate the error of old values and a max_age for templates.

@@ -29,15 +29,15 @@ LONGEST_S = 300.0
 AGAIN_S = 1.0
 
 Seconds = Annotated[
-    float | None, typer.Option("--seconds", help="Stop after so long (default: until Ctrl-C).")
+    float | None, typer.Option("--seconds", help="Stop after this time (default: at Ctrl-C).")
 ]
-JsonLines = Annotated[bool, typer.Option("--json", help="Each as JSON, one per line.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON document per line.")]
 
 
 def status(
     ctx: typer.Context,
     parts: Annotated[
-        bool, typer.Option("--parts", help="Every part: since when, and what is the matter; needs a token.")
+        bool, typer.Option("--parts", help="Show each part with state and age; needs a token.")
     ] = False,
     json_: JsonFlag = False,
 ) -> None:

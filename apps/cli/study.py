@@ -20,9 +20,7 @@ app = typer.Typer(
 )
 
 KINDS = ROUND, SNAPSHOT, PLACEMENT, EVALUATION = ("health-round", "snapshot", "placement", "evaluation")
-SubmitFlag = Annotated[
-    bool, typer.Option("--submit", help="Hand it in to ADON, too, which keeps and shows it (adon study).")
-]
+SubmitFlag = Annotated[bool, typer.Option("--submit", help="Also store it on the server (adon study).")]
 """Of the commands that make a study."""
 
 StudyId = Annotated[
@@ -51,7 +49,7 @@ def hand_in_round(ctx: typer.Context, record: RoundRecord) -> None:
 def list_studies(
     ctx: typer.Context,
     kind: KindOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
     """List studies, the latest first."""
@@ -99,8 +97,8 @@ def show(
 def submit(
     ctx: typer.Context,
     kind: Annotated[str, typer.Argument(help=f"{', '.join(KINDS)}.", autocompletion=lambda: KINDS)],
-    file: Annotated[Path, typer.Argument(help="Its document, as adon health, place or evaluate wrote it.")],
-    title: Annotated[str, typer.Option(help="What it is of, in a few words.")] = "",
+    file: Annotated[Path, typer.Argument(help="Document of adon health, place or evaluate.")],
+    title: Annotated[str, typer.Option(help="Title.")] = "",
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:

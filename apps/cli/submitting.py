@@ -71,17 +71,17 @@ def submit(
     deadline: Deadline = None,
     pausable: Annotated[
         bool | None,
-        typer.Option(help="Whether its tool stops while the flow waits, and goes on where it was."),
+        typer.Option(help="The tool can stop while the flow waits, and resume."),
     ] = None,
     slice_: Annotated[
-        str | None, typer.Option("--slice", help="The slice it belongs to, for members of several.")
+        str | None, typer.Option("--slice", help="Slice, for members of several slices.")
     ] = None,
     job: Annotated[
-        str | None, typer.Option(help="Run on the data where it arrives: a program there, and words for it.")
+        str | None, typer.Option(help="Configured program, with arguments, to run on the data.")
     ] = None,
     label: Annotated[str, typer.Option(help="For your own use.")] = "",
     preview: Annotated[
-        bool, typer.Option("--preview", help="Only tell what would be decided; nothing is asked for.")
+        bool, typer.Option("--preview", help="Print the decision without submitting.")
     ] = False,
     wait: WaitFlag = False,
     quiet: QuietFlag = False,
@@ -120,8 +120,8 @@ def submit(
 def again(
     ctx: typer.Context,
     flow: FlowId,
-    size: Annotated[str | None, typer.Option(help="Another size than then, as in '25 GB'.")] = None,
-    label: Annotated[str | None, typer.Option(help="Another label than then.")] = None,
+    size: Annotated[str | None, typer.Option(help="New size, such as '25 GB'.")] = None,
+    label: Annotated[str | None, typer.Option(help="New label.")] = None,
     not_before: Begins = None,
     deadline: Deadline = None,
     wait: WaitFlag = False,
@@ -149,7 +149,7 @@ def _preview(ctx: typer.Context, wishes: Mapping[str, Any], *, json_: bool) -> N
 
 
 def _check(wishes: Mapping[str, Any]) -> None:
-    """Refuse quantities that nobody could read, before anything is sent.
+    """Refuse quantities that cannot be parsed, before a request is sent.
 
     :raises InvalidInput: naming the option.
     """

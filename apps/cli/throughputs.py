@@ -36,7 +36,7 @@ def bursts(
         typer.Option(metavar="TIME", help="From one value to the next (default 1 s; the archive knows)."),
     ] = None,
     size: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Tell what a transfer of this size gets: '10 GB'.")
+        str | None, typer.Option(metavar="SIZE", help="Rate for a transfer of this size: '10 GB'.")
     ] = None,
     path: Annotated[str | None, typer.Option(help="Of the archive: only this path.")] = None,
     source: Annotated[str | None, typer.Option("--from", help="Of the archive: only from there.")] = None,

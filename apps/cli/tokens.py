@@ -38,8 +38,8 @@ OPTIONS = {
 @app.command()
 def create(
     ctx: typer.Context,
-    user: Annotated[str | None, typer.Option(help="Whose it is; yours without one.")] = None,
-    label: Annotated[str, typer.Option(help="What you call it.")] = "",
+    user: Annotated[str | None, typer.Option(help="Owner; default: you.")] = None,
+    label: Annotated[str, typer.Option(help="Label of the token.")] = "",
     scope: Annotated[
         list[str] | None,
         typer.Option(help="read, submit, report, metrics, all, or an action; may be repeated."),

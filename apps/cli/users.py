@@ -55,7 +55,7 @@ def list_users(ctx: typer.Context, data: Data = None, store: Store = None, json_
         )
         for one in found
     )
-    print_table(("User", "Name", "Roles", "From", "Last seen"), rows, "nobody has been here")
+    print_table(("User", "Name", "Roles", "From", "Last seen"), rows, "no users")
 
 
 @app.command("show")
@@ -91,7 +91,7 @@ def add(
     roles: Roles,
     signs_in_as: Annotated[
         str | None,
-        typer.Option(help="Whoever signs in as this is this user: an eduPersonPrincipalName, ann@mu.edu."),
+        typer.Option(help="Sign-in name of the user: an eduPersonPrincipalName such as ann@mu.edu."),
     ] = None,
     issuer: Annotated[
         str | None,

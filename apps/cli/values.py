@@ -97,7 +97,7 @@ def list_(
     ] = None,
     since: Since = None,
     until: Until = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000_000, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=10_000_000, help="Maximum number.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
     """List measurements with their tools, the newest first."""
@@ -142,7 +142,7 @@ def runs(
     ctx: typer.Context,
     since: Since = None,
     until: Until = None,
-    limit: Annotated[int, typer.Option(min=1, max=5000, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=5000, help="Maximum number.")] = 50,
     json_: JsonFlag = False,
 ) -> None:
     """List planned runs with their results, the newest first."""

@@ -1,4 +1,4 @@
-"""A flow followed until it ends: lines where nobody watches, a bar on a terminal."""
+"""Progress of a flow until it ends: a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 

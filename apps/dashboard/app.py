@@ -37,7 +37,7 @@ def create_dashboard(
 ) -> Flask:
     """The dashboard.
 
-    :param signed_in: who makes the present request; None for nobody.
+    :param signed_in: the user of the request; None without a session.
     :param to_sign_in: the way to sign in, and back to what the present request asks for.
     :param connect: the API as an actor may use it.
     :param limit_anonymous: counts a request without an identity; raises TooManyRequests above the limit.

@@ -29,7 +29,7 @@ INDEX = """<!DOCTYPE html>
 
 
 def layout(pages: Sequence[Page], actor: Callable[[], Actor | None]) -> Callable[[], Component]:
-    """What Dash asks for once per load of the browser: the frame for whoever is signed in.
+    """Layout that Dash requests once per page load: the frame for the signed-in user.
 
     Dash also asks at the first request of all, which may come from a client without an identity.
     """

@@ -7,8 +7,8 @@ somebody is good for their next look at the same address
 - for :data:`STANDS_S`, if the API, asked the same again, answers the same bytes.  Longer it is not, because
   ages are told (*3 s ago*).
 
-Nobody is ever shown what was drawn for somebody else, or for another session of theirs: what is drawn is kept
-by :class:`Seen`, which holds the whole actor, and the API is asked as that actor each time.
+A rendered page is never shown to another user or in another session of the same user: :class:`Seen` has the
+whole actor, and each request to the API is made as that actor.
 """
 
 from __future__ import annotations

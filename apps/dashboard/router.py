@@ -128,7 +128,7 @@ def _drawn(
     *,
     shared: bool = True,
 ) -> Drawn | None:
-    """What moves on a page for whoever makes the present request; None where nothing does."""
+    """The part of a page that refreshes, for the user of the request; None for a static page."""
     if live is None:
         return None
 

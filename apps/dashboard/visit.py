@@ -63,7 +63,7 @@ def visit(
 
 
 def api() -> Transport:
-    """The API, as whoever makes the present request may use it."""
+    """The API with the permissions of the user of the request."""
     connect = cast(Connect, current_app.extensions[CONNECT])
     return connect(cast(Actor, g.actor))
 

@@ -46,6 +46,7 @@ def answer(content: bytes, mimetype: str = "application/json") -> Response:
     response.cache_control.private = True
     response.cache_control.no_cache = True
     response.make_conditional(request)
+    response.headers.remove("Date")  # The server sends one; a second one is malformed (RFC 9110 5.3).
     if response.status_code == PreconditionFailed.status:
         raise PreconditionFailed("If-Match", "it has changed since")
     return response

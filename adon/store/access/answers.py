@@ -7,8 +7,8 @@
     ...                                         # carry it out
     answers.keep(request, answer, now)          # or answers.forget(request), so that it may be tried again
 
-``remembered`` claims the key for the one who is told None: a second request that comes meanwhile is a
-Conflict, not a second flow.  A claim that nobody followed up (the process was killed) is free again after
+``remembered`` returns None to one caller, which then owns the key: a second request before its end is a
+Conflict, not a second flow.  A claim without a result (the process was killed) is free again after
 :data:`CLAIM_S`.  An answer that holds a secret (a new token) must not be kept.
 """
 

@@ -88,7 +88,7 @@ class AccessStore:
             yield connection
 
     def touch(self, *statements: Update) -> None:
-        """Write down that something is in use; that this cannot be done now keeps nobody out."""
+        """Record the last use of something; a failure does not refuse the request."""
         try:
             with self.writing(durable=False) as connection:
                 for statement in statements:

@@ -121,7 +121,7 @@ class Users:
             return user
 
     def named(self, name: str, granted: Collection[str], now: float) -> User:
-        """The user of this name; made, with these roles, if nobody has it.
+        """Return the user of this name; create it with these roles if it is missing.
 
         :raises InvalidInput: for what cannot be a name.
         :raises Conflict: for a name that would be mistaken for another.
@@ -132,8 +132,8 @@ class Users:
     def add(self, name: str, granted: Collection[str], now: float, identity: Named | None = None) -> User:
         """A new user of this name, with these roles.
 
-        :param identity: who they are elsewhere: whoever signs in as that is this user.  Without it they
-            come with a token only, and somebody who signs in under their name gets another.
+        :param identity: the user's identity at a provider.  Without it the user has tokens only, and a person
+            who signs in under this name gets another name.
         :raises InvalidInput: for what cannot be a name.
         :raises Conflict: for a name that somebody has, or that would be mistaken for another, or an
             identity that is a user's already.
@@ -154,7 +154,7 @@ class Users:
     def get(self, name: str) -> User:
         """One user.
 
-        :raises NotFound: if nobody has this name.
+        :raises NotFound: if no user has this name.
         """
         with self._store.reading() as connection:
             return read_user(connection, name)
@@ -181,7 +181,7 @@ class Users:
 
         To disable somebody ends their sessions, also for when they are enabled again.
 
-        :raises NotFound: if nobody has this name.
+        :raises NotFound: if no user has this name.
         """
         with self._store.writing() as connection:
             user = read_user(connection, name)
@@ -206,10 +206,10 @@ def _disabled(user: User, wanted: bool | None, now: float) -> float | None:
 def read_user(connection: Connection, name: str) -> User:
     """One user.
 
-    :raises NotFound: if nobody has this name.
+    :raises NotFound: if no user has this name.
     """
     row = None
-    if "\0" not in name:  # which PostgreSQL takes for an error, not for a name that nobody has
+    if "\0" not in name:  # PostgreSQL refuses NUL in a text.
         row = connection.execute(select(users).where(users.c.name == name)).one_or_none()
     if row is None:
         raise NotFound("user", name)
@@ -228,7 +228,7 @@ def seen_now(name: str, now: float) -> Update:
 
 
 def make_named(connection: Connection, name: str, granted: Collection[str], now: float) -> User:
-    """The user of this name; made, with these roles, if nobody has it.
+    """Return the user of this name; create it with these roles if it is missing.
 
     :raises Conflict: for a name that would be mistaken for another.
     """

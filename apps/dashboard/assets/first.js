@@ -27,7 +27,7 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
       return open ? "true" : "false";
     },
     // The last of several calls in quick succession, a moment after it; the earlier ones come to nothing.
-    // What a page begins with nobody types: it counts at once.
+    // The initial value of a page is not typed: it takes effect at once.
     settle: (...values) => {
       const waiting = (window.adonSettling ??= {});
       const { outputs_list, triggered } = window.dash_clientside.callback_context;

@@ -1,4 +1,4 @@
-// What keeps an open page fresh: nothing is asked while nobody can see it, and a busy server is asked less often.
+// Refresh of an open page: no request while the page is hidden, fewer requests while the server is busy.
 (() => {
   const missed = new Map();
   document.addEventListener("visibilitychange", () => {

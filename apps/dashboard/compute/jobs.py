@@ -22,7 +22,7 @@ END = "job-end"
 
 
 def show(here: Visit) -> Component:
-    """The heading, and the form for whoever may ask for one."""
+    """Heading, and the form for users who may submit jobs."""
     parts = [
         ui.head("Jobs", "Programs that run at compute sites; only those that a site's configuration names.")
     ]

@@ -33,7 +33,7 @@ FIELDS = ("where", *(name for name, _, _ in AT_SITE), "bandwidth", "begins", "en
 
 
 def show(here: Visit) -> Component:
-    """The heading, and the form for whoever may reserve."""
+    """Heading, and the form for users who may reserve."""
     parts = [ui.head("Reservations", "What is kept for whom, at compute sites and on paths.")]
     if here.may(Action.RESERVATION_ADD, here.actor.name):
         parts.append(ui.card(None, ui.details("Reserve", _form(here))))

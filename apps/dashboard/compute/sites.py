@@ -66,7 +66,7 @@ def _site(site: ComputeSiteView, free: SiteResourcesView | None, here: Visit) ->
         html.P([ui.badge(words, tone), since, html.Small(f" {site.why}" if site.why else "")]),
         ui.facts(
             ("Campus", site.site),
-            ("Asked by", site.adapter or "nobody: its configured numbers stand"),
+            ("Asked by", site.adapter or "none; configured numbers"),
             ("Programs", ", ".join(site.jobs)),
             ("Held by flows", _amounts({} if free is None else free.held)),
             ("Flows there", _flows(() if free is None else free.flows)),

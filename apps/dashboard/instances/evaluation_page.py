@@ -82,7 +82,7 @@ def _summary(found: Opened[Run], here: Visit) -> Component:
         *marks,
         ui.facts(
             ("Metric", run.metric),
-            ("Run", ui.when(found.study.at, here) if run.began is not None else "nobody says when"),
+            ("Run", ui.when(found.study.at, here) if run.began is not None else "time unknown"),
             ("Took", None if run.began is None or run.ended is None else ui.span(run.ended - run.began)),
             ("Tests", f"{len(run.samples)} of {run.planned}" if run.planned else "only what a report states"),
             ("Failed", str(failed) if failed else None),

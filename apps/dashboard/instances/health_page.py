@@ -220,7 +220,7 @@ def _history(
 
 
 def _chosen(query: Mapping[str, str], record: RoundRecord) -> tuple[Chosen | None, str]:
-    """Whom the address asks for, or why nobody."""
+    """The instances that the address selects, or the reason why there are none."""
     text = query.get("k", "")
     if not text.isascii() or not text.isdecimal() or len(text) > 3:
         return None, ""

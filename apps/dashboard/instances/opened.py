@@ -46,7 +46,7 @@ class Read:
     def value(self, study: StudyDetail, read: Callable[[Any], T]) -> T:
         """A study's document as a value.
 
-        :param study: as the API has just answered it: whoever asks has been let in there.
+        :param study: as the API has just returned it, with the user's permission.
         """
         name = f"{study.kind.value}/{study.id}"
         with self._lock:

@@ -66,7 +66,7 @@ def _seen(found: AlarmView, here: Visit) -> Any:
         return html.Span([found.acknowledged_by, ", ", ui.when(found.acknowledged_at, here)])
     allowed = here.may(Action.ALARM_ACKNOWLEDGE)
     if found.cleared_at is not None or not allowed:
-        return "nobody"
+        return "not yet"
     return html.Button("I have seen it", id=SEEN, className="quiet small")
 
 

@@ -90,7 +90,7 @@ def listed(here: Visit, found: Iterable[AlarmView]) -> Component:
         if one.acknowledged_by:
             return html.Span([f"{one.acknowledged_by}, ", ui.ago(one.acknowledged_at, here)])
         if one.cleared_at is not None or not acknowledging:
-            return html.Span("nobody yet", className="muted")
+            return html.Span("not yet", className="muted")
         words = {"aria-label": f"I have seen: {one.text}"}
         return html.Button(
             "I have seen it", id={"type": SEEN, "id": one.id}, className="quiet small", **words

@@ -1,7 +1,7 @@
 """How a path or a link is, in one word, a colour and a stroke.  Pure.
 
-A path is as bad as the worse of its two directions.  What nobody measured lately is *no data*: that is no
-verdict on the network, and it must not look like one.
+A path is as bad as the worse of its two directions.  Without a recent measurement it is *no data*, which
+is no verdict on the network.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def _mean(points: Sequence[Point]) -> Point:
 def _placed(
     inner: Sequence[str], wanted: Mapping[str, Point], fixed: Mapping[str, Cell], columns: int, rows: int
 ) -> dict[str, Cell]:
-    """Everybody onto the nearest free cell, whoever is farthest from the middle first."""
+    """Place each node on the nearest free cell, the farthest from the middle first."""
     placed, middle = dict(fixed), ((columns - 1) / 2, (rows - 1) / 2)
     free = set(product(range(columns), range(rows))) - set(fixed.values())
     for name in sorted(inner, key=lambda name: (-math.dist(wanted[name], middle), name)):

@@ -212,7 +212,7 @@ def _link(scene: Scene, link: LinkView, here: Visit) -> Component:
     until = link.penalised_until
     return html.Div(
         [
-            html.H3(f"Link {link.name or 'that nobody configured'}"),
+            html.H3(f"Link {link.name or 'without configuration'}"),
             html.P([state_badge(state), f" {link.state}{': ' + why if why else ''}"]),
             ui.facts(
                 ("Between", html.Span(ends_of(link))),

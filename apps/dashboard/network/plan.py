@@ -23,7 +23,7 @@ LANES = 0.84
 """Of a row, for its tests."""
 KINDS: Mapping[str, str] = {"throughput": "throughput", "rtt": "round trip", "latency": "one-way delay"}
 LEAST_SHARE = 0.004
-"""Of a chart's whole time: what is shorter is drawn so long, or nobody would see it."""
+"""Share of a chart's time that the shortest bar has, so that it is visible."""
 FATES: Mapping[Fate, tuple[str, str, str]] = {
     Fate.MEASURED: ("measured", GOOD, ""),
     Fate.FAILED: ("failed", BAD, "x"),

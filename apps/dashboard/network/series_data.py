@@ -99,7 +99,7 @@ def metric_words(metric: str) -> str:
 
 
 def runs(buckets: Sequence[BucketView], at: Sequence[float]) -> list[list[int]]:
-    """The positions of values that are joined: a line across a gap would show what nobody knows.
+    """The positions of values that a line joins; a line across a gap would show unknown values.
 
     :param at: the middle of each bucket, seconds since the epoch.
     """

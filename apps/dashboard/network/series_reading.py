@@ -102,7 +102,7 @@ def latest(here: Visit, directions: Sequence[Direction], metrics: Sequence[str])
     def origin(one: MeasurementView) -> Any:
         text = one.origin
         if text.startswith(("https://", "http://")):
-            # A pScheduler run answers whoever may read it; its address is long and says nothing.
+            # A pScheduler run is readable at its address, which is too long to show.
             return html.A(text.split("/")[2], href=text, title=text, rel="noreferrer")
         return html.Code(text[:60])
 

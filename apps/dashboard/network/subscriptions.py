@@ -94,7 +94,7 @@ def _listed(here: Visit) -> Component:
         ui.Column("Whose", lambda one: one.owner),
         ui.Column("", deeds),
     ]
-    return ui.table(columns, found, "Nobody is told of alarms yet.", "Subscriptions")
+    return ui.table(columns, found, "No subscriptions yet.", "Subscriptions")
 
 
 def words_of(narrowed: FilterBody) -> str:
@@ -156,7 +156,7 @@ def callbacks(app: Dash) -> None:
         except AdonError as error:
             found = ui.problems_of(error)
             rest = "; ".join(f"{name} {cause}".strip() for name, cause in found.items() if name != "target")
-            said = ui.notice(f"Nobody is told: {rest or 'see beside the field'}.", "bad")
+            said = ui.notice(f"Not subscribed: {rest or 'see the field'}.", "bad")
             return said, found.get("target", ""), no_update
         return ui.notice(f"{made.target or made.owner} will be told.", "good"), "", _listed(here)
 
@@ -174,4 +174,4 @@ def callbacks(app: Dash) -> None:
             here.client.unsubscribe(str(ctx.triggered_id["id"]))
         except AdonError as error:
             return ui.failure(error), no_update
-        return ui.notice("Deleted; nobody is told by it any more.", "good"), _listed(here)
+        return ui.notice("Subscription deleted.", "good"), _listed(here)

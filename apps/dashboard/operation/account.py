@@ -59,7 +59,7 @@ def show(here: Visit) -> Component:
 
 
 def live(here: Visit) -> Component:
-    """The tokens and the browsers of oneself, or of whoever the address names."""
+    """Tokens and sessions of the user, or of the user that the address names."""
     owner = here.query.get("for", here.actor.name)
     columns = [
         Column("Token", lambda one: html.Span([html.Code(one.id), html.Small(one.label)])),

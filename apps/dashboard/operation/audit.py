@@ -66,7 +66,7 @@ def live(here: Visit) -> Component:
         Column("Time", lambda one: ui.when(one.at, here)),
         Column(
             "Who",
-            lambda one: html.Span([one.actor or "nobody", html.Small(f"{one.via} {one.address}")]),
+            lambda one: html.Span([one.actor or "anonymous", html.Small(f"{one.via} {one.address}")]),
         ),
         Column("Action", lambda one: one.action),
         Column("On", lambda one: html.Code(f"{one.method} {one.object}".strip())),

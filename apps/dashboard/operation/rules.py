@@ -34,7 +34,7 @@ REPAIR, SURE = "rules-repair", "rules-sure"
 
 
 def show(here: Visit) -> Component:
-    """The heading, the choice of a switch, and the repair for whoever may."""
+    """Heading, choice of a switch, and the repair for users who may."""
     deeds: list[Component] = []
     if here.may(Action.NETWORK_SYNC):
         deeds.append(html.Button("Read every switch and repair it now", id=REPAIR, className="quiet"))
@@ -124,9 +124,9 @@ def _group(columns: Sequence[Column], owner: str, rules: Sequence[RuleView], ope
         ui.badge(state if len(states) == 1 else f"{count} {state}", TONES.get(state, "plain"))
         for state, count in sorted(states.items())
     ]
-    summary = [html.Strong(owner or "nobody"), ui.count(len(rules), "rule"), *badges]
+    summary = [html.Strong(owner or "no owner"), ui.count(len(rules), "rule"), *badges]
     way = [html.P(ui.link("What they do, and why", f"/rules?owner={owner}"))] if owner else []
-    listed = ui.table(columns, rules, "", f"Rules of {owner or 'nobody'}")
+    listed = ui.table(columns, rules, "", f"Rules of {owner}" if owner else "Rules without owner")
     return html.Div(
         ui.details(html.Span(summary, className="badges"), *way, listed, opened=opened), className="folded"
     )
@@ -165,7 +165,7 @@ def rule_state(rule: RuleView) -> Component:
 
 
 def switch_column(here: Visit) -> Column:
-    """A rule's switch by its name, where that is known to whoever asks."""
+    """Name of a rule's switch, where the user may know it."""
     return _switch_column(_switches(here))
 
 

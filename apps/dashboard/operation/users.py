@@ -35,7 +35,7 @@ def show_all(here: Visit) -> Component:
             ui.field(
                 "Signs in as",
                 ui.text_input("users-subject", "", "ann@mu.example"),
-                "Whoever signs in so is this user. Nothing: they come with a token only.",
+                "Name at the identity provider. Empty: the user has tokens only.",
             ),
             ui.field(
                 "Of which provider",
@@ -73,7 +73,7 @@ def live_all(here: Visit) -> Component:
         Column("Last seen", lambda one: ui.ago(one.last_seen, here)),
     ]
     more = html.Small(f"The first {SHOWN} of {len(found)}." if len(found) > SHOWN else "")
-    return ui.card(None, ui.table(columns, found[:SHOWN], "Nobody yet.", "Users"), more)
+    return ui.card(None, ui.table(columns, found[:SHOWN], "No users yet.", "Users"), more)
 
 
 def show_one(here: Visit) -> Component:
@@ -127,7 +127,7 @@ def _changes(user: UserView) -> list[Component]:
     shut = html.Button(
         "Let in again" if out else "Shut out", id="user-shut", className="quiet" if out else "danger"
     )
-    note = "Whoever is shut out is signed out at once, and their tokens stop."
+    note = "Ends the user's sessions at once; tokens stop working."
     return [html.Div(buttons, className="deeds"), html.P([shut, " ", html.Small(note)])]
 
 

@@ -35,7 +35,7 @@ def advice(found: AdviceView, here: Visit) -> Component:
 
 
 def prediction(found: AdviceView) -> str:
-    """What is to be expected, in a sentence; empty if nobody can say."""
+    """The predicted gain in a sentence; empty without a prediction."""
     told = found.prediction
     if told is None:
         return ""

@@ -147,14 +147,14 @@ def _value(name: str, value: Any) -> Any:
 
 
 NOTHING = {
-    "measurement_access": "Nobody is named: as the roles allow.",
-    "use_access": "Nobody is named: whoever has the role may use everything.",
+    "measurement_access": "No entry: roles decide.",
+    "use_access": "No entry: every user may use everything.",
     "standby_paths": "All of them.",
     "thresholds": "The templates' bounds say so.",
     "no_test_above_reserved": "Tests run whatever is reserved.",
     "reactive": "None.",
     "dscp_by_priority": "None.",
-    "fireflies": "Nobody.",
+    "fireflies": "None.",
 }
 
 

@@ -124,10 +124,10 @@ def waiting_card(found: WaitingView, here: Visit) -> Component:
         ui.facts(
             ("Before it", f"{found.before or 'none'}; {found.waiting} wait in all"),
             ("Gives up", ui.when(found.expires_at, here)),
-            ("Not overtaken by whoever comes after", ui.when(found.not_overtaken_from, here)),
+            ("Not overtaken from", ui.when(found.not_overtaken_from, here)),
             (
                 "Kept for it",
-                "yes: nobody behind it is admitted to what it waits for" if found.claims else "no",
+                "yes: later flows are not admitted to what it waits for" if found.claims else "no",
             ),
         ),
         *([html.P(phases[found.phase], className="muted")] if found.phase in phases else []),

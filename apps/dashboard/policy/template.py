@@ -58,7 +58,7 @@ def live(here: Visit) -> Component:
         ("Promised, against achieved", error(fared.error)),
         ("Last one", ui.ago(fared.last, here)),
     )
-    shown = outcome_table(found[:SHOWN], here, "Nobody has moved anything with it yet.")
+    shown = outcome_table(found[:SHOWN], here, "No flows with this template yet.")
     more = ui.link("All outcomes", f"/outcomes?template={name}")
     return ui.card("How its flows fared", facts if found else None, shown, html.P(more))
 

@@ -34,7 +34,7 @@ def facts(flow: FlowView, here: Visit) -> list[tuple[str, Any]]:
 
 
 def _others(flow: FlowView, here: Visit) -> list[Any] | None:
-    """The paths between the same sites, those that are down marked; None where nobody knows."""
+    """The paths between the same sites, marked if down; None if they are unknown."""
     try:
         paths = here.client.paths()
     except AdonError:

@@ -65,7 +65,8 @@ def _if(part: Callable[[FlowView, Visit], Component | None], flow: Any, here: Vi
     try:
         found = part(flow, here)
     except (Conflict, NotFound, Unavailable):
-        return []  # it does not wait any more, or nobody kept that, or the page says elsewhere who is away
+        # The flow is not queued, or the data are missing; the page reports missing parts elsewhere.
+        return []
     return [] if found is None else [found]
 
 

@@ -39,7 +39,7 @@ class Typed:
 def wish(typed: Typed, zone: ZoneInfo) -> dict[str, Any]:
     """The request; whether it can be granted is the controller's to say.
 
-    :param zone: of whoever typed: a time without an offset is meant there.
+    :param zone: time zone of the user, for times without an offset.
     :raises InvalidInput: for a port, a priority or a number of streams that is no whole number, and for
         sliders that all stand at nothing.
     """
