@@ -205,7 +205,7 @@ class Quantity(View):
     """Base of documents about an input of a decision that the search for alternatives changes."""
 
     kind: str = Field(
-        description="metric, weight, bound, priority, size, wait, switch_margin, patience, dwell or closed"
+        description="metric, weight, bound, priority, size, switch_margin, patience, dwell or closed"
     )
     name: str = Field(description="the metric; for the kind `closed`, the reason")
     path: str | None

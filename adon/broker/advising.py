@@ -88,7 +88,7 @@ def advised(configuration: Configuration, template: Template, ends: Iterable[str
 def told(flow: Flow, cause: str) -> Announce:
     """What becoming active means for a flow."""
     if flow.advised:
-        text = f"flow {flow.id}: its rules are worked out and not sent, for it is only advised"
+        text = f"flow {flow.id}: its rules are computed and not sent (dry-run mode)"
         return Announce(cause, "info", "flow-dry-run", text, flow.id)
-    text = f"flow {flow.id}: its rules are in the switches; the transfer can begin"
+    text = f"flow {flow.id}: its rules are installed; the transfer can start"
     return Announce(cause, "info", "flow-active", text, flow.id)

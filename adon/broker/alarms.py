@@ -70,7 +70,7 @@ class Alarms:
     def note(self, alarm: Alarm) -> None:
         """Take an alarm in that was raised or has news.
 
-        It takes the place of the one before and inherits its effect, whose end nobody told us of.
+        It replaces the previous alarm, whose end was not reported, and inherits its effect.
         """
         place = (alarm.series, alarm.kind)
         before = self._in_force.get(place)

@@ -99,8 +99,8 @@ def greedy(problem: Problem) -> Choice:
 def improved(problem: Problem, choice: Choice, nodes: int) -> Choice:
     """Change one or two places at a time as long as that is better.
 
-    Taking the place of flows of lower priority is tried to the end, whatever ``nodes`` allows: that nobody is
-    refused for their sake is a promise.
+    Preemption of flows of lower priority is searched completely, beyond ``nodes``: no flow is refused in
+    favour of a flow of lower priority.
     """
     budget = nodes
     while True:

@@ -1,7 +1,7 @@
 """What we take to be in the switches: what they reported last, plus what was sent since.
 
-A rule that was sent is believed to be there, so that whoever wants it gone removes it; it is *sure*
-only after a barrier reply or a report.  A report may have been on its way while something was changed,
+A rule that was sent counts as installed, so that a removal is sent for it; it is *sure* only after a
+barrier reply or a report.  A report may have been on its way while something was changed,
 so a slot that was changed a moment ago (``policy.settle``) keeps what is believed of it (R4).
 
 Rules are found by slot, by owner and by switch, so that one flow's rules cost as much to look at as it has

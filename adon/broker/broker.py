@@ -7,7 +7,7 @@ module, the rest by six parts that work on one :class:`~adon.broker.world.World`
 - :mod:`adon.broker.evidence`: what counters, idle rules and first packets say about a flow;
 - :mod:`adon.broker.heeding`: what is done about an alarm;
 - :mod:`adon.broker.housekeeping`: what is due by the clock;
-- :mod:`adon.broker.unannounced`: packets of connections that nobody announced;
+- :mod:`adon.broker.unannounced`: packets of unregistered connections;
 - :mod:`adon.broker.network`: the switches.
 
 The core reads no clock (events carry the time), does no input or output (effects say what is wanted), and

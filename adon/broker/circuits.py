@@ -40,7 +40,7 @@ def followed(world: World, event: Event) -> list[Effect]:
         text = f"circuit {one.name} over {', '.join(one.links)}, VLAN {one.vlan}"
         effects.append(Announce(event.id, "info", "circuit-added", text))
     for one in found.dropped:
-        effects.append(Announce(event.id, "info", "circuit-removed", f"circuit {one.name} is given up"))
+        effects.append(Announce(event.id, "info", "circuit-removed", f"circuit {one.name} is removed"))
     return effects
 
 

@@ -366,7 +366,7 @@ def _lacking(need: Need, site: SiteSeen, ends: tuple[str, str], reserve: int) ->
         campus = site.offer.campus
         return f"is at neither end of the transfer; to compute there, ask for one to {campus}"
     if site.free is None:
-        return "nothing is known about its resources"
+        return "its resources are unknown"
     short = site.free.lacks(asked_of(need, reserve))
     if not short:
         return ""

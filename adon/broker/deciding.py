@@ -111,7 +111,7 @@ def with_misses(flow: Flow, current: CandidateRecord | None, measured: Measureme
 def rivals(
     world: World, flow: Flow, need: Need, choice: Choice, now: float, decided: Collection[int] = ()
 ) -> Rivals | None:
-    """The running flows of the same slice whose place a new one may take; None if the policy has nobody go.
+    """Return the running flows of the same slice that may give way; None if the policy permits no preemption.
 
     On a full layer-2 path (algorithm 2, P_min), or on the queue ladder of a port.
 

@@ -33,7 +33,7 @@ class Option:
         return {
             Grade.QUALIFIED: f"{self.key.path} (Q {self.q:.3g})",
             Grade.LAST_KNOWN: f"{self.key.path} (Q {self.q:.3g} by its last known values)",
-            Grade.UNKNOWN: f"{self.key.path} (nothing is known of it now)",
+            Grade.UNKNOWN: f"{self.key.path} (unknown)",
         }[self.grade]
 
 

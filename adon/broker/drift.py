@@ -6,8 +6,8 @@ rule that was changed, or put in, is found when its rules are read.  What follow
 ``switches.X.drift``:
 
 - ``heal``: it is put right at once.  Somebody may have a reason to change it again (another controller that
-  keeps to its own idea of the table), so each further time it waits longer (:func:`pause`), until nobody has
-  touched the slot for :data:`CALM_S`.  A pause that doubles up to a bound is that of
+  keeps to its own idea of the table), so each further time it waits longer (:func:`pause`), until the slot
+  has not changed for :data:`CALM_S`.  A pause that doubles up to a bound is that of
   TCP's retransmissions (RFC 6298, 5.5).
 - ``report``: it is told once and left as it is, until an operator asks for it or the switch reconnects.
 
@@ -29,7 +29,7 @@ GATHER_S = 0.002
 """A switch that is wiped tells of each rule: what it tells within this time is put back together."""
 LONGEST_PAUSE_S = 60.0
 CALM_S = 300.0
-"""A slot that nobody touched for so long has a clean record."""
+"""Time without a change after which the changes of a slot are counted from zero."""
 _DOUBLINGS = 6  # 2^6 s is beyond the longest pause
 
 
@@ -42,9 +42,9 @@ class Kind(StrEnum):
 
 
 _DONE: Mapping[Kind, str] = {
-    Kind.MISSING: "somebody removed {} from {}",
-    Kind.WRONG: "somebody changed {} in {}",
-    Kind.EXTRA: "somebody put {} into {}",
+    Kind.MISSING: "{} removed from {} by others",
+    Kind.WRONG: "{} changed in {} by others",
+    Kind.EXTRA: "{} added to {} by others",
 }
 
 
@@ -178,14 +178,14 @@ class Drift:
         return [self._line(dpid, kind, entries) for kind, entries in by_kind.items() if entries]
 
     def _line(self, dpid: int, kind: Kind, entries: list[Entry]) -> str:
-        what = "a rule of ours" if len(entries) == 1 else f"{len(entries)} rules of ours"
+        what = "a rule of ADON was" if len(entries) == 1 else f"{len(entries)} rules of ADON were"
         first = "" if len(entries) == 1 else ", the first of them"
         text = f"{_DONE[kind].format(what, dpid_text(dpid))}{first}: {rule_text(entries[0])}"
         if self.only_told(dpid):
-            return f"{text}; this is left as it is (drift: report) until it is synchronised"
+            return f"{text}; not repaired (drift: report) before the next adon rules sync"
         times = max(self._times(entry.slot) for entry in entries)
         if pause(times) > 0:
-            text += f"; somebody keeps doing so, {times} times by now: put right after {pause(times):g} s"
+            text += f"; change {times} in a row: repaired after {pause(times):g} s"
         return text
 
     def _times(self, slot: Slot) -> int:

@@ -211,7 +211,7 @@ class EstimateScored(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Announce(Effect):
-    """Tell whoever watches (event stream, log): one line, and the flow it is about if any."""
+    """Announcement for the event stream and the log: one line, and its flow if any."""
 
     level: str
     code: AnnouncementCode

@@ -246,7 +246,7 @@ class ConnectionsRefused(Event):
 
 @dataclass(frozen=True, slots=True)
 class LldpReceived(Event):
-    """A port heard an LLDP frame, which the discovery rule sent us whole; nobody has looked into it yet."""
+    """Complete LLDP frame that a port received, not yet validated."""
 
     dpid: int
     port: int

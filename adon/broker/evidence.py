@@ -137,12 +137,12 @@ def _end_unused(world: World, placing: Placing, flow: Flow, event: Event) -> lis
 
 
 def _end_idle(placing: Placing, flow: Flow, idle: float, event: Event) -> list[Effect]:
-    reason = f"no packet for {format_duration(idle)}: the flow is over"
+    reason = f"no packet for {format_duration(idle)}: the flow has ended"
     return placing.end(flow, FlowState.FINISHED, reason, event)[1]
 
 
 def rule_removed(world: World, placing: Placing, event: RuleRemoved) -> list[Effect]:
-    """An idle ingress rule: the flow is over if all of them are; if not, the rule comes back."""
+    """An idle ingress rule: the flow has ended if all of them are; if not, the rule comes back."""
     flow = world.flows.owner(owner_of(event.rule))
     if flow is None or event.reason != "idle" or not flow.state.holds_rules:
         return []

@@ -85,7 +85,7 @@ def _lost(
     world: World, flow: Flow, candidate: Candidate | None, now: float, dead: Mapping[str, Reason]
 ) -> Loss | None:
     if candidate is None:
-        return Loss("is no candidate any more", gone=True)
+        return Loss("is no longer a candidate", gone=True)
     name = candidate.key.path
     if name in dead:
         return Loss(dead[name].text, gone=True)

@@ -43,7 +43,7 @@ class Gate:
         if by == "meter":
             number = meter()
             by, why = (
-                (by, why) if number is not None else ("nothing", "nothing: all meters of ours are in use")
+                (by, why) if number is not None else ("nothing", "nothing: all meters of ADON are in use")
             )
         return GrantRecord(
             port=self.port,

@@ -42,7 +42,7 @@ def cleared(world: World, placing: Placing, event: AlarmCleared) -> list[Effect]
         return []
     key, metric = alarm.series.key, Metric(alarm.series.metric)
     world.performance.supersede(key, metric, world.alarms.changed(alarm.series))
-    effects: list[Effect] = [Announce(event.id, "info", "alarm-cleared", f"{words(alarm)} is over")]
+    effects: list[Effect] = [Announce(event.id, "info", "alarm-cleared", f"{words(alarm)} is cleared")]
     for flow in world.flows.going((key.source, key.destination)):
         effects += placing.reexamine(flow, event)
     return [*effects, *placing.serve_queue(event)]

@@ -39,7 +39,7 @@ class Housekeeping:
         for flow in world.flows.overdue(event.at):
             waited = format_duration(event.at - scheduler.waiting_since(flow))
             late = flow.deadline is not None and flow.deadline <= event.at
-            reason = f"{'its deadline is past; ' if late else ''}waited {waited}; last: {flow.reason}"
+            reason = f"{'its deadline has passed; ' if late else ''}waited {waited}; last: {flow.reason}"
             effects += placing.end(flow, FlowState.EXPIRED, reason, event)[1]
         effects += lapsed(world, event)
         if world.line.advance(event.at):

@@ -2,7 +2,7 @@
 
 A restart changes nothing where nothing else has changed.  But the configuration and the catalog may
 have: a flow whose template, hosts or paths are gone ends (failed if it ran, cancelled if it waited), and
-rules that nobody here wants are given up, to be removed from the switches.  That is said and saved with
+rules without an owner are removed from the switches.  That is said and saved with
 the first event, because nothing can be saved without a cause.
 """
 

@@ -163,7 +163,7 @@ def _best(request: FlowRequest, topology: Topology) -> tuple[str, float] | None:
 
 
 def _resources(request: FlowRequest, template: Template, topology: Topology) -> None:
-    """No compute site where the data starts or arrives will ever have so much, whoever holds it now."""
+    """Refuse a request that exceeds the total resources of each compute site at both ends."""
     if template.cost is None:
         return
     configuration, need = topology.configuration, Need.of(template, request)
@@ -275,4 +275,4 @@ def unservable(flow: Flow, catalog: Catalog, topology: Topology) -> str:
         found = topology.joins(flow.request.source, flow.request.destination)
     except AdonError as error:
         return str(error)
-    return "" if found else "no transit path is configured between its sites any more"
+    return "" if found else "a transit path between its sites is no longer configured"

@@ -15,9 +15,9 @@ from adon.broker.placing import Placing
 from adon.broker.world import World
 
 TOLD = {
-    Stage.DRAINING: "is near: flows that would still be there leave",
-    Stage.ACTIVE: "has begun",
-    Stage.OVER: "is over",
+    Stage.DRAINING: "drains: flows that would still run leave its paths",
+    Stage.ACTIVE: "begins",
+    Stage.OVER: "has ended",
 }
 
 
@@ -28,7 +28,7 @@ def asked(world: World, placing: Placing, event: MaintenanceAsked) -> list[Effec
     """
     window = world.windows.add(event.request, event.requester, event.at, world.network.topology)
     closes = ", ".join(paths_of(world.network.topology, window.scope, window.name)) or "no path"
-    text = f"{window.words}: closes {closes}; asked for by {event.requester}"
+    text = f"{window.words}: closes {closes}; requested by {event.requester}"
     return [
         SaveMaintenance(event.id, window),
         Announce(event.id, "info", "maintenance-announced", text),

@@ -141,7 +141,7 @@ def paths_of(topology: Topology, scope: Scope, name: str) -> tuple[str, ...]:
 
 
 def forecast_end(flow: Flow, bound: float, now: float) -> float:
-    """When a flow has moved all, if it gets its bound from now on; infinite if nobody can say.
+    """Return the end of a flow that gets its bound from now on; infinite if unknown.
 
     :param bound: bits/s, 0 without one.
     """
@@ -168,13 +168,13 @@ class Windows:
     def get(self, number: int) -> Window:
         """One window that is not over.
 
-        :raises Conflict: if it is over, or was cancelled.
+        :raises Conflict: if it has ended or was cancelled.
         :raises NotFound: if it never was.
         """
         window = self._held.get(number)
         if window is None:
             if 1 <= number <= self._last:
-                raise Conflict("state", f"maintenance m-{number} is over, or was cancelled")
+                raise Conflict("state", f"maintenance m-{number} has ended or was cancelled")
             raise NotFound("maintenance", f"m-{number}")
         return window
 

@@ -138,7 +138,7 @@ class Network:
         if diff.blocked:
             self.reconcile_totals["blocked"] += len(diff.blocked)
             taken = rule_text(diff.blocked[0])
-            return Outcome(failed=[(owner, f"a rule that is not ours is in the place of: {taken}")])
+            return Outcome(failed=[(owner, f"a foreign rule occupies the slot of: {taken}")])
         self._installer.abandon(owner)
         self._wanted.put(owner, rules)
         self._unconfirmed.add(owner)
@@ -301,7 +301,7 @@ class Network:
         until = self._refusals.refused((change.rule.slot for change in changes), event.at)
         self._read_again(event.dpid, until)
         self._unconfirmed.add(owner)
-        text = f"{owner}: {error}; tried again in {format_duration(until - event.at)}"
+        text = f"{owner}: {error}; retried in {format_duration(until - event.at)}"
         outcome = Outcome([Announce(event.id, "error", "repair-refused", text)], failed=[(owner, error)])
         missing = self._still_wanted(changes)
         if missing:
@@ -310,7 +310,7 @@ class Network:
         return outcome
 
     def rule_removed(self, event: RuleRemoved) -> Outcome:
-        """Take FLOW_REMOVED; one that nobody here asked for is an alarm, and the rule is put back (R20)."""
+        """Handle FLOW_REMOVED; announce an unexpected removal and restore the rule (R20)."""
         slot, owner = event.rule.slot, self._wanted.owner(event.rule)
         by_us = self._belief.deleting(slot)
         self._belief.removed(event.rule)
@@ -410,7 +410,7 @@ class Network:
     def _greet(self, event: RulesReported) -> Outcome:
         text = (
             f"switch {dpid_text(event.dpid)} is connected: "
-            f"{len(event.rules)} rules of ours, {len(event.foreign)} of others"
+            f"{len(event.rules)} rules of ADON, {len(event.foreign)} of others"
         )
         outcome = Outcome([Announce(event.id, "info", "switch-connected", text)])
         found = tuple(rule for rule in self.desired(event.dpid) if self._belief.holds(rule))
@@ -512,10 +512,10 @@ class Network:
         if not diff.is_settled or diff.blocked:
             text = (
                 f"switch {dpid_text(dpid)}: {len(diff.missing)} rules missing, {len(diff.wrong)} wrong, "
-                f"{len(diff.extra)} not wanted any more, {len(diff.blocked)} blocked by rules of others"
+                f"{len(diff.extra)} obsolete, {len(diff.blocked)} blocked by foreign rules"
             )
             outcome.effects.append(Announce(cause, "info", "rules-repaired", text))
-        error = f"switch {dpid_text(dpid)}: a rule that is not ours is in the place of one of its rules"
+        error = f"switch {dpid_text(dpid)}: a foreign rule occupies the slot of one of its rules"
         outcome.failed += [(owner, error) for owner in dict.fromkeys(map(self._wanted.owner, diff.blocked))]
         return outcome
 

@@ -1,6 +1,6 @@
 """The read-out of what the network is made of: sites, configured links, circuits; plain JSON values.
 
-For whoever draws or lists it.  What was seen of links is in :mod:`adon.broker.link_reading`; which paths can
+For pages and lists.  What was seen of links is in :mod:`adon.broker.link_reading`; which paths can
 be used now, and which flows are on them, is in the paths of :mod:`adon.broker.reading`.
 """
 

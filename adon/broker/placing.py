@@ -235,7 +235,7 @@ class Placing:
         busy = {flow.number: flow for flow in self._world.flows.running() if self._changing(flow)}
         concerned = {flow.number: flow for flow in flows} | busy
         lost = fleeing.losses(self._world, concerned.values(), event.at)
-        # What each saw is taken down first: whoever goes changes what there is to see.
+        # Capture the inputs of all decisions first: each reroute changes the inputs of the others.
         planned = [
             (fled, self._looking.seen(fled.flow, fled.choice, Expelled(fled.loss, fled.exodus), event))
             for fled in fleeing.planned(self._world, lost, event.at)
@@ -380,7 +380,7 @@ class Placing:
         moved = replace(moved, moves=flow.moves + 1, granted=decision.granted)
         self._world.flows.put(moved)
         self._promised(moved, need, choice, decision)
-        text = f"flow {flow.id} moves from {flow.path} to {ruled.path}: {ruled.reason}"
+        text = f"flow {flow.id} is rerouted from {flow.path} to {ruled.path}: {ruled.reason}"
         return [
             *self._recorded(event, decision, moved, seen, "info", "flow-rerouted", text),
             *self.act(self._install(moved, need, choice, event), event),
@@ -661,7 +661,7 @@ class Placing:
     def _install(self, flow: Flow, need: Need, choice: Choice, event: Event) -> NetworkOutcome:
         rules = self._rules(flow, need, choice)
         if rules is None:
-            return NetworkOutcome(failed=[(flow.id, f"a port that {flow.path} needs is not there")])
+            return NetworkOutcome(failed=[(flow.id, f"a port that {flow.path} needs is missing")])
         return self._want(flow.id, rules, event)
 
     def _rules(self, flow: Flow, need: Need, choice: Choice) -> tuple[Entry, ...] | None:

@@ -71,7 +71,7 @@ def gives_way(
     records: Iterable[CandidateRecord],
     best: Mapping[str, float],
 ) -> Holder | None:
-    """The holder whose place a newcomer may take; None if nobody's.
+    """Return the holder that gives way to a new flow; None if no holder does.
 
     :param priority: the newcomer's; only a strictly lower one gives way.
     :param bound: its throughput bound in bits/s.

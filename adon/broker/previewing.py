@@ -109,7 +109,7 @@ def _told(world: World, trial: Trial, event: FlowSubmitted, replaced: list[str])
 
 
 def _decision(world: World, trial: Trial, event: FlowSubmitted, pushed: tuple[Pushed, ...]) -> Decision:
-    """As it would be recorded, after whoever gives way has gone."""
+    """Return the decision as it would be recorded, after the flow that gives way has left."""
     flow, ruled = trial.flow, trial.ruled
     granted = grading.granted(world, flow, ruled.path, _gone(world, trial, pushed))
     return decision_of(

@@ -25,7 +25,7 @@ def reported(world: World, placing: Placing, event: FeaturesReported) -> list[Ef
     if maximum is not None:
         world.room.maximum[dpid] = maximum
     effects: list[Effect] = [
-        Announce(event.id, "warning", "switch-limited", f"switch {dpid_text(dpid)} lacks something: {reason}")
+        Announce(event.id, "warning", "switch-limited", f"switch {dpid_text(dpid)} lacks features: {reason}")
         for reason in news
     ]
     groupless = abilities.groupless()

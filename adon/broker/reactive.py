@@ -1,6 +1,6 @@
 """Opt-in: which unannounced connection becomes a flow (R18; without an entry in the policy, none).
 
-A switch shows the first packet of a connection that nobody asked for.  The first entry of
+A switch sends the first packet of an unregistered connection.  The first entry of
 ``policy.reactive`` whose flowspace has it makes a request of it, in the entry's name and template, which
 passes the same checks as one that a researcher sends: slice first, then everything else.  What is refused is
 remembered, so that the connection's next packets cost a look-up and nothing more; so is what was taken, as

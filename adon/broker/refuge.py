@@ -114,12 +114,10 @@ def _place(problem: Problem, index: int, taken: int | None, left: Mapping[PathKe
     better = ranked if taken is None else ranked[: ranked.index(taken)]
     full = "; ".join(_no_room(flow.options[one], problem, left) for one in better)
     if taken is None:
-        asked = (
-            f"{format_rate(problem.need[index])} find no room: {full}" if full else "there is no other path"
-        )
+        asked = f"{format_rate(problem.need[index])} do not fit: {full}" if full else "there is no other path"
         return Place(flow.number, None, asked)
     option = flow.options[taken]
-    words = f"{option.words}, " + (f"because others need {full}" if full else "its best")
+    words = f"{option.words}, " + (f"because other flows need {full}" if full else "its best path")
     return Place(flow.number, option, words)
 
 

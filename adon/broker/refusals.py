@@ -1,7 +1,7 @@
 """What a switch refused of a batch: what is sent in its place, and when it is tried again (R13, R17).
 
 OpenFlow answers each message by itself (1.3.5, 6.3): of a batch whose barrier was answered everything was
-done but what an error names.  So one bad meter costs its own flow and nobody else's.
+done but what an error names.  So a refused meter affects only its own flow.
 
 A group or meter that was sent and never confirmed may be there or not, and OpenFlow has no message for "put
 it there whatever is": adding what is there is refused, and so is modifying what is not (6.5, 6.7).  The

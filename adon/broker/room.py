@@ -37,11 +37,11 @@ class Occupancy:
     def lacks(self, needed: int) -> str:
         """Why so many more rules do not fit, in words; empty if they do."""
         if self.budget is not None and self.ours + needed > self.budget:
-            return f"{self.ours} of the {self.budget} rules that we may have are in use; {needed} are needed"
+            return f"{self.ours} of the {self.budget} permitted rules are in use; {needed} are needed"
         if self.maximum is not None and self.ours + self.others + needed > self.maximum:
             return (
-                f"its table holds {self.maximum} rules; {self.ours} of ours and {self.others} of others "
-                f"are there, {needed} are needed"
+                f"its table holds {self.maximum} rules; ADON has {self.ours}, others have {self.others}; "
+                f"{needed} are needed"
             )
         return ""
 
@@ -80,7 +80,7 @@ class Room:
         until, error = self.full.get(dpid, (now, ""))
         if until <= now:
             return ""
-        return f"its table was full; nothing new is tried there for {format_duration(until - now)}: {error}"
+        return f"its table was full; no new rules for {format_duration(until - now)}: {error}"
 
     def recovered(self, now: float) -> bool:
         """Forget what is over; whether something was."""

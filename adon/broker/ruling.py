@@ -54,10 +54,10 @@ def rival(flow: Flow, need: Need, choice: Choice, rivals: Rivals | None) -> Hold
 
 
 def in_the_place_of(holder: Holder | None, choice: Choice) -> Choice:
-    """The choice with that flow's path taken; as it is where nobody gives way."""
+    """Return the choice of that holder's path; the unchanged choice without a holder."""
     if holder is None:
         return choice
-    instead = f"{holder.path}: in the place of f-{holder.number}, whose priority is lower"
+    instead = f"{holder.path}: preempts f-{holder.number}, whose priority is lower"
     return choice.taking(holder.path, Reason("preempts", f"{instead}; {choice.selection.reason}"))
 
 

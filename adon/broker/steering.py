@@ -87,7 +87,7 @@ def rules_for_paths(
 
     Of a path whose ports are not all known, or a test whose ends are not, there are none.
 
-    :param kept: what an owner has now: it stays while nobody can tell which path is the backup.
+    :param kept: what an owner has now: it stays while the backup path is unknown.
     """
     pipelines = pipelines_of(topology.configuration)
     by_owner: dict[str, tuple[Entry, ...]] = {}

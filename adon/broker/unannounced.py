@@ -1,4 +1,4 @@
-"""Connections that nobody announced: which are let in, by which flow, and what becomes of the others (R18).
+"""Unregistered connections: admission by a flow, and refusal of the others (R18).
 
 Packets that a reactive rule shows are told apart by their *service*: the two hosts, the protocol and the
 port they go to.  All that a slice, a flowspace or a template asks about a connection is the same for all
@@ -14,7 +14,7 @@ costs is one rule and its packet sent on.
         └─────────────────────┴───────────────────────────────┴──► refused, for a time
 
 Nothing of this is saved but the flow.  After a restart an active flow's services are found by their next
-packet.  Memory is bounded, whoever sends.  No clock: events carry the time.
+packet.  Memory is bounded.  No clock: events carry the time.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class Unannounced:
             known.room -= new
         self._world.connected.admitted(f"f-{known.flow}", known.where[0], new)
 
-    # -- a service that nobody knows ------------------------------------------------------------------------
+    # -- an unknown service ---------------------------------------------------------------------------------
 
     def _decided(self, where: Where, event: Event) -> Taken | Refused | None:
         """By which entry connections to a service are taken; nothing is changed but what is remembered."""
@@ -271,9 +271,9 @@ class Unannounced:
         effects: list[Effect] = []
         reason = "its flow has ended"
         if flow is not None and not flow.state.final:
-            # What nobody asked for does not wait in the queue: it would be over before its turn came.
-            reason = "it is only advised" if flow.advised else flow.reason
-            _, effects = self._placing.end(flow, FlowState.CANCELLED, f"unannounced, and {reason}", event)
+            # An unregistered flow is not queued: it would end before its turn.
+            reason = "it is in dry-run mode" if flow.advised else flow.reason
+            _, effects = self._placing.end(flow, FlowState.CANCELLED, f"unregistered, and {reason}", event)
         packets = known.waiting
         self._forget(known)
         if packets or effects:
@@ -304,7 +304,7 @@ class Unannounced:
             return []
         self._drops[where] = why.until
         seconds = why.until - event.at
-        text = f"unannounced, refused for {format_duration(seconds)}: {why.reason}"
+        text = f"unregistered, refused for {format_duration(seconds)}: {why.reason}"
         port = where[2].port
         return [
             Announce(event.id, "warning", "connections-refused", text),
@@ -355,7 +355,7 @@ class Unannounced:
             mine = [known for known in self._known.values() if known.flow == flow.number]
             last = max((known.turned_at for known in mine), default=flow.state_since)
             if event.at - max(last, flow.state_since) > idle:
-                reason = f"no connection for {format_duration(idle)}: the flow is over"
+                reason = f"no connection for {format_duration(idle)}: the flow has ended"
                 effects += self._placing.end(flow, FlowState.FINISHED, reason, event)[1]
                 for known in mine:
                     self._forget(known)
@@ -366,7 +366,7 @@ class Unannounced:
         effects: list[Effect] = []
         for flow in flows:
             if flow.unannounced and not flow.state.final:
-                why = "somebody announced a flow for the same connections"
+                why = "a registered flow has the same connections"
                 effects += self._placing.end(flow, FlowState.CANCELLED, why, event)[1]
         return effects
 

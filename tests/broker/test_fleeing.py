@@ -93,8 +93,7 @@ def test_a_path_never_measured_is_better_than_one_that_is_down(policy: str) -> N
     assert stage.flow(flow).path == "internet"
     reason = stage.decision(flow).reason
     assert reason == (
-        "al2s: port mu-edge-al2s (2) of switch mu-edge is down; "
-        "internet (nothing is known of it now), its best"
+        "al2s: port mu-edge-al2s (2) of switch mu-edge is down; internet (unknown), its best path"
     )
 
 

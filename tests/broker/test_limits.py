@@ -113,7 +113,7 @@ def test_connections_that_do_not_fit_share_the_rules_between_the_hosts(tight: st
         (Occupancy(10, 5, budget=12), 2, ""),
         (Occupancy(10, 5, budget=12), 3, "10 of the 12"),
         (Occupancy(10, 5, maximum=17), 2, ""),
-        (Occupancy(10, 5, maximum=17), 3, "10 of ours and 5 of others"),
+        (Occupancy(10, 5, maximum=17), 3, "ADON has 10, others have 5"),
     ],
 )
 def test_what_a_switch_lacks(occupied: Occupancy, needed: int, lacks: str) -> None:

@@ -91,8 +91,8 @@ def test_the_words_say_why() -> None:
     flows = [flow(n, 6e6, "a:9", "b~3", "c?") for n in range(1, 5)]
     found = plan(flows, room(a=10e6, b=8e6, c=5e6)).places
     assert found[4].why == (
-        "6 Mbps find no room: a (Q 9), 4 Mbps left of 10 Mbps; b (Q 3 by its last known values), "
-        "2 Mbps left of 8 Mbps; c (nothing is known of it now), 5 Mbps left of 5 Mbps"
+        "6 Mbps do not fit: a (Q 9), 4 Mbps left of 10 Mbps; b (Q 3 by its last known values), "
+        "2 Mbps left of 8 Mbps; c (unknown), 5 Mbps left of 5 Mbps"
     )
 
 

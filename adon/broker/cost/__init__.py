@@ -12,6 +12,6 @@ site offers (:mod:`adon.broker.resources.offer`), what finished jobs have taught
 (:mod:`~adon.broker.cost.spread`).  The cost functions that a template may name are in
 :mod:`~adon.broker.cost.functions`.
 
-A spread is what somebody has observed.  What nobody has observed (a configured rate) is taken as exact, and
-says so; the forecast of completion has doubts of its own (:mod:`adon.broker.forecasting`).
+A spread is an observation.  A number without observations (a configured rate) counts as exact, and its
+source says so; the forecast of completion has doubts of its own (:mod:`adon.broker.forecasting`).
 """

@@ -1,8 +1,8 @@
 """Γ_a of a path that throttles by a token bucket: more for a short transfer than for a long one.
 
 Used where Γ_a rests on an active test alone (:attr:`Basis.TEST`) whose intervals clearly show a bucket
-(:mod:`adon.flowvisor.selection.token_bucket`).  Beside flows that came since the test nobody knows who has
-taken what from the bucket, and Γ_a is what it is without this.
+(:mod:`adon.flowvisor.selection.token_bucket`).  If flows were admitted since the test, the
+state of the bucket is unknown, and Γ_a is the mean.
 
 *What is in the bucket* when a transfer begins: nothing when the test ended that found it, and the sustained
 rate since, until it is full.  *A transfer under way*: what it has sent it may have sent out of the bucket, so

@@ -1,4 +1,4 @@
-"""A number that goes into a cost, with its spread and whoever says so."""
+"""Number of a cost, with its spread and its source."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ IQR_OF_NORMAL = 1.349
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """A spread as a share of what is expected, and who has observed it; zero where nobody has."""
+    """Spread as a share of the expectation, and its source; zero without observations."""
 
     share: float
     origin: str

@@ -12,8 +12,8 @@ So the errors of past promises on this path and basis are the distribution of wh
   (split conformal prediction; Vovk, Gammerman, Shafer, *Algorithmic Learning in a Random World*, 2005;
   Lei et al., JASA 113, 2018);
 - with fewer, the time is taken as log-normal with the relative spread that has been observed
-  (:mod:`adon.broker.cost.spread`), never less than :data:`LEAST`, and :data:`UNOBSERVED` where nobody has
-  observed one.
+  (:mod:`adon.broker.cost.spread`), never less than :data:`LEAST`, and :data:`UNOBSERVED` without an
+  observation.
 
 From :data:`~adon.broker.cost.spread.ENOUGH_ERRORS` errors on the expectation is corrected by their median.
 
@@ -49,7 +49,7 @@ Z = statistics.NormalDist().inv_cdf(1 - _ALPHA / 2)
 
 
 def forecast(size: int, terms: NetworkTerms, errors: Sequence[float]) -> Forecast | None:
-    """When a transfer of these bytes will be over, in seconds from now; None if nobody can say.
+    """Return the forecast duration of a transfer of these bytes, in seconds; None if unknown.
 
     :param errors: relative errors of past promises on this path and basis.
     """

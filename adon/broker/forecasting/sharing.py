@@ -14,8 +14,8 @@ at most.  Transfers that come later are not counted: what they cost is learnt
 T·(k + n)/n altogether, or C by their counters; the larger of the two is what the path carried.  W is the best
 test (or B, if that is more by a quarter: one stream alone does not fill the path), and what is missing of it
 went to others, m = (W − B)/(T/n) streams.  Where less than :data:`SLACK` of W is missing
-(:data:`CROWDED_SLACK` beside ours) nobody else is there: a test of some seconds is not exact.  T says what a
-stream gets there with the loss and the delay that there are, so Γ_t does not come into this.
+(:data:`CROWDED_SLACK` beside ours) there is no other traffic, because a test of some seconds is not exact.  T
+says what a stream gets with the present loss and delay, so Γ_t is not used.
 
 Values and functions only: bits, bits/s, seconds from now.
 """
@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from measurement.throttling import Allowance
 
 SLACK = 0.15
-"""So much of what a path carried at best may be missing in a test that nobody disturbed."""
+"""Share of the best rate of a path that a test without other traffic may lack."""
 
 MORE = 1.25
 """By so much streams together must exceed the best test to prove that it did not fill the path."""
@@ -84,7 +84,7 @@ def whole(
 
     :param tested: bits/s that it measured with ``streams`` streams.
     :param there: the streams of ours that were beside it, on average.
-    :param best: the best test, bits/s; ``counted``: what all had during this one, 0 if nobody knows.
+    :param best: the best test, bits/s; ``counted``: what all had during this one, 0 if unknown.
     :param capacity: bits/s of payload that the path is configured for.
     """
     most = max(best, tested)

@@ -3,7 +3,7 @@
 Queued requests are tried in the order of the queue.  Where the first ones take what the later ones need, the
 best option of each is not the best for all of them together: one may go to its second-best site, so that
 another need not wait.  So those that could be served now and cannot all have their best at once are planned
-together (:mod:`~adon.broker.optimisation.search`): nobody stays out for the sake of a later one, and then the
+together (:mod:`~adon.broker.optimisation.search`): no request stays out for a later one, and then the
 weighted sum of times is the least, with a weight of 1 + priority + steps of age.  A plan says which option a
 flow gets, not when: whom it leaves out is tried in its turn, and a flow that can start now starts now.
 
@@ -30,7 +30,7 @@ from adon.broker.deciding import choose_path
 from adon.broker.decision import SiteCost
 from adon.broker.fleeing import carries
 from adon.broker.flow import Flow
-from adon.broker.optimisation.plan import NOBODY, Together
+from adon.broker.optimisation.plan import NO_REQUESTS, Together
 from adon.broker.optimisation.search import Option, Problem, Request
 from adon.broker.queueing import claims
 from adon.broker.resources.amounts import KINDS, Amounts, Limits, whole_rate
@@ -50,7 +50,7 @@ SCANNED = 128
 PER_POINT = 0.1
 
 _MS = 1000.0
-_NOBODY = Who("")
+_NO_OWNER = Who("")
 
 
 @dataclass(slots=True)
@@ -79,10 +79,10 @@ def together(
     :param hopeless: whether a flow, by its number, is known to have no path now: it need not be looked at.
     """
     if len(waiting) < 2:
-        return NOBODY
+        return NO_REQUESTS
     gathered = _gather(world, [flow for flow in waiting[:SCANNED] if not hopeless(flow.number)], now)
     if len(gathered.requests) < 2:
-        return NOBODY
+        return NO_REQUESTS
     return Together(Problem(tuple(gathered.requests), _room(world, gathered, now)))
 
 
@@ -95,7 +95,7 @@ def _gather(world: World, waiting: Sequence[Flow], now: float) -> _Gathered:
     for flow in waiting:
         kept = claims.kept(world, flow, now)
         alike = (id(world.flows.kind(flow)), flow.slice, using.rights(world, flow), kept.by)
-        # Who has reserved something shares it with nobody; who is asleep or has a path booked is not tried.
+        # Not planned: owners of reservations, flows with a booking, flows before their start time.
         if alike in hopeless or flow.requester in owners or flow.booking is not None or _asleep(flow, now):
             continue
         need, choice = choose_path(world, flow, now, kept.paths)
@@ -237,7 +237,7 @@ def _free(world: World, name: tuple[str, str, str], gathered: _Gathered, now: fl
         book, kind = world.ledger.sites[name[0]], name[1]
         most = book.limits.less(Amounts(nodes=world.configuration.policy.reserve_nodes))
     whole = Book.of(most, book.holds, book.reserved)
-    known = dict(whole.free(now, now, now + gathered.longest, _NOBODY).known())
+    known = dict(whole.free(now, now, now + gathered.longest, _NO_OWNER).known())
     return known.get(kind, _UNLIMITED)
 
 

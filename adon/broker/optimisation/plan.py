@@ -38,7 +38,7 @@ class Together:
         return {number: Planned(one.site, one.path, why) for number, one in plan.options.items()}
 
 
-NOBODY = Together(Problem((), ()))
+NO_REQUESTS = Together(Problem((), ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Arranged:
         return cls(together, together.places())
 
 
-UNPLANNED = Arranged(NOBODY, FrozenMap())
+UNPLANNED = Arranged(NO_REQUESTS, FrozenMap())
 
 
 def _everyone_has_the_best(problem: Problem) -> bool:

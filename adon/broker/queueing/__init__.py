@@ -8,7 +8,7 @@ The story, module by module (spec section 4; docs/flows-queue-and-reservations.m
 - :mod:`~adon.broker.queueing.trial`: would this flow be admitted now?  The one function that says so;
 - :mod:`~adon.broker.queueing.ground`: what a refusal rests on, so that flows that are alike need not be
   tried each;
-- :mod:`~adon.broker.queueing.claims`: who has waited so long that nobody may overtake any more;
+- :mod:`~adon.broker.queueing.claims`: flows that waited so long that later flows may not overtake them;
 - :mod:`~adon.broker.queueing.serving`: the line is tried, some at a time;
 - :mod:`~adon.broker.queueing.booking`, :mod:`~adon.broker.queueing.bookings`,
   :mod:`~adon.broker.queueing.calendar`, :mod:`~adon.broker.queueing.reserving`: bandwidth on a path, reserved

@@ -99,7 +99,7 @@ def closed(world: World, flow: Flow, now: float) -> dict[str, Reason]:
             continue
         full = fills_up(world, key, bound, now, flow.number)
         if full < end:
-            words = f"others have reserved it: from {format_minutes(full)} on there is no room"
+            words = f"reserved for others: from {format_minutes(full)} on it has no capacity"
             found[key.path] = Reason("reserved", f"{words} for {format_rate(bound)}")
     return found
 

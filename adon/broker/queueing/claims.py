@@ -1,24 +1,21 @@
-"""Nobody is overtaken for ever: who has waited long enough has what it waits for kept for it.
+"""Starvation bound for queued flows: after a time, a flow claims the path or site that it waits for.
 
-The line says who is tried first, but a flow that needs little may be admitted while one before it, that
-needs more, finds no room.  Let that go on and the large one starves: there is always another small one.  So
-what a flow waits for is *claimed* by it, when room is all that it lacks there and it arrived at least
-``overtaken_for`` seconds ago: nobody who is behind it in the line is admitted to that path (or given worker
-nodes of that site) any more.  This is the reservation for the head of the queue of EASY backfilling (Lifka,
-*The ANL/IBM SP Scheduling System*, 1995), without its exception for those who promise to be gone in time:
-promises of transfers are not kept well enough.
+A small flow can be admitted while a larger flow that precedes it in the queue waits for capacity.  Repeated,
+this starves the larger flow.  A flow therefore *claims* a path or compute site if it lacks only capacity
+there and arrived at least ``overtaken_for`` seconds ago.  No later flow in the queue is admitted to that path
+(or gets worker nodes of that site).  This is the reservation for the head of the queue of EASY backfilling
+(Lifka, *The ANL/IBM SP Scheduling System*, 1995), without backfilling by predicted end times, because
+predictions for transfers are not accurate enough.
 
-**The bound.**  Let a flow wait from its arrival s on, needing nothing but room on path P.  Whoever is
-admitted to P after s + ``overtaken_for`` and before it, is before it in the line: nobody who arrives
-after :func:`~adon.broker.queueing.turns.safe_from`.  Proof.  At each trial after that time either it claims P
-itself, or somebody claims P who is before it, and then the one who is tried is kept off P unless it is before
-both.  ∎
+**The bound.**  Let a flow wait from its arrival s on for capacity of path P only.  Each flow that is admitted
+to P after s + ``overtaken_for`` and before this flow precedes it in the queue.  So it did not arrive after
+:func:`~adon.broker.queueing.turns.safe_from`.  Proof.  At each trial after that time, this flow or one that
+precedes it claims P.  The flow that is tried is kept off P unless it precedes the claimant.  ∎
 
-Only room can be claimed.  A path that is down, unknown, or misses another bound is nobody's; nor is what a
-slice or a ladder refuses: there a smaller flow may go ahead as long as the limit stands.  And of a path, what
-it would have to carry must have been seen there, else everybody would be kept off for somebody who can never
-go. A running flow that moves takes no notice of claims: it overtakes nobody who waits, it was admitted
-before.
+Only capacity can be claimed.  A path that is down, unknown, or misses another bound cannot be claimed, nor
+can what a slice or the queue hierarchy refuses.  There, a smaller flow may start as long as the limit holds.
+A path can be claimed only if it has carried the needed rate before; otherwise the claim of a flow that can
+never start would block all others.  A reroute ignores claims, because the running flow was admitted before.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ from measurement.model import Metric, PathKey
 class Claimant:
     """Who claims something.
 
-    :param place: its position in the line: whoever is behind is kept off.
+    :param place: its position in the queue; later flows are kept off.
     """
 
     place: Position
@@ -77,14 +74,11 @@ def claimants(world: World, ends: tuple[str, str], now: float) -> tuple[Claimant
 
 
 def kept_from(found: Iterable[Claimant], own: Position) -> Kept:
-    """What is kept for others from whoever has this place in the line."""
+    """Return what claims of earlier flows withhold from this position of the queue."""
     before = [one for one in found if one.place < own]
     if not before:
         return NONE
-    words = {
-        one.name: f"it is kept for f-{one.number}, which is before in the queue and has waited long enough"
-        for one in before
-    }
+    words = {one.name: f"it is claimed by f-{one.number}, which precedes it in the queue" for one in before}
     paths = {
         one.name: Reason("path-kept", words[one.name]) for one in before if isinstance(one.resource, PathKey)
     }
@@ -106,7 +100,7 @@ def claims(world: World, those: Alike, now: float) -> int | None:
 
 
 def has_waited(world: World, those: Alike, now: float) -> bool:
-    """Whether the first of some that are alike has waited so long that nobody may overtake it."""
+    """Return whether the first of equal flows has waited so long that no later flow may overtake it."""
     waiter = world.line.waiter(those.positions[0][1])
     longest = world.configuration.policy.queue.overtaken_for
     return waiter is not None and now - waiter.arrived >= longest

@@ -18,7 +18,7 @@ from adon.broker.world import World
 from adon.errors import Conflict
 from adon.flowvisor.selection.assessment import explain
 
-ADMITTED_SOON = "nothing is in its way any more: it starts with the next event"
+ADMITTED_SOON = "nothing blocks it: it starts with the next event"
 
 
 def explained(world: World, flow: Flow, now: float) -> Mapping[str, object]:
@@ -41,7 +41,7 @@ def explained(world: World, flow: Flow, now: float) -> Mapping[str, object]:
 
 def asleep(flow: Flow) -> str:
     """Of a flow whose ``not_before`` is still to come."""
-    return "its time has not come" if flow.booking is None else f"reserved: {flow.booking.words}"
+    return "its start time is not reached" if flow.booking is None else f"reserved: {flow.booking.words}"
 
 
 def _place(world: World, flow: Flow, now: float) -> dict[str, object]:

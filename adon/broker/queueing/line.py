@@ -31,7 +31,7 @@ Resource = PathKey | str
 
 FIRST: Position = (-math.inf, 0)
 """Before everybody."""
-NOBODY: Mapping[Hashable, Alike] = MappingProxyType({})
+NO_WAITERS: Mapping[Hashable, Alike] = MappingProxyType({})
 
 
 @dataclass(slots=True, eq=False)
@@ -128,7 +128,7 @@ class Line:
     def alike(self, number: int) -> Alike | None:
         """Those with which a flow stands together; None while it is asleep or due."""
         waiter, how = self._waiters[number], self._phases[number]
-        return self._alike.get(waiter.ends, NOBODY).get((waiter.alike, how))
+        return self._alike.get(waiter.ends, NO_WAITERS).get((waiter.alike, how))
 
     def before(self, number: int) -> int:
         """How many are before a waiting flow."""

@@ -149,10 +149,10 @@ def _refused(wish: Wish, places: list[Place]) -> InvalidInput:
         return InvalidInput.of(wish.named_by, f"{asked} can never be reserved: {most}")
     later = found(replace(wish, until=math.inf), places)
     instead = (
-        "it is never free so long"
+        "it is never free for that long"
         if later is None
         else f"the earliest window is {format_minutes(later.begins)} to {format_minutes(later.ends)} "
-        f"on {later.path}: a deadline from then on would do"
+        f"on {later.path}: a deadline from then on suffices"
     )
     listed = "; ".join(_left(wish, place) for place in places)
     endless = math.isinf(wish.until)
@@ -224,7 +224,7 @@ def lapsed(world: World, event: Event) -> list[Effect]:
         flow = world.flows.get(number)
         if flow is None or flow.booking is None or flow.state is not FlowState.QUEUED:
             continue
-        text = f"flow {flow.id} could not use what it had reserved, {flow.booking.words}; it goes on waiting"
+        text = f"flow {flow.id} could not use its reservation, {flow.booking.words}; it stays queued"
         flow = world.flows.put(replace(flow, booking=None, reason=f"{text}: {flow.reason}"))
         effects += [SaveFlow(event.id, flow), Announce(event.id, "warning", "booking-unused", text, flow.id)]
     return effects

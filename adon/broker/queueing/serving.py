@@ -9,7 +9,7 @@ sites, and a few comparisons for every other direction, however many flows there
 The order of a round: flows whose reserved time has begun, then the others by their turns.
 
 :data:`AT_ONCE` trials are made per event; if there is more to try, the round goes on behind other events.
-What comes meanwhile leads to another round after it: nobody at the end of the line is passed over for ever.
+Changes meanwhile lead to another round after it, so flows at the end of the queue are tried, too.
 Half of the trials are for the head of the line then, before the old round goes on: what has just become free
 is not for its tail.
 

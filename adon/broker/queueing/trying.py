@@ -52,7 +52,7 @@ class Quiet:
 class Turns:
     """See the module's text.
 
-    :param cursor: who had the last turn: nobody before is named.
+    :param cursor: position of the last flow that was tried; earlier flows are skipped.
     :param quiet: between which sites everybody was refused; kept up to date here.
     :param planned: the numbers of those that are planned together: each has a fate of its own.
     """
@@ -91,7 +91,7 @@ class Turns:
         return bool(self._heads)
 
     def next(self) -> Place | None:
-        """The next to be tried; None if there is nobody."""
+        """Return the next to be tried; None if there is none."""
         return heapq.heappop(self._heads)[1] if self._heads else None
 
     def refused(self, place: Place, trial: Trial) -> bool:

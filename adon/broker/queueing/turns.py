@@ -11,8 +11,8 @@ That is why the line can be kept instead of being sorted at every event.
 **Deadlines.**  A transfer that is expected to last d and is due at D has the slack D - now - d.  When that is
 less than ``slack`` · d the flow *hurries*: it counts as ``hurry`` steps of priority more urgent.  Among those
 that hurry priority and age decide (least slack first would need the line sorted anew at every instant).  When
-the slack is gone the deadline cannot be met any more, whoever is overtaken for it, and the flow has its
-ordinary turn again: only *feasible* deadlines count (the overload policy of Abbott and Garcia-Molina,
+the slack is gone, the deadline cannot be met in any order of the queue, and the flow has its ordinary turn
+again: only *feasible* deadlines count (the overload policy of Abbott and Garcia-Molina,
 *Scheduling Real-Time Transactions*, ACM TODS 17(3), 1992).
 
 **The bound.**  A flow of priority p that arrived at s is never preceded by a flow that arrives after::
@@ -69,7 +69,7 @@ class Waiter:
     """A waiting flow, as far as its place in the line goes.
 
     :param arrived: when it came; not before it wants to start.
-    :param lasts: seconds that this is expected to take; infinite if nobody can say.
+    :param lasts: seconds that this is expected to take; infinite if unknown.
     :param bounded: seconds that it takes at most if its throughput bound is kept; infinite without one.
     :param alike: flows that are equal in this are admitted or refused by the same facts.
     :param ends: the sites that it goes from and to.

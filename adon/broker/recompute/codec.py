@@ -3,7 +3,7 @@
 The text is JSON in which nothing is left open: no white space, keys in the order of the fields, floats in
 Python's shortest form that reads back the same, infinities as ``"inf"`` and ``"-inf"``.  Keys are *not*
 sorted: the order of paths in a configuration decides between equals.  Parts are named by the digest of their
-text, so equal parts are kept once, whoever saw them.
+text, so equal parts of several decisions are kept once.
 
 An :class:`Encoder` encodes a part once per object: configuration, topology and templates stay for as long
 as nothing about them changes, what is known of a path until the next result.

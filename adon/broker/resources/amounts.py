@@ -2,7 +2,7 @@
 
 Everything is a whole number, so that what is given back is exactly what was taken: worker nodes, cores and
 GPUs are counted, memory and storage are bytes, bandwidth is bits/s.  An amount is of the request as a whole,
-not of each worker node.  A limit of None is *not limited*, or nobody has said: it lacks nothing.
+not of each worker node.  A limit of None is not limited or not known: it lacks nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The book of one place: what it has, what flows hold of it, what is reserved of it, and what is free when.
 
 What a flow holds it holds from now on; until when is an expectation (the upper end of its forecast), and
-whoever is late still holds what it has.  What is reserved is *committed* from its beginning to its end,
-whether or not anybody draws on it.  Flows draw on the reservations that are for them before they take
+a late flow still holds what it has.  What is reserved is *committed* from its beginning to its end,
+used or not.  Flows draw on the reservations that are for them before they take
 anything else, so at any instant::
 
     committed = Σ over everybody of max(what their flows hold, what is reserved for them)
@@ -44,7 +44,7 @@ class Who(NamedTuple):
 class Hold:
     """What one flow holds of a place.
 
-    :param until: when it is expected to give it back; infinite if nobody can say.
+    :param until: when it is expected to give it back; infinite if unknown.
     """
 
     amounts: Amounts
@@ -195,7 +195,7 @@ class Book:
     def earliest(self, asked: Amounts, now: float, after: float, length: float, who: Who) -> float | None:
         """The first time from ``after`` on at which these amounts can be reserved for so long; None if never.
 
-        As far as is known now: whoever holds something gives it back when expected, and who is late, never.
+        By present knowledge: each holder gives back at its expected time, and a late holder never.
         """
         start: float | None = None
         asked = self._with_its_own(asked, who)

@@ -34,7 +34,7 @@ class Ledger:
 
     @classmethod
     def of(cls, limits: Mapping[str, Limits], reservations: Iterable[Reservation], now: float) -> Ledger:
-        """The ledger of these sites and of the reservations that are not over; nobody holds anything.
+        """Return the ledger of these sites and open reservations, without holders.
 
         :param reservations: all there ever were: those that are over count for the numbers only.
         """
@@ -124,13 +124,13 @@ class Ledger:
     def reservation(self, number: int) -> Reservation:
         """One reservation that is not over.
 
-        :raises Conflict: if it is over, or was released.
+        :raises Conflict: if it has ended or was released.
         :raises NotFound: if it never was.
         """
         found = next((one for one in self.reservations if one.number == number), None)
         if found is None:
             if 1 <= number <= self.last:
-                raise Conflict("state", f"reservation r-{number} is over, or was released")
+                raise Conflict("state", f"reservation r-{number} has ended or was released")
             raise NotFound("reservation", f"r-{number}")
         return found
 

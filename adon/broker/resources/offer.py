@@ -51,7 +51,7 @@ class Offer:
             site.throughput_per_node,
             None if wait is None else Uncertain(wait, spread),
             site.price_per_node_hour,
-            "no resource there is ours to use" if wait is None else "",
+            "it offers no resource to ADON" if wait is None else "",
         )
 
 

@@ -1,8 +1,8 @@
 """The book of one direction of a path: bandwidth that flows are bound to get, and that is reserved.
 
 A flow with a throughput bound holds that much of its path until its forecast is over; one without a bound
-holds nothing, because nobody promised it anything.  A reservation keeps bandwidth from being *promised* to
-others: nobody else is admitted, or moved, to where their bound and the reservation do not both fit.  It does
+holds nothing, because it has no promise.  A reservation keeps bandwidth from being *promised* to others: no
+other flow is admitted or rerouted where its bound does not fit beside the reservation.  It does
 not keep the packets of others from using what is idle; that is what the queue ladder is for
 (:mod:`adon.flowvisor.rules.queue_ladder`).  A path without reservations is asked nothing here: whether a
 bound is kept there, is decided from measurements (spec section 2).
@@ -88,7 +88,7 @@ def _told(reservations: Iterable[Reservation], who: Who) -> str:
 
 
 def kept_free(world: World, key: PathKey, now: float) -> int:
-    """bits/s of a path that are reserved now, and that nobody draws on."""
+    """Return the reserved bits/s of a path that no flow uses now."""
     if not world.ledger.along(Place.along(key)):
         return 0
     book = book_of(world, key)

@@ -80,7 +80,11 @@ class ReservationRequest(Value):
         elif any(getattr(self, name) for name in _COMPUTE):
             wrong.append("path: a path has bandwidth, and nothing else")
         if not self.amounts:
-            wrong.append("compute: nothing of it is asked for" if self.path is None else "bandwidth: is zero")
+            wrong.append(
+                "compute: no amount; for example worker_nodes: 8"
+                if self.path is None
+                else "bandwidth: is zero"
+            )
         if self.begins is not None and self.ends <= self.begins:
             wrong.append("ends: is not after begins")
         if wrong:

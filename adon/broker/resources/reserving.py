@@ -45,7 +45,7 @@ def asked(world: World, event: ReservationAsked) -> list[Effect]:
     if sum(one.owner == event.requester for one in world.ledger.reservations) >= MOST_EACH:
         raise Conflict("reservation", f"{event.requester} has {MOST_EACH} already; release some")
     who = Who(event.requester, _flow(world, request, event.requester))
-    # What the policy keeps free of a site is nobody's to reserve.
+    # Nodes that the policy keeps free cannot be reserved.
     of_a_site = request.compute is not None and request.worker_nodes > 0
     kept = world.configuration.policy.reserve_nodes if of_a_site else 0
     _fits(_book(world, request.place), request.amounts, kept, event.at, begins, request.ends, who)
@@ -92,13 +92,13 @@ def crossed(world: World, placing: Placing, since: float, event: Event) -> list[
     world.ledger = world.ledger.drop(one.number for one in over)
     told = [one for one in over if since < one.ends]  # of others, an earlier run has told
     effects: list[Effect] = [
-        Announce(event.id, "info", "reservation-ended", f"{one.words} is over") for one in told
+        Announce(event.id, "info", "reservation-ended", f"{one.words} has ended") for one in told
     ]
     for one in begun:
         short = _book(world, one.place).overdrawn(event.at)
         late = "; ".join(each.words for each in short)
         if short:
-            text = f"{one.words} begins, but flows are late there: {late}"
+            text = f"{one.words} begins, but late flows still use it: {late}"
             effects.append(Announce(event.id, "warning", "reservation-overdrawn", text))
         else:
             effects.append(Announce(event.id, "info", "reservation-begun", f"{one.words} begins"))
@@ -163,7 +163,7 @@ def _fits(book: Book, asked: Amounts, kept: int, now: float, begins: float, ends
         raise InvalidInput(
             Problem(
                 _field(one.kind),
-                f"{_asked(one, kept)} can never be had: there are {one.there}{_kept(one, kept)}",
+                f"{_asked(one, kept)} exceeds the total of {one.there}{_kept(one, kept)}",
             )
             for one in most
         )
@@ -173,8 +173,8 @@ def _fits(book: Book, asked: Amounts, kept: int, now: float, begins: float, ends
     text = "; ".join(f"{one.there} free, {_asked(one, kept)} needed{_kept(one, kept)}" for one in short)
     opens = book.earliest(wanted, now, begins, ends - begins, who)
     if opens is None or not math.isfinite(opens):
-        raise Conflict("reservation", f"does not fit: {text}; nobody can say when it would")
-    raise Conflict("reservation", f"does not fit: {text}; it would from {moment_text(opens)} on")
+        raise Conflict("reservation", f"does not fit: {text}; the time when it fits is unknown")
+    raise Conflict("reservation", f"does not fit: {text}; it fits from {moment_text(opens)} on")
 
 
 def _asked(short: Shortage, kept: int) -> str:

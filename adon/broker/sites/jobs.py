@@ -190,7 +190,7 @@ class Jobs:
         job = self._open.get(number)
         if job is None:
             if 1 <= number <= self._last:
-                raise Conflict("state", f"job j-{number} is over")
+                raise Conflict("state", f"job j-{number} has ended")
             raise NotFound("job", f"j-{number}")
         return job
 

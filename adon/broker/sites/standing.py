@@ -1,8 +1,8 @@
 """How compute sites stand: what they reported last, and T_q of a request for the cost model.
 
-:meth:`Standings.wait` is the one function that the cost asks.  It knows three answers: nobody asks this site
-(then the configured T_q stands), T_q with its spread, or infinity and why.  A site that does not answer, was
-never heard, or would not start such a job costs infinity, never 0.
+:meth:`Standings.wait` is the one function that the cost asks.  It has three answers: None for a site without
+adapter (the configured T_q applies), T_q with its spread, or infinity and why.  A site that does not answer,
+has never answered, or would not start such a job costs infinity, never 0.
 
 The spread has two parts, taken as independent.  One is how far a site's answers contradict each other: who
 said T at one time should say max(0, T − Δt) a time Δt later, if its queue went as planned; the root mean
@@ -64,7 +64,7 @@ class _Known:
         if self.error:
             return self.silent_since, self.error
         if self.heard_at is None:
-            return None, "it has not been asked yet"
+            return None, "it has not been polled yet"
         age = now - self.heard_at
         return (self.heard_at, f"no report for {format_duration(age)}") if age > self.patience else None
 
@@ -104,7 +104,7 @@ class Standings:
         return silent or _differs(before, report.state)
 
     def wait(self, site: str, nodes: int, now: float, cores: int = 1) -> Found | None:
-        """T_q of so many worker nodes (and cores, in all) at a site; None if nobody asks this site.
+        """T_q of so many worker nodes (and cores, in all) at a site; None without an adapter.
 
         The answer to the smallest shape that covers the request counts.
         """
@@ -137,7 +137,7 @@ class Standings:
             self.rates = self.rates.with_job(job.site, job.template, job.node_rate)
 
     def silence(self, site: str, now: float) -> tuple[float | None, str] | None:
-        """Since when a site does not answer (None: ever), and why; None if it does, or nobody asks it."""
+        """Since when a site does not answer (None: ever), and why; None if it does, or has no adapter."""
         known = self._known.get(site)
         return None if known is None else known.silence(now)
 

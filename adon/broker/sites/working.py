@@ -78,9 +78,9 @@ def _begun(
 ) -> tuple[SiteJob, list[Effect]]:
     program = offered(world.configuration, request.site, request.job, request.arguments, request.template)
     if len(world.jobs) >= MOST_OPEN:
-        raise Conflict("jobs", f"{MOST_OPEN} jobs are not over yet")
+        raise Conflict("jobs", f"{MOST_OPEN} jobs are still open")
     job = world.jobs.new(request, program, requester, event.id, event.at, flow)
-    text = f"job {job.id} ({job.program} at {job.site}) is asked for by {job.requester}"
+    text = f"job {job.id} ({job.program} at {job.site}) is requested by {job.requester}"
     name = None if flow is None else f"f-{flow}"
     return job, [
         SaveJob(event.id, job),
@@ -124,8 +124,8 @@ def cancelled(world: World, event: JobCancelled) -> list[Effect]:
     :raises Conflict, NotFound: as :meth:`~adon.broker.sites.jobs.Jobs.get`.
     """
     job = world.jobs.get(event.number)
-    job = world.jobs.put(replace(job, cancelling=True, reason=f"is to be ended, for {event.requester}"))
-    text = f"job {job.id} at {job.site} is to be ended, for {event.requester}"
+    job = world.jobs.put(replace(job, cancelling=True, reason=f"is being cancelled for {event.requester}"))
+    text = f"job {job.id} at {job.site} is being cancelled for {event.requester}"
     return [
         SaveJob(event.id, job),
         OrderJob(event.id, job.order()),

@@ -88,7 +88,7 @@ def _done(world: World, flow: Flow, trigger: Trigger, event: Event) -> tuple[Flo
     """The flow after the deed, the deed in words, and its effects."""
     match trigger.do:
         case Reexamine():
-            return flow, "its paths are looked at again", []
+            return flow, "its paths are evaluated again", []
         case ChangePriority(by=by):
             return _priority(world, flow, trigger, by, event)
         case ChangeCapacity():
@@ -96,7 +96,7 @@ def _done(world: World, flow: Flow, trigger: Trigger, event: Event) -> tuple[Flo
         case RequestTest(metric=metric):
             return _measurement(world, flow, trigger, metric, event)
         case StartMonitoring(of=end, metrics=metrics):
-            return flow, f"{', '.join(metrics)} at its {end} are watched until it ends", []
+            return flow, f"{', '.join(metrics)} at its {end} are monitored until it ends", []
         case Notify(text=text):
             return flow, text, []
 
@@ -104,7 +104,7 @@ def _done(world: World, flow: Flow, trigger: Trigger, event: Event) -> tuple[Flo
 def _rests(flow: Flow, name: str) -> str:
     knob = flow.triggered.knob(name)
     rest = "" if knob is None else format_duration(knob.rest)
-    return f"nothing is done: its {name} was turned the other way less than {rest} ago"
+    return f"refused: its {name} was changed in the other direction less than {rest} ago"
 
 
 def _priority(
@@ -112,7 +112,7 @@ def _priority(
 ) -> tuple[Flow, str, list[Effect]]:
     way = 1 if by > flow.triggered.priority else -1
     if by == flow.triggered.priority:
-        return flow, f"its priority is {world.flows.priority(flow)} already", []
+        return flow, f"its priority is already {world.flows.priority(flow)}", []
     knob = turned(flow.triggered.knob("priority"), "priority", way, event.at, trigger.hold)
     if knob is None:
         return flow, _rests(flow, "priority"), []
@@ -137,4 +137,4 @@ def _measurement(
         return flow, f"no {metric} test now: {path} carries no load-generating test", []
     key = PathKey(path, *world.flows.ends(flow))
     request = RequestMeasurement(event.id, key, metric, f"flow {flow.id}, trigger {trigger.name}")
-    return flow, f"a {metric} test of {path} is asked for", [request]
+    return flow, f"a {metric} test of {path} is requested", [request]

@@ -35,7 +35,7 @@ SWITCHED_ON = {
     "net.ipv4.tcp_sack": "several losses in one window (RFC 2018)",
     "net.ipv4.tcp_moderate_rcvbuf": "receive buffers grow by themselves",
 }
-"""What large buffers rely on.  Linux starts with all of it on; whoever switched it off undoes the rest."""
+"""Kernel features that large buffers need; Linux switches all of them on by default."""
 
 LIMITS = {RECEIVE: "net.core.rmem_max", SEND: "net.core.wmem_max"}
 """What programs that set a buffer themselves are held to (``iperf3 -w``, ``globus-url-copy -tcp-bs``)."""
