@@ -34,7 +34,7 @@ RENEW_EVERY = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Values from elsewhere; whoever brought them waits until they are kept."""
+    """Values from another source, which waits until they are stored."""
 
     values: Sequence[Value]
     kept: Future[Appended]
@@ -83,7 +83,7 @@ class Inbox:
         def carried_out() -> None:
             try:
                 done.set_result(work())
-            except Exception as error:  # noqa: BLE001 - whoever asked is told, whatever it is
+            except Exception as error:  # noqa: BLE001 - the caller gets every error
                 done.set_exception(error)
 
         self.call(carried_out)
@@ -159,7 +159,7 @@ class Collector:
         return self._leads
 
     def follow(self, *, active: bool) -> None:
-        """Measure only beside an active controller: what is measured beside a standby would reach nobody.
+        """Measure only with an active controller; a standby controller would not use the values.
 
         Called by the collector's own thread.
         """

@@ -33,7 +33,7 @@ EXECUTION = "execution"
 SHOWN = 30
 """Upcoming runs in the read-out."""
 WITHIN_S = 600.0
-"""An on-demand test that cannot be over by then is refused: whoever asks wants to know something now."""
+"""Seconds within which an on-demand test must end; a later one is refused."""
 OVERLAP = "overlap"
 """The kind of document that tells of two conflicting runs that ran at the same time."""
 RECENT_S = 900.0

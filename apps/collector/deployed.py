@@ -2,7 +2,7 @@
 
 The controller says what is wanted, as a whole (its effect ``MonitoringChanged``).  Each point that something
 is wanted of has a thread of its own; when its list changes, that thread ends, its tasks are cancelled, and
-another one begins: the other points go on undisturbed.  Points that hang hold up nobody but their thread.
+another one begins: the other points go on undisturbed.  A point that hangs blocks only its own thread.
 """
 
 from __future__ import annotations

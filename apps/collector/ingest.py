@@ -159,12 +159,12 @@ class Door:
         """The name of the sender of a request.
 
         :param name: the name that the sender gave with the token; None if it gave none.
-        :raises _Answer: 401 for nobody known, 403 without the right, 429 for too many requests.
+        :raises _Answer: 401 for an unknown sender, 403 without the right, 429 for too many requests.
         """
         sender = self._known().who(token)
         if sender is None or name not in (None, sender.name):
             self._take(f"address {address}", STRANGERS)
-            raise _Answer(401, "No token that is known here.")
+            raise _Answer(401, "The token is missing or unknown.")
         self._take(f"sender {sender.name}", self._rate)
         if Right.ARCHIVE not in sender.rights:
             raise _Answer(403, f"{sender.name} has no right to {Right.ARCHIVE}.")

@@ -44,9 +44,9 @@ class Keeper:
     """See the module.  For one thread, the collector's.
 
     :param tell: takes messages for the controller.
-    :param notify: takes alarms that were raised, changed or cleared, for whoever has subscribed.
+    :param notify: takes raised, changed and cleared alarms, for the subscriptions.
     :param clock: seconds since the epoch; never falls.
-    :param show: takes each new value of a path, for whoever looks on.
+    :param show: takes each new value of a path, for the event stream.
     :ivar ignored: by measurement point, how often each detail of its results was wrong and left out.
     """
 

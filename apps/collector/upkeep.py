@@ -1,7 +1,7 @@
-"""Keeps tasks of ours standing at the points: tests in the background, metrics of hosts (:mod:`.standing`).
+"""Maintenance of long-lived tasks at the points: background tests, metrics of hosts (:mod:`.standing`).
 
-Points are asked in threads of a bounded crew: one that hangs holds up nobody.  Whatever is posted is known to
-:class:`Open`, so that nothing stays behind when this collector ends, or measures no more.
+A bounded pool of threads sends the requests, so a point that hangs does not delay the others.  :class:`Open`
+knows every posted task, so that all are cancelled when this collector ends or loses its lease.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Errand:
 
 
 class Open:
-    """Every task of ours that may be at a point, so that none stays when we stop, whoever posts just then."""
+    """Every task that may be at a point, so that a stop cancels all of them, during a post too."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -122,7 +122,7 @@ class Upkeep:
         return [Host(client, ()) for client in self._clients.values()]
 
     def refresh(self, fleet: Fleet) -> None:
-        """Have done what is to be done, and have read what was posted; asks nobody itself."""
+        """Hand due work to the workers and posted tasks to the fleet; sends no request itself."""
         while (done := self._crew.take(0)) is not None:
             self._busy.discard(done.item.point)
             self._settle(done.item, done.result)

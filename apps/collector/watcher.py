@@ -35,7 +35,7 @@ class Tasks(Protocol):
         """The hosts to read."""
 
     def refresh(self, fleet: Fleet) -> None:
-        """Tell the fleet what is to be read; returns soon, whoever hangs."""
+        """Update the tasks that the fleet reads; return at once, also if a point hangs."""
 
     def heard(self, task: str, /) -> None:
         """A result of a task was kept."""

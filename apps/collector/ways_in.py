@@ -7,6 +7,7 @@ they get to the collector's thread.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,11 +22,14 @@ from apps.collector.collector import Inbox
 from apps.collector.pulling import Puller
 from measurement.model import PathKey
 from measurement.point import trust_file
+from measurement.point.trust import Trust
 from measurement.pscheduler.transport import Transport
 from measurement.sources import rabbitmq
 from measurement.sources.opensearch import OpenSearchArchive
 from measurement.sources.pushed import Reporter
 from measurement.sources.received import Resolve
+
+LOG = logging.getLogger(__name__)
 
 
 def resolver(configuration: Configuration) -> Resolve:
@@ -46,6 +50,48 @@ def reporters(configuration: Configuration) -> dict[str, Reporter]:
         names[test.from_].add(str(test.source))
         names[test.to].add(str(test.destination))
     return {name: Reporter(name, frozenset(found)) for name, found in names.items()}
+
+
+class TrustFile:
+    """The trust file of the ingest server, read again when it changes.  Threads share it.
+
+    A file with an error is logged once, and the parties of the last correct file stay known.
+
+    :raises ValueError: for a first file with an error.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        self._version = _version(file)
+        self._trust = trust_file.read(file)
+
+    def known(self) -> Trust:
+        """Return the parties that are known now."""
+        with self._lock:
+            version = _version(self._file)
+            if version != self._version:
+                self._version = version
+                self._read_again()
+            return self._trust
+
+    def _read_again(self) -> None:
+        try:
+            self._trust = trust_file.read(self._file)
+        except ValueError as error:
+            # One line, no traceback: the error names file, field and cause.
+            LOG.error('event=trust_not_changed cause="%s"', error)  # noqa: TRY400
+        else:
+            LOG.info("event=trusting file=%s", self._file)
+
+
+def _version(file: Path) -> tuple[int, int, int] | None:
+    """Return values that differ after a change of a file; None if it cannot be read."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino, found.st_size
 
 
 @contextmanager
@@ -86,8 +132,8 @@ def _server(
     resolve: Resolve,
 ) -> ingest.IngestServer:
     try:
-        trust = trust_file.read(folder / wanted.trust)
-    except (OSError, ValueError) as error:
+        trust = TrustFile(folder / wanted.trust)
+    except ValueError as error:
         raise InvalidInput.of("measurements.ingest.trust", error) from None
     pair = None
     if wanted.certificate is not None and wanted.key is not None:
@@ -96,7 +142,7 @@ def _server(
     intake = ingest.Intake(resolve, inbox.keep, known_reporters.get)
     settings = ingest.Settings(wanted.host, wanted.port, pair)
     try:
-        return ingest.IngestServer(ingest.create_app(ingest.Door(lambda: trust), intake), settings)
+        return ingest.IngestServer(ingest.create_app(ingest.Door(trust.known), intake), settings)
     except OSError as error:
         raise InvalidInput.of("measurements.ingest", f"cannot listen: {error}") from None
 

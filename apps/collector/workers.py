@@ -23,7 +23,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A bug: something was raised that nobody expected."""
+    """An unexpected exception of a worker: a bug."""
 
     start: Start
     error: Exception

@@ -74,7 +74,7 @@ def acknowledge(alarm: Alarm, by: str, at: float) -> Alarm:
     :raises ValueError: for an empty name.
     """
     if not by.strip():
-        raise ValueError("acknowledged_by: nobody is named")
+        raise ValueError("acknowledged_by: no user is named")
     return (
         alarm if alarm.acknowledged_by is not None else replace(alarm, acknowledged_by=by, acknowledged_at=at)
     )

@@ -1,8 +1,8 @@
-"""Whose turn it is: probes started as soon as nothing is in their way, in the order of a plan.
+"""Start order of probes: in the order of a plan, each as soon as its instances and its link are free.
 
-Rounds of a plan are of probes that take equally long.  Where some take longer, nobody needs to wait for the
-slowest of a round: a probe may start when its instances are free, and the link between their zones.  That is
-as free of conflict.  Where all take equally long, and end one by one, it can take a tenth longer than rounds.
+The rounds of a plan assume that all probes take equally long.  Where some take longer, a probe does not wait
+for the slowest one of the round before: it starts when its instances are free, and the link between their
+zones, which is as free of conflicts.  Where all take equally long, it can take a tenth longer than rounds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Agenda:
             raise ValueError(f"at_once: with {at_once} at a time nothing is ever done")
         self._limits = limits
         self._at_once = at_once
-        # By link, each in order: of a link that is full nobody is looked at.
+        # By link, each in order: pairs of a busy link are skipped.
         self._waiting: dict[Hashable | None, dict[Pair, int]] = {}
         for number, pair in enumerate(dict.fromkeys(pairs)):
             self._waiting.setdefault(limits.link(pair), {})[pair] = number

@@ -17,7 +17,7 @@ from measurement.probes.findings import Failure as Cause
 from measurement.probes.orders import Order, SandwichBack
 
 Outcome = tuple[Found | None, tuple[Failure, ...], bool]
-"""What was found, None if nobody could say; what was not; and whether that is for being busy."""
+"""The results, None without any; the failures; and whether an agent was busy."""
 
 
 @dataclass(slots=True)

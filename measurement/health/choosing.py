@@ -51,7 +51,7 @@ def towards(
     """The instances that stand best towards a place, which is not one of them.
 
     :param worst: the unhealthiest instead, as the paper compares with.
-    :raises ValueError: if so many are not known towards it, or nobody.
+    :raises ValueError: if fewer instances are known towards it, or if the count is below 1.
     """
     known = [(health, name) for name, health in candidates(place, found, direction).items()]
     _enough(count, len(known), f"instances whose health towards {place} is known")
@@ -78,7 +78,7 @@ def _towards(place: str, name: str, found: Health, direction: Direction) -> floa
 def mutually(found: Health, count: int, *, worst: bool = False) -> Chosen:
     """The instances that stand best among themselves, both directions of each pair counted.
 
-    A pair that is not known in both directions counts as dead: nobody is taken because nothing is known.
+    A pair without a score in both directions counts as dead.
 
     :param worst: those that stand worst instead, whose ``bound`` no set is below.
     :raises ValueError: if there are not so many instances, or fewer than two are wanted.

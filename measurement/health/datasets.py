@@ -1,4 +1,4 @@
-"""Recorded data for :mod:`measurement.health.diagnostics`: rounds, and tables of whoever ran jobs."""
+"""Recorded data for :mod:`measurement.health.diagnostics`: rounds, and tables of job results."""
 
 from __future__ import annotations
 

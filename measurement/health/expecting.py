@@ -31,7 +31,7 @@ USUAL = Costs()
 
 
 def expected_seconds(plan: Plan, how: Running, costs: Costs = USUAL) -> float:
-    """The seconds that a plan should take, if nobody is slow: the rounds one after another.
+    """Return the expected seconds of a plan without slow instances: its rounds one after another.
 
     Where only so many orders are under way at a time, it takes at least as long as that many at a time do.
     """

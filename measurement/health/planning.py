@@ -32,7 +32,7 @@ class Limits:
 
     :param duplex: an instance may send and receive at the same time.
     :param between_zones: so many over the link between two zones; None for as many as there are.
-    :param zones: each instance's, by name; who has none is in no zone, and limits nobody.
+    :param zones: zone of each instance, by name; an instance without a zone is not limited.
     :raises ValueError: if none may lead from one zone to another.
     """
 

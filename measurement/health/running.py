@@ -51,8 +51,9 @@ class Running:
         no other train meanwhile, so where round trips are long the round takes longer.
     :param both_ways: where a plan has a pair and its way back, with light probes and trains, one of the two
         is asked about both in one order: half as many connections.  Round trips, which go over the same two
-        paths whoever asks, are then taken once.  Each of the two has no other train meanwhile.  If nothing
-        came, or one of the two agents is gone, each direction is asked for by itself.  Implies ``together``.
+        paths in both directions, are then measured once.  Each of the two has no other train meanwhile.  If
+        nothing came, or one of the two agents is gone, each direction is asked for by itself.  Implies
+        ``together``.
     :param lights_at_once, trains_at_once, transfers_at_once: of all instances together; None for as many as
         are free.  Where the instances share a few processors, more at a time disturb each other's clocks.
     """

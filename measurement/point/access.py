@@ -66,8 +66,8 @@ class Doorkeeper:
             LOG.info("event=trusting file=%s known=%s reading=%s", self._trust, names, trust.reading)
         elif self._opened:
             LOG.warning(
-                'event=open cause="--open: any host of %s may have this point measure, whoever it is"',
+                'event=open cause="--open: every host of %s may start tests here without a token"',
                 ",".join(map(str, self._allow or ())),
             )
         else:
-            LOG.info('event=loopback_only cause="no trust file: only this host may have it measure"')
+            LOG.info('event=loopback_only cause="no trust file: only this host may start tests here"')

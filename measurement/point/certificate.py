@@ -72,7 +72,7 @@ def _alternative(name: str) -> x509.GeneralName:
 
 
 def _write(file: Path, data: bytes, mode: int) -> None:
-    # Whole or not at all: whoever waits for the certificate to appear must not read half of it.
+    # Atomic: a process that waits for the certificate must not read half of it.
     partial = file.with_name(f".{file.name}.{os.getpid()}")
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
         out.write(data)

@@ -71,7 +71,7 @@ class Children:
         :raises ToolFailed: when it is not installed or does not end in time.
         :raises RunCanceled: when cancelled.
         """
-        # With a reader line by line nobody reads stderr, and a full pipe would stop the child.
+        # A reader of lines does not read stderr, and a full pipe would block the child.
         child = self._start(argv, subprocess.PIPE if on_line is None else subprocess.STDOUT)
         killer = threading.Timer(timeout, child.kill)
         killer.daemon = True

@@ -93,7 +93,7 @@ class Task:
     :param spec: the test's specification, checked.
     :param participant: this host's number; 0 leads.
     :param lasts: length of its time slot, seconds.
-    :param owner: who posted it, by the name it is known by here; empty where nobody is known.
+    :param owner: name of the known party that posted it; empty without a trust file.
     """
 
     uuid: str
@@ -141,5 +141,5 @@ class Run:
 
     @property
     def holds_slot(self) -> bool:
-        """True while nobody else may have its time."""
+        """Return whether its time slot is reserved."""
         return not self.state.terminal

@@ -13,38 +13,46 @@ TRUST_FILE = "trust.toml"
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options; see ``docs/perfsonar-and-measurement-point.md``."""
+    """Return the parser of the options (docs/perfsonar-and-measurement-point.md)."""
     made = argparse.ArgumentParser(
-        prog="adon-measurement-point", description="A small server that speaks pScheduler's REST API."
-    )
-    made.add_argument("--data", type=Path, required=True, metavar="DIR", help="where its certificate is kept")
-    made.add_argument(
-        "--name", default=socket.gethostname(), help="what it calls itself (default: %(default)s)"
+        prog="adon-measurement-point", description="Measurement point of ADON with pScheduler's REST API."
     )
     made.add_argument(
-        "--metrics", type=Path, metavar="TOML", help="its custom metrics (default: those of the host itself)"
+        "--data", type=Path, required=True, metavar="DIR", help="folder of certificate and trust file"
     )
     made.add_argument(
-        "--probe-key", type=Path, metavar="FILE", help="key of other hosts' adon-probe-agent, mode 0600"
+        "--name", default=socket.gethostname(), help="name of this point (default: %(default)s)"
     )
-    _listening(made.add_argument_group("where it listens"))
-    _trusting(made.add_argument_group("whom it trusts"))
+    made.add_argument(
+        "--metrics", type=Path, metavar="TOML", help="custom metrics (default: metrics of the host itself)"
+    )
+    made.add_argument(
+        "--probe-key", type=Path, metavar="FILE", help="key shared with the probe agents, mode 0600"
+    )
+    _listening(made.add_argument_group("network"))
+    _trusting(made.add_argument_group("access"))
     return made
 
 
 def _listening(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--host", default="127.0.0.1", help="management address to listen on (default: %(default)s)")
-    add("--port", type=int, default=4443, help="0 takes a free one (default: %(default)s)")
+    add("--host", default="127.0.0.1", help="address of the REST server (default: %(default)s)")
+    add("--port", type=int, default=4443, help="its TCP port; 0: a free one (default: %(default)s)")
     add(
         "--certificate",
         type=Path,
         metavar="PEM",
-        help="certificate (default: DIR/point.pem, made if missing)",
+        help="server certificate (default: self-signed in DIR/point.pem)",
     )
-    add("--key", type=Path, metavar="PEM", help="its private key, if not in the same file")
-    add("--plain-http", action="store_true", help="no TLS, neither here nor towards other points")
-    add("--test-ports", type=_ports, default=(5201, 5299), metavar="LOW-HIGH", help="for iperf3 servers")
+    add("--key", type=Path, metavar="PEM", help="private key, if not in the same file")
+    add("--plain-http", action="store_true", help="no TLS, for this server and towards other points")
+    add(
+        "--test-ports",
+        type=_ports,
+        default=(5201, 5299),
+        metavar="LOW-HIGH",
+        help="ports of iperf3 (default: 5201-5299)",
+    )
 
 
 def _trusting(group: argparse._ArgumentGroup) -> None:
@@ -53,27 +61,27 @@ def _trusting(group: argparse._ArgumentGroup) -> None:
         "--trust",
         type=Path,
         metavar="TOML",
-        help=f"the controllers and points it knows (default: DIR/{TRUST_FILE} if it is there; "
-        "without one only this host may have it measure)",
+        help=f"known controllers and points (default: DIR/{TRUST_FILE} if it exists; "
+        "without it only this host may start tests)",
     )
     add(
         "--allow",
         action="append",
         type=ipaddress.ip_network,
         metavar="NETWORK",
-        help="make it measure from there only, whoever asks; repeatable",
+        help="accept tests only from this network; repeatable",
     )
     add(
         "--open",
         action="store_true",
-        help="without a trust file: let every host of --allow (default: private networks) have it measure",
+        help="without a trust file: every host of --allow (default: private networks) may start tests",
     )
     add(
         "--peer-verify",
         type=_verify,
         default=True,
         metavar="system|none|PEM",
-        help="how other points' certificates are checked (default: system)",
+        help="verification of other points' certificates (default: system)",
     )
 
 

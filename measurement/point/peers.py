@@ -30,8 +30,8 @@ _TIMEOUTS = Timeouts(connect=3.0, read=10.0, post=15.0)
 class PeerSettings:
     """How this point reaches others.
 
-    :param token_for: what it shows to the point of this name.  Whoever posts a task names the host to turn
-        to, so each token goes to the one node that it is configured for.
+    :param token_for: token that it presents to the point of this name.  The poster of a task names the
+        other points, so each token goes only to the node that it is configured for.
     """
 
     scheme: str = "https"

@@ -1,7 +1,7 @@
 """Whom a point knows, how it recognises them, and what each may have it do.  Pure.
 
 pScheduler's limits go by a requester's address (its documentation's *identifiers*, *classifiers* and
-*limits*); an address is no identity, so here whoever asks shows a bearer token (RFC 6750).  What ADON asks
+*limits*); an address is no identity, so every caller presents a bearer token (RFC 6750).  What ADON asks
 for is "who can initiate ... who can view" ([ADON] 2.2.1 (4)): rights per known party, narrowed by test and by
 destination.
 
@@ -62,10 +62,10 @@ class Known:
     def limit(self, test: str, hosts: Iterable[str]) -> str | None:
         """Why its rights do not cover a test towards these hosts; None when they do."""
         if self.tests is not None and test not in self.tests:
-            return f"{self.name} may have no {test} tests."
+            return f"{self.name} may not start {test} tests."
         for host in hosts:
             if self.towards is not None and not any(_covers(place, host) for place in self.towards):
-                return f"{self.name} may have no tests towards {host}."
+                return f"{self.name} may not start tests towards {host}."
         return None
 
 
@@ -96,7 +96,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever asks: where from, and who it is if it is known."""
+    """The sender of a request: its address, and the known party if its token is known."""
 
     address: Address
     known: Known | None = None
@@ -110,7 +110,7 @@ class Access:
     """Who may do what at this point.
 
     :param trust: the known parties; None when no trust file was given.
-    :param allow: networks from which it may be made to do something, whoever asks; None for all.
+    :param allow: networks from which active requests are accepted, from known parties too; None for all.
     :param open: without a trust file, whether other hosts than this one may have it measure.
     """
 
@@ -128,7 +128,7 @@ class Access:
             return self._not_entitled(caller, right)
         if self.open or _within(caller.address, LOOPBACK):
             return None
-        return f"Requester {caller.address} is not this host, and this point has no trust file."
+        return f"Requester {caller.address} is not loopback, and this point has no trust file."
 
     def _unread(self, caller: Caller) -> str | None:
         if self.trust is None or self.trust.reading == "open":
@@ -137,7 +137,7 @@ class Access:
 
     def _not_entitled(self, caller: Caller, right: Right) -> str | None:
         if caller.known is None:
-            return f"Requester {caller.address} shows no token that is known here."
+            return f"Requester {caller.address} presents no known token."
         if right not in caller.known.rights:
             return f"{caller.known.name} has no right to {right}."
         return None

@@ -24,10 +24,10 @@ def named(error: OSError, what: str) -> ProbeError:
 
 
 def failed(error: Exception, probe: Probe, target: Instance) -> Failed:
-    """The finding of a probe that ended with this; what nobody thought of is in the log, with all of it."""
+    """The finding of a probe that ended with this; an unexpected error is logged with its traceback."""
     if isinstance(error, ProbeError):
         return Failed(error.why, str(error))
     if isinstance(error, OSError):
         return failed(named(error, target.name), probe, target)
     LOG.error("event=fault probe=%s target=%s", probe.kind, target.name, exc_info=error)
-    return Failed(Failure.FAULT, "the probe failed in a way that nobody thought of")
+    return Failed(Failure.FAULT, "the probe failed unexpectedly; the log of the agent has the cause")

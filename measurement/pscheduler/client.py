@@ -29,7 +29,7 @@ from measurement.pscheduler.tasks import Schedule, body, new_key
 from measurement.pscheduler.transport import (
     CONCURRENT,
     DEFAULT_TIMEOUTS,
-    NOBODY,
+    NO_CREDENTIALS,
     Answer,
     Credentials,
     Timeouts,
@@ -123,7 +123,7 @@ class PSchedulerClient:
 
     :param owner: put into every task's reference; unique among those who task this host, because what
         is left over from a run that crashed is found by it.
-    :param secret: tasks' keys are derived from it; None makes keys that nobody knows after a restart.
+    :param secret: source of the tasks' keys; None: random keys, which are lost at a restart.
     :param concurrent: how many requests may be under way at once.
     :param pause: sleeps; may raise :class:`~measurement.errors.Stopped` to end waits at shutdown.
     """
@@ -136,7 +136,7 @@ class PSchedulerClient:
         *,
         owner: str = "adon",
         secret: bytes | None = None,
-        credentials: Credentials = NOBODY,
+        credentials: Credentials = NO_CREDENTIALS,
         concurrent: int = CONCURRENT,
         attempts: int = 2,
         clock: Callable[[], float] = time.time,

@@ -31,7 +31,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750, section 2.1
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """Exactly one certificate, whatever name it bears and whoever signed it.
+    """Exactly one certificate; its name and its signature do not matter.
 
     :param sha256: the fingerprint of its DER form: 64 hexadecimal digits, with colons or without.
     :raises ValueError: for anything else.
@@ -69,7 +69,7 @@ class Credentials:
             raise ValueError("credentials: a token has letters, digits and ._~+/-= only")
 
 
-NOBODY = Credentials()
+NO_CREDENTIALS = Credentials()
 
 
 class Connections:
@@ -137,7 +137,7 @@ class _Adapter(HTTPAdapter):
 
 def _context(verify: Verify) -> ssl.SSLContext:
     if verify is False:
-        # Whoever configures this is told so in our own log, once, not by urllib3 at each request.
+        # ADON logs the missing verification once; urllib3 would log it at each request.
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
     authorities = _authorities(verify)
     if authorities is None:

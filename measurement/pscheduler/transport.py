@@ -29,9 +29,9 @@ from measurement.errors import (
     shorten,
     translate,
 )
-from measurement.pscheduler.connections import NOBODY, Connections, Credentials, Pinned, Verify
+from measurement.pscheduler.connections import NO_CREDENTIALS, Connections, Credentials, Pinned, Verify
 
-__all__ = ["NOBODY", "Answer", "Credentials", "Pinned", "Timeouts", "Transport", "Verify"]
+__all__ = ["NO_CREDENTIALS", "Answer", "Credentials", "Pinned", "Timeouts", "Transport", "Verify"]
 
 LARGEST_ANSWER = 8 * 2**20
 _CHUNK = 65_536
@@ -95,7 +95,7 @@ class Transport:
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         *,
         attempts: int = 2,
-        credentials: Credentials = NOBODY,
+        credentials: Credentials = NO_CREDENTIALS,
         concurrent: int = CONCURRENT,
         pause: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
@@ -182,7 +182,7 @@ class Transport:
         raise BadAnswer(self.host, "redirects without end", code="redirect")
 
     def _redirected(self, url: str, response: requests.Response) -> str:
-        # A redirect elsewhere would carry our request, and perhaps a key, to a host nobody configured.
+        # A redirect elsewhere would send the request, and perhaps a key, to a host that is not configured.
         target = urljoin(url, response.headers["location"])
         place = urlsplit(target)
         if place[:2] != urlsplit(self.url)[:2]:

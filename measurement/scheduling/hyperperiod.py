@@ -38,7 +38,7 @@ def hyperperiod(tasks: Sequence[Task], longest: float = DAY, most_jobs: int = MO
         shown = ", ".join(f"{period:g}" for period in sorted({task.period for task in tasks})[:8])
         raise HyperperiodTooLong(
             f"the periods ({shown} s) repeat together only after {seconds(length):g} s, and at most "
-            f"{longest:g} s are allowed: choose periods with common multiples, or have them harmonised"
+            f"{longest:g} s are allowed: choose periods with common multiples, as in 60 s, 240 s and 4 h"
         )
     jobs = sum(length // task.interval for task in tasks)
     if jobs > most_jobs:

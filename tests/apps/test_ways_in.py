@@ -48,10 +48,13 @@ def collector(tmp_path: Path) -> Iterator[CollectorThread]:
         yield known
 
 
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
 def known_points(folder: Path) -> dict[str, Any]:
-    digest = hashlib.sha256(TOKEN.encode()).hexdigest()
     (folder / "points.toml").write_text(
-        f'[[known]]\nname = "mu"\ntoken_sha256 = "{digest}"\nmay = ["archive"]\n'
+        f'[[known]]\nname = "mu"\ntoken_sha256 = "{digest(TOKEN)}"\nmay = ["archive"]\n'
     )
     return {"port": 0, "trust": "points.toml"}
 
@@ -83,6 +86,27 @@ def test_a_pushed_result_is_answered_when_it_is_in_the_archive(
         assert nobody.status_code == 401
     assert {each.key for each in kept(tmp_path)} == {KEY}
     assert {each.metric for each in kept(tmp_path)} == {Metric.RTT, Metric.LOSS}
+
+
+def test_changed_trust_file_replaces_tokens_and_one_with_an_error_does_not(
+    collector: CollectorThread, tmp_path: Path
+) -> None:
+    settings = write_and_load(tmp_path, ingest=known_points(tmp_path))
+    file = tmp_path / "points.toml"
+    first = file.read_text()
+
+    def status(token: str) -> int:
+        bearer = {"Authorization": f"Bearer {token}"}
+        return requests.post(f"{url}/results", json=rtt(), headers=bearer, timeout=10).status_code
+
+    with ways_in(settings, tmp_path, collector.inbox) as url:
+        assert status(TOKEN) == 200
+        file.write_text(first.replace(digest(TOKEN), "not a digest"))
+        assert status(TOKEN) == 200
+        file.write_text(first.replace(digest(TOKEN), digest("new")))
+        assert (status(TOKEN), status("new")) == (401, 200)
+        file.unlink()
+        assert status("new") == 200
 
 
 def test_pushed_throughput_with_a_wrong_interval_is_archived(

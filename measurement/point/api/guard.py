@@ -10,7 +10,7 @@ from measurement.point.api.asking import Refusal
 from measurement.point.model import Task
 from measurement.point.trust import Access, Caller, Right, plain_address
 
-_NOWHERE = "0.0.0.0"  # noqa: S104  # no address is nobody's address
+_NOWHERE = "0.0.0.0"  # noqa: S104  # a caller without an address
 
 
 class Guard:
@@ -29,7 +29,7 @@ class Guard:
         return found
 
     def owner(self) -> str:
-        """The name under which the caller owns what it makes; empty where nobody is known."""
+        """Return the name of the known caller, which owns its tasks; empty for an unknown caller."""
         known = self.caller().known
         return "" if known is None else known.name
 
@@ -56,10 +56,10 @@ class Guard:
         """Let only known parties go on, if there are any."""
         caller = self.caller()
         if self._access().trust is not None and caller.known is None:
-            raise _forbidden(f"Requester {caller.address} shows no token that is known here.")
+            raise _forbidden(f"Requester {caller.address} presents no known token.")
 
     def owns(self, task: Task) -> bool:
-        """Whether the caller may have posted this task; by its address where nobody is known."""
+        """Return whether the caller may have posted this task; without a trust file its address decides."""
         if self._access().trust is None:
             return request.remote_addr == task.requester
         return task.owner != "" and self.owner() == task.owner
