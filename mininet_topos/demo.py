@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from adon.errors import AdonError
+from adon.errors import AdonError, Unavailable
 from mininet_topos import showcase
 from mininet_topos.experiments.loading import ExperimentFile
 from mininet_topos.experiments.plan import plan_trials
@@ -21,7 +21,7 @@ from mininet_topos.experiments.report import judge_run, write_index, write_repor
 from mininet_topos.experiments.results import end_run, write_trial
 from mininet_topos.experiments.runner import Progress, begin_run, carry_out, load_checked
 from mininet_topos.experiments.verdicts import Outcome, Verdict
-from mininet_topos.isolation import choose_platform, folder_inside, run_isolated
+from mininet_topos.isolation import Platform, choose_platform, folder_inside, run_isolated
 from mininet_topos.measurement_points import start_points
 from mininet_topos.testbed import TOPOLOGY, Testbed, build_testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
@@ -30,6 +30,10 @@ FIGURE_18, ALARM = EXPERIMENTS = ("figure-18", "alarm-reroute")
 SCALE = 200
 CHECKS_FILE = "checks.json"
 EXIT_DIFFERS, EXIT_INTERRUPTED = 1, 130
+NO_GUEST = (
+    "platform: the demo does not run in a guest, which adds milliseconds to each packet; "
+    "run it as root with --platform host"
+)
 EXPLANATIONS = {
     "soykb-1 requests": "t1: SoyKB asks for 700 Mbps in one TCP stream. Only layer 2 (al2s) is that fast.",
     "soykb-1 ends": "t2: The transfer is complete. The next flow waits until both paths are tested again.",
@@ -74,12 +78,14 @@ def run_demo(report: Path, *, stay: bool, seed: int | None, platform: str | None
     :param report: folder of the reports.
     :param stay: keep everything until the user leaves Mininet's prompt.
     :param seed: of the ports; None for the experiments' own.
-    :raises Unavailable: if this machine cannot run a testbed.
+    :raises Unavailable: if this machine cannot run a testbed, or a guest only.
     :raises InvalidInput: if an experiment has a problem.
     """
     for name in EXPERIMENTS:
         load_part(name, seed)
     choice = choose_platform(platform, needs_netem=False)
+    if choice.platform is Platform.GUEST:
+        raise Unavailable(NO_GUEST, code="missing-requirement")
     report.mkdir(parents=True, exist_ok=True)
     folder = report.absolute()
     chosen = {"name": choice.platform.value, "reason": choice.reason}

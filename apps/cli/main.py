@@ -254,9 +254,7 @@ def demo(
     ),
     stay: Annotated[bool, typer.Option("--stay", help="Keep all and open Mininet's prompt.")] = False,
     seed: Annotated[int | None, typer.Option(help="Choose the transfers' ports.")] = None,
-    platform: Annotated[
-        str | None, typer.Option(help="host (needs root) or guest; the best by default.")
-    ] = None,
+    platform: Annotated[str | None, typer.Option(help="host, which needs root; a guest is too slow.")] = None,
 ) -> None:
     """Run figure 18 of the thesis and an alarm that moves a flow.
 

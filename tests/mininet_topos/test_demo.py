@@ -14,6 +14,7 @@ from mininet_topos.demo import (
     FIGURE_18,
     Narrator,
     load_part,
+    run_demo,
     select_verdicts,
 )
 from mininet_topos.experiments.document import Phase
@@ -29,6 +30,7 @@ from mininet_topos.experiments.results import (
 )
 from mininet_topos.experiments.verdicts import OVERLAP, Outcome, Verdict, judge_all
 from tests.mininet_topos.experiments.synthetic_runs import describe_run, make_row
+from tests.support.refusals import refused
 
 BYTES = {"soykb-1": 50_000_000, "neuroblastoma": 225_000_000, "soykb-2": 4_000_000, "soykb-3": 12_500_000}
 STEERING = 4_500_000
@@ -138,3 +140,8 @@ def test_narrator_explains_a_step_before_its_line(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert EXPLANATIONS["soykb-3 requests"] in lines[1]
     assert lines[2].endswith("soykb-3 requests a path from mu-dtn to osu-dtn")
+
+
+def test_the_demo_does_not_run_in_a_guest(tmp_path):
+    with refused("missing-requirement"):
+        run_demo(tmp_path, stay=False, seed=None, platform="guest")
