@@ -22,11 +22,11 @@ ALARM_TONES: dict[str, Tone] = {"critical": "bad", "warning": "wait"}
 
 def show(_here: Visit) -> Component:
     """The heading and what one may begin."""
-    return ui.head("Overview", None, ui.link("Move data", "/new", button=True))
+    return ui.head("Overview", None, ui.link("New transfer", "/new", button=True))
 
 
 def live(here: Visit) -> Component:
-    """Alarms in force, flows, paths."""
+    """Active alarms, flows, paths."""
     return html.Div([_alarms(here), _flows(here), _paths(here)])
 
 
@@ -36,27 +36,27 @@ def _alarms(here: Visit) -> Component:
     except Unavailable as error:
         return ui.failure(error)
     if not found:
-        return ui.notice("No alarm is in force.", "good")
+        return ui.notice("No active alarms.", "good")
     worst = sorted(found, key=lambda alarm: alarm.severity != "critical")
     columns = [
         Column("Alarm", lambda one: ui.link(one.text, f"/alarms/{one.id}")),
         Column("Severity", lambda one: ui.badge(one.severity, ALARM_TONES.get(one.severity, "plain"))),
         Column("Since", lambda one: ui.when(one.raised_at, here)),
     ]
-    return ui.card("Alarms in force", ui.table(columns, worst, "", "Alarms in force"))
+    return ui.card("Active alarms", ui.table(columns, worst, "", "Active alarms"))
 
 
 def _flows(here: Visit) -> Component:
     columns = [
         Column("Flow", lambda one: ui.link(one.id, f"/flows/{one.id}")),
         Column("State", state),
-        Column("From, to", lambda one: f"{one.source} → {one.destination}"),
+        Column("Route", lambda one: f"{one.source} → {one.destination}"),
         Column("Application", lambda one: one.template),
         Column("Size", lambda one: ui.size(one.size_bytes), numeric=True),
         Column("Path", lambda one: one.path or ui.words.NONE),
-        Column("Asked for", lambda one: ui.when(one.submitted_at, here)),
+        Column("Requested", lambda one: ui.when(one.submitted_at, here)),
     ]
-    nothing = ui.empty("Nothing has been moved yet.", ui.link("Move data", "/new", button=True))
+    nothing = ui.empty("No flows yet.", ui.link("New transfer", "/new", button=True))
     table = ui.table(columns, here.client.flows(limit=FLOWS), nothing, "The newest flows")
     return ui.card("Flows", table)
 
@@ -68,7 +68,7 @@ def _paths(here: Visit) -> Component:
         return ui.failure(error)
     columns = [
         Column("Path", lambda one: ui.link(one.path, f"/paths/{one.path}")),
-        Column("From, to", lambda one: f"{one.source} → {one.destination}"),
+        Column("Route", lambda one: f"{one.source} → {one.destination}"),
         *(Column(words, _metric(name), numeric=True) for name, words in ui.words.METRIC_NAMES.items()),
         Column("Flows", lambda one: str(len(one.flows)), numeric=True),
     ]

@@ -31,7 +31,7 @@ EACH = 3
 """of more, each instance to so many that are closest to it."""
 UNZONED = "no zone"
 SCALE = {
-    "title": {"text": "health", "side": "top"},
+    "title": {"text": "health", "side": "right"},
     "thickness": 12,
     "tickvals": [0, 0.25, 0.5, 0.75, 1],
     "orientation": "h",

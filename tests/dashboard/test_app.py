@@ -91,7 +91,7 @@ def test_signed_in_one_sees_it(inside: Client) -> None:
     assert inside.get("/").status_code == 200
     answer = inside.post(UPDATE, json=GO)
     assert answer.status_code == 200
-    assert "Move data" in answer.text
+    assert "New transfer" in answer.text
 
 
 @pytest.mark.parametrize(

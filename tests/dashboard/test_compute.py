@@ -20,8 +20,8 @@ def test_sites_tell_their_state_and_what_their_word_was_worth(world: World, visi
 def test_a_job_may_be_ended_by_whose_it_is(world: World, visiting: Visiting) -> None:
     made = world.ask("POST", "/jobs", "researcher", json={"site": "osu-hpc", "job": "align"})
     assert made.status_code == 202, made.text
-    assert "End" in text(jobs.live(visiting("researcher")))
-    assert "End" not in text(jobs.live(visiting("auditor")))
+    assert "Cancel" in text(jobs.live(visiting("researcher")))
+    assert "Cancel" not in text(jobs.live(visiting("auditor")))
 
 
 def test_a_reservation_is_asked_for_in_the_form_s_words(visiting: Visiting) -> None:

@@ -80,7 +80,7 @@ def test_a_hidden_page_asks_nothing_and_a_shown_one_at_once(browse: Browse, path
 def test_what_has_changed_is_shown_and_what_has_not_is_not_sent(world: World, browse: Browse) -> None:
     page = browse("/flows")
     page.wait_for_load_state("networkidle")
-    expect(page.locator("#live")).to_contain_text("Nothing has been moved yet")
+    expect(page.locator("#live")).to_contain_text("No flows yet")
     answers: list[int] = []
     page.on("response", lambda one: answers.append(one.status) if "/_live" in one.url else None)
     hasten(page, "page")
@@ -103,7 +103,7 @@ def test_a_server_that_is_away_leaves_the_page_as_it_was(browse: Browse) -> None
     page.wait_for_timeout(1500)
     assert len(asked) >= 2
     assert errors == []
-    expect(page.locator("#live")).to_contain_text("Nothing has been moved yet")
+    expect(page.locator("#live")).to_contain_text("No flows yet")
 
 
 def test_a_busy_server_is_asked_less_often(browse: Browse) -> None:

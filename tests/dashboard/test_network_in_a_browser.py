@@ -81,7 +81,7 @@ def test_a_window_is_announced_and_cancelled(browse: Browse) -> None:
     page = browse("/network", "performance_engineer")
     page.get_by_text("Announce a maintenance window").click()
     page.click("#window-announce")
-    expect(page.locator("#window-begins-problem")).to_contain_text("say when")
+    expect(page.locator("#window-begins-problem")).to_contain_text("missing")
     page.select_option("#window-name", "al2s")
     page.fill("#window-begins", "2030-11-30 14:00")
     page.fill("#window-ends", "2030-11-30 16:00")
@@ -100,7 +100,7 @@ def test_a_chart_is_drawn_and_saved(browse: Browse, tmp_path: Path) -> None:
     expect(page.locator("#ser-chart .js-plotly-plot")).to_be_attached()
     rows = page.locator("main table tbody tr")
     expect(rows).to_have_count(0)
-    for folded, row in (("Latest values and where they come from", "58 Mbps"), ("Every series", "mu → osu")):
+    for folded, row in (("Latest values and sources", "58 Mbps"), ("All series", "mu → osu")):
         page.locator("summary", has_text=folded).press("Enter")
         expect(rows.filter(has_text=row).first).to_be_visible()
     with page.expect_download() as download:
@@ -112,10 +112,10 @@ def test_a_chart_is_drawn_and_saved(browse: Browse, tmp_path: Path) -> None:
 
 def test_an_alarm_is_seen_by_keyboard(browse: Browse) -> None:
     page = browse("/alarms", "operator")
-    button = page.get_by_role("button", name=f"I have seen: {FELL.text}")
+    button = page.get_by_role("button", name=f"Acknowledge: {FELL.text}")
     button.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#alm-said")).to_contain_text("operator has seen it")
+    expect(page.locator("#alm-said")).to_contain_text("Acknowledged by operator")
     page.get_by_role("link", name=FELL.text).click()
     expect(page.locator("h1")).to_have_text(FELL.text)
     expect(page.locator("#alarm-said")).to_contain_text("operator")
@@ -127,4 +127,4 @@ def test_a_failure_is_rehearsed_and_asked_again(world: World, browse: Browse) ->
     expect(page.locator("#if-answer")).to_contain_text("Choose a failure")
     page.click("#if-every")
     page.get_by_role("link", name="path-down al2s").click()
-    expect(page.locator("#if-answer")).to_contain_text("1 flow would be hit")
+    expect(page.locator("#if-answer")).to_contain_text("1 flow affected")

@@ -124,7 +124,7 @@ def test_without_the_controller_a_path_has_its_series(world: World, visiting: Vi
     world.stop_controller()
     shown = path_page.show(visiting(parts={"name": "al2s"}))
     assert {"notice", "wait"} <= classes(shown)
-    assert "Boxes" in text(shown)
+    assert "Distribution" in text(shown)
 
 
 def test_a_path_that_is_not_there(visiting: Visiting) -> None:
@@ -137,7 +137,7 @@ def test_a_path_that_is_not_there(visiting: Visiting) -> None:
 
 def test_the_schedule_tells_plan_spend_and_the_last_hour(visiting: Visiting) -> None:
     said = text(schedule_page.live(visiting()))
-    for words in ("tests in", "Allowed", "measured", "overlapped"):
+    for words in ("tests in", "Limit", "measured", "overlapped"):
         assert words in said
 
 
@@ -153,7 +153,7 @@ def test_without_the_collector_the_last_hour_is_there(world: World, visiting: Vi
 
 def test_an_alarm_shows_its_evidence(visiting: Visiting) -> None:
     shown = alarm_page.show(visiting(parts={"id": FELL.id}))
-    for words in (FELL.text, "critical", "in force", "before", "after", "12 Mbps"):
+    for words in (FELL.text, "critical", "active", "before", "after", "12 Mbps"):
         assert words in text(shown)
     assert "/paths/al2s" in links(shown)
     figure = alarm_page.figure(visiting().client.alarm(FELL.id), ZoneInfo("UTC"))

@@ -26,21 +26,21 @@ def test_a_token_is_shown_once_works_and_stops(browse: Callable[..., Page], worl
     expect(page.locator("#main")).to_contain_text("nightly")
     assert secret not in page.content()
     page.locator("tr", has_text="nightly").get_by_role("button", name="Revoke").click()
-    expect(page.locator("#token-made")).to_contain_text("worthless")
+    expect(page.locator("#token-made")).to_contain_text("revoked")
     assert world.ask("GET", "/flows", secret).status_code == 401
 
 
 def test_one_signs_out_elsewhere_and_stays_here(browse: Callable[..., Page], world: World) -> None:
     other, last = (browse("/", "researcher", width=390) for _ in range(2))
     page = browse("/account", "researcher")
-    expect(page.get_by_text("this one")).to_be_visible()
-    expect(page.get_by_role("button", name="Sign out everywhere else")).to_be_visible()
+    expect(page.get_by_text("this session")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign out all other sessions")).to_be_visible()
     page.locator("button.danger", has_text=re.compile("^Sign out$")).first.click()
-    expect(page.locator("#session-said")).to_contain_text("Signed out there")
+    expect(page.locator("#session-said")).to_contain_text("signed out")
     assert len(world.access.sessions.list(NOW + 10, "researcher")) == 2
     page.reload()
     page.locator("button.danger", has_text=re.compile("^Sign out$")).click()
-    expect(page.locator("#session-said")).to_contain_text("Signed out there")
+    expect(page.locator("#session-said")).to_contain_text("signed out")
     for gone in (other, last):
         gone.reload()
         expect(gone.locator("input[name=token]")).to_be_visible()
@@ -50,17 +50,17 @@ def test_one_signs_out_elsewhere_and_stays_here(browse: Callable[..., Page], wor
 
 def test_a_role_is_given_and_the_audit_log_tells(browse: Callable[..., Page]) -> None:
     page = browse("/users/rival")
-    page.get_by_role("button", name="Give: operator").click()
+    page.get_by_role("button", name="Grant: operator").click()
     expect(page.locator("#user-done")).to_contain_text("Done")
     page.goto("/audit?action=user.change")
     expect(page.locator("#main")).to_contain_text("/users/rival")
     page.click("#audit-verify")
-    expect(page.locator("#audit-done")).to_contain_text("are whole")
+    expect(page.locator("#audit-done")).to_contain_text("Verified")
 
 
 def test_somebody_is_named_before_they_sign_in(browse: Callable[..., Page], world: World) -> None:
     page = browse("/users")
-    page.get_by_text("Add somebody before they sign in").click()
+    page.get_by_text("Add a user").click()
     page.fill("#users-name", "ann")
     page.fill("#users-subject", "ann")
     page.click("#users-add")
@@ -69,6 +69,6 @@ def test_somebody_is_named_before_they_sign_in(browse: Callable[..., Page], worl
     page.get_by_label("operator").check()
     assert Axe().run(page).response["violations"] == []
     page.click("#users-add")
-    expect(page.locator("#users-done")).to_contain_text("ann is known now")
+    expect(page.locator("#users-done")).to_contain_text("ann is added")
     user = world.access.users.get("ann")
     assert (user.subject, user.granted) == ("ann@missouri.edu", {"researcher", "operator"})

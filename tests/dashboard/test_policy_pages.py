@@ -76,7 +76,7 @@ def test_a_mistake_is_told_with_its_line_and_saving_is_not_offered(visiting: Vis
     assert "line 4" in text(problems)
     assert "qspec.throughput.min" in text(problems)
     assert [one.children for one in lines if "wrong" in one.className] == ["! 4"]
-    assert "comes back" in text(picture)
+    assert "Correct the text" in text(picture)
     assert disabled
 
 
@@ -138,7 +138,7 @@ def test_a_decision_tells_scores_sites_and_links(world: World, visiting: Visitin
     flow = world.submit(template="computed", qspec={"loss": {"max": "0.1 %"}})
     shown = decision.show(visiting(parts={"id": str(world.flow(flow).decision)}))
     said = text(shown)
-    for words in ("al2s: Q 10", "never measured", "missed", "impossible"):
+    for words in ("al2s: Q 10", "never measured", "violated", "impossible"):
         assert words in said, words
     assert {f"/flows/{flow}", "/templates/computed?version=1", "/paths/al2s", "/sites/osu-hpc"} <= set(
         links(shown)
@@ -170,6 +170,6 @@ def test_advice_for_a_flow_and_for_none(world: World, visiting: Visiting) -> Non
     assert f"/advice?flow={flow}" in links(advice.show(visiting()))
     shown = advice.show(visiting("performance_engineer", query={"flow": flow}))
     said = text(shown)
-    for words in ("What is advised", "mu-dtn (sender)"):
+    for words in ("Recommended settings", "mu-dtn (sender)"):
         assert words in said, words
     assert "notice" in classes(advice.show(visiting(query={"flow": "f-99"})))

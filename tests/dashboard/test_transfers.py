@@ -38,7 +38,7 @@ def test_a_flow_tells_its_path_its_reasons_and_its_rules(world: World, visiting:
 
 def test_one_that_waits_says_for_what(world: World, visiting: Visiting) -> None:
     made = world.submit(qspec={"throughput": {"min": "60 Mbps"}})
-    assert "it waits" in text(flow.live(visiting("researcher", parts={"id": made})))
+    assert "Queue" in text(flow.live(visiting("researcher", parts={"id": made})))
 
 
 def test_only_who_may_is_offered_to_cancel(world: World, visiting: Visiting) -> None:

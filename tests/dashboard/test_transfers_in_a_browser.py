@@ -12,7 +12,7 @@ pytestmark = pytest.mark.integration
 
 def test_asked_for_previewed_and_cancelled(browse: Callable[..., Page]) -> None:
     page = browse("/new", "researcher")
-    expect(page.locator("#new-preview")).to_contain_text("Choose from where to where")
+    expect(page.locator("#new-preview")).to_contain_text("Enter source, destination")
     for name, host in (("source", "mu-dtn"), ("destination", "osu-dtn")):
         page.select_option(f"#new-{name}", host)
     page.fill("#new-size", "25 xx")

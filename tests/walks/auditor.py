@@ -13,7 +13,7 @@ def walk(walker: Walker) -> None:
     expect(page.locator("#main")).to_contain_text("/flows")
     walker.shot("audit")
     page.click("#audit-verify")
-    expect(page.locator("#audit-done")).to_contain_text("are whole")
+    expect(page.locator("#audit-done")).to_contain_text("Verified")
     with page.expect_download() as waiting:
         page.click("#audit-csv")
     text = waiting.value.path().read_text()

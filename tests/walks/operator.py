@@ -12,8 +12,8 @@ from tests.walks.walking import Walker
 def walk(walker: Walker) -> None:
     """From health over the map to a window of maintenance, announced and cancelled."""
     page = walker.go("/health")
-    expect(page.locator("#live")).to_contain_text("Everything that flows need is well.")
-    walker.shot("health", whole=True)
+    expect(page.locator("#live")).to_contain_text("All parts that flows need are healthy.")
+    walker.shot("health")
     walker.go("/network")
     expect(page.locator("#main")).to_contain_text("2 switches")
     walker.shot("map")
@@ -27,10 +27,10 @@ def walk(walker: Walker) -> None:
     ):
         walker.go(f"/{name}")
         expect(page.locator("#main")).to_contain_text(shown)
-        walker.shot(name, whole=True)
+        walker.shot(name)
     walker.go("/what-if?failure=path-down&name=al2s")
     expect(page.locator("#main")).to_contain_text("al2s")
-    walker.shot("what-if", whole=True)
+    walker.shot("what-if")
     walker.go("/network")
     page.click("summary:has-text('Announce a maintenance window')")
     page.select_option("#window-name", "al2s")

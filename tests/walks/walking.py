@@ -1,8 +1,7 @@
-"""A person at a browser: goes to pages, does things, and keeps a picture of each.
+"""Browser session of one user, with a picture of each page.
 
-The walks of this package run against any ADON that has what ``adon demo`` leaves behind; where it is and the
-tokens of the people are arguments.  A picture is taken at a desk (1440 pixels, light) and on a phone (390,
-dark) of the same page in the same moment.
+The walks of this package need the data of ``adon demo --stay``.  They take each picture at a desk (1200
+pixels wide, light) and on a phone (390 pixels, dark).
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from pathlib import Path
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 CHROMIUM = "/usr/bin/chromium"
-DESK, PHONE = (1440, 900), (390, 844)
+DESK, PHONE = (1200, 900), (390, 844)
 PATIENCE = 30_000
-"""Milliseconds that a page may take for what is waited for: the machine may be busy with a testbed."""
+"""Milliseconds that a page may take; the machine may be busy with a testbed."""
 
 
 @dataclass(slots=True)
 class Walker:
-    """Somebody who is signed in twice, at a desk and on a phone.
+    """User who is signed in twice, at a desk and on a phone.
 
-    :param folder: where pictures go.
-    :param errors: what scripts in the pages complained of.
+    :param folder: folder of the pictures.
+    :param errors: errors of scripts in the pages.
     """
 
     desk: Page
@@ -39,32 +38,31 @@ class Walker:
         self.desk.wait_for_selector("#main h1")
         return self.desk
 
-    def shot(self, name: str, *, whole: bool = False, phone: bool = True) -> None:
+    def shot(self, name: str, *, top: str = "body", phone: bool = True) -> None:
         """Keep a picture of the page at the desk, and of the same address on the phone.
 
-        :param whole: of all of it, not only of what fits.
-        :param phone: not where the page holds what was typed at the desk.
+        :param top: selector of the element at the upper edge of the picture.
+        :param phone: False if the page at the desk has input of the user.
         """
-        self._keep(self.desk, f"{name}.png", whole)
+        self.desk.locator(top).first.evaluate("element => element.scrollIntoView()")
+        self._keep(self.desk, f"{name}.png")
         if phone:
             self.phone.goto(self.desk.url)
             self.phone.wait_for_selector("#main h1")
-            self._keep(self.phone, f"{name}-phone.png", whole)
+            self._keep(self.phone, f"{name}-phone.png")
 
-    def _keep(self, page: Page, name: str, whole: bool) -> None:
+    def _keep(self, page: Page, name: str) -> None:
         page.wait_for_load_state("networkidle")
-        if whole:
-            page.evaluate("scrollTo(0, 0)")  # what sticks to the window is drawn where it is
         for failed in ("could not be drawn", "Traceback"):
             expect(page.locator("body")).not_to_contain_text(failed)
         width = page.viewport_size["width"] if page.viewport_size else 0
         assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} is too wide"
-        page.screenshot(path=str(self.folder / name), full_page=whole)
+        page.screenshot(path=str(self.folder / name))
 
 
 @contextmanager
 def walker(browser: Browser, url: str, token: str, folder: Path) -> Iterator[Walker]:
-    """Sign in as whoever the token is of."""
+    """Sign in as the user of a token."""
     folder.mkdir(parents=True, exist_ok=True)
     desk = _context(browser, url, DESK, "light")
     phone = _context(browser, url, PHONE, "dark")

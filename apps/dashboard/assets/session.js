@@ -20,7 +20,7 @@
     const way = document.createElement("a");
     way.href = location.href; // without a session it leads to the sign-in, and from there back to this page
     way.textContent = "Sign in again";
-    told.append("Your session is over: nothing here is kept up to date, and nothing can be done. ", way);
+    told.append("Your session has ended. This page no longer updates. ", way);
     document.body.append(told);
   }
 })();

@@ -24,7 +24,10 @@ END = "job-end"
 def show(here: Visit) -> Component:
     """Heading, and the form for users who may submit jobs."""
     parts = [
-        ui.head("Jobs", "Programs that run at compute sites; only those that a site's configuration names.")
+        ui.head(
+            "Jobs",
+            "Programs that run at compute sites. The configuration of a site names the permitted programs.",
+        )
     ]
     offered = [(one.name, job) for one in here.client.sites() for job in one.jobs]
     if here.may(Action.JOB_SUBMIT, here.actor.name) and offered:
@@ -35,11 +38,11 @@ def show(here: Visit) -> Component:
                 ui.field(
                     "Arguments", ui.text_input("job-arguments", "", "--in data.fq"), "Separated by spaces."
                 ),
-                ui.field("Data", ui.text_input("job-size", "", "25 GB"), "How much it processes, if known."),
+                ui.field("Data", ui.text_input("job-size", "", "25 GB"), "Amount of input, if known."),
             ],
             className="grid",
         )
-        button = html.Button("Run it", id="job-submit", type="button")
+        button = html.Button("Run", id="job-submit", type="button")
         parts.append(ui.card(None, ui.details("Run a program", form, button)))
     return html.Div([*parts, html.Div(id="job-done")])
 
@@ -53,14 +56,14 @@ def live(here: Visit) -> Component:
             "Program",
             lambda one: html.Span([html.Code(" ".join([one.job, *one.arguments])), f" at {one.site}"]),
         ),
-        Column("For", lambda one: _whom(one)),
-        Column("Asked for", lambda one: ui.when(one.asked_at, here)),
-        Column("Waited", lambda one: _waited(one)),
+        Column("Requester", lambda one: _whom(one)),
+        Column("Requested", lambda one: ui.when(one.asked_at, here)),
+        Column("Queued", lambda one: _waited(one)),
         Column("Ran", lambda one: ui.span(one.ran_seconds), numeric=True),
         Column("Why", lambda one: one.reason),
         Column("", lambda one: _end(one, here)),
     ]
-    nothing = ui.empty("No job was asked for yet. A flow with a job brings one along.")
+    nothing = ui.empty("No jobs yet. A flow can also start a job.")
     return ui.card(None, ui.table(columns, here.client.jobs(limit=SHOWN), nothing, "Jobs"))
 
 
@@ -69,7 +72,9 @@ def _whom(job: JobView) -> Any:
 
 
 def _waited(job: JobView) -> Component:
-    said = "" if job.predicted_seconds is None else html.Small(f" (it said {ui.span(job.predicted_seconds)})")
+    said = (
+        "" if job.predicted_seconds is None else html.Small(f" (predicted {ui.span(job.predicted_seconds)})")
+    )
     return html.Span([ui.span(job.waited_seconds), said])
 
 
@@ -77,7 +82,7 @@ def _end(job: JobView, here: Visit) -> Any:
     if job.final or not here.may(Action.JOB_CANCEL, job.requester):
         return ""
     name = {"type": END, "index": job.id}
-    return html.Button("End", id=name, className="danger small", disabled=job.cancelling)
+    return html.Button("Cancel", id=name, className="danger small", disabled=job.cancelling)
 
 
 def callbacks(app: Dash) -> None:
@@ -103,7 +108,7 @@ def callbacks(app: Dash) -> None:
             made = visit().client.submit_job(request)
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(f"{made.id} is asked for at {site}.", "good")
+        return ui.notice(f"{made.id} is submitted to {site}.", "good")
 
     @app.callback(
         Output("job-done", "children", allow_duplicate=True),
@@ -117,7 +122,7 @@ def callbacks(app: Dash) -> None:
             job = visit().client.cancel_job(str(ctx.triggered_id["index"]))
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(f"{job.id} is being ended.", "good")
+        return ui.notice(f"{job.id} is being cancelled.", "good")
 
 
 PAGE = Page("/jobs", "Jobs", Action.JOB_READ, show, live, group=Group.TRANSFERS, callbacks=callbacks)

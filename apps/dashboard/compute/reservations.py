@@ -27,14 +27,14 @@ AT_SITE = (
     ("memory", "Memory", "64 GB"),
     ("storage", "Storage", "10 TB"),
 )
-TIMES = (("begins", "From", "at once, or 2026-11-23 22:00"), ("ends", "Until", "8 h, or 2026-11-24 06:00"))
+TIMES = (("begins", "From", "now, or 2026-11-23 22:00"), ("ends", "Until", "8 h, or 2026-11-24 06:00"))
 WHOLE = ("worker_nodes", "cores", "gpus")
 FIELDS = ("where", *(name for name, _, _ in AT_SITE), "bandwidth", "begins", "ends", "note")
 
 
 def show(here: Visit) -> Component:
     """Heading, and the form for users who may reserve."""
-    parts = [ui.head("Reservations", "What is kept for whom, at compute sites and on paths.")]
+    parts = [ui.head("Reservations", "Reserved resources of compute sites and paths.")]
     if here.may(Action.RESERVATION_ADD, here.actor.name):
         parts.append(ui.card(None, ui.details("Reserve", _form(here))))
     return html.Div([*parts, html.Div(id="reservation-done")])
@@ -53,11 +53,11 @@ def _form(here: Visit) -> Component:
     lines = [ui.field(label, ui.text_input(_id(name), "", like)) for name, label, like in AT_SITE]
     return html.Div(
         [
-            ui.field("Of", ui.choice(_id("where"), where, where[0][0] if where else None)),
+            ui.field("Resource", ui.choice(_id("where"), where, where[0][0] if where else None)),
             html.Div(
                 [
                     *lines,
-                    ui.field("Bandwidth", ui.text_input(_id("bandwidth"), "", "5 Gbps"), "Of a path."),
+                    ui.field("Bandwidth", ui.text_input(_id("bandwidth"), "", "5 Gbps"), "For a path only."),
                     *(ui.field(label, ui.text_input(_id(name), "", like)) for name, label, like in TIMES),
                     ui.field("Note", ui.text_input(_id("note"))),
                 ],
@@ -90,10 +90,10 @@ def live(here: Visit) -> Component:
         Column("What", lambda one: html.Span([_what(one), html.Small(one.note)])),
         Column("From", lambda one: ui.when(one.begins, here)),
         Column("Until", lambda one: ui.when(one.ends, here)),
-        Column("For", lambda one: (one.flow and ui.link(one.flow, f"/flows/{one.flow}")) or one.owner),
+        Column("Owner", lambda one: (one.flow and ui.link(one.flow, f"/flows/{one.flow}")) or one.owner),
         Column("", lambda one: _release(one, here)),
     ]
-    nothing = ui.empty("Nothing is reserved.")
+    nothing = ui.empty("No reservations.")
     return ui.card(None, ui.table(columns, here.client.reservations(all_=False), nothing, "Reservations"))
 
 

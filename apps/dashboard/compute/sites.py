@@ -19,14 +19,14 @@ from apps.dashboard.visit import Visit
 STATES: Mapping[str, tuple[str, Tone]] = {
     "answers": ("answers", "good"),
     "silent": ("does not answer", "bad"),
-    "configured": ("not asked", "plain"),
+    "configured": ("not polled", "plain"),
 }
 
 
 def show(_here: Visit) -> Component:
     """The heading."""
     ways = [ui.link("Jobs", "/jobs"), ui.link("Reservations", "/reservations")]
-    return ui.head("Compute sites", "Where data can be processed, and how long it would wait there.", *ways)
+    return ui.head("Compute sites", "Resources and queue waits of the sites that process data.", *ways)
 
 
 def live(here: Visit) -> Component:
@@ -57,29 +57,29 @@ def _site(site: ComputeSiteView, free: SiteResourcesView | None, here: Visit) ->
     words, tone = STATES.get(site.state, (site.state, "plain"))
     since = "" if site.silent_since is None else html.Small([" since ", ui.when(site.silent_since, here)])
     waits = [
-        Column("Asked for", lambda one: f"{ui.count(one.nodes, 'node')}, {ui.count(one.cores, 'core')}"),
-        Column("It says", lambda one: ui.span(one.said_seconds), numeric=True),
-        Column("Counted as", lambda one: ui.span(one.counted_seconds), numeric=True),
+        Column("Job size", lambda one: f"{ui.count(one.nodes, 'node')}, {ui.count(one.cores, 'core')}"),
+        Column("Reported wait", lambda one: ui.span(one.said_seconds), numeric=True),
+        Column("Corrected wait", lambda one: ui.span(one.counted_seconds), numeric=True),
         Column("", lambda one: html.Small(one.why)),
     ]
     parts: list[Any] = [
         html.P([ui.badge(words, tone), since, html.Small(f" {site.why}" if site.why else "")]),
         ui.facts(
             ("Campus", site.site),
-            ("Asked by", site.adapter or "none; configured numbers"),
+            ("Polled by", site.adapter or "not polled: configured values"),
             ("Programs", ", ".join(site.jobs)),
-            ("Held by flows", _amounts({} if free is None else free.held)),
+            ("Reserved for flows", _amounts({} if free is None else free.held)),
             ("Flows there", _flows(() if free is None else free.flows)),
             ("Per node", ui.rate(None if free is None else free.node_rate_bps)),
             ("Wait (Tq) as configured", ui.span(site.queue_wait_seconds)),
-            ("Its word", _word(site.honesty)),
+            ("Estimate bias", _word(site.honesty)),
         ),
         *([] if site.capacity is None else _levels(site.capacity)),
     ]
     if site.waits:
         parts += [
-            html.H3("How long a job would wait"),
-            ui.table(waits, site.waits, "", "Waits by size of job"),
+            html.H3("Queue waits"),
+            ui.table(waits, site.waits, "", "Queue waits by job size"),
         ]
     return ui.card(ui.link(site.name, f"/sites/{site.name}"), *parts)
 
@@ -115,9 +115,9 @@ def _amounts(found: Mapping[str, int]) -> str:
 
 def _word(honesty: HonestyView) -> str:
     if not honesty.jobs:
-        return "not tried yet"
-    times = f"{honesty.factor:.2f} times as long as it said"
-    return f"waits were {times}, by {ui.count(honesty.jobs, 'job')}"
+        return "no job yet"
+    times = f"{honesty.factor:.2f} times the reported wait"
+    return f"waits were {times}, from {ui.count(honesty.jobs, 'job')}"
 
 
 PAGE = Page("/sites", "Compute sites", Action.COMPUTE_READ, show, live, refresh_s=10.0, group=Group.TRANSFERS)

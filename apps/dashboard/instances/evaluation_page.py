@@ -30,9 +30,9 @@ PREFIX = "evaluations"
 
 def show(here: Visit) -> Component:
     """The heading, and which run."""
-    lead = "Repeatable evaluations of a network: what was measured between places, and how steady it was."
+    lead = "Repeatable measurements of a network and their variance."
     head = ui.head("Evaluations", lead, ui.link("Health of instances", "/instances"))
-    known = options(here, StudyKind.EVALUATION, "the latest, as it comes")
+    known = options(here, StudyKind.EVALUATION, "latest")
     if len(known) == 1:
         return html.Div([head])
     fields = [filters.choice(PREFIX, "study", "Run", here, known)]
@@ -43,10 +43,7 @@ def live(here: Visit) -> Component:
     """The run."""
     found = opened(here, StudyKind.EVALUATION, partial(from_json, Run))
     if found is None:
-        says = (
-            "No evaluation is kept. Run one with `adon evaluate run`, and hand it in: "
-            "`adon study submit evaluation FILE`."
-        )
+        says = "No evaluations yet. Submit one with `adon study submit evaluation FILE`."
         return ui.card(None, ui.empty(says))
     run = found.value
     document = document_of(run)
@@ -74,7 +71,7 @@ def document_of(run: Run) -> Document | None:
 def _summary(found: Opened[Run], here: Visit) -> Component:
     run = found.value
     failed = sum(run.failures().values())
-    marks = [ui.notice("A pilot: it only tried the design.", "wait")] if run.pilot else []
+    marks = [ui.notice("Pilot run: no results.", "wait")] if run.pilot else []
     if not run.complete:
         marks.append(ui.notice(f"{len(run.samples)} of {run.planned} tests were made.", "wait"))
     return ui.card(
@@ -82,8 +79,8 @@ def _summary(found: Opened[Run], here: Visit) -> Component:
         *marks,
         ui.facts(
             ("Metric", run.metric),
-            ("Run", ui.when(found.study.at, here) if run.began is not None else "time unknown"),
-            ("Took", None if run.began is None or run.ended is None else ui.span(run.ended - run.began)),
+            ("Run", ui.when(found.study.at, here) if run.began is not None else "unknown"),
+            ("Duration", None if run.began is None or run.ended is None else ui.span(run.ended - run.began)),
             ("Tests", f"{len(run.samples)} of {run.planned}" if run.planned else "only what a report states"),
             ("Failed", str(failed) if failed else None),
             ("Order drawn by seed", None if run.seed is None else str(run.seed)),
@@ -98,7 +95,7 @@ def _table(run: Run) -> Component:
     results = run.results()
     columns = [Column("", lambda row: html.Strong(row[0]), whole=True)]
     columns += [_column(node, number) for number, node in enumerate(results.nodes, 1)]
-    return ui.table(columns, table(results, run.unit), "Nothing was measured.", "Mean (standard deviation)")
+    return ui.table(columns, table(results, run.unit), "No measurements.", "Mean (standard deviation)")
 
 
 def _column(node: str, number: int) -> Column:
@@ -113,14 +110,14 @@ def _steadiness(run: Run, analysing: Analysing) -> Component:
     )
     height = 120 + 22 * len(results.paths)
     return ui.card(
-        "How steady",
+        "Variance",
         ui.chart("evaluation-covs", figures.variation(results, analysing.varies_from), says, height),
     )
 
 
 def _distances(run: Run, analysing: Analysing) -> Component:
     if run.unit != "bit/s":
-        return ui.card("How far apart", html.P("Distances are of bandwidths only.", className="muted"))
+        return ui.card("Distances", html.P("Distances are of bandwidths only.", className="muted"))
     results = run.results()
     drawn, stress = figures.distance_map(results, analysing.ratio)
     says = (
@@ -139,10 +136,10 @@ def _distances(run: Run, analysing: Analysing) -> Component:
     ]
     diameters = [*results.diameters(analysing.ratio).items()]
     return ui.card(
-        "How far apart",
+        "Distances",
         ui.chart("evaluation-distances", drawn, says, 420),
         ui.details(
-            "As numbers",
+            "Table",
             ui.table(columns, rows, "There is no path between nodes.", "Distances"),
             ui.table(nodes, diameters, "No node was measured within.", "Diameters"),
         ),
@@ -163,7 +160,7 @@ def _answer(one: Answer) -> Component:
             html.H3(one.asks),
             html.P(" ".join(one.found)),
             *(html.P(doubt, className="muted") for doubt in one.doubts),
-            ui.details("The numbers", ui.table(numbers, one.numbers, "There are none.", one.asks)),
+            ui.details("The numbers", ui.table(numbers, one.numbers, "None.", one.asks)),
         ]
     )
 
@@ -174,7 +171,7 @@ def _listed(found: Opened[Run], here: Visit) -> Component:
 
     columns = [
         Column("Run", way),
-        Column("Found", lambda one: one.summary),
+        Column("Result", lambda one: one.summary),
         Column("When", lambda one: ui.when(one.at, here)),
         Column("By", lambda one: one.submitted_by),
     ]

@@ -49,7 +49,7 @@ PARTS = {
 def show(here: Visit) -> Component:
     """The heading, which round, which pair, whom to choose."""
     found = opened(here, StudyKind.HEALTH_ROUND, _ROUND)
-    lead = "How well each reaches each other, from 0 (dead) to 1, and whom to take for a job."
+    lead = "Health of each pair of instances, from 0 (unreachable) to 1."
     head = ui.head("Health of instances", lead, ui.link("Placements", "/placements"))
     if found is None:
         return html.Div([head])
@@ -57,16 +57,12 @@ def show(here: Visit) -> Component:
     named = [(name, name) for name in names]
     anybody = [("", "none"), *named]
     fields = [
-        filters.choice(
-            PREFIX, "study", "Round", here, options(here, StudyKind.HEALTH_ROUND, "the latest, as it comes")
-        ),
-        filters.choice(PREFIX, "source", "Pair from", here, anybody),
-        filters.choice(PREFIX, "destination", "to", here, anybody),
-        filters.choice(PREFIX, "towards", "Choose", here, [(MUTUALLY, "among each other"), *_towards(names)]),
-        filters.choice(PREFIX, "k", "How many", here, [("", "none"), *_counts(len(names))]),
-        filters.choice(
-            PREFIX, "order", "Which", here, [("", "the healthiest"), ("worst", "the unhealthiest")]
-        ),
+        filters.choice(PREFIX, "study", "Round", here, options(here, StudyKind.HEALTH_ROUND, "latest")),
+        filters.choice(PREFIX, "source", "Source", here, anybody),
+        filters.choice(PREFIX, "destination", "Destination", here, anybody),
+        filters.choice(PREFIX, "towards", "Choose", here, [(MUTUALLY, "mutually"), *_towards(names)]),
+        filters.choice(PREFIX, "k", "Instances", here, [("", "none"), *_counts(len(names))]),
+        filters.choice(PREFIX, "order", "Order", here, [("", "healthiest"), ("worst", "least healthy")]),
     ]
     return html.Div([head, filters.form(PREFIX, fields, PATH)])
 
@@ -85,10 +81,7 @@ def live(here: Visit) -> Component:
     if found is None:
         return ui.card(
             None,
-            ui.empty(
-                "No round of health is kept. Name instances in the configuration to have rounds run now and "
-                "then, or hand one in: `adon study submit health-round FILE`."
-            ),
+            ui.empty("No health rounds yet. Submit one with `adon study submit health-round FILE`."),
         )
     record = found.value
     pair = _pair(here.query, record)
@@ -100,28 +93,26 @@ def live(here: Visit) -> Component:
             *([] if pair is None else [_about(pair, found, here)]),
             *_choice(chosen, why_not, here.query),
             ui.card(
-                "Each to each",
+                "Health of pairs",
                 ui.chart(
                     MAP,
                     figures.heat_map(record, pair),
-                    "Health from the instance of a row to that of a column, by zone; a cross where one timed "
-                    "out or a marker fired, grey is not known. A cell leads to its pair; the least healthy "
-                    "are listed below.",
+                    "Health from the row to the column, by zone. Cross: time-out or marker. Grey: unknown.",
                     height=figures.tall(record),
                 ),
             ),
             ui.columns(
                 ui.card(
-                    "As far apart as their health is poor",
+                    "Health as distance",
                     ui.chart(
                         "instances-graph",
                         graph,
-                        "Instances by zone; the healthier two are, the shorter their line, which a plane "
-                        f"shows with an error of {stress:.0%} of the longest. Who is chosen is a diamond.",
+                        "Short lines join healthy pairs. Error of the projection: "
+                        f"{stress:.0%} of the longest line. Diamond: chosen instance.",
                         height=420,
                     ),
                 ),
-                ui.card("The least healthy", _worst(record, here)),
+                ui.card("Least healthy pairs", _worst(record, here)),
             ),
             _fired(record, here),
         ]
@@ -136,12 +127,12 @@ def _summary(found: Opened[RoundRecord], here: Visit) -> Component:
         found.study.title,
         *([ui.notice(f"Interrupted: {record.interrupted}", "wait")] if record.interrupted else []),
         ui.facts(
-            ("Round of", ui.when(found.study.at, here)),
-            ("Took", ui.span(record.ended - record.began)),
+            ("Start", ui.when(found.study.at, here)),
+            ("Duration", ui.span(record.ended - record.began)),
             ("Pairs", f"{len(record.found)} of {len(record.planned)}"),
             ("Median health", None if median is None else f"{median:.2f}"),
             ("Timed out", str(sum(one.timed_out for one in record.scores.values()))),
-            ("Probes that failed", str(len(record.failures))),
+            ("Failed probes", str(len(record.failures))),
             ("Verified by a transfer", str(len(record.verified))),
             ("Study", found.study.id),
         ),
@@ -160,34 +151,32 @@ def _about(pair: Pair, found: Opened[RoundRecord], here: Visit) -> Component:
     score, seen = record.scores.get(pair), record.found.get(pair)
     known = {} if score is None else score.parts
     bars = [(PARTS[part], ui.bar(known[part], f"{known[part]:.2f}")) for part in PARTS if part in known]
-    total = "not known" if score is None or score.total is None else f"{score.total:.3f}"
+    total = "unknown" if score is None or score.total is None else f"{score.total:.3f}"
     lines = [html.Li(f"{one.marker}: {one.why}") for one in record.fired.get(pair, ())]
     lines += [html.Li(f"{one.kind} failed: {one.why}") for one in record.failures if one.pair == pair]
     back = record.scores.get(pair.back)
-    other = "not known" if back is None or back.total is None else f"{back.total:.3f}"
+    other = "unknown" if back is None or back.total is None else f"{back.total:.3f}"
     rounds, points = _history(pair, found, here)
     return ui.card(
         f"{pair.source} > {pair.destination}",
         ui.facts(
             ("Health", total),
             (
-                "The other way",
+                "Reverse direction",
                 ui.link(other, _address(here, source=pair.destination, destination=pair.source)),
             ),
             *_measured(seen),
-            ("Lacking", ", ".join(score.missing) if score is not None and score.missing else None),
+            ("Missing", ", ".join(score.missing) if score is not None and score.missing else None),
         ),
         *([ui.facts(*bars)] if bars else []),
         *([html.Ul(lines)] if lines else []),
-        ui.chart(
-            "instances-history", figures.history(points), f"Its health in the last {rounds}.", height=200
-        ),
+        ui.chart("instances-history", figures.history(points), f"Health in the last {rounds}.", height=200),
     )
 
 
 def _measured(seen: Found | None) -> list[tuple[str, Any]]:
     if seen is None:
-        return [("Found", "nothing: it was not reached")]
+        return [("Result", "unreachable")]
     small = seen.icmp.get(64, ())
     return [
         ("ICMP round trip (64 B), mean", ui.span(_mean(small))),
@@ -241,13 +230,13 @@ def _choice(chosen: Chosen | None, why_not: str, query: Mapping[str, str]) -> li
     place = query.get("towards", MUTUALLY)
     worst = query.get("order") == "worst"
     which, than = ("unhealthiest", "below") if worst else ("healthiest", "above")
-    how = f"towards {place}" if place else "among each other"
+    how = f"towards {place}" if place else "mutually"
     bound = f"No set is {than} {chosen.bound:.3f}."
     return [
         ui.card(
             f"The {len(chosen.instances)} {which} {how}",
             html.P([html.Code(", ".join(chosen.instances))]),
-            html.P(f"Their mean health is {chosen.health:.3f}. {bound}"),
+            html.P(f"Mean health {chosen.health:.3f}. {bound}"),
         )
     ]
 
@@ -259,7 +248,7 @@ def _worst(record: RoundRecord, here: Visit) -> Component:
         Column("Health", lambda one: f"{one[0]:.3f}", numeric=True),
         Column("", lambda one: "timed out" if record.scores[one[1]].timed_out else ""),
     ]
-    return ui.table(columns, sorted(known)[:WORST], "No pair has a score.", "The least healthy pairs")
+    return ui.table(columns, sorted(known)[:WORST], "No pair has a score.", "Least healthy pairs")
 
 
 def _fired(record: RoundRecord, here: Visit) -> Component:
@@ -267,11 +256,9 @@ def _fired(record: RoundRecord, here: Visit) -> Component:
     columns = [
         Column("Pair", lambda one: _pair_link(one[0], here)),
         Column("Marker", lambda one: ui.badge(one[1].marker.value, "wait")),
-        Column("Why", lambda one: one[1].why),
+        Column("Reason", lambda one: one[1].why),
     ]
-    return ui.card(
-        "Markers", ui.table(columns, rows, "No marker fired: nothing is worse than before.", "Markers")
-    )
+    return ui.card("Markers", ui.table(columns, rows, "No markers.", "Markers"))
 
 
 def _pair_link(pair: Pair, here: Visit) -> Component:

@@ -32,9 +32,9 @@ WHERE = {
 
 def show(here: Visit) -> Component:
     """The heading and which placement."""
-    lead = "Which task goes on which machine, so that the last transfer is over soonest."
+    lead = "Placement of tasks on machines with the shortest completion time."
     head = ui.head("Placements", lead, ui.link("Health of instances", "/instances"))
-    known = options(here, StudyKind.PLACEMENT, "the latest, as it comes")
+    known = options(here, StudyKind.PLACEMENT, "latest")
     if len(known) == 1:
         return html.Div([head])
     chosen = filters.choice(PREFIX, "study", "Placement", here, known)
@@ -45,10 +45,7 @@ def live(here: Visit) -> Component:
     """The placement."""
     found = opened(here, StudyKind.PLACEMENT, placement_from_json)
     if found is None:
-        says = (
-            "No placement is kept. Have tasks placed with `adon place`, and hand the result in: "
-            "`adon study submit placement FILE`."
-        )
+        says = "No placements yet. Submit one with `adon study submit placement FILE`."
         return ui.card(None, ui.empty(says))
     placed = found.value
     snapshot = _snapshot(placed, here)
@@ -67,18 +64,18 @@ def live(here: Visit) -> Component:
 
 def _summary(found: Opened[Placement], here: Visit) -> Component:
     placed = found.value
-    proven = ui.badge("proven: none is faster", "good") if placed.proven else ui.badge("not proven", "wait")
+    proven = ui.badge("proven optimal", "good") if placed.proven else ui.badge("not proven", "wait")
     gap = placed.completion_time_s / placed.lower_bound_s - 1 if placed.lower_bound_s > 0 else None
     return ui.card(
         f"{placed.application}, {placed.method.value}",
         html.P(proven),
         ui.facts(
             ("Completion time", ui.span(placed.completion_time_s)),
-            ("None is faster than", ui.span(placed.lower_bound_s) if placed.lower_bound_s else None),
+            ("Lower bound", ui.span(placed.lower_bound_s) if placed.lower_bound_s else None),
             ("Gap", None if gap is None else ui.share(gap)),
             ("Limited by", _limit(placed.limit)),
             ("Network measured", ui.when(found.study.at, here)),
-            ("Handed in by", found.study.submitted_by),
+            ("Submitted by", found.study.submitted_by),
             ("Study", found.study.id),
         ),
     )
@@ -86,11 +83,11 @@ def _summary(found: Opened[Placement], here: Visit) -> Component:
 
 def _limit(limit: DecidingLink | None) -> str:
     if limit is None:
-        return "nothing: no task sends to another machine"
+        return "no transfers between machines"
     pairs = ", ".join(f"{one} > {other}" for one, other in limit.pairs[:4])
     more = f" and {len(limit.pairs) - 4} more" if len(limit.pairs) > 4 else ""
     carried = f"{ui.size(limit.carried_bytes)} at {ui.rate(limit.rate_bps)}"
-    waiting = f", after {ui.size(limit.waiting_bytes)} of others" if limit.waiting_bytes else ""
+    waiting = f", after {ui.size(limit.waiting_bytes)} of other transfers" if limit.waiting_bytes else ""
     return f"{WHERE[limit.kind]} ({pairs}{more}): {carried}{waiting}"
 
 
@@ -116,10 +113,10 @@ def _methods(found: Opened[Placement], here: Visit) -> list[Component]:
         if other.application == mine.application:
             best.setdefault(other.method, other)
     if len(best) == 1:
-        return [html.P("Of this application and network there is this one only.", className="muted")]
+        return [html.P("Only one method was run.", className="muted")]
     says = ", ".join(f"{method.value} {ui.span(one.completion_time_s)}" for method, one in best.items())
     height = 110 + 40 * len(best)
-    caption = f"Completion time: {says}. No placement is faster than the dotted line."
+    caption = f"Completion time: {says}. Dotted line: lower bound."
     return [ui.chart("placement-methods", figures.by_method(best), caption, height)]
 
 
@@ -133,20 +130,20 @@ def _snapshot(placed: Placement, here: Visit) -> Snapshot | None:
 
 def _rates(placed: Placement, snapshot: Snapshot | None) -> Component:
     if snapshot is None:
-        says = "The snapshot that it was placed over is not kept: `adon study submit snapshot FILE`."
+        says = "The snapshot is not stored. Submit it: `adon study submit snapshot FILE`."
         return ui.card("Rates between instances", ui.empty(says))
     used = sorted({*placed.machines.values()})
     drawn = ui.chart(
         "placement-rates",
         figures.rates(snapshot, used),
-        "What one connection has from the instance of a row to that of a column; those with a ● have tasks.",
+        "Rate of one connection from the row to the column. ●: instance with tasks.",
         height=min(900, 220 + 26 * len(snapshot.instances)),
     )
     shared = [f"{ui.rate(one.rate)} for {len(one.pairs)} paths together" for one in snapshot.bottlenecks]
     hoses = [f"{name} {ui.rate(rate)}" for name, rate in sorted(snapshot.hoses.items())]
     more = ui.facts(
         ("Shared bottlenecks", "; ".join(shared) or None),
-        ("Limited out of the instance", ", ".join(hoses) or None),
+        ("Egress limits", ", ".join(hoses) or None),
         ("Racks", "; ".join(", ".join(sorted(rack)) for rack in snapshot.racks) or None),
     )
     return ui.card("Rates between instances", drawn, more)
@@ -158,7 +155,7 @@ def _listed(found: Opened[Placement], here: Visit) -> Component:
 
     columns = [
         Column("Application", way),
-        Column("Found", lambda one: one.summary),
+        Column("Result", lambda one: one.summary),
         Column("Network measured", lambda one: ui.when(one.at, here)),
         Column("By", lambda one: one.submitted_by),
     ]

@@ -24,9 +24,9 @@ from apps.figures.looks import BAD, SERIES
 SEEN, SAID, WHICH = "alarm-seen", "alarm-said", "alarm-which"
 TINY = 1e-12
 KINDS = {
-    "plateau": "the level of the values changed and stayed changed",
-    "absence": "no value came when one was due",
-    "threshold": "a configured bound was passed",
+    "plateau": "level shift of the values",
+    "absence": "the expected value is missing",
+    "threshold": "a configured threshold was exceeded",
 }
 
 
@@ -38,8 +38,8 @@ def show(here: Visit) -> Component:
         [
             ui.head(
                 found.text,
-                html.Span([severity(found), " ", "in force" if found.cleared_at is None else "over"]),
-                ui.link("Its time series", series_address(Direction.of(series), series.metric)),
+                html.Span([severity(found), " ", "active" if found.cleared_at is None else "ended"]),
+                ui.link("Time series", series_address(Direction.of(series), series.metric)),
                 ui.link("All alarms", f"/alarms?open=false&path={series.path}" if series.path else "/alarms"),
             ),
             ui.card(None, _facts(found, here), dcc.Store(id=WHICH, data=found.id)),
@@ -56,8 +56,8 @@ def _facts(found: AlarmView, here: Visit) -> Component:
         ("Metric", metric_words(series.metric)),
         ("Kind", html.Span([found.kind, html.Small(f" {KINDS.get(found.kind, '')}")])),
         ("Raised", ui.when(found.raised_at, here)),
-        ("Over", None if found.cleared_at is None else ui.when(found.cleared_at, here)),
-        ("Seen by", html.Div(_seen(found, here), id=SAID)),
+        ("Ended", None if found.cleared_at is None else ui.when(found.cleared_at, here)),
+        ("Acknowledged by", html.Div(_seen(found, here), id=SAID)),
     )
 
 
@@ -66,8 +66,8 @@ def _seen(found: AlarmView, here: Visit) -> Any:
         return html.Span([found.acknowledged_by, ", ", ui.when(found.acknowledged_at, here)])
     allowed = here.may(Action.ALARM_ACKNOWLEDGE)
     if found.cleared_at is not None or not allowed:
-        return "not yet"
-    return html.Button("I have seen it", id=SEEN, className="quiet small")
+        return "not acknowledged"
+    return html.Button("Acknowledge", id=SEEN, className="quiet small")
 
 
 def _evidence(found: AlarmView, here: Visit) -> list[Any]:
@@ -80,25 +80,25 @@ def _evidence(found: AlarmView, here: Visit) -> list[Any]:
     columns = [
         ui.Column("", lambda one: one[0]),
         ui.Column("Mean", lambda one: ui.value(one[1].mean, metric), numeric=True),
-        ui.Column("Deviation", lambda one: ui.value(_plain(one[1].deviation), metric), numeric=True),
+        ui.Column("Standard deviation", lambda one: ui.value(_plain(one[1].deviation), metric), numeric=True),
         ui.Column("Values", lambda one: str(len(one[1].samples)), numeric=True),
     ]
     samples = [(words, at, value) for words, evidence in rows for at, value in evidence.samples]
     values = ui.table(
         [
             ui.Column("", lambda one: one[0]),
-            ui.Column("At", lambda one: ui.when(one[1], here)),
+            ui.Column("Time", lambda one: ui.when(one[1], here)),
             ui.Column("Value", lambda one: ui.value(one[2], metric), numeric=True),
         ],
         samples,
-        "No single value is kept.",
+        "No values.",
         "Values before and after",
     )
-    told = f"{metric_words(metric)} before and after: values, their means, one deviation to each side."
+    told = f"{metric_words(metric)} before and after: values, means and one standard deviation."
     return [
         ui.chart("alarm-evidence", figure(found, here.zone), told),
         ui.table(columns, rows, "", "Before and after"),
-        ui.details("The values", values),
+        ui.details("Values", values),
     ]
 
 

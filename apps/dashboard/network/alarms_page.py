@@ -38,8 +38,8 @@ def show(here: Visit) -> Component:
     filters = html.Div(
         [
             ui.field(
-                "Which",
-                ui.choice(WHICH, [("open", "in force"), ("all", "all, also those over")], _which(query)),
+                "State",
+                ui.choice(WHICH, [("open", "active"), ("all", "all")], _which(query)),
             ),
             ui.field("Severity", ui.choice(SEVERITY, [(ANY, "any"), ("critical", "critical")], ANY)),
             ui.field("Path", ui.choice(PATH, paths, query.get("path", ANY))),
@@ -48,7 +48,7 @@ def show(here: Visit) -> Component:
                 ui.choice(METRIC, [(ANY, "every metric"), *METRIC_NAMES.items()], query.get("metric", ANY)),
             ),
             ui.field(
-                "Raised in the last",
+                "Raised within",
                 ui.choice(RANGE, [(name, words) for name, (words, _) in RANGES.items()], "30d"),
             ),
         ],
@@ -58,7 +58,7 @@ def show(here: Visit) -> Component:
         [
             ui.head(
                 "Alarms",
-                "A plateau that fell or rose, a threshold that was passed, values that stay away.",
+                "Level shifts, exceeded thresholds and missing values.",
                 ui.link("Time series", "/series"),
             ),
             ui.card(None, filters, html.Div(id=SAID, role="status"), html.Div(id=LIST)),
@@ -90,11 +90,9 @@ def listed(here: Visit, found: Iterable[AlarmView]) -> Component:
         if one.acknowledged_by:
             return html.Span([f"{one.acknowledged_by}, ", ui.ago(one.acknowledged_at, here)])
         if one.cleared_at is not None or not acknowledging:
-            return html.Span("not yet", className="muted")
-        words = {"aria-label": f"I have seen: {one.text}"}
-        return html.Button(
-            "I have seen it", id={"type": SEEN, "id": one.id}, className="quiet small", **words
-        )
+            return html.Span("not acknowledged", className="muted")
+        words = {"aria-label": f"Acknowledge: {one.text}"}
+        return html.Button("Acknowledge", id={"type": SEEN, "id": one.id}, className="quiet small", **words)
 
     columns = [
         ui.Column("Alarm", lambda one: ui.link(one.text, f"/alarms/{one.id}")),
@@ -102,14 +100,12 @@ def listed(here: Visit, found: Iterable[AlarmView]) -> Component:
         ui.Column("Path", lambda one: _where(one.series)),
         ui.Column("Metric", lambda one: series_link(one.series)),
         ui.Column("Raised", lambda one: ui.when(one.raised_at, here)),
-        ui.Column(
-            "Over", lambda one: "in force" if one.cleared_at is None else ui.when(one.cleared_at, here)
-        ),
-        ui.Column("Seen by", seen),
+        ui.Column("Ended", lambda one: "active" if one.cleared_at is None else ui.when(one.cleared_at, here)),
+        ui.Column("Acknowledged by", seen),
     ]
     nothing = ui.empty(
-        "No alarm is as the filters say. Those that are over are shown by Which: all.",
-        ui.link("What is measured", "/series"),
+        "No alarms match these filters.",
+        ui.link("Measurements", "/series"),
     )
     return html.Div(
         [
@@ -124,9 +120,9 @@ def _where(series: SeriesView) -> Any:
 
 
 def severity(one: AlarmView) -> Component:
-    """The word for it; a change for the better is none of them."""
+    """Badge of the severity of an alarm; an improvement has none."""
     if not one.bad:
-        return ui.badge("for the better", "good")
+        return ui.badge("improvement", "good")
     return ui.badge(one.severity, SEVERITIES.get(one.severity, "plain"))
 
 
@@ -176,7 +172,7 @@ def callbacks(app: Dash) -> None:
             found = visit().client.acknowledge(str(ctx.triggered_id["id"]))
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(f"Everybody now sees that {found.acknowledged_by} has seen it: {found.text}", "good")
+        return ui.notice(f"Acknowledged by {found.acknowledged_by}: {found.text}", "good")
 
     subscriptions.callbacks(app)
 

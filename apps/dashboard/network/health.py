@@ -35,7 +35,7 @@ class Load(StrEnum):
     LIGHT = "light"
     BUSY = "busy"
     FULL = "full"
-    UNKNOWN = "not known"
+    UNKNOWN = "unknown"
 
 
 TONES: dict[str, Tone] = {
@@ -49,14 +49,14 @@ TONES: dict[str, Tone] = {
 }
 MEANS = {
     Health.GOOD: "measured, no alarm",
-    Health.DEGRADED: "a warning is in force, or a link settles",
-    Health.BAD: "a critical alarm is in force, or a link is not as wired",
-    Health.DOWN: "cannot be used",
-    Health.NO_DATA: f"nothing measured for {QUIET_S / 3600:g} h",
+    Health.DEGRADED: "active warning, or a link settles",
+    Health.BAD: "active critical alarm, or a link is not as wired",
+    Health.DOWN: "not available",
+    Health.NO_DATA: f"no measurement for {QUIET_S / 3600:g} h",
     Load.LIGHT: f"below {BUSY:.0%} of the capacity",
     Load.BUSY: f"{BUSY:.0%} to {FULL:.0%}",
     Load.FULL: f"above {FULL:.0%}",
-    Load.UNKNOWN: "no rate or no capacity known",
+    Load.UNKNOWN: "rate or capacity unknown",
 }
 _ORDER = {health: place for place, health in enumerate(Health)}
 _LINKS = {
@@ -79,7 +79,7 @@ def worst(found: Iterable[Health]) -> Health:
 def of_path(ways: Sequence[PathView]) -> tuple[Health, str]:
     """How a path is, and why, by its directions (``items`` of ``/paths``)."""
     if not ways:
-        return Health.NO_DATA, "the controller knows no way over it"
+        return Health.NO_DATA, "no route in the controller"
     found = [(*_of_direction(way), way) for way in ways]
     health, why, way = max(found, key=lambda one: _ORDER[one[0]])
     if health is Health.NO_DATA and any(one[0] is Health.GOOD for one in found):
@@ -90,7 +90,7 @@ def of_path(ways: Sequence[PathView]) -> tuple[Health, str]:
 
 def _of_direction(way: PathView) -> tuple[Health, str]:
     if not way.usable:
-        return Health.DOWN, way.reason or "it cannot be used"
+        return Health.DOWN, way.reason or "not available"
     bad = [alarm for alarm in way.alarms if alarm.bad]
     for severity, health in (("critical", Health.BAD), ("warning", Health.DEGRADED)):
         alarms = [alarm for alarm in bad if alarm.severity == severity]
@@ -98,7 +98,7 @@ def _of_direction(way: PathView) -> tuple[Health, str]:
             return health, alarms[0].text
     ages = [reading.age_seconds for reading in way.metrics.values()]
     if not ages or min(ages) > QUIET_S:
-        return Health.NO_DATA, "nothing was measured lately"
+        return Health.NO_DATA, "no recent measurement"
     return Health.GOOD, ""
 
 

@@ -58,11 +58,11 @@ def _circuits(network: NetworkView, ways: list[PathView], here: Visit) -> Compon
         Column("Between", lambda one: f"{one.source} – {one.destination}"),
         Column("VLAN", lambda one: ui.words.NONE if one.vlan is None else str(one.vlan), numeric=True),
         Column("Capacity", lambda one: ui.rate(one.capacity_bps), numeric=True),
-        Column("Way", _way),
+        Column("Route", _way),
         Column("Flows", lambda one: flow_links(one.flows)),
-        Column("On the map", lambda one: ui.link("mark", map_address(path=one.name))),
+        Column("On the map", lambda one: ui.link("show", map_address(path=one.name))),
     ]
-    nothing = "No path is configured, and no overlay has made one. Add one under paths: in the configuration."
+    nothing = "No paths. Add one in section paths of the configuration."
     marked = here.query.get("path")
     table = ui.table(
         columns,
@@ -77,7 +77,7 @@ def _circuits(network: NetworkView, ways: list[PathView], here: Visit) -> Compon
 def _way(one: CircuitView) -> Any:
     if one.overlay is None:
         over = f": {', '.join(one.links)}" if one.links else ""
-        return html.Span(f"through networks of others{over}", className="muted")
+        return html.Span(f"external networks{over}", className="muted")
     return html.Span([" → ".join(one.switches), html.Small(f" {', '.join(one.links)}")])
 
 
@@ -85,7 +85,7 @@ def _links(network: NetworkView, here: Visit) -> Component:
     def state(one: LinkView) -> Component:
         parts: list[Any] = [ui.badge(one.state, health.TONES.get(health.of_link(one)[0], "plain"))]
         if one.penalised_until is not None:
-            parts.append(html.Small([" not used until ", ui.when(one.penalised_until, here)]))
+            parts.append(html.Small([" usable from ", ui.when(one.penalised_until, here)]))
         return html.Span(parts)
 
     columns = [
@@ -95,14 +95,11 @@ def _links(network: NetworkView, here: Visit) -> Component:
         Column("Capacity", lambda one: ui.rate(one.capacity_bps), numeric=True),
         Column("Delay", delays, numeric=True),
         Column(
-            "Why",
-            lambda one: f"leads to {one.neighbour}" if one.neighbour else one.reason or ui.words.NONE,
+            "Reason",
+            lambda one: f"connected to {one.neighbour}" if one.neighbour else one.reason or ui.words.NONE,
         ),
     ]
-    nothing = (
-        "No link between our switches is configured, and none was discovered. discovery: in the "
-        "configuration turns on LLDP."
-    )
+    nothing = "No links between switches. Section discovery of the configuration enables LLDP."
     found = network.links
     unusual = [one for one in found if health.of_link(one)[0] is not health.Health.GOOD]
     return ui.card("Links", _folded(columns, found, unusual, nothing, "Links between switches"))
@@ -112,8 +109,8 @@ def _switches(network: NetworkView) -> Component:
     columns = [
         Column("Switch", switch_link),
         Column("State", lambda one: html.Span(connection_badges(one))),
-        Column("Driven", driven),
-        Column("Rules", lambda one: f"{one.rules} ours, {one.foreign_rules} of others", numeric=True),
+        Column("Mode", driven),
+        Column("Rules", lambda one: f"{one.rules} of ADON, {one.foreign_rules} foreign", numeric=True),
         Column("Table", lambda one: table_words(one.table), numeric=True),
         Column("Ports down", ports_down),
     ]
@@ -121,7 +118,7 @@ def _switches(network: NetworkView) -> Component:
     unusual = [one for one in found if not one.connected or one.mode == "dry-run" or one.lacks]
     table = _folded(columns, found, unusual, "No switch is configured.", "Switches")
     differences = ", ".join(f"{number} {kind}" for kind, number in network.reconcile.items())
-    said = html.P(f"Comparisons since the controller's start found {differences}.", className="muted")
+    said = html.P(f"Differences since the start of the controller: {differences}.", className="muted")
     return ui.card("Switches", table, said if network.switches and differences else None)
 
 
@@ -131,7 +128,7 @@ def _folded(
     """A table; of a large network what is not as usual, and the rest to be opened."""
     if len(found) <= FEW:
         return ui.table(columns, found, nothing, caption)
-    first = ui.table(columns, unusual, "All are as usual.", f"{caption}: what is not as usual")
+    first = ui.table(columns, unusual, "All are normal.", f"{caption}: exceptions")
     return html.Div([first, ui.details(f"All {len(found)}", ui.table(columns, found, nothing, caption))])
 
 
@@ -146,9 +143,11 @@ def _controllers(here: Visit) -> Component:
         Column(
             "Lease",
             lambda one: (
-                "the only one: none" if one.lease_s is None else f"{ui.span(max(one.lease_s, 0.0))} more"
+                "none (single controller)"
+                if one.lease_s is None
+                else f"{ui.span(max(one.lease_s, 0.0))} more"
             ),
         ),
     ]
-    nothing = "None has run yet on this database. Start one with `adon serve`."
+    nothing = "No controllers yet. Start one with `adon serve`."
     return ui.card("Controllers", ui.table(columns, here.client.controllers(), nothing, "Controllers"))

@@ -37,6 +37,7 @@ FIELDS: Mapping[str, str] = {
     "note": NOTE,
 }
 """The API's names of what the form asks for."""
+EXAMPLE = "expected for example 2026-11-30 14:00"
 SCOPES = ("path", "link", "switch", "site")
 _TONES: dict[str, Tone] = {"draining": "wait", "active": "wait", "cancelled": "bad"}
 
@@ -55,28 +56,28 @@ def _table(here: Visit) -> Component:
     cancelling = here.may(Action.MAINTENANCE_CANCEL)
 
     def deeds(one: WindowView) -> Component:
-        rehearse = ui.link("What if?", f"/what-if?failure=maintenance&name={one.id}")
+        rehearse = ui.link("What if", f"/what-if?failure=maintenance&name={one.id}")
         if not cancelling or one.stage == "cancelled":
             return html.Div([rehearse])
         cancel = dcc.ConfirmDialogProvider(
             html.Button("Cancel", className="danger small"),
             id={"type": CANCEL, "id": one.id},
-            message=f"Cancel {one.id}? Its {one.scope} may be used again at once.",
+            message=f"Cancel {one.id}? The {one.scope} becomes available immediately.",
         )
         return html.Div([rehearse, cancel], className="deeds")
 
     columns = [
         Column("Window", lambda one: one.id),
         Column("Stage", lambda one: ui.badge(one.stage, _TONES.get(one.stage, "plain"))),
-        Column("What", lambda one: html.Span([f"{one.scope} {one.name}", html.Small(f" {one.note}")])),
+        Column("Resource", lambda one: html.Span([f"{one.scope} {one.name}", html.Small(f" {one.note}")])),
         Column("From", lambda one: ui.when(one.begins, here)),
         Column("Until", lambda one: ui.when(one.ends, here)),
-        Column("Flows leave", lambda one: f"{ui.span(one.lead_seconds)} before"),
+        Column("Lead time", lambda one: f"{ui.span(one.lead_seconds)} before"),
         Column("By", lambda one: one.requester),
         Column("", deeds),
     ]
     found = here.client.maintenance(all_=False)
-    return ui.table(columns, found, "No maintenance is announced.", "Maintenance windows")
+    return ui.table(columns, found, "No maintenance windows.", "Maintenance windows")
 
 
 def form(network: NetworkView, here: Visit) -> Component:
@@ -85,11 +86,13 @@ def form(network: NetworkView, here: Visit) -> Component:
         return html.Div()
     fields = html.Div(
         [
-            ui.field("What", ui.choice(SCOPE, [(scope, scope) for scope in SCOPES], "path")),
+            ui.field("Resource", ui.choice(SCOPE, [(scope, scope) for scope in SCOPES], "path")),
             ui.field("Name", ui.choice(NAME, names_of(network, "path"))),
             ui.field("From", _moment(BEGINS), f"in {here.zone.key} time"),
             ui.field("Until", _moment(ENDS), f"in {here.zone.key} time"),
-            ui.field("Flows leave so long before", ui.text_input(LEAD, "10 min"), "as in 10 min"),
+            ui.field(
+                "Lead time", ui.text_input(LEAD, "10 min"), "Flows leave the path this long before the start."
+            ),
             ui.field("Note", ui.text_input(NOTE, maxLength=200)),
         ],
         className="grid",
@@ -122,19 +125,17 @@ def asked(typed: Mapping[str, str | None], zone: ZoneInfo) -> dict[str, str]:
     """
     known = {name: (text or "").strip() for name, text in typed.items()}
     found = {name: text for name, text in known.items() if text}
-    problems = [
-        Problem(name, "say when, as in 2026-11-30 14:00") for name in ("begins", "ends") if name not in found
-    ]
+    problems = [Problem(name, f"missing; {EXAMPLE}") for name in ("begins", "ends") if name not in found]
     for name in ("begins", "ends"):
         if name in found:
             try:
                 read = datetime.fromisoformat(found[name])
             except ValueError:
-                problems.append(Problem(name, f"{found[name][:40]!r} is no time as in 2026-11-30 14:00"))
+                problems.append(Problem(name, f"{found[name][:40]!r} is not a time; {EXAMPLE}"))
                 continue
             found[name] = (read if read.tzinfo else read.replace(tzinfo=zone)).isoformat()
     if "name" not in found:
-        problems.append(Problem("name", "choose what is to be closed"))
+        problems.append(Problem("name", "missing; choose a path, link or switch"))
     if problems:
         raise InvalidInput(tuple(problems))
     return found
@@ -170,7 +171,7 @@ def callbacks(app: Dash) -> None:
             found = ui.problems_of(error)
             beside = tuple(found.get(name, "") for name in FIELDS)
             rest = "; ".join(cause for name, cause in found.items() if name not in FIELDS)
-            said = ui.notice(f"Nothing was announced: {rest or 'see beside the fields'}.", "bad")
+            said = ui.notice(f"Not announced: {rest or 'see the marked fields'}.", "bad")
             return said, *beside, no_update
         said = ui.notice(
             [
@@ -196,4 +197,4 @@ def callbacks(app: Dash) -> None:
             here.client.cancel_maintenance(window)
         except AdonError as error:
             return no_update, ui.failure(error)
-        return _table(here), ui.notice(f"{window} is cancelled; its paths may be used again.", "good")
+        return _table(here), ui.notice(f"{window} is cancelled. Its paths are available again.", "good")

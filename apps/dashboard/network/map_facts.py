@@ -24,7 +24,7 @@ from apps.dashboard.network.where import (
 from apps.dashboard.ui.words import METRIC_NAMES
 from apps.dashboard.visit import Visit
 
-HINT = "Choose a site, a switch or a line, or a path or flow above: what is known of it stands here."
+HINT = "Choose a site, switch or line on the map."
 
 
 def of(scene: Scene, chosen: str, here: Visit) -> Component:
@@ -34,7 +34,7 @@ def of(scene: Scene, chosen: str, here: Visit) -> Component:
         case "flow":
             path = path_of(scene.network, chosen)
             if path is None:
-                return ui.empty(f"{name} is on no path now.", ui.link("To the flow", f"/flows/{name}"))
+                return ui.empty(f"{name} has no path now.", ui.link("Show flow", f"/flows/{name}"))
             return html.Div(
                 [html.P(["Flow ", flow_links([name]), " is on"]), of(scene, f"path:{path}", here)]
             )
@@ -79,9 +79,9 @@ def _path(scene: Scene, circuit: CircuitView, here: Visit) -> Component:
             ("Layer", circuit.layer.upper()),
             ("VLAN", None if circuit.vlan is None else str(circuit.vlan)),
             ("Capacity", ui.rate(capacity)),
-            ("Our flows use", used),
+            ("Used by flows", used),
             ("Flows", flow_links(circuit.flows)),
-            ("Way", _way(circuit)),
+            ("Route", _way(circuit)),
         ),
         *(_direction(way, here) for way in scene.of_path(name)),
     ]
@@ -92,7 +92,7 @@ def _way(circuit: CircuitView) -> str:
     if circuit.overlay is not None:
         return " → ".join(circuit.switches)
     over = f": {', '.join(circuit.links)}" if circuit.links else ""
-    return f"through networks of others{over}"
+    return f"external networks{over}"
 
 
 def _direction(way: PathView, here: Visit) -> Component:
@@ -126,9 +126,9 @@ def _switch(scene: Scene, switch: SwitchDetail) -> Component:
                 ("Datapath id", html.Code(switch.dpid)),
                 ("Edge of", ", ".join(site.name for site in sites)),
                 ("DTNs", ", ".join(host for site in sites for host in site.hosts)),
-                ("Rules", f"{switch.rules} ours, {switch.foreign_rules} of others"),
+                ("Rules", f"{switch.rules} of ADON, {switch.foreign_rules} foreign"),
                 ("Table", table_words(switch.table)),
-                ("Driven", driven(switch)),
+                ("Mode", driven(switch)),
                 ("Ports down", ports_down(switch)),
                 ("Paths", _paths(over)),
             ),
@@ -151,22 +151,22 @@ def connection_badges(switch: SwitchDetail) -> list[Any]:
 def table_words(table: Mapping[str, Any] | None) -> str:
     """``12 of 1000``; what is known of a switch's table."""
     if table is None:
-        return "not told"
+        return "not reported"
     most = f" of {table['maximum']:,}" if table["maximum"] else ""
     budget = f", budget {table['budget']:,}" if table["budget"] else ""
     return f"{table['active']:,}{most}{budget}{', full: ' + table['full'] if table['full'] else ''}"
 
 
 DRIVEN: Mapping[str, Mapping[str, str]] = {
-    "pipeline": {"single": "one table", "staged": "tables of our own"},
-    "control": {"exclusive": "by us alone", "shared": "by others, too"},
-    "drift": {"heal": "differences are mended", "report": "differences are told"},
+    "pipeline": {"single": "one table", "staged": "own tables"},
+    "control": {"exclusive": "ADON only", "shared": "shared with another controller"},
+    "drift": {"heal": "differences are repaired", "report": "differences are reported"},
 }
 """Settings of a switch (``adon.config.network``) in words; one that is not here is shown as it is called."""
 
 
 def driven(switch: SwitchDetail) -> str:
-    """How a switch is driven: ``one table, by us alone; differences are mended``."""
+    """How a switch is driven: ``one table, ADON only; differences are repaired``."""
     table, control, drift = (
         words.get(getattr(switch, name), getattr(switch, name)) for name, words in DRIVEN.items()
     )
@@ -175,7 +175,7 @@ def driven(switch: SwitchDetail) -> str:
 
 def ports_down(switch: SwitchDetail) -> str:
     """The ports without a link."""
-    return ", ".join(switch.down) or "none" if switch.ports else "not told"
+    return ", ".join(switch.down) or "none" if switch.ports else "not reported"
 
 
 def _paths(circuits: Sequence[CircuitView]) -> Any:
@@ -212,18 +212,18 @@ def _link(scene: Scene, link: LinkView, here: Visit) -> Component:
     until = link.penalised_until
     return html.Div(
         [
-            html.H3(f"Link {link.name or 'without configuration'}"),
+            html.H3(f"Link {link.name or '(not configured)'}"),
             html.P([state_badge(state), f" {link.state}{': ' + why if why else ''}"]),
             ui.facts(
                 ("Between", html.Span(ends_of(link))),
                 ("Capacity", ui.rate(link.capacity_bps)),
                 ("Delay", delays(link)),
                 ("Since", ui.when(link.since, here)),
-                ("Not used until", None if until is None else ui.when(until, here)),
+                ("Usable from", None if until is None else ui.when(until, here)),
                 ("Paths over it", _paths(over)),
             ),
             html.P(
-                [ui.link("Mark the way of a path", map_address(path=over[0].name))] if over else [],
+                [ui.link("Highlight a path", map_address(path=over[0].name))] if over else [],
                 className="muted",
             ),
         ],
@@ -261,5 +261,5 @@ def summary(scene: Scene) -> str:
         f"{plural(len(network.sites), 'site')}, {plural(len(network.switches), 'switch', 'switches')}"
         f"{f' ({away} not connected)' if away else ''}, {plural(len(network.links), 'link')}, "
         f"{plural(len(states), 'path')}{f': {told}' if told else ''}; {plural(flows, 'flow')} on them. "
-        "The tables below tell the same."
+        "The tables below have the same data."
     )

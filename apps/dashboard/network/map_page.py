@@ -51,10 +51,7 @@ def show(here: Visit) -> Component:
     """The map with its controls; it is filled by :func:`draw` as soon as it is there."""
     network = here.client.topology()
     if not network.switches:
-        nothing = ui.empty(
-            "No switch is configured. Add one under switches: in the configuration, and check it with "
-            "`adon config check`."
-        )
+        nothing = ui.empty("No switches. Add one in section switches of the configuration.")
         return html.Div([ui.head("Network"), nothing])
     lead = f"{network.network}, as of " if network.network else "As of "
     return html.Div(
@@ -63,7 +60,7 @@ def show(here: Visit) -> Component:
                 "Network",
                 html.Span([lead, ui.when(network.at, here), "."]),
                 ui.link("Mesh", "/mesh"),
-                ui.link("What if …?", "/what-if"),
+                ui.link("What if", "/what-if"),
             ),
             html.Div([_drawn(network, here), html.Div(id=FACTS, className="card")], className="net"),
             *ui.ticker(TICKER, REFRESH_S),
@@ -86,16 +83,18 @@ def _asked(query: Mapping[str, str]) -> str:
 
 def _drawn(network: NetworkView, here: Visit) -> Component:
     views = [(view.value, words) for view, words in VIEWS.items()]
-    colours = [(Colour.HEALTH.value, "health"), (Colour.LOAD.value, "use by our flows")]
+    colours = [(Colour.HEALTH.value, "health"), (Colour.LOAD.value, "use by flows")]
     controls = html.Div(
         [
-            ui.field("Mark", ui.choice(SHOWN, _options(network, here.query), _asked(here.query) or NOTHING)),
+            ui.field(
+                "Highlight", ui.choice(SHOWN, _options(network, here.query), _asked(here.query) or NOTHING)
+            ),
             ui.field("Show", ui.choice(VIEW, views, first_view(network).value)),
-            ui.field("Colours tell", ui.choice(COLOUR, colours, Colour.HEALTH.value)),
+            ui.field("Colour", ui.choice(COLOUR, colours, Colour.HEALTH.value)),
             html.Div(
                 [
-                    html.Button("+", id=CLOSER, className="quiet", **{"aria-label": "Closer"}),
-                    html.Button("−", id=FARTHER, className="quiet", **{"aria-label": "Farther"}),
+                    html.Button("+", id=CLOSER, className="quiet", **{"aria-label": "Zoom in"}),
+                    html.Button("−", id=FARTHER, className="quiet", **{"aria-label": "Zoom out"}),
                     html.Button("Fit", id=FIT, className="quiet"),
                 ],
                 className="zooms",

@@ -22,11 +22,11 @@ from apps.dashboard.visit import Visit
 
 ALL = "all"
 VERDICTS: Mapping[str, tuple[str, str, Tone, str]] = {
-    "good": ("good", "●", "good", "keeps every bound"),
-    "unjudged": ("not judged", "○", "plain", "there is no bound to hold it against"),
-    "warning": ("degraded", "◐", "wait", "past the warning threshold, or the bound of some template"),
-    "critical": ("bad", "✕", "bad", "past the critical threshold, or the bound of every template"),
-    "stale": ("stale", "◌", "plain", "no value came when one was due"),
+    "good": ("good", "●", "good", "meets every bound"),
+    "unjudged": ("not judged", "○", "plain", "no bound"),
+    "warning": ("degraded", "◐", "wait", "violates the warning threshold, or the bound of a template"),
+    "critical": ("bad", "✕", "bad", "violates the critical threshold, or the bounds of all templates"),
+    "stale": ("stale", "◌", "plain", "the expected value is missing"),
     "no_data": ("no data", "–", "plain", "never measured"),
 }
 """Word, sign, tone and meaning of each verdict of the API."""
@@ -41,8 +41,7 @@ def show(here: Visit) -> Component:
         [
             ui.head(
                 "Mesh",
-                "From the site of a row to the site of a column: the latest value of the best path, and "
-                "every other one. A cell leads to its time series.",
+                "Latest values from the site of the row to the site of the column, best path first.",
                 ui.link("Map", "/network"),
             ),
             tabs(ways, _address(chosen), "Metric"),
@@ -74,9 +73,7 @@ def grid(mesh: MeshView, here: Visit) -> Component:
     cells = {(one.source, one.destination): one for one in mesh.items}
     title = METRIC_NAMES.get(metric, metric)
     if not cells:
-        nothing = ui.empty(
-            "No path joins two sites, or none that you may read.", ui.link("To the map", "/network")
-        )
+        nothing = ui.empty("No paths between sites, or no permission.", ui.link("Show map", "/network"))
         return ui.card(title, nothing)
     head = [html.Td("from ↓ to →", className="muted"), *(html.Th(name, scope="col") for name in sites)]
     rows = [
@@ -157,9 +154,9 @@ def _limits(mesh: MeshView) -> Component:
     elif limits.templates:
         kept = sorted(limits.templates.items(), key=lambda one: one[1])
         named = ", ".join(f"{name} {ui.value(bound, metric)}" for name, bound in kept[:6])
-        text = f"Held against what templates ask for: {named}{', …' if len(kept) > 6 else ''}."
+        text = f"Compared with the bounds of templates: {named}{', …' if len(kept) > 6 else ''}."
     else:
-        text = "Not judged: policy.thresholds names no bound for it, and no template does."
+        text = "No bound: neither policy.thresholds nor a template has one."
     return html.P(text, className="muted")
 
 

@@ -48,7 +48,7 @@ def show(here: Visit) -> Component:
                 None,
                 ui.link("On the map", map_address(path=name)),
                 ui.link("Alarms", f"/alarms?path={name}"),
-                ui.link("What if it fails?", f"/what-if?failure=path-down&name={name}"),
+                ui.link("What if", f"/what-if?failure=path-down&name={name}"),
             ),
             html.Div(now(here, name), id=NOW),
             dcc.Store(id=TAG),
@@ -86,7 +86,7 @@ def _measure(here: Visit, directions: Sequence[Direction]) -> Component:
         className="controls",
     )
     hint = html.P(
-        "A configured test, done once beside the plan where that leaves room; the answer says when.",
+        "Runs a configured test once, at the next free time of the schedule.",
         className="muted",
     )
     return ui.card(
@@ -102,7 +102,7 @@ def now(here: Visit, name: str) -> Component:
         return ui.failure(error)
     ways = [way for way in found.items if way.path == name]
     if not ways:
-        return ui.notice("The controller knows no such path any more; its series are kept.", "wait")
+        return ui.notice("The path is no longer configured. Its time series are kept.", "wait")
     state, why = health.of_path(ways)
     estimates = [one for one in found.estimates if one.path == name]
     first = ways[0]
@@ -114,7 +114,7 @@ def now(here: Visit, name: str) -> Component:
                 ui.facts(
                     ("Layer", first.layer.upper()),
                     ("Capacity", ui.rate(first.capacity_bps)),
-                    ("Largest packet", f"{first.mtu} B"),
+                    ("MTU", f"{first.mtu} B"),
                     ("Directions", plural(len(ways), "direction")),
                 ),
             ),
@@ -127,7 +127,7 @@ def now(here: Visit, name: str) -> Component:
 def _direction(way: PathView, here: Visit) -> Component:
     rows = [(metric, way.metrics[metric]) for metric in metric_order(way.metrics)]
     # What a value was made of is worth a column only where it is more than a test.
-    by = [ui.Column("By", lambda one: one[1].basis or ui.words.NONE)]
+    by = [ui.Column("Source", lambda one: one[1].basis or ui.words.NONE)]
     columns = [
         ui.Column(
             "Metric",
@@ -140,7 +140,7 @@ def _direction(way: PathView, here: Visit) -> Component:
     table = ui.table(
         columns,
         rows,
-        "Not measured, or not for you to read.",
+        "No measurements, or no permission.",
         f"Latest values, {Direction.of(way).ends}",
     )
     alarms = [
@@ -169,14 +169,14 @@ def _estimates(found: Sequence[EstimateView]) -> Component:
     columns = [
         ui.Column("Direction", lambda one: Direction.of(one).ends),
         ui.Column("Estimated from", lambda one: one.basis),
-        ui.Column("Off in the median", lambda one: error_words(one.median), numeric=True),
-        ui.Column("Half within", lambda one: f"{100 * one.spread:.0f} points", numeric=True),
+        ui.Column("Median error", lambda one: error_words(one.median), numeric=True),
+        ui.Column("Interquartile range", lambda one: f"{100 * one.spread:.0f} points", numeric=True),
         ui.Column("Flows", lambda one: str(one.count), numeric=True),
     ]
     return ui.card(
-        "How good estimates were",
-        ui.table(columns, found, "", "How far off estimated throughput was"),
-        html.P("Above zero: too much was expected.", className="muted"),
+        "Estimate error",
+        ui.table(columns, found, "", "Error of estimated throughput"),
+        html.P("Positive: the estimate was too high.", className="muted"),
     )
 
 
@@ -218,9 +218,9 @@ def callbacks(app: Dash) -> None:
             return ui.failure(error)
         return ui.notice(
             [
-                f"{made.task} begins ",
+                f"{made.task} starts ",
                 ui.when(made.start, here),
-                ". Its values appear by themselves.",
+                ".",
             ],
             "good",
         )

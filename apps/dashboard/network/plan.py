@@ -27,7 +27,7 @@ LEAST_SHARE = 0.004
 FATES: Mapping[Fate, tuple[str, str, str]] = {
     Fate.MEASURED: ("measured", GOOD, ""),
     Fate.FAILED: ("failed", BAD, "x"),
-    Fate.LEFT_OUT: ("left out", "#7d8896", "/"),
+    Fate.LEFT_OUT: ("skipped", "#7d8896", "/"),
 }
 """Word, colour and hatching of what became of a run."""
 
@@ -107,8 +107,8 @@ def summary(ran: Sequence[Ran], overlaps: int) -> str:
     told = ", ".join(f"{counts[fate]} {words[0]}" for fate, words in FATES.items())
     slips = [one.late for one in ran if one.late is not None]
     began = (
-        f" Runs began {ui.span(round(statistics.median(slips), 2) + 0.0)} after their planned start in the "
-        f"median, {ui.span(round(max(slips), 2) + 0.0)} at most."
+        f" Start error: median {ui.span(round(statistics.median(slips), 2) + 0.0)}, "
+        f"maximum {ui.span(round(max(slips), 2) + 0.0)}."
         if slips
         else ""
     )
@@ -146,7 +146,9 @@ def upcoming_chart(plan: ScheduleView, zone: ZoneInfo) -> go.Figure:
                     "color": SERIES[number % len(SERIES)],
                     "pattern": {"shape": ("", "/", "x", ".")[number % 4]},
                 },
-                customdata=[f"{task_words(one.task)}: {ui.span(slots.get(one.task))} kept" for one in its],
+                customdata=[
+                    f"{task_words(one.task)}: {ui.span(slots.get(one.task))} reserved" for one in its
+                ],
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )

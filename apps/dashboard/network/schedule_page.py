@@ -30,8 +30,7 @@ def show(_here: Visit) -> Component:
     """The heading."""
     return ui.head(
         "Schedule",
-        "Tests that would disturb each other never run at the same time (EDF-CE); together they stay below "
-        "what was agreed for each path.",
+        "Conflicting tests never run at the same time (EDF-CE). Tests stay below the limit of each path.",
         ui.link("Time series", "/series"),
     )
 
@@ -55,22 +54,22 @@ def _plan(found: ScheduleView, here: Visit) -> Component:
     if not found.tasks:
         return ui.card(
             "Plan",
-            ui.empty(
-                "No test is configured that you may see. Add one under measurements: in the configuration."
-            ),
+            ui.empty("No tests. Add one in section measurements of the configuration."),
         )
     standing = (
-        [] if found.measures else [ui.notice("Another collector measures; this one stands by.", "wait")]
+        []
+        if found.measures
+        else [ui.notice("This collector is in standby; another collector measures.", "wait")]
     )
     words = (
         f"{plural(len(found.tasks), 'test')} in a round of {ui.span(found.round_seconds)}; the next "
-        f"{plural(len(found.upcoming), 'run')}, each as long as the plan keeps for it."
+        f"{plural(len(found.upcoming), 'run')} with the time reserved for each."
     )
     figure = plan.upcoming_chart(found, here.zone)
     chart = (
         [ui.chart("plan-next", figure, words, int(figure.layout.height))]
         if found.upcoming
-        else [html.P("No run is about to start.")]
+        else [html.P("No runs are scheduled.")]
     )
     starts = ui.table(
         [
@@ -78,14 +77,14 @@ def _plan(found: ScheduleView, here: Visit) -> Component:
             ui.Column("Test", lambda one: plan.task_words(one.task)),
         ],
         found.upcoming[:NEXT],
-        "None is about to start.",
+        "No runs are scheduled.",
         "Next runs",
     )
     return html.Div(
         [
             *standing,
-            ui.card("Next runs", *chart, ui.details("The same as a table", starts)),
-            ui.columns(ui.card("What tests may offer, and do", _spend(found.spend)), _tests(found.tasks)),
+            ui.card("Next runs", *chart, ui.details("Table", starts)),
+            ui.columns(ui.card("Load of tests", _spend(found.spend)), _tests(found.tasks)),
         ]
     )
 
@@ -100,18 +99,20 @@ def _spend(spend: Mapping[str, SpendView]) -> Component:
 
     columns = [
         ui.Column("Path or link", lambda one: path_link(one[0])),
-        ui.Column("Allowed", lambda one: ui.rate(one[1].allowed_bps), numeric=True),
-        ui.Column("Most at once", lambda one: level(one, "peak_bps")),
-        ui.Column("On average", lambda one: level(one, "mean_bps")),
+        ui.Column("Limit", lambda one: ui.rate(one[1].allowed_bps), numeric=True),
+        ui.Column("Peak", lambda one: level(one, "peak_bps")),
+        ui.Column("Mean", lambda one: level(one, "mean_bps")),
     ]
-    return ui.table(columns, spend.items(), "No limit is agreed.", "Spend of the measurement level agreement")
+    return ui.table(
+        columns, spend.items(), "No limits.", "Load compared with the measurement level agreement"
+    )
 
 
 def _tests(tasks: Sequence[TaskView]) -> Component:
     columns = [
         ui.Column("Test", lambda one: plan.task_words(one.task)),
         ui.Column("Every", lambda one: ui.span(one.period_seconds), numeric=True),
-        ui.Column("Kept", lambda one: ui.span(one.slot_seconds), numeric=True),
+        ui.Column("Reserved", lambda one: ui.span(one.slot_seconds), numeric=True),
     ]
     return ui.card("Tests", ui.table(columns, tasks[:200], "None.", "Planned tests"))
 
@@ -121,7 +122,7 @@ def _hour(tasks: Sequence[TaskView], here: Visit) -> Component:
     runs = here.client.executions(since=since, limit=MOST_RUNS)
     overlaps = here.client.overlaps(since)
     if not runs:
-        return ui.card("The last hour", ui.empty("No run was planned in the last hour."))
+        return ui.card("The last hour", ui.empty("No runs in the last hour."))
     ran = plan.executed(runs, tasks, overlaps)
     figure = plan.executed_chart(ran[:DRAWN], here.zone)
     conflict = (
@@ -135,7 +136,7 @@ def _hour(tasks: Sequence[TaskView], here: Visit) -> Component:
         ui.chart(
             "plan-hour",
             figure,
-            "Executed against planned: a pale bar is what the plan kept, the bar on it what happened.",
+            "Pale bar: reserved time. Solid bar: execution.",
             int(figure.layout.height),
         ),
         _conflicts(overlaps, here),
@@ -149,7 +150,7 @@ def _conflicts(overlaps: Sequence[OverlapView], here: Visit) -> Component | None
     said = [
         html.Li(
             [
-                f"{plan.task_words(pair.first.task)} ran beside ",
+                f"{plan.task_words(pair.first.task)} overlapped with ",
                 f"{plan.task_words(pair.second.task)}, planned ",
                 ui.when(pair.first.planned_start, here),
                 ".",
@@ -172,11 +173,13 @@ def _runs(ran: Sequence[plan.Ran], here: Visit) -> Component:
         ui.Column("Test", lambda one: plan.task_words(one.run.task)),
         ui.Column("Planned", lambda one: ui.when(one.run.planned_start, here)),
         ui.Column(
-            "Began", lambda one: ui.words.NONE if one.late is None else f"{one.late:+.2f} s", numeric=True
+            "Start error",
+            lambda one: ui.words.NONE if one.late is None else f"{one.late:+.2f} s",
+            numeric=True,
         ),
-        ui.Column("Lasted", lambda one: ui.span(one.lasted), numeric=True),
-        ui.Column("Kept for it", lambda one: ui.span(one.slot), numeric=True),
-        ui.Column("What became of it", outcome),
+        ui.Column("Duration", lambda one: ui.span(one.lasted), numeric=True),
+        ui.Column("Reserved", lambda one: ui.span(one.slot), numeric=True),
+        ui.Column("Outcome", outcome),
     ]
     return ui.details(
         f"The newest {min(LISTED, len(ran))} runs as a table", ui.table(columns, ran[:LISTED], "", "Runs")

@@ -51,7 +51,7 @@ class Mark:
 SYMBOLS: Mapping[str, tuple[str, str, str]] = {
     "critical": ("triangle-down", BAD, "critical alarm"),
     "warning": ("triangle-down-open", WAIT, "warning"),
-    "better": ("triangle-up-open", SERIES[2], "change for the better"),
+    "better": ("triangle-up-open", SERIES[2], "improvement"),
     "decision": ("diamond", SERIES[0], "decision for this path"),
 }
 
@@ -263,4 +263,4 @@ def says(curves: Sequence[Curve], marks: Sequence[Mark], words: str) -> str:
     alarms = sum(mark.kind != "decision" for mark in marks)
     counted = f"{plural(alarms, 'alarm')} and {plural(len(marks) - alarms, 'decision')}"
     happened = f" {counted} marked above." if marks else ""
-    return f"The last {words}. {'; '.join(parts)}.{happened} Where nothing was measured nothing is drawn."
+    return f"The last {words}. {'; '.join(parts)}.{happened}"

@@ -33,9 +33,8 @@ def show(here: Visit) -> Component:
             [
                 ui.head("Time series"),
                 ui.empty(
-                    "Nothing has been measured yet, or nothing that you may read. Tests are configured under "
-                    "measurements:; the schedule tells when the next one starts.",
-                    ui.link("To the schedule", "/schedule"),
+                    "No measurements yet, or no permission.",
+                    ui.link("Show schedule", "/schedule"),
                 ),
             ]
         )
@@ -50,12 +49,11 @@ def show(here: Visit) -> Component:
         [
             ui.head(
                 "Time series",
-                "What was measured on paths and hosts, with what happened meanwhile. Choose several "
-                "directions to compare them, several metrics to see them one below the other.",
+                "Measurements of paths and hosts, with alarms and decisions.",
                 ui.link("Mesh", "/mesh"),
             ),
             series_panel.panel(pairs, directions, metrics, here),
-            ui.card(None, ui.folded(EVERY, f"Every series ({len(known)})")),
+            ui.card(None, ui.folded(EVERY, f"All series ({len(known)})")),
         ]
     )
 
@@ -63,15 +61,15 @@ def show(here: Visit) -> Component:
 def _all(known: Sequence[SeriesView]) -> Component:
     columns = [
         ui.Column("Path", lambda one: path_link(one.path) if one.path else "host"),
-        ui.Column("From, to", lambda one: Direction.of(one).ends),
+        ui.Column("Route", lambda one: Direction.of(one).ends),
         ui.Column("Metric", series_link),
     ]
     more = (
-        html.P(f"The first {LISTED} of {len(known)}; choose any above.", className="muted")
+        html.P(f"The first {LISTED} of {len(known)}; choose others above.", className="muted")
         if len(known) > LISTED
         else None
     )
-    return html.Div([ui.table(columns, known[:LISTED], "None.", "Every series"), more])
+    return html.Div([ui.table(columns, known[:LISTED], "None.", "All series"), more])
 
 
 def _callbacks(app: Dash) -> None:

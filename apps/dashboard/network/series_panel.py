@@ -68,12 +68,12 @@ def panel(
             ),
             html.Fieldset(
                 [
-                    html.Legend("As"),
+                    html.Legend("Options"),
                     dbc.Checklist(
                         id=OPTIONS,
                         options=[
                             {"value": "zero", "label": "axes from 0"},
-                            {"value": "fine", "label": "value by value"},
+                            {"value": "fine", "label": "raw values"},
                         ],
                         value=[name for name in ("zero", "fine") if query.get(name)],
                     ),
@@ -88,7 +88,7 @@ def panel(
         [
             ui.field("Metric", ui.choice(BOX_METRIC, boxed, metrics[0] if metrics else None)),
             ui.field(
-                "A box per",
+                "Interval",
                 ui.choice(BOX_GROUP, [("hour", "hour, two days"), ("day", "day, 60 days")], "hour"),
             ),
         ],
@@ -109,8 +109,8 @@ def panel(
                     className="deeds",
                 ),
             ),
-            ui.card("Boxes", box_controls, html.Div(id=BOXES)),
-            ui.card(None, ui.folded(VALUES, "Latest values and where they come from")),
+            ui.card("Distribution", box_controls, html.Div(id=BOXES)),
+            ui.card(None, ui.folded(VALUES, "Latest values and sources")),
             *ui.ticker(TICKER, REFRESH_S),
         ]
     )
@@ -164,7 +164,7 @@ def callbacks(app: Dash) -> None:
         except AdonError as error:
             return ui.failure(error), ""
         if not any(curve.buckets for curve in found):
-            return ui.empty(f"No value in the last {words}. Choose a longer time, or measure now."), ""
+            return ui.empty(f"No value in the last {words}. Choose a longer time."), ""
         figure = series_figure.chart(
             found, happened, here.zone, since=since, until=here.now, zero="zero" in as_
         )
@@ -195,12 +195,9 @@ def callbacks(app: Dash) -> None:
         except AdonError as error:
             return ui.failure(error)
         if not any(its for _, its in found):
-            return ui.empty("No value in this time.")
+            return ui.empty("No values in this time.")
         figure = series_figure.boxes(found, metric, here.zone, zero="zero" in (options or ()))
-        told = (
-            f"{metric_words(metric)} per {group}: half of the values are in a box, nine of ten between its "
-            "whiskers. The CSV of the chart above has the same quantiles."
-        )
+        told = f"{metric_words(metric)} per {group}. Box: quartiles; whiskers: 5th and 95th percentile."
         return ui.chart("ser-box-figure", figure, told)
 
     @app.callback(ui.inside(VALUES), ui.opening(VALUES), *chosen, ui.look(TICKER))

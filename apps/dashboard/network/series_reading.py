@@ -112,11 +112,11 @@ def latest(here: Visit, directions: Sequence[Direction], metrics: Sequence[str])
         ui.Column("Metric", lambda one: metric_words(one.metric)),
         ui.Column("Value", lambda one: ui.value(one.value, one.metric), numeric=True),
         ui.Column("Tool", lambda one: one.tool),
-        ui.Column("From", origin),
+        ui.Column("Source", origin),
     ]
     nothing = ui.empty(
-        "Nothing was measured on these directions. The schedule tells which tests there are.",
-        ui.link("To the schedule", "/schedule"),
+        "No measurements of these directions.",
+        ui.link("Show schedule", "/schedule"),
     )
     return ui.table(columns, found[:SHOWN_VALUES], nothing, "Latest values with tool and source")
 

@@ -25,40 +25,42 @@ CHANNEL, TARGET, PATH, METRIC, LEAST, MORE = (
 )
 ADD, SAID, TABLE, DELETE = "sub-add", "sub-said", "sub-table", "sub-delete"
 ANY = "any"
-CHANNELS = {"mail": "mail", "webhook": "call of a URL", "stream": "event stream"}
+CHANNELS = {"mail": "mail", "webhook": "webhook", "stream": "event stream"}
 
 
 def section(here: Visit) -> Component:
     """The list and, for who may, the form."""
     parts: list[Any] = [
-        html.P("Told by mail, by a signed call of a URL, or in the event stream.", className="muted"),
+        html.P(
+            "Deliver alarms by mail, by a signed request to a URL, or in the event stream.", className="muted"
+        ),
         html.Div(_listed(here), id=TABLE),
         html.Div(id=SAID, role="status"),
     ]
     if here.may(Action.SUBSCRIPTION_ADD, here.actor.name):
-        parts.append(ui.details("Be told of alarms", _form()))
-    return ui.card("Who is told", *parts, id="subscriptions")
+        parts.append(ui.details("Subscribe to alarms", _form()))
+    return ui.card("Subscriptions", *parts, id="subscriptions")
 
 
 def _form() -> Component:
     fields = html.Div(
         [
-            ui.field("How", ui.choice(CHANNEL, list(CHANNELS.items()), "mail")),
+            ui.field("Channel", ui.choice(CHANNEL, list(CHANNELS.items()), "mail")),
             ui.field("To", ui.text_input(TARGET, placeholder="ann@example.edu"), "a mail address, or a URL"),
-            ui.field("Path", ui.text_input(PATH), "its name; empty for every path"),
+            ui.field("Path", ui.text_input(PATH), "Empty: all paths."),
             ui.field("Metric", ui.choice(METRIC, [(ANY, "every metric"), *METRIC_NAMES.items()], ANY)),
             ui.field(
-                "From which severity",
+                "Lowest severity",
                 ui.choice(LEAST, [("warning", "warning"), ("critical", "critical")], "warning"),
             ),
             html.Fieldset(
                 [
-                    html.Legend("Tell also"),
+                    html.Legend("Include"),
                     dbc.Checklist(
                         id=MORE,
                         options=[
-                            {"value": "ends", "label": "when an alarm is over"},
-                            {"value": "better", "label": "changes for the better"},
+                            {"value": "ends", "label": "end of alarms"},
+                            {"value": "better", "label": "improvements"},
                         ],
                         value=["ends"],
                     ),
@@ -84,14 +86,14 @@ def _listed(here: Visit) -> Component:
         return dcc.ConfirmDialogProvider(
             button,
             id={"type": DELETE, "id": one.id},
-            message=f"Tell {one.target or one.owner} no more?",
+            message=f"Delete the subscription of {one.target or one.owner}?",
         )
 
     columns = [
         ui.Column("To", lambda one: one.target or "event stream"),
-        ui.Column("How", lambda one: CHANNELS.get(one.channel, one.channel)),
-        ui.Column("Of what", lambda one: words_of(one.filter)),
-        ui.Column("Whose", lambda one: one.owner),
+        ui.Column("Channel", lambda one: CHANNELS.get(one.channel, one.channel)),
+        ui.Column("Filter", lambda one: words_of(one.filter)),
+        ui.Column("Owner", lambda one: one.owner),
         ui.Column("", deeds),
     ]
     return ui.table(columns, found, "No subscriptions yet.", "Subscriptions")
@@ -107,9 +109,9 @@ def words_of(narrowed: FilterBody) -> str:
     if narrowed.kinds:
         parts.append(", ".join(narrowed.kinds))
     if narrowed.changes_for_the_better:
-        parts.append("also changes for the better")
+        parts.append("with improvements")
     if not narrowed.ends:
-        parts.append("not when it is over")
+        parts.append("without ends")
     return "; ".join(parts)
 
 
@@ -156,9 +158,9 @@ def callbacks(app: Dash) -> None:
         except AdonError as error:
             found = ui.problems_of(error)
             rest = "; ".join(f"{name} {cause}".strip() for name, cause in found.items() if name != "target")
-            said = ui.notice(f"Not subscribed: {rest or 'see the field'}.", "bad")
+            said = ui.notice(f"Not subscribed: {rest or 'see the marked field'}.", "bad")
             return said, found.get("target", ""), no_update
-        return ui.notice(f"{made.target or made.owner} will be told.", "good"), "", _listed(here)
+        return ui.notice(f"{made.target or made.owner} is subscribed.", "good"), "", _listed(here)
 
     @app.callback(
         Output(SAID, "children", allow_duplicate=True),
@@ -174,4 +176,4 @@ def callbacks(app: Dash) -> None:
             here.client.unsubscribe(str(ctx.triggered_id["id"]))
         except AdonError as error:
             return ui.failure(error), no_update
-        return ui.notice("Subscription deleted.", "good"), _listed(here)
+        return ui.notice("The subscription is deleted.", "good"), _listed(here)

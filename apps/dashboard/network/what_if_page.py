@@ -32,7 +32,7 @@ FAILURES = {
     "link-down": "a link fails",
     "switch-down": "a switch fails",
     "port-down": "a port fails",
-    "maintenance": "maintenance begins",
+    "maintenance": "maintenance starts",
 }
 VERDICTS: dict[str, Tone] = {"fine": "good", "broken": "bad", "unknown": "wait"}
 QUALITIES: Mapping[str, tuple[str, Tone]] = {
@@ -53,15 +53,15 @@ def show(here: Visit) -> Component:
         [
             ui.field("What if", ui.choice(FAILURE, list(FAILURES.items()), _failure(query))),
             ui.field(
-                "Which",
+                "Name",
                 ui.text_input(NAME, query.get("name", ""), "al2s", list=f"{NAME}-known"),
                 "a link, path or switch; SWITCH:PORT; m-3",
             ),
             html.Datalist([html.Option(value=name) for name in names], id=f"{NAME}-known"),
             html.Div(
                 [
-                    html.Button("Rehearse", id=ASK),
-                    html.Button("Every single failure", id=EVERY, className="quiet"),
+                    html.Button("Simulate", id=ASK),
+                    html.Button("All single failures", id=EVERY, className="quiet"),
                 ],
                 className="deeds field",
             ),
@@ -71,8 +71,8 @@ def show(here: Visit) -> Component:
     return html.Div(
         [
             ui.head(
-                "What if …?",
-                "The same functions decide as in earnest, for the flows that run now. Nothing is changed.",
+                "What if",
+                "Simulates a failure for the active flows. Changes nothing.",
                 ui.link("Map", "/network"),
             ),
             ui.card(None, fields),
@@ -109,7 +109,7 @@ def _answer(here: Visit, failure: str | None, name: str | None) -> Component:
         if failure is None:
             return ranking(here.client.what_if(None, None))
         if not name:
-            raise InvalidInput.of("name", "say which: a link, path or switch, SWITCH:PORT, or m-3")
+            raise InvalidInput.of("name", "missing; expected a link, path or switch, SWITCH:PORT, or m-3")
         found = here.client.what_if(failure, name)
     except AdonError as error:
         return ui.failure(error)
@@ -121,9 +121,9 @@ def rehearsal(report: RehearsalView) -> Component:
     flows = report.flows
     moving = sum(flow.to is not None for flow in flows)
     what = FAILURES.get(report.failure, report.failure)
-    told = f" – {what} ({report.name}): {plural(len(flows), 'flow') if flows else 'no flow'} would be hit"
+    told = f" – {what} ({report.name}): {plural(len(flows), 'flow') if flows else 'no flow'} affected"
     if flows:
-        told += f"; {moving} find another path, the QSpec of {report.broken} would break"
+        told += f"; {moving} rerouted, QSpec of {report.broken} violated"
     down: list[Any] = []
     for number, path in enumerate(report.paths):
         down += [". Down: " if not number else ", ", ui.link(path, map_address(path=path))]
@@ -132,8 +132,8 @@ def rehearsal(report: RehearsalView) -> Component:
         return verdict
     figure = loads_figure(report.loads)
     words = (
-        "Throughput bounds on each path against its capacity (pale): before, and after. The stroke is what "
-        "the path can carry then, by its latest test."
+        "Throughput bounds and capacity (pale) of each path before and after. "
+        "Mark: capacity by the latest test."
     )
     return html.Div(
         [
@@ -142,7 +142,7 @@ def rehearsal(report: RehearsalView) -> Component:
             ui.card(
                 "Throughput bounds on the paths",
                 ui.chart("if-loads", figure, words, int(figure.layout.height)),
-                ui.details("The same as a table", _loads(report.loads)),
+                ui.details("Table", _loads(report.loads)),
             ),
         ]
     )
@@ -163,11 +163,11 @@ def _flows(flows: Sequence[AffectedView]) -> Component:
         ui.Column("From", lambda one: path_link(one.path)),
         ui.Column("To", lambda one: path_link(one.to) if one.to else one.outcome),
         ui.Column("QSpec", quality),
-        ui.Column("Expects", lambda one: ui.rate(one.estimate_bps), numeric=True),
-        ui.Column("Why", lambda one: one.why),
+        ui.Column("Predicted", lambda one: ui.rate(one.estimate_bps), numeric=True),
+        ui.Column("Reason", lambda one: one.why),
     ]
     more = html.P(f"The first {SHOWN} of {len(flows)}.", className="muted") if len(flows) > SHOWN else None
-    return html.Div([ui.table(columns, flows[:SHOWN], "None.", "Flows that it would hit"), more])
+    return html.Div([ui.table(columns, flows[:SHOWN], "None.", "Affected flows"), more])
 
 
 def _loads(loads: Sequence[LoadView]) -> Component:
@@ -179,7 +179,7 @@ def _loads(loads: Sequence[LoadView]) -> Component:
         ui.Column("Before", lambda one: ui.rate(one.before_bps), numeric=True),
         ui.Column("After", lambda one: ui.rate(one.after_bps), numeric=True),
         ui.Column(
-            "Can carry then",
+            "Capacity after",
             lambda one: "nothing" if one.down else ui.rate(one.carries_bps),
             numeric=True,
         ),
@@ -189,9 +189,9 @@ def _loads(loads: Sequence[LoadView]) -> Component:
 
 
 def ranking(reports: Sequence[RehearsalView]) -> Component:
-    """Every single failure, the worst first."""
+    """All single failures, worst first."""
     if not reports:
-        return ui.empty("Nothing is configured that could fail.")
+        return ui.empty("No paths, links or switches.")
 
     def broken(one: RehearsalView) -> Any:
         parts: list[Any] = []
@@ -210,27 +210,25 @@ def ranking(reports: Sequence[RehearsalView]) -> Component:
             ),
         ),
         ui.Column("Verdict", lambda one: ui.badge(one.verdict, VERDICTS.get(one.verdict, "wait"))),
-        ui.Column("Flows hit", lambda one: str(len(one.flows)), numeric=True),
-        ui.Column(
-            "Find a path", lambda one: str(sum(flow.to is not None for flow in one.flows)), numeric=True
-        ),
+        ui.Column("Affected flows", lambda one: str(len(one.flows)), numeric=True),
+        ui.Column("Rerouted", lambda one: str(sum(flow.to is not None for flow in one.flows)), numeric=True),
         ui.Column(
             "Unknown",
             lambda one: str(sum(flow.quality == "unknown" for flow in one.flows)),
             numeric=True,
         ),
-        ui.Column("Broken", broken),
+        ui.Column("Violated", broken),
     ]
     hitting = [one for one in reports if one.flows][:20]
     picture: list[Any] = []
     if hitting:
         figure = ranking_figure(hitting)
-        words = "Flows that each failure would hit, by what would become of them; the worst first."
+        words = "Affected flows by outcome, worst failure first."
         picture = [ui.chart("if-ranking", figure, words, int(figure.layout.height))]
     return ui.card(
-        "Every single failure, the worst first",
+        "All single failures, worst first",
         *picture,
-        ui.table(columns, reports[:RANKED], "", "Failures, the worst first"),
+        ui.table(columns, reports[:RANKED], "", "Failures, worst first"),
         html.P(f"The first {RANKED} of {len(reports)}.", className="muted")
         if len(reports) > RANKED
         else None,
@@ -263,13 +261,10 @@ def callbacks(app: Dash) -> None:
     )
     def answer(asked: Mapping[str, Any] | None) -> Any:
         if not asked:
-            return ui.empty(
-                "Choose a failure. The answer tells which flows it would hit, where each would go, and whose "
-                "QSpec would break."
-            )
+            return ui.empty("Choose a failure.")
         if "all" in asked:
             return _answer(visit(), None, None)
         return _answer(visit(), str(asked.get("failure", "")), str(asked.get("name", "")))
 
 
-PAGE = Page("/what-if", "What if …?", Action.WHAT_IF, show, group=Group.NETWORK, callbacks=callbacks)
+PAGE = Page("/what-if", "What if", Action.WHAT_IF, show, group=Group.NETWORK, callbacks=callbacks)

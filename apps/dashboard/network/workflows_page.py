@@ -28,7 +28,7 @@ def show(here: Visit) -> Component:
     ways = [("All", _address("")), *((one.capitalize(), _address(one)) for one in STATES)]
     return html.Div(
         [
-            ui.head("Workflows", "Pegasus workflows and the batch systems they run on, as their hosts tell."),
+            ui.head("Workflows", "Pegasus workflows and batch systems, as reported by measurement points."),
             tabs(ways, _address(chosen), "State"),
         ]
     )
@@ -65,12 +65,11 @@ def _workflows(found: Sequence[WorkflowView], here: Visit) -> Component:
         ui.Column("State", _state),
         ui.Column("Done", _progress),
         ui.Column("Jobs", lambda one: _counts(one.jobs)),
-        ui.Column("Told", lambda one: ui.ago(one.observed_at, here)),
+        ui.Column("Reported", lambda one: ui.ago(one.observed_at, here)),
         ui.Column("Failures", _failures),
     ]
     nothing = ui.empty(
-        "No workflow is known. A host tells of its workflows when its measurement point has a `[[pegasus]]` "
-        "section (docs/custom-metrics-and-tcp-advice.md)."
+        "No workflows. A measurement point reports the workflows of its `[[pegasus]]` sections."
     )
     return ui.table(columns, found, nothing, "Workflows")
 
@@ -115,9 +114,9 @@ def _batch(found: Sequence[BatchView], here: Visit) -> Component:
             lambda one: html.Span([html.Strong(one.name), html.Small(f"{one.system} on {one.host}")]),
         ),
         ui.Column("Wait in queue", lambda one: ui.span(one.queue_wait_seconds), numeric=True),
-        ui.Column("Has", figures),
+        ui.Column("Nodes", figures),
         ui.Column(
-            "Told",
+            "Reported",
             lambda one: html.Span(
                 [
                     ui.ago(one.observed_at, here),
@@ -126,7 +125,7 @@ def _batch(found: Sequence[BatchView], here: Visit) -> Component:
             ),
         ),
     ]
-    nothing = ui.empty("No batch system tells of itself.", ui.link("Compute sites", "/sites"))
+    nothing = ui.empty("No batch systems.", ui.link("Compute sites", "/sites"))
     return ui.table(columns, found, nothing, "Batch systems")
 
 
@@ -137,7 +136,7 @@ def _users(found: Sequence[WorkflowUserView], here: Visit) -> Component:
         ui.Column(
             "Workflows", lambda one: ", ".join(f"{count} {name}" for name, count in one.workflows.items())
         ),
-        ui.Column("Told", lambda one: ui.ago(one.observed_at, here)),
+        ui.Column("Reported", lambda one: ui.ago(one.observed_at, here)),
     ]
     return ui.table(columns, found, "None.", "Workflows by user")
 

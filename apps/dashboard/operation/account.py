@@ -26,10 +26,10 @@ def show(here: Visit) -> Component:
     owner = here.query.get("for")
     facts = ui.facts(
         ("Name", me.name),
-        ("Called", me.display),
+        ("Display name", me.display),
         ("Mail", me.mail),
         ("Roles", ", ".join(role.replace("_", " ") for role in me.roles) or "none"),
-        ("Signed in at", "here, with a token" if me.issuer in (None, LOCAL) else me.issuer),
+        ("Provider", "token" if me.issuer in (None, LOCAL) else me.issuer),
     )
     scopes = [(name, name) for name in roles.scopes]
     whose = f" for {owner}" if owner else ""
@@ -37,16 +37,24 @@ def show(here: Visit) -> Component:
         [
             dcc.Store(id="token-owner", data=owner),
             ui.field(
-                "What for",
+                "Purpose",
                 ui.text_input("token-label", "", "nightly sync on mu-dtn"),
-                "So that you know it again.",
+                "Shown in the list of tokens.",
             ),
-            ui.field("It may", ui.choice("token-scope", scopes, "read"), "Never more than its owner may."),
-            ui.field("Good for", ui.text_input("token-expires", "90 d", "90 d"), "Then it stops by itself."),
+            ui.field(
+                "Permissions",
+                ui.choice("token-scope", scopes, "read"),
+                "Limited to the permissions of its owner.",
+            ),
+            ui.field(
+                "Lifetime",
+                ui.text_input("token-expires", "90 d", "90 d"),
+                "The token expires after this time.",
+            ),
         ],
         className="grid",
     )
-    button = html.Button(f"Make a token{whose}", id="token-add", type="button")
+    button = html.Button(f"Create a token{whose}", id="token-add", type="button")
     made = html.Div(id="token-made")
     return html.Div(
         [
@@ -63,13 +71,13 @@ def live(here: Visit) -> Component:
     owner = here.query.get("for", here.actor.name)
     columns = [
         Column("Token", lambda one: html.Span([html.Code(one.id), html.Small(one.label)])),
-        Column("May", lambda one: ", ".join(one.scope)),
-        Column("Made", lambda one: ui.when(one.created, here)),
+        Column("Permissions", lambda one: ", ".join(one.scope)),
+        Column("Created", lambda one: ui.when(one.created, here)),
         Column("Last used", lambda one: ui.ago(one.last_used, here)),
-        Column("Until", lambda one: _until(one, here)),
+        Column("Expires", lambda one: _until(one, here)),
         Column("", _revoke),
     ]
-    nothing = ui.empty("No token yet. Programs and the command line need one.")
+    nothing = ui.empty("No tokens yet. Programs and the command line need a token.")
     tokens = ui.card("Tokens", ui.table(columns, here.client.tokens(owner), nothing, "Tokens"))
     return html.Div([tokens, sessions.panel(here, owner)])
 
@@ -77,7 +85,7 @@ def live(here: Visit) -> Component:
 def _until(token: TokenView, here: Visit) -> Any:
     if token.revoked is not None:
         return ui.badge("revoked", "bad")
-    return "for ever" if token.expires is None else ui.when(token.expires, here)
+    return "never" if token.expires is None else ui.when(token.expires, here)
 
 
 def _revoke(token: TokenView) -> Any:
@@ -113,7 +121,7 @@ def callbacks(app: Dash) -> None:
             found = ui.problems_of(error)
             return ("", found["expires"]) if set(found) == {"expires"} else (ui.failure(error), "")
         copy = dcc.Clipboard(target_id="token-secret", title="Copy", className="copy")
-        said = "Copy it now: it is not shown again, and not kept."
+        said = "Copy the token now. ADON does not show it again."
         return ui.notice([html.P(said), html.Code(made.secret, id="token-secret"), copy], "good"), ""
 
     @app.callback(
@@ -128,7 +136,7 @@ def callbacks(app: Dash) -> None:
             gone = visit().client.revoke_token(str(ctx.triggered_id["index"]))
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(f"{gone.id} is worthless now.", "good")
+        return ui.notice(f"{gone.id} is revoked.", "good")
 
 
 PAGE = Page("/account", "Your account", Action.TOKEN_READ, show, live, refresh_s=15.0, callbacks=callbacks)

@@ -30,7 +30,7 @@ def show(here: Visit) -> Component:
     filters = html.Div(
         [
             ui.field(
-                "Who", ui.text_input("audit-actor", here.query.get("actor", ""), "anybody", debounce=0.4)
+                "User", ui.text_input("audit-actor", here.query.get("actor", ""), "anybody", debounce=0.4)
             ),
             ui.field(
                 "Action",
@@ -41,14 +41,14 @@ def show(here: Visit) -> Component:
         className="grid",
     )
     deeds = [
-        html.Button("Check that it is whole", id="audit-verify", className="quiet"),
-        html.Button("As CSV", id="audit-csv", className="quiet"),
+        html.Button("Verify", id="audit-verify", className="quiet"),
+        html.Button("Download CSV", id="audit-csv", className="quiet"),
     ]
     return html.Div(
         [
             ui.head(
                 "Audit log",
-                "Every change, and everything that was refused. Nothing is ever taken out.",
+                "Every change and every refusal. Entries cannot be removed.",
                 *deeds,
             ),
             html.Div(id="audit-done"),
@@ -65,18 +65,18 @@ def live(here: Visit) -> Component:
         Column("No.", lambda one: str(one.number), numeric=True),
         Column("Time", lambda one: ui.when(one.at, here)),
         Column(
-            "Who",
+            "User",
             lambda one: html.Span([one.actor or "anonymous", html.Small(f"{one.via} {one.address}")]),
         ),
         Column("Action", lambda one: one.action),
-        Column("On", lambda one: html.Code(f"{one.method} {one.object}".strip())),
+        Column("Object", lambda one: html.Code(f"{one.method} {one.object}".strip())),
         Column("Outcome", lambda one: _outcome(one)),
         Column("", lambda one: html.Small(one.detail)),
     ]
     lines = here.client.audit(chosen, SHOWN)
-    nothing = ui.empty("No line is like that." if chosen else "Nothing has been changed or refused yet.")
-    table = ui.table(columns, lines, nothing, "The newest lines of the audit log")
-    more = [html.Small(f"The newest {SHOWN}; the copy as CSV has all.")] if len(lines) == SHOWN else []
+    nothing = ui.empty("No entries match these filters." if chosen else "No entries yet.")
+    table = ui.table(columns, lines, nothing, "Newest entries of the audit log")
+    more = [html.Small(f"The newest {SHOWN}; the CSV file has all.")] if len(lines) == SHOWN else []
     return ui.card(None, table, *more)
 
 
@@ -122,9 +122,9 @@ def callbacks(app: Dash) -> None:
         except AdonError as error:
             return ui.failure(error)
         if told.problem is not None:
-            return ui.notice(f"The log is not whole: {told.problem}.", "bad")
+            return ui.notice(f"Verification failed: {told.problem}.", "bad")
         return ui.notice(
-            f"All {told.lines} lines are whole; the last one's digest is {told.head[:16]}.", "good"
+            f"Verified {told.lines} entries; digest of the last entry: {told.head[:16]}.", "good"
         )
 
     @app.callback(

@@ -25,32 +25,32 @@ NAMES = frozenset({"generation"})
 
 def show(_here: Visit) -> Component:
     """The heading."""
-    return ui.head("Health", "Every part of ADON, and how old what it knows is.")
+    return ui.head("Health", "State of every part of ADON and age of its data.")
 
 
 def live(here: Visit) -> Component:
     """The verdict, part by part, and the version."""
     told, version = here.client.health(), here.client.version()
     worst = [one.name for one in told.parts if one.state != "ok"]
-    said = f"Look at: {', '.join(worst)}." if worst else "Everything that flows need is well."
+    said = f"Check: {', '.join(worst)}." if worst else "All parts that flows need are healthy."
     columns = [
         Column("Part", lambda one: html.Strong(one.name)),
         Column("State", lambda one: ui.badge(*STATES.get(one.state, (one.state, "plain")))),
         Column("Since", lambda one: ui.when(one.since, here)),
         Column("Latest data", lambda one: ui.ago(one.data_at, here)),
-        Column("What", lambda one: one.text or "–"),
-        Column("Figures", lambda one: _figures(one.figures)),
+        Column("Cause", lambda one: one.text or "–"),
+        Column("Values", lambda one: _figures(one.figures)),
     ]
     facts = ui.facts(
         ("Version", version.version),
-        ("Code that decides", html.Code(version.code[:12])),
+        ("Decision code", html.Code(version.code[:12])),
         ("Database", version.schema_revision),
         ("Python", version.python),
     )
     return html.Div(
         [
             ui.notice(said, STATES.get(told.state, ("", "plain"))[1]),
-            ui.card("Parts", ui.table(columns, told.parts, "Nothing is known.", "Parts of ADON")),
+            ui.card("Parts", ui.table(columns, told.parts, "No parts.", "Parts of ADON")),
             ui.card("Version", facts),
         ]
     )

@@ -25,10 +25,10 @@ FEW = 6
 """Changes that are shown without being asked for."""
 TONES: Mapping[str, Tone] = {"installed": "good", "pending": "wait", "draining": "wait", "failed": "bad"}
 KINDS = (
-    ("missing", "should be there and is not"),
-    ("wrong", "stands where something else of ours is"),
-    ("extra", "is there and should not be"),
-    ("blocked", "cannot be put in: a rule that is not ours is in its place"),
+    ("missing", "missing in the switch"),
+    ("wrong", "differs from the desired rule"),
+    ("extra", "not desired, but in the switch"),
+    ("blocked", "blocked by a rule of another controller"),
 )
 REPAIR, SURE = "rules-repair", "rules-sure"
 
@@ -37,13 +37,11 @@ def show(here: Visit) -> Component:
     """Heading, choice of a switch, and the repair for users who may."""
     deeds: list[Component] = []
     if here.may(Action.NETWORK_SYNC):
-        deeds.append(html.Button("Read every switch and repair it now", id=REPAIR, className="quiet"))
+        deeds.append(html.Button("Audit all switches now", id=REPAIR, className="quiet"))
     return html.Div(
         [
-            ui.head(_title(here), "As ADON keeps them; nothing without its cookie is ever touched.", *deeds),
-            dcc.ConfirmDialog(
-                id=SURE, message="Every connected switch is read and compared; what differs is mended."
-            ),
+            ui.head(_title(here), "Rules of ADON. ADON does not change rules without its cookie.", *deeds),
+            dcc.ConfirmDialog(id=SURE, message="Reads every connected switch and repairs every difference."),
             html.Div(id="rules-done"),
         ]
     )
@@ -101,7 +99,7 @@ def _rules(here: Visit, where: Column) -> Component:
         for one, count in sorted(Counter(one.state for one in known).items())
     ]
     more = f"The first {SHOWN} of {len(rules)}; choose a switch, or a flow." if len(rules) > SHOWN else ""
-    nothing = [] if rules else [ui.empty("No rule of ours is, or should be, here.")]
+    nothing = [] if rules else [ui.empty("No rules.")]
     folded = by_owner(columns, rules[:SHOWN])
     return ui.card(None, html.P(badges, className="badges"), *nothing, *folded, html.Small(more))
 
@@ -125,7 +123,7 @@ def _group(columns: Sequence[Column], owner: str, rules: Sequence[RuleView], ope
         for state, count in sorted(states.items())
     ]
     summary = [html.Strong(owner or "no owner"), ui.count(len(rules), "rule"), *badges]
-    way = [html.P(ui.link("What they do, and why", f"/rules?owner={owner}"))] if owner else []
+    way = [html.P(ui.link("Effect and reason", f"/rules?owner={owner}"))] if owner else []
     listed = ui.table(columns, rules, "", f"Rules of {owner}" if owner else "Rules without owner")
     return html.Div(
         ui.details(html.Span(summary, className="badges"), *way, listed, opened=opened), className="folded"
@@ -137,12 +135,12 @@ def _explained(here: Visit, owner: str, where: Column) -> Component:
     columns = [
         where,
         Column("State", rule_state),
-        Column("What it does", lambda one: _deeds(one)),
+        Column("Effect", lambda one: _deeds(one)),
     ]
     why = [] if told.because is None else [html.P(told.because)]
     if told.decision:
         why.append(html.P(ui.link(f"Decision {told.decision}", f"/decisions/{told.decision}")))
-    return ui.card(None, *why, ui.table(columns, told.items, "It has no rules.", f"Rules of {owner}"))
+    return ui.card(None, *why, ui.table(columns, told.items, "No rules.", f"Rules of {owner}"))
 
 
 def _deeds(rule: ExplainedRule) -> Component:
@@ -205,15 +203,13 @@ def _differences(here: Visit) -> list[Component]:
     parts: list[Component] = []
     for switch in found:
         total = sum(len(getattr(switch, kind)) for kind, _ in KINDS)
-        verdict = (
-            ui.badge("as it should be", "good") if not total else ui.badge(f"{total} differences", "wait")
-        )
+        verdict = ui.badge("no difference", "good") if not total else ui.badge(f"{total} differences", "wait")
         if not switch.connected:
             verdict = ui.badge("not connected", "bad")
         parts.append(html.H3([switch.name, " ", verdict]))
         for kind, words in KINDS:
             parts += _listed(kind, words, getattr(switch, kind))
-    return [ui.card("Difference to what should be", *(parts or [ui.empty("No switch is configured.")]))]
+    return [ui.card("Differences from the desired rules", *(parts or [ui.empty("No switch is configured.")]))]
 
 
 def _listed(kind: str, words: str, rules: Sequence[str]) -> list[Component]:
@@ -234,17 +230,17 @@ def _sent(here: Visit, where: Column) -> list[Component]:
     columns = [
         Column("Time", lambda one: ui.when(one.at, here)),
         where,
-        Column("What", lambda one: ui.badge(one.op)),
-        Column("For", lambda one: owner_link(one.owner)),
+        Column("Change", lambda one: ui.badge(one.op)),
+        Column("Owner", lambda one: owner_link(one.owner)),
         Column(
-            "Because of",
+            "Cause",
             lambda one: ui.link(one.cause, f"/rules?{urlencode({'cause': one.cause})}"),
             whole=True,
         ),
         Column("Rule", lambda one: html.Code(one.text)),
     ]
-    title = f"Sent because of {cause}" if cause else "Sent lately"
-    listed = ui.table(columns, found, "Nothing was sent.", "Sent to switches")
+    title = f"Changes caused by {cause}" if cause else "Recent changes"
+    listed = ui.table(columns, found, "No changes.", "Changes sent to switches")
     if cause or len(found) <= FEW:
         return [ui.card(title, listed)]
     return [ui.card(title, ui.details(f"The newest {len(found)} changes", listed))]
@@ -272,8 +268,8 @@ def callbacks(app: Dash) -> None:
         except AdonError as error:
             return ui.failure(error)
         if not switches:
-            return ui.notice("No switch is connected: nothing was compared.", "wait")
-        return ui.notice(f"Compared and repaired: {', '.join(switches)}.", "good")
+            return ui.notice("No switch is connected.", "wait")
+        return ui.notice(f"Audited: {', '.join(switches)}.", "good")
 
 
 PAGE = Page("/rules", "Rules", Action.RULE_READ, show, live, group=Group.OPERATION, callbacks=callbacks)

@@ -44,7 +44,7 @@ def panel(here: Visit, owner: str) -> Component:
         Column("", _button),
     ]
     found = here.client.sessions(owner)
-    nothing = ui.empty("No browser is signed in.")
+    nothing = ui.empty("No sessions.")
     return ui.card("Browsers", ui.table(columns, found, nothing, "Browsers"), *_others(found))
 
 
@@ -57,7 +57,7 @@ def browser_of(agent: str) -> str:
 
 def _named(session: SessionView) -> list[Any]:
     name = browser_of(session.browser)
-    return [name, html.Br(), ui.badge("this one", "good")] if session.asking else [name]
+    return [name, html.Br(), ui.badge("this session", "good")] if session.asking else [name]
 
 
 def _button(session: SessionView) -> Any:
@@ -68,7 +68,7 @@ def _button(session: SessionView) -> Any:
 
 def _others(found: Sequence[SessionView]) -> list[Component]:
     others = sum(not one.asking for one in found)
-    text = "Sign out everywhere else" if others < len(found) else "Sign out everywhere"
+    text = "Sign out all other sessions" if others < len(found) else "Sign out all sessions"
     button = html.Button(text, id={"type": END_OTHERS, "index": "all"}, type="button", className="danger")
     return [html.P(button)] if others > 1 else []
 
@@ -91,8 +91,8 @@ def callbacks(app: Dash) -> None:
         try:
             if clicked["type"] == END:
                 client.end_session(str(clicked["index"]))
-                return ui.notice("Signed out there, from the next click on.", "good")
+                return ui.notice("The session is signed out.", "good")
             ended = client.end_sessions(owner).ended
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(f"{ended} signed out.", "good")
+        return ui.notice(f"Sessions signed out: {ended}.", "good")

@@ -18,7 +18,7 @@ from apps.dashboard.visit import Visit
 
 def show(_here: Visit) -> Component:
     """The heading."""
-    return ui.head("Switches", "What is connected, how full it is, and which controller drives it.")
+    return ui.head("Switches", "Connections, table use and controllers.")
 
 
 def live(here: Visit) -> Component:
@@ -30,11 +30,14 @@ def _switches(here: Visit) -> Component:
     columns = [
         Column("Switch", lambda one: ui.link(one.name, f"/rules?dpid={one.dpid}")),
         Column("", _connected),
-        Column("Rules of ours", lambda one: _fullness(one), numeric=True),
-        Column("Of others", lambda one: str(one.foreign_rules), numeric=True),
+        Column("Rules", lambda one: _fullness(one), numeric=True),
+        Column("Foreign rules", lambda one: str(one.foreign_rules), numeric=True),
         Column("Ports", lambda one: _ports(one)),
-        Column("Driven", driven),
-        Column("Lacks", lambda one: html.Ul([html.Li(lack) for lack in one.lacks]) if one.lacks else "–"),
+        Column("Mode", driven),
+        Column(
+            "Missing features",
+            lambda one: html.Ul([html.Li(lack) for lack in one.lacks]) if one.lacks else "–",
+        ),
     ]
     nothing = ui.empty("No switch is configured. Add one under switches: in the configuration.")
     return ui.card(None, ui.table(columns, here.client.topology().switches, nothing, "Switches"))
@@ -68,7 +71,7 @@ def _controllers(here: Visit) -> Component:
         Column("Generation", lambda one: str(one.generation), numeric=True),
         Column("Lease", lambda one: "none" if one.lease_s is None else f"for {ui.span(one.lease_s)}"),
     ]
-    nothing = ui.empty("No controller has run on this database yet.")
+    nothing = ui.empty("No controllers yet. Start one with adon serve.")
     return ui.card("Controllers", ui.table(columns, here.client.controllers(), nothing, "Controllers"))
 
 

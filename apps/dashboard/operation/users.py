@@ -23,24 +23,24 @@ SHOWN = 200
 
 def show_all(here: Visit) -> Component:
     """The heading, and the form to name somebody who has not been here yet."""
-    parts = [ui.head("Users", "Who has signed in here, or was named; what each may do.")]
+    parts = [ui.head("Users", "Users and their roles.")]
     if here.may(Action.USER_CHANGE):
         roles = [{"label": f" {_words(role)}", "value": role} for role in Role]
         fields = [
             ui.field(
                 "Name",
                 ui.text_input("users-name", "", "ann@mu.example"),
-                "As it will stand beside their flows.",
+                "Shown with the flows of the user.",
             ),
             ui.field(
-                "Signs in as",
+                "Identifier",
                 ui.text_input("users-subject", "", "ann@mu.example"),
-                "Name at the identity provider. Empty: the user has tokens only.",
+                "Identifier of the identity provider. Empty: the user has tokens only.",
             ),
             ui.field(
-                "Of which provider",
+                "Provider",
                 ui.text_input("users-issuer", "", "any (eduPersonPrincipalName)"),
-                "Its issuer or entity ID, if it calls people by identifiers of its own.",
+                "Issuer or entity ID, if the identifier is specific to the provider.",
             ),
         ]
         form = [
@@ -54,7 +54,7 @@ def show_all(here: Visit) -> Component:
             ),
             html.Button("Add", id="users-add", type="button"),
         ]
-        parts.append(ui.card(None, ui.details("Add somebody before they sign in", *form)))
+        parts.append(ui.card(None, ui.details("Add a user", *form)))
     return html.Div([*parts, html.Div(id="users-done")])
 
 
@@ -63,13 +63,13 @@ def live_all(here: Visit) -> Component:
     found = here.client.users()
     columns = [
         Column("User", lambda one: ui.link(one.name, f"/users/{one.name}")),
-        Column("Called", lambda one: one.display or "–"),
+        Column("Display name", lambda one: one.display or "–"),
         Column(
             "Roles",
             lambda one: html.Span([ui.badge(_words(role)) for role in one.roles], className="badges"),
         ),
-        Column("Let in", lambda one: ui.badge("shut out", "bad") if one.disabled_since else "yes"),
-        Column("Signs in at", _where),
+        Column("Access", lambda one: ui.badge("blocked", "bad") if one.disabled_since else "yes"),
+        Column("Provider", _where),
         Column("Last seen", lambda one: ui.ago(one.last_seen, here)),
     ]
     more = html.Small(f"The first {SHOWN} of {len(found)}." if len(found) > SHOWN else "")
@@ -80,10 +80,10 @@ def show_one(here: Visit) -> Component:
     """One user, with what an administrator may change."""
     user = here.client.user(here.parts["name"])
     facts = ui.facts(
-        ("Called", user.display),
+        ("Display name", user.display),
         ("Mail", user.mail),
-        ("Signs in at", _where(user)),
-        ("As", None if user.issuer == LOCAL else user.subject),
+        ("Provider", _where(user)),
+        ("Identifier", None if user.issuer == LOCAL else user.subject),
         ("First seen", ui.when(user.first_seen, here)),
         ("Last seen", ui.when(user.last_seen, here)),
         (
@@ -94,40 +94,38 @@ def show_one(here: Visit) -> Component:
     parts = [ui.head(user.name, None), dcc.Store(id="user-name", data=user.name), ui.card(None, facts)]
     parts.append(ui.card("Roles", _roles(user)))
     if here.may(Action.USER_CHANGE, user.name):
-        parts.append(ui.card("Change", *_changes(user)))
+        parts.append(ui.card("Actions", *_changes(user)))
     return html.Div([*parts, html.Div(id="user-done")])
 
 
 def _where(user: UserView) -> str:
-    return "here, with tokens" if user.issuer == LOCAL else str(user.issuer)
+    return "tokens only" if user.issuer == LOCAL else str(user.issuer)
 
 
 def _roles(user: UserView) -> Component:
     rows = [(role, _why(user, role)) for role in sorted({*user.roles, *user.removed})]
     columns = [Column("Role", lambda one: _words(one[0])), Column("Why", lambda one: one[1])]
-    return ui.table(columns, rows, ui.empty("No role: nothing may be done."), "Roles")
+    return ui.table(columns, rows, ui.empty("No roles: no permissions."), "Roles")
 
 
 def _why(user: UserView, role: str) -> str:
     if role in user.removed:
-        return "taken away by an administrator, whatever the rules say"
-    return "given by an administrator" if role in user.granted else "by the rules, at the last sign-in"
+        return "revoked by an administrator"
+    return "granted by an administrator" if role in user.granted else "from the rules at the last sign-in"
 
 
 def _changes(user: UserView) -> list[Component]:
     out = user.disabled_since is not None
     buttons = [
         html.Button(
-            f"{'Take away' if role in user.roles else 'Give'}: {_words(role)}",
+            f"{'Revoke' if role in user.roles else 'Grant'}: {_words(role)}",
             id={"type": "user-role", "index": f"{'take' if role in user.roles else 'give'} {role}"},
             className="quiet small",
         )
         for role in Role
     ]
-    shut = html.Button(
-        "Let in again" if out else "Shut out", id="user-shut", className="quiet" if out else "danger"
-    )
-    note = "Ends the user's sessions at once; tokens stop working."
+    shut = html.Button("Unblock" if out else "Block", id="user-shut", className="quiet" if out else "danger")
+    note = "A blocked user is signed out, and all tokens of the user become invalid."
     return [html.Div(buttons, className="deeds"), html.P([shut, " ", html.Small(note)])]
 
 
@@ -171,8 +169,8 @@ def callbacks_all(app: Dash) -> None:
             told = [found.get(field, "") for field in ("name", "identity.subject", "identity.issuer")]
             told[1] = told[1] or found.get("identity", "")
             return ("", *told) if any(told) else (ui.failure(error), *told)
-        way = ui.link("make a token for them", f"/account?for={made.name}")
-        return (ui.notice([f"{made.name} is known now; ", way, "."], "good"), "", "", "")
+        way = ui.link("create a token", f"/account?for={made.name}")
+        return (ui.notice([f"{made.name} is added; ", way, "."], "good"), "", "", "")
 
 
 def callbacks_one(app: Dash) -> None:
@@ -197,7 +195,7 @@ def callbacks_one(app: Dash) -> None:
                 client.change_user(name, {"disabled": client.user(name).disabled_since is None})
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice(["Done. ", html.A("See it", href=f"/users/{name}")], "good")
+        return ui.notice(["Done. ", html.A("Show", href=f"/users/{name}")], "good")
 
 
 ALL_PAGE = Page(

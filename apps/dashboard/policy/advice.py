@@ -21,11 +21,11 @@ PATH = "/advice"
 ASK, SAID = "advice-ask", "advice-said"
 RECENT = 8
 NUMBERS = (
-    ("rate", "The path carries", "10 Gbps"),
+    ("rate", "Path capacity", "10 Gbps"),
     ("rtt", "Round trip", "35 ms"),
     ("loss", "Loss", "0.01 %"),
-    ("reached", "A test reached", "2.4 Gbps"),
-    ("streams", "Streams that are open", "1"),
+    ("reached", "Measured throughput", "2.4 Gbps"),
+    ("streams", "Open streams", "1"),
 )
 TEXTS = (("sender", "Sender"), ("receiver", "Receiver"))
 COMMANDS = "sysctl -a; ip -d link; tc qdisc; ethtool DEVICE; ss -tin; cat /proc/meminfo"
@@ -42,11 +42,11 @@ _PROBLEMS = {
 def show(here: Visit) -> Component:
     """Which flow, supposed numbers, and what is said about them."""
     flow = here.query.get("flow")
-    lead = "What both hosts should be set to, whether they are, and what that gains."
+    lead = "Recommended settings of both hosts, their present values, and the predicted throughput."
     head = ui.head("Transfer advice", lead)
     fields = [
         filters.text(PREFIX, "flow", "Flow", here, "f-17"),
-        filters.text(PREFIX, "path", "On another path", here, "the flow's own"),
+        filters.text(PREFIX, "path", "Path", here, "path of the flow"),
     ]
     parts: list[Any] = [head, filters.form(PREFIX, fields, PATH)]
     parts.append(_of_flow(here, flow) if flow else _choose(here))
@@ -58,15 +58,15 @@ def show(here: Visit) -> Component:
 def _choose(here: Visit) -> Component:
     columns = [
         Column("Flow", lambda one: ui.link(one.id, filters.address(PATH, {"flow": one.id}))),
-        Column("From, to", lambda one: f"{one.source} → {one.destination}"),
+        Column("Route", lambda one: f"{one.source} → {one.destination}"),
         Column("Template", lambda one: one.template),
         Column("Path", lambda one: one.path or ui.words.NONE),
-        Column("Asked for", lambda one: ui.when(one.submitted_at, here)),
+        Column("Requested", lambda one: ui.when(one.submitted_at, here)),
     ]
-    nothing = ui.empty("No flow yet: paste settings below, or move data first.", ui.link("Move data", "/new"))
-    return ui.card(
-        "For which flow?", ui.table(columns, here.client.flows(limit=RECENT), nothing, "The newest flows")
+    nothing = ui.empty(
+        "No flows yet. Paste settings below, or start a transfer.", ui.link("New transfer", "/new")
     )
+    return ui.card("Flow", ui.table(columns, here.client.flows(limit=RECENT), nothing, "The newest flows"))
 
 
 def _of_flow(here: Visit, flow: str) -> Component:
@@ -86,19 +86,19 @@ def _question(flow: str | None) -> Component:
     ]
     texts = [
         ui.field(
-            f"{label}: what its commands printed",
+            f"{label}: output of its commands",
             dcc.Textarea(id=f"{PREFIX}-{name}", className="source", spellCheck=False, rows=7),
-            f"of {COMMANDS}; in any order, all or some",
+            f"of {COMMANDS}, in any order",
         )
         for name, label in TEXTS
     ]
-    what = f"What is left out is taken from {flow}." if flow else "What is left out is not known."
+    what = f"Empty fields use the values of {flow}." if flow else "Empty fields are unknown."
     return ui.card(
-        "Ask with other numbers, or with pasted settings",
+        "Other values",
         html.P(what, className="muted"),
         html.Div(numbers, className="grid"),
         html.Div(texts, className="columns textarea-short"),
-        html.Button("What would be advised?", id=ASK, type="button"),
+        html.Button("Compute advice", id=ASK, type="button"),
     )
 
 
@@ -139,7 +139,9 @@ def _callbacks(app: Dash) -> None:
         given = {name: (text or "").strip() for name, text in zip(FIELDS, said, strict=True)}
         try:
             body: Any = question(given, flow or None)
-            found = html.Div([html.H2("With these numbers"), advised.advice(here.client.advise(body), here)])
+            found = html.Div(
+                [html.H2("Advice for these values"), advised.advice(here.client.advise(body), here)]
+            )
             return (found, *[""] * len(FIELDS))
         except AdonError as error:
             return (ui.failure(error), *problems(error))

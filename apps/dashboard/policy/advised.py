@@ -15,9 +15,9 @@ from apps.dashboard.visit import Visit
 
 SURE: Mapping[str, Tone] = {"high": "good", "medium": "wait", "low": "bad"}
 APPLIED: Mapping[str, tuple[str, Tone]] = {
-    "applied": ("in force", "good"),
+    "applied": ("applied", "good"),
     "differs": ("differs", "bad"),
-    "unknown": ("not known", "plain"),
+    "unknown": ("unknown", "plain"),
 }
 NAMES = {"mtu": "MTU", "control": "Congestion control"}
 
@@ -27,7 +27,7 @@ def advice(found: AdviceView, here: Visit) -> Component:
     return html.Div(
         [
             _prediction(found),
-            ui.card("What is advised", _items(found), _facts(found.path)),
+            ui.card("Recommended settings", _items(found), _facts(found.path)),
             ui.columns(*(_host(one, here) for one in found.hosts)),
             _gaps(found.unknown),
         ]
@@ -40,7 +40,7 @@ def prediction(found: AdviceView) -> str:
     if told is None:
         return ""
     after, before, gain = told.after_bps, told.before_bps, told.gain
-    words = "In force at both ends. Expected" if found.both_applied else "Predicted"
+    words = "All settings applied. Predicted" if found.both_applied else "Predicted"
     expected, low, high = (None,) * 3 if after is None else (after.expected, after.low, after.high)
     text = f"{words}: {_rate(expected)} ({_rate(low)} to {_rate(high)})"
     if found.both_applied:
@@ -59,20 +59,20 @@ def _rate(bits_per_second: float | None) -> str:
 def _prediction(found: AdviceView) -> Component:
     told, basis = prediction(found), found.prediction
     if basis is None:
-        return ui.notice("Too little is known to predict what would be reached.", "wait")
-    rests = html.Small(f"{basis.formula}; it rests on {basis.basis}.")
+        return ui.notice("Not enough data for a prediction.", "wait")
+    rests = html.Small(f"{basis.formula}; basis: {basis.basis}.")
     return ui.notice([html.Strong(told), html.P(rests)], "good" if found.both_applied else "plain")
 
 
 def _items(found: AdviceView) -> Component:
     columns = [
-        Column("What", lambda one: NAMES.get(one.name, one.name.capitalize())),
-        Column("Advised", lambda one: html.Strong(one.value)),
-        Column("Why", _why),
-        Column("Sure", lambda one: ui.badge(one.confidence, SURE.get(one.confidence, "plain"))),
+        Column("Setting", lambda one: NAMES.get(one.name, one.name.capitalize())),
+        Column("Recommended", lambda one: html.Strong(one.value)),
+        Column("Reason", _why),
+        Column("Confidence", lambda one: ui.badge(one.confidence, SURE.get(one.confidence, "plain"))),
     ]
-    nothing = ui.empty("Nothing can be advised yet: see below what is not known, and how to find out.")
-    return ui.table(columns, found.items, nothing, "What is advised")
+    nothing = ui.empty("No advice: the values below are unknown.")
+    return ui.table(columns, found.items, nothing, "Recommended settings")
 
 
 def _why(one: ItemView) -> Any:
@@ -84,14 +84,14 @@ def _facts(path: PathFactsView) -> Component:
     reached = path.reached_bps
     streams = f" with {path.reached_streams} streams" if path.reached_streams else ""
     return ui.details(
-        "Computed from",
+        "Inputs",
         ui.facts(
             ("Path", path.path),
-            ("Carries", ui.rate(path.rate_bps)),
+            ("Capacity", ui.rate(path.rate_bps)),
             ("Round trip", ui.span(path.rtt_seconds)),
             ("Loss", ui.share(path.loss_ratio)),
             ("MTU", path.mtu),
-            ("A test reached", None if reached is None else ui.rate(reached) + streams),
+            ("Measured throughput", None if reached is None else ui.rate(reached) + streams),
         ),
     )
 
@@ -106,18 +106,18 @@ def _host(one: HostAdviceView, here: Visit) -> Component:
                 [html.Code(each.key), html.Br(), html.Small(each.reason, className="muted")]
             ),
         ),
-        Column("Wanted", lambda each: ("≥ " if each.compare == "at least" else "") + each.value),
-        Column("Now", lambda each: each.present if each.present is not None else "not known"),
+        Column("Recommended", lambda each: ("≥ " if each.compare == "at least" else "") + each.value),
+        Column("Present", lambda each: each.present if each.present is not None else "unknown"),
     ]
     told: list[Any] = []
     if one.settings:
         count = len(one.settings) - len(wrong)
-        source = f", says {one.source}" if one.source else ""
+        source = f", from {one.source}" if one.source else ""
         at: list[Any] = [" at ", ui.when(one.observed_at, here)] if one.observed_at else []
-        told.append(html.P([f"{count} of {len(one.settings)} in force{source}", *at, "."], className="muted"))
+        told.append(html.P([f"{count} of {len(one.settings)} applied{source}", *at, "."], className="muted"))
     told += [html.P(remark) for remark in one.remarks]
     heading = html.Span([f"{one.host} ({one.role}) ", ui.badge(words, tone)])
-    nothing = "Everything that is advised is in force." if one.settings else "Nothing can be advised yet."
+    nothing = "All recommended settings are applied." if one.settings else "No advice."
     return ui.card(heading, ui.table(columns, wrong, nothing, f"Settings of {one.host}"), *told)
 
 
@@ -125,7 +125,7 @@ def _gaps(gaps: Sequence[GapView]) -> Component | None:
     if not gaps:
         return None
     lines = [
-        html.Li([html.Strong(one.what), f"; left open: {one.without}. To find out: {one.measure}."])
+        html.Li([html.Strong(one.what), f"; needed for: {one.without}. Measure with: {one.measure}."])
         for one in gaps
     ]
-    return ui.card("Not known", html.Ul(lines, className="plain-list"))
+    return ui.card("Unknown values", html.Ul(lines, className="plain-list"))

@@ -23,7 +23,7 @@ def running(found: BacktestView, here: Visit) -> Component:
         [
             "Replaying since ",
             ui.when(found.since, here),
-            f"; asked {ui.ago(found.asked_at, here)}. You may go on meanwhile.",
+            f"; started {ui.ago(found.asked_at, here)}.",
         ],
         "wait",
     )
@@ -33,13 +33,13 @@ def ended(found: BacktestView, here: Visit) -> Component:
     """What came of it."""
     result = found.found
     if found.state != "done" or result is None:
-        words = {"failed": f"It failed: {found.cause}", "cancelled": "It was ended before it was done."}
+        words = {"failed": f"The backtest failed: {found.cause}", "cancelled": "The backtest was cancelled."}
         return ui.notice(words.get(found.state, found.state), "bad" if found.cause else "plain")
     return html.Div(
         [
             _summary(found, result, here),
             table(result.flows),
-            ui.details("How the replay counts", html.P(result.model, className="muted")),
+            ui.details("Replay method", html.P(result.model, className="muted")),
         ]
     )
 
@@ -48,17 +48,17 @@ def summary(result: FoundView) -> str:
     """The comparison in a sentence."""
     flows, moved = len(result.flows), result.moved
     if not flows:
-        return "No flow was asked for in that time, so nothing can differ."
+        return "No flows in this period."
     differ = (
-        f"{moved} of {flows} flows would have gone another way"
+        f"{moved} of {flows} flows would have taken another path"
         if moved
-        else f"None of {flows} flows would have gone another way"
+        else f"None of {flows} flows would have taken another path"
     )
     saved = result.saved_seconds
     time = (
-        "no time saved or lost"
+        "no difference in time"
         if abs(saved) < 0.05
-        else f"{ui.span(abs(saved))} {'saved' if saved > 0 else 'lost'} altogether"
+        else f"{ui.span(abs(saved))} {'saved' if saved > 0 else 'lost'} in total"
     )
     return f"{differ}; {time}."
 
@@ -66,16 +66,14 @@ def summary(result: FoundView) -> str:
 def _summary(found: BacktestView, result: FoundView, here: Visit) -> Component:
     off = result.model_off_by
     trust = (
-        ""
-        if off is None
-        else f" Replays of the saved version are off by {ui.share(off)} (median): do not believe less."
+        "" if off is None else f" Median error of the replay: {ui.share(off)}; ignore smaller differences."
     )
     return html.Div(
         [
             html.P(html.Strong(summary(result))),
             html.Small(
                 [
-                    f"{result.proposed} beside {result.present}, since ",
+                    f"{result.proposed} compared with {result.present}, since ",
                     ui.when(found.since, here),
                     ".",
                     trust,
@@ -92,14 +90,12 @@ def table(flows: Sequence[ComparedView]) -> Component:
     columns = [
         Column("Flow", lambda one: ui.link(one.flow, f"/flows/{one.flow}")),
         Column("Size", lambda one: ui.size(one.size_bytes), numeric=True),
-        Column("Really", lambda one: _went(one.happened)),
+        Column("Recorded", lambda one: _went(one.happened)),
         Column("Saved version", lambda one: _replayed(one.present)),
         Column("This text", lambda one: _replayed(one.proposed)),
-        Column("Saves", lambda one: _saves(one.saved_seconds), numeric=True),
+        Column("Time saved", lambda one: _saves(one.saved_seconds), numeric=True),
     ]
-    shown = ui.table(
-        columns, ranked[:MOST], "No flow was asked for in that time.", "Flows", lambda one: one.moved
-    )
+    shown = ui.table(columns, ranked[:MOST], "No flows in this period.", "Flows", lambda one: one.moved)
     more = (
         []
         if len(ranked) <= MOST
@@ -116,7 +112,7 @@ def _went(one: HappenedView | ReplayedView) -> Any:
 def _replayed(one: ReplayedView) -> Any:
     if one.refused:
         return html.Span([ui.badge("refused", "bad"), html.Br(), html.Small(one.refused)])
-    violated = [ui.badge(f"missed {ui.span(one.violated_seconds)}", "bad")] if one.violations else []
+    violated = [ui.badge(f"violated {ui.span(one.violated_seconds)}", "bad")] if one.violations else []
     return html.Span([*_went(one).children, " ", *violated])
 
 

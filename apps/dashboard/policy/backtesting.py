@@ -36,15 +36,16 @@ def card(here: Visit, name: str) -> Component:
     return ui.card(
         "Backtest",
         html.P(
-            "Replays requests and measurements with this text beside the saved version.", className="muted"
+            "Replays recorded requests and measurements with this text and the saved version.",
+            className="muted",
         ),
         html.Div(
             [
-                ui.field("Replay", ui.choice(SPAN, SPANS, "1d")),
+                ui.field("Period", ui.choice(SPAN, SPANS, "1d")),
                 html.Div(
                     [
                         html.Button("Backtest this text", id=START, type="button"),
-                        html.Button("End it", id=STOP, type="button", className="quiet", disabled=True),
+                        html.Button("Cancel", id=STOP, type="button", className="quiet", disabled=True),
                     ],
                     className="deeds field",
                 ),
@@ -71,7 +72,7 @@ def begin(here: Visit, text: str, span: str) -> str:
     """
     found = here.client.check_template(text)
     if found.template is None:
-        raise InvalidInput.of("text", "is not right yet: see what is wrong with it")
+        raise InvalidInput.of("text", "has problems; correct them first")
     question: Any = {"template": found.template, "since": since(span, here.now)}
     return here.client.start_backtest(question).id
 
@@ -85,7 +86,7 @@ def stand(here: Visit, backtest: str | None) -> tuple[Any, bool]:
         if found.state == "running":
             return backtested.running(found, here), True
     except NotFound:
-        return ui.notice("It is not kept any more: ask again."), False
+        return ui.notice("The result has expired. Start the backtest again."), False
     except AdonError as error:
         return ui.failure(error), False
     return backtested.ended(found, here), False
@@ -107,7 +108,7 @@ def install(app: Dash, text: str) -> None:
         if not clicks:
             return no_update, no_update
         try:
-            return begin(visit(), written or "", span), "It has begun."
+            return begin(visit(), written or "", span), "The backtest runs."
         except Conflict as error:
             return no_update, ui.notice(error.cause, "wait")
         except AdonError as error:
@@ -137,4 +138,4 @@ def install(app: Dash, text: str) -> None:
             visit().client.cancel_backtest(backtest)
         except AdonError as error:
             return ui.failure(error)
-        return ui.notice("It was ended.")
+        return ui.notice("The backtest was cancelled.")

@@ -30,7 +30,7 @@ def show(here: Visit) -> Component:
     """The heading, what one may begin, and the search."""
     may_add = allowed(here, Action.TEMPLATE_ADD)
     deeds = [ui.link("New template", "/templates/new", button=True)] if may_add else []
-    lead = "What applications need of the network, and how candidates are scored for them."
+    lead = "Requirements of applications, and how candidate paths are scored."
     search = filters.text(PREFIX, "q", "Search", here, "name, title or purpose")
     return html.Div([ui.head("Application templates", lead, *deeds), filters.form(PREFIX, [search], PATH)])
 
@@ -48,22 +48,22 @@ def live(here: Visit) -> Component:
         Column("Weights", lambda one: weights(one["weights"])),
         Column("Priority", lambda one: str(one["priority"]), numeric=True),
         Column("Flows", lambda one: _flows(one, fared.get(one["name"]), here)),
-        Column("Kept its bounds", lambda one: _kept(fared.get(one["name"]))),
-        Column("Promise off by", lambda one: _error(fared.get(one["name"])), numeric=True),
+        Column("Bounds met", lambda one: _kept(fared.get(one["name"]))),
+        Column("Prediction error", lambda one: _error(fared.get(one["name"])), numeric=True),
     ]
     nothing = (
-        ui.empty(f"No template has “{wanted}” in its name, title or purpose.", ui.link("Show all", PATH))
+        ui.empty(f"No template matches “{wanted}”.", ui.link("Show all", PATH))
         if wanted
         else ui.empty(
-            "The catalog is empty.",
-            ui.link("Write the first template", "/templates/new", button=True),
+            "No templates yet.",
+            ui.link("Add a template", "/templates/new", button=True),
         )
     )
     parts: list[Any] = [ui.table(columns, shown, nothing, "Templates, the latest version of each")]
     if len(found) > MOST:
-        parts.append(html.P(f"{MOST} of {len(found)} are shown: search for the others.", className="muted"))
+        parts.append(html.P(f"{MOST} of {len(found)} are shown. Search for the others.", className="muted"))
     if shown:
-        parts.append(html.Small(f"By the last {RECENT} flows that ended.", className="muted"))
+        parts.append(html.Small(f"Statistics of the last {RECENT} ended flows.", className="muted"))
     return ui.card(None, *parts)
 
 
@@ -93,9 +93,9 @@ def _name(one: Document) -> Component:
 
 def _state(one: Document, fared: Health | None) -> Component:
     dry_run = one["mode"] == "dry-run"
-    badges = [ui.badge("dry run", "wait") if dry_run else ui.badge("in force", "good")]
+    badges = [ui.badge("dry run", "wait") if dry_run else ui.badge("active", "good")]
     if fared is None:
-        badges.append(ui.badge("not used yet"))
+        badges.append(ui.badge("unused"))
     if one["pausable"]:
         badges.append(ui.badge("pausable"))
     return html.Div(badges)
@@ -103,7 +103,7 @@ def _state(one: Document, fared: Health | None) -> Component:
 
 def _flows(one: Document, fared: Health | None, here: Visit) -> Any:
     if fared is None:
-        return "none yet"
+        return "none"
     to = f"/decisions?template={one['name']}"
     last = html.Small(ui.together(f"last {ui.ago(fared.last, here)}"), className="muted")
     return html.Span([ui.link(str(fared.flows), to), last])

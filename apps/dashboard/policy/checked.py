@@ -35,7 +35,7 @@ def gutter(text: str, wrong: Sequence[int]) -> list[Component]:
 def problems(found: Sequence[ProblemItem | Problem]) -> Component:
     """What is wrong: line, field and cause; a line can be gone to."""
     if not found:
-        return ui.notice("Nothing is wrong with it.", "good")
+        return ui.notice("No problems.", "good")
     lines = [html.Li([*_place(one), one.cause]) for one in found[:MOST_SHOWN]]
     more = [] if len(found) <= MOST_SHOWN else [html.P(f"… and {len(found) - MOST_SHOWN} more")]
     count = "One problem" if len(found) == 1 else f"{len(found)} problems"
@@ -62,7 +62,7 @@ def picture(checked: TemplateCheck, older: TemplateCheck | None) -> Component:
     """The lookup tables as the text has them, over those of the version that it follows."""
     template = checked.template
     if template is None:
-        return ui.empty("The picture comes back as soon as nothing is wrong with the text.")
+        return ui.empty("Correct the text to show the lookup tables.")
     before = () if older is None else older.curves
     names = ("saved version", "this text")
     return tables.pictures("editor", checked.curves, template["qspec"], before, names)

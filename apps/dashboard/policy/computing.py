@@ -17,16 +17,16 @@ from apps.dashboard.ui.blocks import Column
 from apps.figures.looks import SERIES
 
 TERMS = (
-    ("queue", "T_q, waiting for nodes"),
-    ("compute", "T_c, with T_q"),
-    ("network", "T_n, moving"),
-    ("duplication", "C_D, copying home"),
+    ("queue", "T_q, queue wait"),
+    ("compute", "T_c, compute with T_q"),
+    ("network", "T_n, transfer"),
+    ("duplication", "C_D, copy of the result"),
 )
 PARTS = (
-    ("queue", "T_q, waiting for nodes"),
-    ("busy", "T_c without T_q, computing"),
-    ("network", "T_n, moving"),
-    ("duplication", "C_D, copying home"),
+    ("queue", "T_q, queue wait"),
+    ("busy", "T_c without T_q, compute"),
+    ("network", "T_n, transfer"),
+    ("duplication", "C_D, copy of the result"),
 )
 """What T_t is the sum of; T_c holds T_q."""
 ORIGINS = {"queue": "T_q", "node_rate": "Γ_c", "result": "result’s size", "available": "Γ_a"}
@@ -52,7 +52,7 @@ def sites_table(decision: DecisionView) -> Component:
         *(Column(words, _cell(name), numeric=True) for name, words in TERMS),
         Column("Cost", _cost, numeric=True),
         Column("Γ_t, Γ_a", lambda one: f"{ui.rate(one.theoretical_bps)}, {ui.rate(one.available_bps)}"),
-        Column("Why", _why),
+        Column("Reason", _why),
     ]
     return ui.table(
         columns, decision.compute, "", "Compute sites by terms", lambda one: is_chosen(one, decision)
@@ -139,6 +139,6 @@ def sites_picture(decision: DecisionView) -> Component | None:
     return ui.chart(
         "decision-sites",
         sites_figure(possible),
-        f"Until the result is there: {told}.",
+        f"Time until the result is available: {told}.",
         110 + 46 * len(possible),
     )

@@ -27,15 +27,15 @@ def show(here: Visit) -> Component:
         _head(decision),
         _facts(here, decision),
         ui.card(
-            "How candidates were scored",
+            "Scores of candidates",
             picture,
             scoring.scoring_table(decision),
-            ui.folded(TABLES, "The lookup tables, with what was measured") if decision.tables else None,
+            ui.folded(TABLES, "Lookup tables with the measured values") if decision.tables else None,
         ),
     ]
     if decision.compute:
         content.append(
-            ui.card("Where to compute", computing.sites_picture(decision), computing.sites_table(decision))
+            ui.card("Compute sites", computing.sites_picture(decision), computing.sites_table(decision))
         )
     content.append(flipping.card(decision.id))
     return html.Div(content)
@@ -44,7 +44,7 @@ def show(here: Visit) -> Component:
 def _head(decision: DecisionView) -> Component:
     where = f" on {decision.path}" if decision.path else ""
     title = html.Span([f"Decision about {decision.flow} ", outcome(decision.outcome)])
-    deeds = [ui.link("To the flow", f"/flows/{decision.flow}", button=True)]
+    deeds = [ui.link("Show flow", f"/flows/{decision.flow}", button=True)]
     head = ui.head(title, f"{decision.id}{where}", *deeds)
     return html.Div([head, _reason(decision)])
 
@@ -61,19 +61,19 @@ def _facts(here: Visit, decision: DecisionView) -> Component:
     alarm = decision.alarm
     forecast, granted = decision.forecast, decision.granted
     known = (
-        ("Made", ui.when(decision.at, here)),
+        ("Time", ui.when(decision.at, here)),
         ("Flow", ui.link(decision.flow, f"/flows/{decision.flow}")),
         ("Template", template_link(decision.template)),
         ("Path", path and ui.link(path, f"/paths/{path}")),
-        ("Before", before and ui.link(before, f"/paths/{before}")),
+        ("Previous path", before and ui.link(before, f"/paths/{before}")),
         (
             "Compute site",
             decision.compute_site and ui.link(decision.compute_site, f"/sites/{decision.compute_site}"),
         ),
         ("Weights", weights(decision.weights)),
-        ("Led to by", _cause(decision, alarm)),
+        ("Cause", _cause(decision, alarm)),
         ("Slice", decision.slice),
-        ("Would take", _forecast(forecast)),
+        ("Predicted duration", _forecast(forecast)),
         ("Granted", granted and f"{ui.rate(granted.guaranteed)} of {ui.rate(granted.asked)}"),
     )
     return ui.card(None, ui.facts(*(one for one in known if one[1])))

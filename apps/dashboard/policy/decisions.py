@@ -39,10 +39,10 @@ def show(here: Visit) -> Component:
         filters.choice(PREFIX, "outcome", "Outcome", here, outcomes),
         filters.choice(PREFIX, "path", "Path", here, _paths(here)),
         filters.text(PREFIX, "site", "Compute site", here, "any"),
-        filters.choice(PREFIX, "since", "Made", here, SINCE),
+        filters.choice(PREFIX, "since", "Time", here, SINCE),
         filters.text(PREFIX, "flow", "Flow", here, "f-17"),
     ]
-    lead = "What was decided about flows, the newest first; each with what it was based on."
+    lead = "Newest first."
     return html.Div([ui.head("Decisions", lead), filters.form(PREFIX, fields, PATH)])
 
 
@@ -67,17 +67,17 @@ def live(here: Visit) -> Component:
         Column("Template", lambda one: template_link(one.template)),
         Column("Path", _path),
         Column("Site", _site, whole=True),
-        Column("Of", lambda one: str(one.candidates), numeric=True),
-        Column("Why", _why),
+        Column("Candidates", lambda one: str(one.candidates), numeric=True),
+        Column("Reason", _why),
     ]
     filtered = any(here.query.get(name) for name in (*NAMES, "before"))
     nothing = (
-        ui.empty("No decision is like that.", ui.link("Show all", PATH))
+        ui.empty("No decisions match these filters.", ui.link("Show all", PATH))
         if filtered
-        else ui.empty("Nothing has been decided yet.", ui.link("Move data", "/new", button=True))
+        else ui.empty("No decisions yet.", ui.link("New transfer", "/new", button=True))
     )
     more = filters.pages(PATH, here, found.next)
-    table = ui.table([_when(here), *columns], found.items, nothing, "Decisions, the newest first")
+    table = ui.table([_when(here), *columns], found.items, nothing, "Decisions, newest first")
     return ui.card(None, table, more)
 
 

@@ -54,13 +54,13 @@ def side_by_side(before: str, after: str, names: tuple[str, str]) -> Component:
         for one in rows(before, after)
     ]
     heads = html.Tr([html.Th(name, scope="col") for name in names])
-    caption = html.Caption(f"{names[0]} beside {names[1]}")
+    caption = html.Caption(f"{names[0]} and {names[1]}")
     return html.Div(
         html.Table([caption, html.Thead(heads), html.Tbody(body)], className="side-by-side"),
         className="table",
         tabIndex=0,
         role="region",
-        **{"aria-label": f"{names[0]} beside {names[1]}, as text"},
+        **{"aria-label": f"{names[0]} and {names[1]}, as text"},
     )
 
 
@@ -71,7 +71,7 @@ def changes(found: Sequence[ChangeView]) -> Component:
         Column("Before", lambda one: _value(one.before)),
         Column("After", lambda one: _value(one.after)),
     ]
-    return ui.table(columns, found, "These versions do not differ.", "Values that differ")
+    return ui.table(columns, found, "No differences.", "Values that differ")
 
 
 def _value(value: Any) -> str:
@@ -105,4 +105,4 @@ def _class(text: str | None, name: str, same: bool) -> str:
 def summary(found: TemplateDiff) -> str:
     """How many values differ."""
     count = len(found.changes)
-    return "no value differs" if not count else f"{count} value{'s differ' if count > 1 else ' differs'}"
+    return "no differences" if not count else f"{count} value{'s differ' if count > 1 else ' differs'}"

@@ -27,8 +27,8 @@ PICTURE, SAVE, SAID = "editor-picture", "editor-save", "editor-said"
 
 START: Document = {
     "name": "my-application",
-    "title": "What a colleague would call it",
-    "description": "What is moved, and who waits for what.",
+    "title": "Short title",
+    "description": "What the application transfers.",
     "match": {"applications": ["my-application"]},
     "qspec": {"throughput": {"min": "700 Mbps"}, "loss": {"max": "0.1 %"}},
     "rspec": {"bandwidth_ceiling": "10 Gbps"},
@@ -41,7 +41,7 @@ START: Document = {
 
 def show_new(here: Visit) -> Component:
     """An editor that begins with the parts that every template has."""
-    lead = "Give it a name, what must not be missed, and how candidates are weighed."
+    lead = "A template needs a name, bounds and weights."
     like = here.query.get("like")
     text = write_template(
         START if like is None else {**here.client.template(like), "name": f"{like}-2"},
@@ -54,8 +54,8 @@ def show_edit(here: Visit) -> Component:
     """An editor on the latest version of a template."""
     name = here.parts["name"]
     template = here.client.template(name)
-    lead = f"Version {template['version']} stays as it is: what you save becomes the next one."
-    head = ui.head(f"New version of {name}", lead, ui.link("Back to it", f"/templates/{name}"))
+    lead = f"Version {template['version']} is kept. Save creates the next version."
+    head = ui.head(f"New version of {name}", lead, ui.link("Back to the template", f"/templates/{name}"))
     return _page(here, head, write_template(template, version=False), name)
 
 
@@ -66,7 +66,7 @@ def _page(here: Visit, head: Component, text: str, name: str | None) -> Componen
 def _notes(here: Visit) -> list[Component]:
     if allowed(here, Action.TEMPLATE_ADD):
         return []
-    return [ui.notice("You can check a template here; a performance engineer adds it.", "wait")]
+    return [ui.notice("You can check a template. Only a performance engineer can save it.", "wait")]
 
 
 def panel(here: Visit, text: str, name: str | None) -> Component:
@@ -87,7 +87,7 @@ def panel(here: Visit, text: str, name: str | None) -> Component:
     )
     right = [
         html.Div(id=PROBLEMS, **{"aria-live": "polite"}),
-        ui.card("How it would score", html.Div(id=PICTURE)),
+        ui.card("Lookup tables", html.Div(id=PICTURE)),
     ]
     if name is not None and allowed(here, Action.TEMPLATE_BACKTEST):
         right.append(backtesting.card(here, name))

@@ -15,17 +15,17 @@ from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import visit
 
 ASK, WHICH, SAID = "why-not-ask", "why-not-which", "why-not-said"
-LABEL = "What would have flipped it?"
+LABEL = "Compute counterfactuals"
 KINDS = {
     "metric": "value",
     "weight": "weight",
     "bound": "bound",
     "priority": "priority",
     "size": "size",
-    "wait": "wait for nodes",
-    "switch_margin": "gain of Q needed to move",
-    "patience": "misses in a row before a move",
-    "dwell": "time it had stayed",
+    "wait": "queue wait",
+    "switch_margin": "switch margin",
+    "patience": "patience",
+    "dwell": "dwell time",
     "closed": "closed path",
 }
 _UNITS = {"bps": "throughput", "s": "rtt", "ratio": "loss"}
@@ -35,9 +35,9 @@ _UNITS = {"bps": "throughput", "s": "rtt", "ratio": "loss"}
 def card(decision: str) -> Component:
     """The part of the page; it is worked out when somebody asks, for that takes a processor some seconds."""
     return ui.card(
-        "Why not something else?",
+        "Counterfactuals",
         html.P(
-            "The decision is made again, over and over, each time with one thing changed.",
+            "ADON repeats the decision with one changed input at a time.",
             className="muted",
         ),
         html.Button(LABEL, id=ASK, type="button"),
@@ -49,7 +49,7 @@ def card(decision: str) -> Component:
 def answered(found: WhyNotView) -> Component:
     """What was found."""
     alternatives = [_alternative(one) for one in found.alternatives]
-    nothing = ui.empty("There was nothing else that it could have taken.")
+    nothing = ui.empty("The decision had no alternatives.")
     return html.Div([_again(found), *(alternatives or [nothing]), _looked(found)])
 
 
@@ -64,26 +64,26 @@ def quantity(value: Any, unit: str) -> str:
 
 def _again(found: WhyNotView) -> Component:
     if found.as_recorded:
-        return ui.notice("Made again from what it saw, it is the same decision.", "good")
+        return ui.notice("The replay reproduces the decision.", "good")
     versions = (
-        "by the same code: the record was changed, or that is a mistake of ours"
+        "with the same code: the record was changed, or ADON has a defect"
         if found.code == found.this_code
-        else f"by another version of the code (made by {found.code}, this is {found.this_code})"
+        else f"because the code differs (recorded with {found.code}, now {found.this_code})"
     )
-    return ui.notice(f"Made again from what it saw, it is not the same, {versions}.", "wait")
+    return ui.notice(f"The replay does not reproduce the decision, {versions}.", "wait")
 
 
 def _alternative(one: AlternativeView) -> Component:
     name = f"{one.site} by {one.path}" if one.site else one.path
     columns = [
-        Column("What", _what),
-        Column("Was", lambda flip: quantity(flip.value, flip.unit), numeric=True),
+        Column("Input", _what),
+        Column("Value", lambda flip: quantity(flip.value, flip.unit), numeric=True),
         Column(
-            "Would have been enough",
+            "Sufficient value",
             lambda flip: html.Strong(quantity(flip.told, flip.unit)),
             numeric=True,
         ),
-        Column("In words", lambda flip: flip.text),
+        Column("Explanation", lambda flip: flip.text),
     ]
     head = html.H3([ui.link(name, f"/paths/{one.path}"), _q(one)])
     why = [html.Small(one.why, className="muted")] if one.why else []
@@ -91,7 +91,7 @@ def _alternative(one: AlternativeView) -> Component:
         return html.Div([head, *why, html.P(one.text)])
     if len(one.flips) == 1:
         return html.Div([head, *why, html.P(html.Strong(one.text))])
-    table = ui.table(columns, one.flips, "", f"Changes by which {name} would have been taken")
+    table = ui.table(columns, one.flips, "", f"Changes that select {name}")
     return html.Div([head, *why, html.P(html.Strong(one.text)), table])
 
 
@@ -111,11 +111,11 @@ def _what(flip: FlipView | QuantityView) -> str:
 def _looked(found: WhyNotView) -> Component:
     count = len(found.searched)
     left = [_what(one) for one in found.left_out]
-    more = [html.P(f"Not looked at, for it would have taken too long: {', '.join(left)}.")] if left else []
+    more = [html.P(f"Skipped for lack of time: {', '.join(left)}.")] if left else []
     return html.Small(
         [
-            f"{count} quantities were changed, each alone, and {found.decisions_made} decisions made. ",
-            "Two changes together may need less.",
+            f"{found.decisions_made} decisions with {count} inputs, one changed at a time. ",
+            "Smaller changes of two inputs can be sufficient.",
             *more,
         ],
         className="muted",
@@ -132,7 +132,7 @@ def install(app: Dash) -> None:
         prevent_initial_call=True,
         running=[
             (Output(ASK, "disabled"), True, False),
-            (Output(ASK, "children"), "Working it out …", LABEL),
+            (Output(ASK, "children"), "Computing …", LABEL),
         ],
     )
     def ask(clicks: int | None, decision: str) -> Any:
@@ -141,6 +141,6 @@ def install(app: Dash) -> None:
         try:
             return answered(visit().client.why_not(decision))
         except NotFound:
-            return ui.notice("What it saw was not kept, so it cannot be made again.", "wait")
+            return ui.notice("The inputs of this decision are not stored.", "wait")
         except AdonError as error:
             return ui.failure(error)

@@ -28,9 +28,9 @@ def show(here: Visit) -> Component:
     names = [("", "any"), *((one.name, one.name) for one in here.client.templates())]
     fields = [
         filters.choice(PREFIX, "template", "Template", here, names),
-        filters.choice(PREFIX, "limit", "Of the newest", here, MOST, "500"),
+        filters.choice(PREFIX, "limit", "Limit", here, MOST, "500"),
     ]
-    lead = "When flows were expected to be done, against when they were."
+    lead = "Predicted and actual duration of flows."
     return html.Div([ui.head("Forecasts", lead), filters.form(PREFIX, fields, PATH)])
 
 
@@ -45,23 +45,23 @@ def live(here: Visit) -> Component:
         return ui.card(
             None,
             ui.empty(
-                "No flow with a forecast has finished yet. A forecast is told when a flow is admitted.",
-                ui.link("What flows got", "/outcomes"),
+                "No finished flows with a forecast yet.",
+                ui.link("Outcomes", "/outcomes"),
             ),
         )
     columns = [
         Column("Flows", lambda one: one.flows),
         Column("Count", lambda one: str(one.count), numeric=True),
-        Column("Should hold", lambda one: ui.share(one.nominal), numeric=True),
-        Column("Held", _held),
-        Column("95 % sure between", lambda one: f"{ui.share(one.least)} and {ui.share(one.most)}"),
-        Column("Too long by (median)", lambda one: error(one.bias), numeric=True),
-        Column("Off by (median)", lambda one: ui.share(one.error), numeric=True),
+        Column("Nominal", lambda one: ui.share(one.nominal), numeric=True),
+        Column("Covered", _held),
+        Column("95 % interval", lambda one: f"{ui.share(one.least)} to {ui.share(one.most)}"),
+        Column("Bias (median)", lambda one: error(one.bias), numeric=True),
+        Column("Error (median)", lambda one: ui.share(one.error), numeric=True),
         Column("Interval score", lambda one: ui.number(one.score), numeric=True),
     ]
     return html.Div(
         [
-            ui.card("Did forecasts hold?", ui.table(columns, known, "", "Forecasts that held")),
+            ui.card("Coverage of forecasts", ui.table(columns, known, "", "Coverage of forecasts")),
             ui.card("Calibration", ui.chart("forecasts-curve", figure(known), says(known), 420)),
         ]
     )
@@ -81,7 +81,7 @@ def figure(found: Sequence[CalibrationView]) -> go.Figure:
             x=[0, 100],
             y=[0, 100],
             mode="lines",
-            name="as claimed",
+            name="nominal",
             line={"color": "#8090a0", "dash": "dash", "width": 1.5},
         )
     ]
@@ -95,7 +95,7 @@ def figure(found: Sequence[CalibrationView]) -> go.Figure:
         )
         for row, one in enumerate(found)
     ]
-    drawn = ui.figure(traces, x="Claimed coverage (%)", y="Truths within (%)")
+    drawn = ui.figure(traces, x="Nominal coverage (%)", y="Observed coverage (%)")
     drawn.update_xaxes(range=[0, 101])
     drawn.update_yaxes(range=[0, 103])
     return drawn
@@ -104,9 +104,10 @@ def figure(found: Sequence[CalibrationView]) -> go.Figure:
 def says(found: Sequence[CalibrationView]) -> str:
     """The curve in a sentence."""
     parts = [
-        f"{one.flows}: {ui.share(one.nominal)} held {ui.share(one.covered)} of {one.count}" for one in found
+        f"{one.flows}: {ui.share(one.covered)} of {one.count} within the {ui.share(one.nominal)} interval"
+        for one in found
     ]
-    return f"Of intervals that claim some share: {'; '.join(parts)}. Below the diagonal they are too narrow."
+    return f"Observed coverage: {'; '.join(parts)}. Below the diagonal the intervals are too narrow."
 
 
 def _callbacks(app: Dash) -> None:

@@ -17,67 +17,67 @@ from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Who may", ("measurement_access", "use_access", "use")),
-    ("Who goes first", ("preemption", "aging", "queue")),
+    ("Permissions", ("measurement_access", "use_access", "use")),
+    ("Queue", ("preemption", "aging", "queue")),
     (
-        "Choosing paths",
+        "Path selection",
         ("unknown_paths", "no_test_above_reserved", "failed_path_holdoff", "standby_paths", "thresholds"),
     ),
-    ("Computing", ("reserve_nodes",)),
-    ("What flows get", ("ladder", "dscp_by_priority", "reactive", "fireflies")),
+    ("Compute", ("reserve_nodes",)),
+    ("QoS", ("ladder", "dscp_by_priority", "reactive", "fireflies")),
 )
-REST = "How the controller works"
+REST = "Controller"
 NAMES = {
-    "measurement_access": "Who may start and read measurements",
-    "use_access": "Who may use what",
-    "thresholds": "From when a value is worth a look, or bad",
-    "queue": "The order of the queue",
-    "reserve_nodes": "Worker nodes kept free",
-    "failed_path_holdoff": "A path that failed is left alone for",
-    "no_test_above_reserved": "No test above this share of a path reserved",
-    "preemption": "A higher priority takes the lowest one's place",
-    "aging": "One step of priority is gained by waiting",
-    "unknown_paths": "Where nothing is known of any path",
-    "standby_paths": "Paths that stand by",
-    "ladder": "The queue ladder of the switches",
+    "measurement_access": "Access to measurements",
+    "use_access": "Access to paths and compute sites",
+    "thresholds": "Thresholds for degraded and bad values",
+    "queue": "Queue order",
+    "reserve_nodes": "Reserved worker nodes",
+    "failed_path_holdoff": "Hold-down time of a failed path",
+    "no_test_above_reserved": "Reserved share above which no test runs",
+    "preemption": "Preemption by priority",
+    "aging": "Queue time per step of priority",
+    "unknown_paths": "Decision without measurements",
+    "standby_paths": "Standby paths",
+    "ladder": "Queue hierarchy of switches",
     "dscp_by_priority": "DSCP by priority",
-    "reactive": "Unannounced connections that become flows",
-    "fireflies": "Who is told of flows (scitags)",
-    "counters_period": "Counters of switches are read every",
-    "evidence_after": "It counts as no packets when none came for",
-    "consistency_period": "Switches are compared with what should be every",
-    "drain": "After a move the rules of before stay for",
-    "settle": "What is reported so soon after a change is not believed",
-    "priority_offset": "Shift of our rules' priorities",
+    "reactive": "Unregistered connections that become flows",
+    "fireflies": "Receivers of scitags fireflies",
+    "counters_period": "Period of switch counters",
+    "evidence_after": "Idle time that counts as no packets",
+    "consistency_period": "Audit interval of switches",
+    "drain": "Drain time of old rules after a reroute",
+    "settle": "Settle time after a change",
+    "priority_offset": "Offset of rule priorities",
     "credentials": "Tokens and sessions",
 }
 PARTS: Mapping[str, Mapping[str, str]] = {
     "queue": {
-        "overtaken_for": "Overtaken by others for at most",
-        "hurry": "A near deadline counts as priorities",
-        "slack": "A deadline is near with so much more time than needed",
-        "headroom": "Reserved beyond what is needed",
-        "reservable": "Of a path that can be reserved",
+        "overtaken_for": "Starvation bound",
+        "hurry": "Priority of a near deadline",
+        "slack": "Slack of a near deadline",
+        "headroom": "Reservation headroom",
+        "reservable": "Reservable share of a path",
     },
     "ladder": {
-        "shares": "Guaranteed, from the top rung down",
-        "queues": "Numbers of the queues",
-        "burst": "Beyond a meter's rate for",
+        "shares": "Guaranteed shares by class",
+        "queues": "Queue numbers",
+        "burst": "Burst of a meter",
     },
     "credentials": {
-        "token_lifetime": "A token is good for, unless it says",
-        "longest_token_lifetime": "… and for at most",
-        "session_idle": "A browser that asks nothing is signed out after",
-        "session_lifetime": "… and any after",
-        "most_tokens": "Tokens of one user at most",
+        "token_lifetime": "Default token lifetime",
+        "longest_token_lifetime": "Longest token lifetime",
+        "session_idle": "Session idle time",
+        "session_lifetime": "Longest session",
+        "most_tokens": "Tokens per user",
     },
 }
 """What a setting's parts are, by setting."""
 SHARES = frozenset({"slack", "headroom", "reservable", "shares"})
 """Parts that are ratios."""
 WORDS: Mapping[str, str] = {
-    "default_path": "the template's default path is taken",
-    "avoid": "none is taken",
+    "default_path": "use the template's default path",
+    "avoid": "select no path",
 }
 """Values that are names."""
 
@@ -96,21 +96,19 @@ def show(here: Visit) -> Component:
         for title, names in groups
         if any(name in by_name for name in names)
     ]
-    return html.Div(
-        [ui.head("Policy", "What every decision keeps to, whatever the template."), _where(), html.Div(cards)]
-    )
+    return html.Div([ui.head("Policy", "Settings that apply to all templates."), _where(), html.Div(cards)])
 
 
 def _where() -> Component:
     return ui.notice(
         [
-            "It is changed in the configuration file, below ",
+            "Change it in the configuration file, section ",
             html.Code("policy:"),
             ". Check it with ",
             html.Code("adon config check FILE"),
-            " and take it over with ",
+            " and apply it with ",
             html.Code("adon reload"),
-            "; what each template asks for is in the ",
+            ". Requirements of templates: ",
             ui.link("catalog", "/templates"),
             ".",
         ]
@@ -147,11 +145,11 @@ def _value(name: str, value: Any) -> Any:
 
 
 NOTHING = {
-    "measurement_access": "No entry: roles decide.",
-    "use_access": "No entry: every user may use everything.",
-    "standby_paths": "All of them.",
-    "thresholds": "The templates' bounds say so.",
-    "no_test_above_reserved": "Tests run whatever is reserved.",
+    "measurement_access": "No users named; the roles decide.",
+    "use_access": "No users named; the roles decide.",
+    "standby_paths": "All paths.",
+    "thresholds": "The bounds of templates.",
+    "no_test_above_reserved": "No limit.",
     "reactive": "None.",
     "dscp_by_priority": "None.",
     "fireflies": "None.",

@@ -27,16 +27,16 @@ def outcome_table(
         *([Column("Template", lambda one: template_link(one.template))] if template else []),
         Column("Ended", lambda one: ui.when(one.ended_at, here)),
         Column("Path", _paths),
-        Column("Moved", lambda one: ui.size(one.transferred_bytes), numeric=True),
-        Column("Waited", lambda one: ui.span(one.waited_seconds), numeric=True),
-        Column("Promised", lambda one: ui.rate(one.promised_bps), numeric=True),
+        Column("Size", lambda one: ui.size(one.transferred_bytes), numeric=True),
+        Column("Queued", lambda one: ui.span(one.waited_seconds), numeric=True),
+        Column("Predicted", lambda one: ui.rate(one.promised_bps), numeric=True),
         Column("Achieved", lambda one: ui.rate(one.throughput_bps), numeric=True),
-        Column("Off by", lambda one: error(one.error), numeric=True),
+        Column("Error", lambda one: error(one.error), numeric=True),
         Column("Forecast", _forecast),
         Column("Bounds", _kept),
         Column("Decision", _decision),
     ]
-    return ui.table(columns, outcomes, nothing, "Flows that ended")
+    return ui.table(columns, outcomes, nothing, "Ended flows")
 
 
 def _paths(one: OutcomeView) -> Any:

@@ -27,9 +27,9 @@ def show(here: Visit) -> Component:
     fields = [
         filters.choice(PREFIX, "template", "Template", here, names),
         filters.choice(PREFIX, "since", "Ended", here, SINCE),
-        filters.choice(PREFIX, "limit", "At most", here, MOST, "200"),
+        filters.choice(PREFIX, "limit", "Limit", here, MOST, "200"),
     ]
-    lead = "What flows that have ended were promised, and what they got."
+    lead = "Predicted and achieved throughput of ended flows."
     return html.Div([ui.head("Outcomes", lead), filters.form(PREFIX, fields, PATH)])
 
 
@@ -42,15 +42,15 @@ def live(here: Visit) -> Component:
     )
     if not found:
         if here.query:
-            return ui.card(None, ui.empty("No flow like that has ended.", ui.link("Show all", PATH)))
-        return ui.card(None, ui.empty("No flow has ended yet.", ui.link("Move data", "/new", button=True)))
+            return ui.card(None, ui.empty("No flows match these filters.", ui.link("Show all", PATH)))
+        return ui.card(None, ui.empty("No ended flows yet.", ui.link("New transfer", "/new", button=True)))
     fared = health(found)
     foretold = [one.foretold for one in found if one.foretold is not None]
     facts = ui.facts(
         ("Flows", str(fared.flows)),
-        ("Kept every bound", f"{fared.kept} of {fared.judged}" if fared.judged else None),
-        ("Promise off by (median)", error(fared.error)),
-        ("Forecasts that held", f"{sum(foretold)} of {len(foretold)}" if foretold else None),
+        ("Bounds met", f"{fared.kept} of {fared.judged}" if fared.judged else None),
+        ("Prediction error (median)", error(fared.error)),
+        ("Correct forecasts", f"{sum(foretold)} of {len(foretold)}" if foretold else None),
     )
     table = outcome_table(found[:LISTED], here, "", template=True)
     more = (
@@ -59,7 +59,7 @@ def live(here: Visit) -> Component:
         else [html.P(f"The latest {LISTED} of {len(found)} are listed.", className="muted")]
     )
     return html.Div(
-        [ui.card(None, facts), ui.columns(*predicted.pictures(found)), ui.card("Each flow", table, *more)]
+        [ui.card(None, facts), ui.columns(*predicted.pictures(found)), ui.card("Flows", table, *more)]
     )
 
 

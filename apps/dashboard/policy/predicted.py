@@ -1,4 +1,4 @@
-"""What was promised against what was got, as pictures.  Pure: outcomes of the API to figures."""
+"""Figures of predicted and achieved throughput.  Pure: outcomes of the API to figures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def scatter(found: Sequence[Promise]) -> go.Figure:
             x=[0, end],
             y=[0, end],
             mode="lines",
-            name="as promised",
+            name="predicted = achieved",
             line={"color": "#8090a0", "dash": "dash", "width": 1.5},
         )
     ]
@@ -53,7 +53,7 @@ def scatter(found: Sequence[Promise]) -> go.Figure:
                 x=[one.promised / factor for one in some],
                 y=[one.achieved / factor for one in some],
                 text=[
-                    f"{one.outcome.flow} ({one.outcome.template}), off by {error(one.error)}" for one in some
+                    f"{one.outcome.flow} ({one.outcome.template}), error {error(one.error)}" for one in some
                 ],
                 name=path,
                 mode="markers",
@@ -61,7 +61,7 @@ def scatter(found: Sequence[Promise]) -> go.Figure:
                 hovertemplate="%{text}",
             )
         )
-    drawn = ui.figure(traces, x=f"Promised ({unit})", y=f"Achieved ({unit})")
+    drawn = ui.figure(traces, x=f"Predicted ({unit})", y=f"Achieved ({unit})")
     drawn.update_layout(hovermode="closest")
     drawn.update_xaxes(range=[0, end])
     drawn.update_yaxes(range=[0, end])
@@ -83,7 +83,7 @@ def boxes(found: Sequence[Promise]) -> go.Figure:
         )
         for row, (name, values) in enumerate(sorted(groups.items()))
     ]
-    drawn = ui.figure(traces, y="Promise off by (%)")
+    drawn = ui.figure(traces, y="Prediction error (%)")
     drawn.update_layout(showlegend=False, hovermode="closest")
     return drawn
 
@@ -94,12 +94,12 @@ def pictures(outcomes: Sequence[OutcomeView]) -> list[Component]:
     if not found:
         return []
     above = sum(one.achieved >= one.promised for one in found)
-    words = f"{above} of {len(found)} flows got at least what they were promised; the table below has each."
+    words = f"{above} of {len(found)} flows achieved at least the prediction."
     templates = len({one.outcome.template for one in found})
     versions = "template version" if templates == 1 else "template versions"
-    spread = f"How far off promises were, for {templates} {versions}; above zero: too much."
+    spread = f"Prediction error of {templates} {versions}. Positive: the prediction was too high."
     return [
-        ui.card("Promised against achieved", ui.chart("outcomes-rates", scatter(found), words, 380)),
+        ui.card("Predicted and achieved throughput", ui.chart("outcomes-rates", scatter(found), words, 380)),
         ui.card("Error by template", ui.chart("outcomes-errors", boxes(found), spread, 380)),
     ]
 

@@ -23,8 +23,8 @@ LISTED = 100
 
 def show(here: Visit) -> Component:
     """The heading."""
-    lead = "Flows that nothing can take now, first to be served first; tried whenever something may help."
-    deeds = [ui.link("How it is ordered", "/policy")] if allowed(here, Action.NETWORK_READ) else []
+    lead = "Queued flows in order of admission. ADON tries to admit them after each change."
+    deeds = [ui.link("Policy", "/policy")] if allowed(here, Action.NETWORK_READ) else []
     return ui.head("Queue", lead, *deeds)
 
 
@@ -57,17 +57,15 @@ def _order(items: list[FlowView], waiting: int, here: Visit, chosen: str | None)
         Column("Template", lambda one: template_link(one.template)),
         Column("Size", lambda one: ui.size(one.size_bytes), numeric=True),
         Column("State", lambda one: _state(one, here)),
-        Column("Waits since", lambda one: ui.when(one.state_since, here)),
+        Column("Queued", lambda one: ui.when(one.state_since, here)),
         Column("Reserved from", lambda one: _reserved_from(one, here)),
-        Column("Waits for", lambda one: html.Small(_for(one))),
+        Column("Missing", lambda one: html.Small(_for(one))),
         Column("", lambda one: ui.link("Details", f"{PATH}?flow={one.id}")),
     ]
-    nothing = ui.empty(
-        "Nothing waits. A flow that no path can serve now waits here, and is admitted as soon as one can."
-    )
+    nothing = ui.empty("No queued flows.")
     others = waiting - len(rows)
-    more = [html.P(f"{others} more wait.", className="muted")] if others > 0 else []
-    table = ui.table(columns, rows, nothing, "Waiting flows, first first", lambda one: one.id == chosen)
+    more = [html.P(f"{others} more flows are queued.", className="muted")] if others > 0 else []
+    table = ui.table(columns, rows, nothing, "Queued flows", lambda one: one.id == chosen)
     return ui.card(
         f"{ui.count(waiting, 'flow')} {'waits' if waiting == 1 else 'wait'}" if waiting else None,
         table,
@@ -83,13 +81,13 @@ def _for(one: FlowView) -> str:
     """What was wrong when it was last looked at says nothing of one whose time is reserved."""
     if not one.booking:
         return str(one.reason)
-    return f"its time: {ui.rate(one.booking.rate_bps)} of {one.booking.path} are kept for it then"
+    return f"its start time; {ui.rate(one.booking.rate_bps)} of {one.booking.path} are reserved"
 
 
 def _state(one: FlowView, here: Visit) -> Component:
     badges = []
     if displaced(one):
-        badges.append(ui.badge("gave way", "wait"))
+        badges.append(ui.badge("preempted", "wait"))
     if one.booking:
         badges.append(ui.badge("reserved", "good"))
     if one.request.get("pausable"):
@@ -104,7 +102,8 @@ def _waiting(here: Visit, flow: str) -> Component:
         found = here.client.waiting(flow)
     except Conflict:
         return ui.card(
-            flow, ui.notice(["It does not wait any more. ", ui.link("To the flow", f"/flows/{flow}")], "good")
+            flow,
+            ui.notice(["The flow is no longer queued. ", ui.link("Show flow", f"/flows/{flow}")], "good"),
         )
     except (NotFound, Unavailable) as error:
         return ui.failure(error)
@@ -114,20 +113,20 @@ def _waiting(here: Visit, flow: str) -> Component:
 def waiting_card(found: WaitingView, here: Visit) -> Component:
     """What one flow waits for, and its place in the queue."""
     phases = {
-        "hurried": "its deadline is near, so it goes earlier",
-        "due": "its reservation has begun",
-        "asleep": "not before its time",
+        "hurried": "earlier because of its deadline",
+        "due": "its reservation has started",
+        "asleep": "its start time is in the future",
     }
     return ui.card(
         html.Span(["Why ", ui.link(found.id, f"/flows/{found.id}"), " waits"]),
         html.Ul([html.Li(one) for one in found.waits_for], className="plain-list"),
         ui.facts(
-            ("Before it", f"{found.before or 'none'}; {found.waiting} wait in all"),
-            ("Gives up", ui.when(found.expires_at, here)),
-            ("Not overtaken from", ui.when(found.not_overtaken_from, here)),
+            ("Ahead of it", f"{found.before or 'none'}; {found.waiting} queued"),
+            ("Expires", ui.when(found.expires_at, here)),
+            ("Claims resources from", ui.when(found.not_overtaken_from, here)),
             (
-                "Kept for it",
-                "yes: later flows are not admitted to what it waits for" if found.claims else "no",
+                "Claim",
+                "yes: no later flow is admitted to this resource" if found.claims else "no",
             ),
         ),
         *([html.P(phases[found.phase], className="muted")] if found.phase in phases else []),

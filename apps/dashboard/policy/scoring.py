@@ -22,8 +22,8 @@ from apps.figures.looks import SERIES
 
 VERDICTS: Mapping[str, tuple[str, Tone]] = {
     "qualified": ("qualifies", "good"),
-    "unqualified": ("misses a bound", "bad"),
-    "unknown": ("not known", "wait"),
+    "unqualified": ("violates a bound", "bad"),
+    "unknown": ("unknown", "wait"),
     "excluded": ("not considered", "plain"),
 }
 BAR = 46
@@ -62,11 +62,11 @@ def scoring_table(decision: DecisionView) -> Component:
         Column("Bound", _of_metric(_bound, "none")),
         Column("Score", _of_metric(lambda one: ui.number(one.score)), numeric=True),
         Column("Weight", _of_metric(lambda one: ui.share(one.weight)), numeric=True),
-        Column("Adds to Q", _adds, numeric=True),
+        Column("Contribution to Q", _adds, numeric=True),
         Column("Age", _of_metric(lambda one: ui.span(one.age_seconds)), numeric=True),
-        Column("From", lambda row: _origin(row, decision)),
+        Column("Source", lambda row: _origin(row, decision)),
     ]
-    nothing = "There was no candidate: no path leads between these ends."
+    nothing = "No candidates: no path between these sites."
     return ui.table(
         columns,
         rows,
@@ -102,9 +102,9 @@ def _bound(one: MetricView) -> Any:
         case True:
             return html.Span([said, ui.badge("met", "good")])
         case False:
-            return html.Span([said, ui.badge("missed", "bad")])
+            return html.Span([said, ui.badge("violated", "bad")])
         case _:
-            return html.Span([said, ui.badge("not known", "wait")])
+            return html.Span([said, ui.badge("unknown", "wait")])
 
 
 def _adds(row: Score) -> str:
@@ -144,7 +144,7 @@ def q_figure(candidates: Sequence[CandidateView], path: str | None) -> go.Figure
 
 def _label(candidate: CandidateView, path: str | None) -> str:
     mark = " ✓" if candidate.path == path else ""
-    missed = "" if candidate.verdict == "qualified" else " (out)"
+    missed = "" if candidate.verdict == "qualified" else " (excluded)"
     return f"{candidate.path}{mark}{missed} "
 
 
@@ -154,11 +154,11 @@ def q_picture(decision: DecisionView) -> Component | None:
     if not candidates:
         return None
     told = "; ".join(
-        f"{one.path}: " + (f"Q {one.q:.2f}" if one.q is not None else "no Q, something is not known")
+        f"{one.path}: " + (f"Q {one.q:.2f}" if one.q is not None else "no Q: a value is unknown")
         for one in candidates
     )
     out = [one.path for one in candidates if one.verdict != "qualified"]
-    told += f". Out, whatever their Q: {', '.join(out)}." if out else "."
+    told += f". Excluded: {', '.join(out)}." if out else "."
     return ui.chart("decision-q", q_figure(candidates, decision.path), told, 110 + BAR * len(candidates))
 
 

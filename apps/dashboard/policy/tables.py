@@ -40,7 +40,7 @@ def pictures(
     newer = {one.metric: one for one in found}
     metrics = [*newer, *(name for name in older if name not in newer)]
     if not metrics:
-        return ui.empty("No metric has a weight, so nothing is scored.")
+        return ui.empty("No metric has a weight.")
     return html.Div(
         [
             _one(prefix, newer.get(name) or older[name], newer.get(name), older.get(name), qspec, names)
@@ -62,13 +62,13 @@ def _one(
     lines = [] if old is None else [curves.Line(names[0], old.points, dashed=True)]
     lines += [] if new is None else [curves.Line(names[1], new.points)]
     weight = ui.share(shown.weight) if old is None or new is None else _change(old, new)
-    gone = [] if new is not None else [ui.badge("no weight any more", "wait")]
-    origin = "made of bound and target; the best value seen counts, too" if shown.generated else "written"
+    gone = [] if new is not None else [ui.badge("no weight", "wait")]
+    origin = "computed from bound, target and the best measured value" if shown.generated else "written"
     return html.Div(
         [
             html.H3([metric_name(metric), " ", ui.badge(f"weight {weight}"), *gone]),
             curves.picture(f"{prefix}-{metric}", metric, lines, bound_of(qspec, metric)),
-            html.Small(f"Table: {origin}.", className="muted"),
+            html.Small(f"Lookup table: {origin}.", className="muted"),
         ]
     )
 

@@ -37,12 +37,12 @@ def show(here: Visit) -> Component:
     content = [
         _head(here, template, latest),
         _needs(template),
-        ui.card("How candidates are scored", *_scoring(here, template, checked, version)),
+        ui.card("Scores of candidates", *_scoring(here, template, checked, version)),
         _versions(here, name, versions, version),
     ]
     if "before" in here.query:
         content.append(_difference(here, name, version))
-    content += [ui.card("As it is written", _written(template))]
+    content += [ui.card("Source", _written(template))]
     return html.Div(content)
 
 
@@ -53,14 +53,14 @@ def live(here: Visit) -> Component:
     fared = health(found)
     kept = f"{fared.kept} of {fared.judged}" if fared.judged else ui.words.NONE
     facts = ui.facts(
-        ("Flows that ended", f"{fared.flows}" + (" or more" if fared.flows == LATEST else "")),
-        ("Kept their bounds", kept),
-        ("Promised, against achieved", error(fared.error)),
-        ("Last one", ui.ago(fared.last, here)),
+        ("Ended flows", f"{fared.flows}" + (" or more" if fared.flows == LATEST else "")),
+        ("Bounds met", kept),
+        ("Prediction error (median)", error(fared.error)),
+        ("Last flow", ui.ago(fared.last, here)),
     )
-    shown = outcome_table(found[:SHOWN], here, "No flows with this template yet.")
+    shown = outcome_table(found[:SHOWN], here, "No flow has used this template.")
     more = ui.link("All outcomes", f"/outcomes?template={name}")
-    return ui.card("How its flows fared", facts if found else None, shown, html.P(more))
+    return ui.card("Outcomes", facts if found else None, shown, html.P(more))
 
 
 def _version(text: str | None, latest: int) -> int:
@@ -77,23 +77,23 @@ def _head(here: Visit, template: Document, latest: int) -> Component:
     if allowed(here, Action.TEMPLATE_ADD):
         deeds.append(ui.link("New version", f"/templates/{name}/edit", button=True))
     if allowed(here, Action.FLOW_SUBMIT):
-        deeds.append(ui.link("Move data with it", f"/new?template={name}", button=True))
+        deeds.append(ui.link("New transfer", f"/new?template={name}", button=True))
     older = (
         []
         if version == latest
         else [
             ui.notice(
                 [
-                    f"This is version {version}; new flows get version {latest}. ",
-                    ui.link("To the latest", f"/templates/{name}"),
+                    f"Version {version}. New flows use version {latest}. ",
+                    ui.link("Latest version", f"/templates/{name}"),
                 ],
                 "wait",
             )
         ]
     )
     saved = here.query.get("saved")
-    done = [ui.notice(f"Saved: this is version {version}.", "good")] if saved == str(version) else []
-    dry_run = [ui.notice("Dry run: its flows are decided and shown, and no rule is sent.", "wait")]
+    done = [ui.notice(f"Saved as version {version}.", "good")] if saved == str(version) else []
+    dry_run = [ui.notice("Dry run: ADON records decisions and installs no rules.", "wait")]
     title = f"{name}, version {version}"
     return html.Div(
         [
@@ -116,26 +116,26 @@ def _needs(template: Document) -> Component:
     qspec, cost = template["qspec"], template["cost"]
     streams = (qspec.get("throughput") or {}).get("streams")
     return ui.card(
-        "What it asks for",
+        "Requirements",
         *([html.P(template["description"])] if template["description"] else []),
         ui.facts(
             ("Bounds (QSpec)", ", ".join(bounds(qspec)) or "none"),
-            ("Bound is for", None if streams is None else f"{streams} stream{'s' if streams > 1 else ''}"),
+            ("Bounds apply to", None if streams is None else f"{streams} stream{'s' if streams > 1 else ''}"),
             ("Weights", weights(template["weights"])),
-            ("At most", rspec["bandwidth_ceiling"]),
-            ("Computing", ", ".join(asked)),
+            ("Bandwidth ceiling", rspec["bandwidth_ceiling"]),
+            ("Compute", ", ".join(asked)),
             ("Storage", None if rspec["storage"] == "0 B" else rspec["storage"]),
             ("Software", ", ".join(rspec["software"])),
             ("Sites", ", ".join(rspec["sites"]) or "any"),
-            ("Recognised by", ", ".join(recognised)),
-            ("Transport", f"{template['protocol'].upper()}, {template['streams']} at once"),
+            ("Matches", ", ".join(recognised)),
+            ("Transport", f"{template['protocol'].upper()}, {ui.count(template['streams'], 'stream')}"),
             ("Priority", str(template["priority"])),
-            ("Moves", f"for {selection['switch_margin']:g} of Q, after {selection['patience']} misses"),
-            ("Stays at least", selection["min_dwell"]),
-            ("A value may be as old as", selection["max_age"]),
-            ("Waits at most", selection["queue_patience"]),
-            ("Sites are compared by", None if not cost else cost["function"].replace("_", " ")),
-            ("May be paused", "yes" if template["pausable"] else "no"),
+            ("Reroute", f"for {selection['switch_margin']:g} of Q, after {selection['patience']} misses"),
+            ("Minimum dwell time", selection["min_dwell"]),
+            ("Maximum age of measurements", selection["max_age"]),
+            ("Queue limit", selection["queue_patience"]),
+            ("Cost function", None if not cost else cost["function"].replace("_", " ")),
+            ("Preemptible", "yes" if template["pausable"] else "no"),
         ),
         *([ui.details("Notes", html.P(template["notes"]))] if template["notes"] else []),
         *_more(template),
@@ -152,7 +152,8 @@ def _more(template: Document) -> list[Component]:
 
 def _scoring(here: Visit, template: Document, checked: TemplateCheck, version: int) -> list[Component]:
     lead = html.P(
-        "Each metric of a candidate gets a score; Q is their mean by weight. The best Q without a miss wins.",
+        "Q is the weighted mean of the scores of all metrics. ADON selects the highest Q among the "
+        "candidates that meet every bound.",
         className="muted",
     )
     before = here.query.get("before")
@@ -173,7 +174,9 @@ def _versions(here: Visit, name: str, versions: Sequence[VersionView], shown: in
         Column("Title", lambda one: one.title or ui.words.NONE),
         Column("", lambda one: _against(name, shown, one.version)),
     ]
-    says = "A saved version never changes." + (" Compare any two by their rows." if compared else "")
+    says = "A saved version never changes." + (
+        " Each row compares with the shown version." if compared else ""
+    )
     return ui.card(
         "Versions",
         ui.table(columns, reversed(versions), "", "Versions", lambda one: one.version == shown),
@@ -198,13 +201,13 @@ def _difference(here: Visit, name: str, version: int) -> Component:
     return ui.card(
         f"From version {before} to {version}: {differing.summary(found)}",
         differing.changes(found.changes),
-        ui.details("Side by side, as text", differing.side_by_side(texts[0], texts[1], names)),
+        ui.details("Text comparison", differing.side_by_side(texts[0], texts[1], names)),
     )
 
 
 def _written(template: Document) -> Component:
     text = write_template(template, version=False)
-    return ui.details("As YAML", html.Pre(text, tabIndex=0, **{"aria-label": "The template as YAML"}))
+    return ui.details("YAML", html.Pre(text, tabIndex=0, **{"aria-label": "The template as YAML"}))
 
 
 PAGE = Page("/templates/<name>", "Template", Action.TEMPLATE_READ, show, live, 30.0)

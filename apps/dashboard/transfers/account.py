@@ -19,14 +19,14 @@ def times(flow: FlowView, here: Visit) -> list[tuple[str, Any]]:
     """When it began, ends or ended, and until when it should."""
     found: list[tuple[str, Any]] = []
     if flow.started_at is not None:
-        found.append(("Began", ui.when(flow.started_at, here)))
+        found.append(("Started", ui.when(flow.started_at, here)))
         found.append(("Rate so far" if not flow.final else "Rate", ui.rate(_rate(flow, here))))
     if flow.ended_at is not None:
         found.append(("Ended", ui.when(flow.ended_at, here)))
     elif flow.forecast is not None and flow.forecast_at is not None:
         found.append(("Expected to end", _ends(flow, here)))
     if flow.deadline is not None:
-        found.append(("To be done by", ui.when(flow.deadline, here)))
+        found.append(("Deadline", ui.when(flow.deadline, here)))
     return found
 
 
@@ -43,22 +43,20 @@ def result(outcome: OutcomeView, here: Visit) -> list[Component]:
         [html.Div([html.Span(name), bar], className="pair") for name, bar in pairs], className="pairs"
     )
     facts = ui.facts(
-        ("Waited", ui.span(outcome.waited_seconds)),
-        ("Took", ui.span(outcome.duration_seconds)),
-        ("Foretold", _foretold(outcome)),
-        ("Moves between paths", str(outcome.moves)),
-        ("Within what was asked", ui.span(outcome.quality_seconds.get("met"))),
-        ("Known by", outcome.measured_by),
+        ("Queued", ui.span(outcome.waited_seconds)),
+        ("Duration", ui.span(outcome.duration_seconds)),
+        ("Predicted", _foretold(outcome)),
+        ("Reroutes", str(outcome.moves)),
+        ("QSpec met for", ui.span(outcome.quality_seconds.get("met"))),
+        ("Measured by", outcome.measured_by),
     )
     return [*_kept(outcome), bars, facts, *_met(outcome, here)]
 
 
 def _kept(outcome: OutcomeView) -> list[Component]:
     if outcome.admitted_at is None:
-        return [html.P("It never had a path.")]
-    words: tuple[str, Tone] = (
-        ("kept all that was asked", "good") if outcome.kept else ("was below what was asked", "bad")
-    )
+        return [html.P("The flow was never admitted.")]
+    words: tuple[str, Tone] = ("met the QSpec", "good") if outcome.kept else ("violated the QSpec", "bad")
     return [html.P(ui.badge(*words))]
 
 
@@ -70,14 +68,14 @@ def _met(outcome: OutcomeView, here: Visit) -> list[Component]:
             f"{METRIC_NAMES.get(one.metric, one.metric)} {ui.value(one.value, one.metric)}"
             for one in outcome.conditions
         )
-        found.append(html.P(f"Its path when it was admitted: {', '.join(seen)}."))
+        found.append(html.P(f"Path at admission: {', '.join(seen)}."))
     if len(outcome.stays) > 1:
         columns = [
             Column("Path", lambda one: one.path),
             Column("Since", lambda one: ui.when(one.since, here)),
-            Column("Stayed", lambda one: ui.span(one.seconds), numeric=True),
+            Column("Duration", lambda one: ui.span(one.seconds), numeric=True),
         ]
-        found.append(ui.table(columns, outcome.stays, "", "Paths that it was on"))
+        found.append(ui.table(columns, outcome.stays, "", "Paths of the flow"))
     return found
 
 
@@ -85,7 +83,7 @@ def _foretold(outcome: OutcomeView) -> Any:
     forecast = outcome.forecast
     if forecast is None:
         return None
-    held = "held" if outcome.foretold else "did not hold"
+    held = "held" if outcome.foretold else "missed"
     between = f"{ui.span(forecast.low_seconds)} to {ui.span(forecast.high_seconds)}"
     return html.Span([ui.span(forecast.expected_seconds), html.Small(f" ({between}: {held})")])
 
@@ -112,6 +110,4 @@ def _ends(flow: FlowView, here: Visit) -> Component:
     left = told + float(forecast.expected_seconds) - here.now
     between = f"{ui.span(forecast.low_seconds)} to {ui.span(forecast.high_seconds)} in all"
     sure = f"{format_share(forecast.coverage)} sure: {between}"
-    return html.Span(
-        [f"in {ui.span(max(left, 0.0))} " if left > 0 else "any moment ", html.Small(f"({sure})")]
-    )
+    return html.Span([f"in {ui.span(max(left, 0.0))} " if left > 0 else "now ", html.Small(f"({sure})")])

@@ -29,7 +29,7 @@ def facts(flow: FlowView, here: Visit) -> list[tuple[str, Any]]:
     if flow.path and not flow.final:
         others = _others(flow, here)
         if others is not None:
-            found.append(("Other paths there", others or "none"))
+            found.append(("Other paths", others or "none"))
     return found
 
 
@@ -55,11 +55,11 @@ def said(flow: FlowView, here: Visit) -> list[Component]:
     """Sentences: what it is granted and by what, what its triggers saw."""
     found: list[Component] = []
     if flow.advised:
-        found.append(html.P(ui.badge("advised only: nothing was sent to a switch", "wait")))
+        found.append(html.P(ui.badge("dry run: no rule was installed", "wait")))
     if flow.granted:
         found.append(_granted(flow.granted))
     if flow.aggregated:
-        found.append(html.P("Its connections share one pair of rules: a switch has no room for one each."))
+        found.append(html.P("Its connections share one pair of rules because a switch table is full."))
     if flow.triggers:
         found.append(html.Ul([_fired(one, here) for one in reversed(flow.triggers)]))
     return found
@@ -76,7 +76,7 @@ def _granted(granted: GrantedView) -> Component:
 
 def _fired(one: FiredView, here: Visit) -> Component:
     often = f", {one.count} times" if one.count > 1 else ""
-    still = ", still so" if one.on else ""
+    still = ", ongoing" if one.on else ""
     text = one.text[:1].upper() + one.text[1:]
     return html.Li([html.Strong(text), " ", html.Small([ui.when(one.at, here), often, still])])
 
@@ -84,8 +84,8 @@ def _fired(one: FiredView, here: Visit) -> Component:
 def ways(flow: FlowView, here: Visit) -> Component:
     """Where more is told: rules, the map, advice for the hosts."""
     found = [
-        ui.link("Its rules in words", f"/rules?owner={flow.id}"),
-        ui.link("Advice for its hosts", f"/advice?flow={flow.id}"),
+        ui.link("Rules", f"/rules?owner={flow.id}"),
+        ui.link("Transfer advice", f"/advice?flow={flow.id}"),
     ]
     if here.may(Action.NETWORK_READ):
         found.append(ui.link("On the map", f"/network?flow={flow.id}"))

@@ -29,7 +29,7 @@ def show(here: Visit) -> Component:
     flow = here.client.flow(here.parts["id"])
     deeds: list[Component] = []
     if here.may(Action.FLOW_SUBMIT, here.actor.name):
-        deeds.append(dcc.Link("Do it again", href=f"/new?again={flow.id}", className="button quiet"))
+        deeds.append(dcc.Link("Repeat", href=f"/new?again={flow.id}", className="button quiet"))
     ends = f"from {flow.source} to {flow.destination}"
     lead = f"{ui.size(flow.size_bytes)} {ends}, for {flow.requester}"
     name = f"{flow.id}: {flow.label}" if flow.label else flow.id
@@ -37,7 +37,7 @@ def show(here: Visit) -> Component:
         [
             ui.head(name, lead, *deeds),
             dcc.Store(id=WHICH, data=flow.id),
-            dcc.ConfirmDialog(id=SURE, message=f"Cancel {flow.id}? What has been moved stays where it is."),
+            dcc.ConfirmDialog(id=SURE, message=f"Cancel {flow.id}? Data that was moved is kept."),
             html.Div(id="flow-done"),
         ]
     )
@@ -77,10 +77,10 @@ def _standing(flow: FlowView, here: Visit) -> Component:
         ("State", state(flow)),
         ("Moved", moved(flow)),
         ("Path", path),
-        ("Path keeps", quality(flow) if flow.path and not flow.final else "–"),
-        ("Computed at", flow.compute_site or "–"),
+        ("QSpec", quality(flow) if flow.path and not flow.final else "–"),
+        ("Compute site", flow.compute_site or "–"),
         ("Application", ui.link(flow.template, f"/templates/{template}")),
-        ("Asked for", ui.when(flow.submitted_at, here)),
+        ("Requested", ui.when(flow.submitted_at, here)),
         *account.times(flow, here),
         *behind.facts(flow, here),
     ]
@@ -100,10 +100,10 @@ def _waiting(flow: FlowView, here: Visit) -> Component | None:
         return None
     told = here.client.waiting(flow.id)
     return ui.card(
-        "Why it waits",
+        "Queue",
         ui.facts(
-            ("Before it", f"{told.before} of {told.waiting} that wait"),
-            ("Gives up", ui.when(told.expires_at, here)),
+            ("Ahead of it", f"{told.before} of {told.waiting} queued flows"),
+            ("Expires", ui.when(told.expires_at, here)),
         ),
         html.Ul([html.Li(one) for one in told.waits_for]),
     )
@@ -113,18 +113,16 @@ def _result(flow: FlowView, here: Visit) -> Component | None:
     if not flow.final:
         return None
     outcome = here.client.outcome(flow.id)
-    return ui.card("What came of it", *account.result(outcome, here))
+    return ui.card("Outcome", *account.result(outcome, here))
 
 
 def _decided(flow: FlowView, here: Visit) -> Component:
     newest = here.client.all_decisions(flow=flow.id, limit=1).items
     if not newest:
-        return ui.card("Why it is where it is", ui.empty("Nothing has been decided about it yet."))
+        return ui.card("Path selection", ui.empty("No decision yet."))
     last = here.client.decision(newest[0].id)
-    more = ui.link(
-        f"All of this decision, and what would have changed it ({last.id})", f"/decisions/{last.id}"
-    )
-    return ui.card("Why it is where it is", *foretelling.why(last), html.P(more))
+    more = ui.link(f"Decision {last.id} in full", f"/decisions/{last.id}")
+    return ui.card("Path selection", *foretelling.why(last), html.P(more))
 
 
 def _history(flow: FlowView, here: Visit) -> Component:

@@ -30,12 +30,12 @@ def show(here: Visit) -> Component:
     filters = html.Div(
         [
             ui.field("State", ui.choice(STATE, states, chosen["state"] or ANY)),
-            ui.field("Asked for by", ui.text_input(REQUESTER, chosen["requester"], "anybody", debounce=0.4)),
+            ui.field("Requester", ui.text_input(REQUESTER, chosen["requester"], "anybody", debounce=0.4)),
         ],
         className="grid",
     )
-    new = ui.link("Move data", "/new", button=True)
-    return html.Div([ui.head("Flows", "Transfers, the newest first.", new), ui.card(None, filters)])
+    new = ui.link("New transfer", "/new", button=True)
+    return html.Div([ui.head("Flows", "Newest first.", new), ui.card(None, filters)])
 
 
 def live(here: Visit) -> Component:
@@ -45,19 +45,19 @@ def live(here: Visit) -> Component:
     columns = [
         Column("Flow", lambda one: ui.link(one.id, f"/flows/{one.id}")),
         Column("State", state),
-        Column("What", lambda one: one.label or one.template),
-        Column("From, to", lambda one: f"{one.source} → {one.destination}"),
+        Column("Name", lambda one: one.label or one.template),
+        Column("Route", lambda one: f"{one.source} → {one.destination}"),
         Column("Moved", moved),
         Column("Path", lambda one: one.path or "–"),
         Column(
-            "Asked for",
+            "Requested",
             lambda one: html.Span([ui.when(one.submitted_at, here), f" by {one.requester}"]),
         ),
     ]
     nothing = (
-        ui.empty("No flow is like that.", ui.link("Show all", "/flows"))
+        ui.empty("No flows match these filters.", ui.link("Show all", "/flows"))
         if chosen or "before" in here.query
-        else ui.empty("Nothing has been moved yet.", ui.link("Move data", "/new", button=True))
+        else ui.empty("No flows yet.", ui.link("New transfer", "/new", button=True))
     )
     return ui.card(None, ui.table(columns, page.items, nothing, "Flows"), *_ways(chosen, here, page))
 

@@ -16,9 +16,9 @@ from apps.dashboard.policy.computing import is_chosen
 from apps.dashboard.ui.blocks import Column, Tone
 
 VERDICTS: Mapping[str, tuple[str, Tone]] = {
-    "qualified": ("keeps every bound", "good"),
-    "unqualified": ("misses a bound", "bad"),
-    "unknown": ("not known well enough", "wait"),
+    "qualified": ("meets every bound", "good"),
+    "unqualified": ("violates a bound", "bad"),
+    "unknown": ("measurements missing", "wait"),
     "excluded": ("cannot be used", "bad"),
 }
 
@@ -28,12 +28,14 @@ def verdict(told: PreviewView) -> Component:
     rate = told.throughput
     fast = [] if rate is None else [f", at about {ui.rate(rate.expected_bps)}"]
     if told.outcome == "admit":
-        where = f"Starts at once on {told.path}"
+        where = f"Starts now on {told.path}"
         if told.compute_site:
             where += f", computed at {told.compute_site}"
         return ui.notice([html.Strong(where), *fast, *_until(told.forecast), *_aside(told)], "good")
     reasons = [html.Ul([html.Li(one) for one in told.waits_for])] if told.waits_for else []
-    return ui.notice([html.Strong("Would wait"), *_until(told.forecast), *reasons, *_aside(told)], "wait")
+    return ui.notice(
+        [html.Strong("Would be queued"), *_until(told.forecast), *reasons, *_aside(told)], "wait"
+    )
 
 
 def why(decision: DecisionView) -> list[Component]:
@@ -47,13 +49,13 @@ def why(decision: DecisionView) -> list[Component]:
 def _aside(told: PreviewView) -> list[Component]:
     said = []
     if told.moved:
-        said.append(f"{told.moved} running flows would change their path.")
+        said.append(f"{told.moved} active flows would be rerouted.")
     if told.displaced:
-        said.append(f"{told.displaced} running flows would give way and wait.")
+        said.append(f"{told.displaced} active flows would be preempted and queued.")
     if told.booking is not None:
         said.append(f"{ui.rate(told.booking.rate_bps)} of {told.booking.path} would be reserved for it.")
     if told.advised:
-        said.append("Advised only: no switch would be told.")
+        said.append("Dry run: no rule would be installed.")
     return [html.P(one) for one in said]
 
 
@@ -73,7 +75,7 @@ def _candidates(decision: DecisionView) -> Component:
         Column("Why", lambda one: _measured(one)),
     ]
     marked = lambda one: one.path == decision.path  # noqa: E731 - one line, one use
-    return ui.table(columns, decision.candidates, "No path leads there.", "Candidate paths", marked)
+    return ui.table(columns, decision.candidates, "No path between these sites.", "Candidate paths", marked)
 
 
 def _measured(candidate: CandidateView) -> Component:
@@ -89,7 +91,7 @@ def _sites(decision: DecisionView) -> Component:
     columns = [
         Column("Site", lambda one: html.Strong(one.site) if is_chosen(one, decision) else one.site),
         Column("Path", lambda one: one.path or ""),
-        Column("Whole time", lambda one: ui.span(one.total_seconds), numeric=True),
+        Column("Total time", lambda one: ui.span(one.total_seconds), numeric=True),
         Column("Queue", lambda one: ui.span(one.queue_seconds), numeric=True),
         Column("Compute", lambda one: ui.span(one.compute_seconds), numeric=True),
         Column("Network", lambda one: ui.span(one.network_seconds), numeric=True),
@@ -97,7 +99,7 @@ def _sites(decision: DecisionView) -> Component:
     return ui.table(
         columns,
         decision.compute,
-        "No site computes.",
+        "No compute sites.",
         "Compute sites",
         lambda one: is_chosen(one, decision),
     )

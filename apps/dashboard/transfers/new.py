@@ -1,4 +1,4 @@
-"""*What do you want to move?*: the request in a researcher's words; beside it, what would be decided now."""
+"""*New transfer*: the request in a researcher's words; beside it, what would be decided now."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ NAMED = (*TEXTS, "weights")
 """The fields that a problem can be shown at."""
 FIRST, TYPED = "new-first", "new-typed"
 MATTERS: Mapping[str, str] = {
-    "throughput": "Speed",
-    "rtt": "Short round trip",
-    "one_way_delay": "Short delay",
-    "jitter": "Steadiness",
-    "loss": "No loss",
+    "throughput": "Throughput",
+    "rtt": "Round trip",
+    "one_way_delay": "One-way delay",
+    "jitter": "Jitter",
+    "loss": "Loss",
     "health": "Health",
 }
 
@@ -47,7 +47,7 @@ def show(here: Visit) -> Component:
     """The form, filled in from an earlier flow if the address names one (``?again=f-3``)."""
     templates = here.client.templates()
     if not templates:
-        return ui.empty("No application is known yet: a performance engineer registers the first template.")
+        return ui.empty("No templates yet. A performance engineer adds the first one.")
     hosts = [(one.name, f"{one.name} ({one.site})") for one in here.client.hosts()]
     texts, heading = _filled(here)
     named = texts.get("template", "").partition("@")[0]
@@ -57,21 +57,21 @@ def show(here: Visit) -> Component:
     form = html.Form(
         [
             ui.field(
-                "Application", ui.choice(_id("template"), names, first), "What the network is chosen for."
+                "Application", ui.choice(_id("template"), names, first), "Its template selects the path."
             ),
             html.Div(
                 [
                     ui.field("From", ui.choice(_id("source"), hosts, texts.get("source"))),
                     ui.field("To", ui.choice(_id("destination"), hosts, texts.get("destination"))),
                     ui.field(
-                        "How much",
+                        "Size",
                         ui.text_input(_id("size"), texts.get("size", ""), "25 GB"),
-                        "With its unit.",
+                        "A number with a unit.",
                     ),
                     ui.field(
-                        "By when",
+                        "Deadline",
                         ui.text_input(_id("deadline"), "", "8 h, or 2026-11-23 08:00", list="new-moments"),
-                        "A span from now, or your local time. Empty: as soon as possible.",
+                        "A duration from now, or your local time. Empty: no deadline.",
                     ),
                 ],
                 className="grid",
@@ -81,25 +81,23 @@ def show(here: Visit) -> Component:
             ),
             html.Fieldset(
                 [
-                    html.Legend("What matters most"),
+                    html.Legend("Weights"),
                     *(_slider(metric, usual.get(metric, 0)) for metric in METRICS),
                     html.Span(id=_problem("weights"), className="problem", **{"aria-live": "polite"}),
                 ]
             ),
             ui.details("More", _more(texts), opened=any(texts.get(name) for name in ("ports", "streams"))),
-            html.Div(html.Button("Move it", id="new-submit", type="button"), className="deeds"),
+            html.Div(html.Button("Submit", id="new-submit", type="button"), className="deeds"),
             html.Div(id="new-failed"),
         ],
         id="new-form",
     )
     return html.Div(
         [
-            ui.head(heading, "Say what is to be moved; what would be decided now stands beside it."),
+            ui.head(heading, "The preview shows what ADON would decide now."),
             dcc.Store(id=FIRST, data=usual),
             dcc.Store(id=TYPED),
-            ui.columns(
-                ui.card(None, form), ui.card("What would happen", html.Div(id="new-preview"), id="new-beside")
-            ),
+            ui.columns(ui.card(None, form), ui.card("Preview", html.Div(id="new-preview"), id="new-beside")),
         ]
     )
 
@@ -107,11 +105,11 @@ def show(here: Visit) -> Component:
 def _filled(here: Visit) -> tuple[dict[str, str], str]:
     earlier = here.query.get("again")
     if earlier is None:
-        return {}, "What do you want to move?"
+        return {}, "New transfer"
     try:
-        return again(here.client.flow(earlier).request), f"Once more: {earlier}"
+        return again(here.client.flow(earlier).request), f"Repeat {earlier}"
     except NotFound:
-        return {}, "What do you want to move?"
+        return {}, "New transfer"
 
 
 def _more(texts: Mapping[str, str]) -> Component:
@@ -120,21 +118,26 @@ def _more(texts: Mapping[str, str]) -> Component:
 
     return html.Div(
         [
-            line("label", "Name", "season 7, run 2", "How you find it again."),
-            line("not_before", "Not before", "2026-11-23 22:00", "To reserve it in advance."),
+            line("label", "Name", "season 7, run 2", "Shown in the list of flows."),
+            line(
+                "not_before",
+                "Not before",
+                "2026-11-23 22:00",
+                "Earliest start; reserves the path in advance.",
+            ),
             line(
                 "ports",
                 "Ports",
                 "5001 5002",
-                "Of the data connections; empty: learnt from the first packets.",
+                "Of the data connections. Empty: learned from the first packets.",
             ),
-            line("streams", "Streams", "4", "TCP connections at once; empty: the template's."),
-            line("priority", "Priority", "500", "0 to 999; empty: the template's."),
-            line("queue_patience", "Wait at most", "12 h", "Then it expires; empty: the policy's."),
+            line("streams", "Streams", "4", "Parallel TCP connections. Empty: the template's number."),
+            line("priority", "Priority", "500", "0 to 999. Empty: the template's."),
+            line("queue_patience", "Queue limit", "12 h", "Then the flow expires. Empty: the template's."),
             html.Div(
                 dcc.Checklist(
                     id="new-pausable",
-                    options=[{"label": " It may be paused and goes on where it was", "value": "yes"}],
+                    options=[{"label": " The transfer can be paused and resumed", "value": "yes"}],
                     value=[],
                 ),
                 className="field",
@@ -197,14 +200,14 @@ def callbacks(app: Dash) -> None:
         typed = _typed(values[: len(TEXTS)], values[len(TEXTS) : -1], first or {}, values[-1])
         missing = [name for name in ("source", "destination", "size") if not typed.texts.get(name)]
         if missing:
-            says = ui.empty("Choose from where to where, and how much.")
+            says = ui.empty("Enter source, destination and size.")
             return [says, *(["" for _ in NAMED])]
         try:
             told = here.client.preview_flow(wish(typed, here.zone))
         except AdonError as error:
             found = ui.problems_of(error)
             elsewhere = {name: cause for name, cause in found.items() if _root(name) not in NAMED}
-            box = ui.failure(error) if elsewhere or not found else ui.empty("Mend what is marked.")
+            box = ui.failure(error) if elsewhere or not found else ui.empty("Correct the marked fields.")
             return [box, *_at_fields(found)]
         return [[foretelling.verdict(told), *foretelling.why(told.decision)], *(["" for _ in NAMED])]
 
@@ -245,4 +248,4 @@ def _at_fields(problems: Mapping[str, str]) -> list[str]:
     return list(found.values())
 
 
-PAGE = Page("/new", "Move data", Action.FLOW_SUBMIT, show, group=Group.TRANSFERS, callbacks=callbacks)
+PAGE = Page("/new", "New transfer", Action.FLOW_SUBMIT, show, group=Group.TRANSFERS, callbacks=callbacks)

@@ -20,9 +20,9 @@ TONES: Mapping[str, Tone] = {
     "requested": "wait",
 }
 QUALITIES: Mapping[str, tuple[str, Tone]] = {
-    "met": ("keeps what was asked", "good"),
-    "degraded": ("partly below what was asked", "wait"),
-    "violated": ("below what was asked", "bad"),
+    "met": ("meets the QSpec", "good"),
+    "degraded": ("partly violates the QSpec", "wait"),
+    "violated": ("violates the QSpec", "bad"),
     "unknown": ("not measured yet", "plain"),
 }
 
@@ -33,7 +33,7 @@ def state(flow: FlowView | HistoryEntry) -> Component:
 
 
 def quality(flow: FlowView) -> Component:
-    """How its path keeps what was asked."""
+    """How its path meets the QSpec."""
     text, tone = QUALITIES.get(flow.quality, (flow.quality, "plain"))
     return ui.badge(text, tone)
 

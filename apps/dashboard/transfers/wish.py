@@ -57,7 +57,7 @@ def wish(typed: Typed, zone: ZoneInfo) -> dict[str, Any]:
         request["ports"] = [_whole(port, "ports", problems) for port in ports]
     if dict(typed.sliders) != dict(typed.usual):
         if not any(typed.sliders.values()):
-            problems.append(Problem("weights", "something must matter: move at least one above zero"))
+            problems.append(Problem("weights", "all weights are zero; move at least one slider above zero"))
         request["weights"] = {name: weight for name, weight in typed.sliders.items() if weight}
     if typed.pausable:
         request["pausable"] = True

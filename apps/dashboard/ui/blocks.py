@@ -149,13 +149,13 @@ def failure(error: AdonError) -> Component:
     """What the API refused, in its own words, and what may be done."""
     match error:
         case Unavailable():
-            title, tone = "Not available just now", "wait"
+            title, tone = "Not available now", "wait"
         case Forbidden():
-            title, tone = "Not for you", "wait"
+            title, tone = "No permission", "wait"
         case NotFound():
-            title, tone = "There is no such thing", "plain"
+            title, tone = "Not found", "plain"
         case _:
-            title, tone = "That did not work", "bad"
+            title, tone = "The request failed", "bad"
     causes = (
         [html.Li(f"{one.field}: {one.cause}") for one in error.problems]
         if isinstance(error, InvalidInput)

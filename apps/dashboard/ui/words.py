@@ -37,8 +37,8 @@ _METRICS: Mapping[str, Callable[[float], str]] = {
     "health": format_ratio,
 }
 _STATES: Mapping[str, str] = {
-    "requested": "asked for",
-    "installing": "being set up",
+    "requested": "requested",
+    "installing": "installing",
 }
 
 
