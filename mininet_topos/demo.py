@@ -143,14 +143,12 @@ class Demo:
         _remove_run(folder)
         begin_run(folder, read, topo, {**self.platform, "emulation": testbed.emulation})
         self.narrator.explain(f"{read.experiment.title}. {' '.join(read.experiment.about.split())}")
-        record, tables = carry_out(
-            trial, testbed, points, read.experiment, self.narrator, folder=testbed.folder / "adon"
-        )
+        record, tables = carry_out(trial, testbed, points, self.narrator, folder=testbed.folder / "adon")
         write_trial(folder, record, tables)
-        end_run(folder, record.reason)
+        end_run(folder, record.partial)
         write_report(folder)
-        if record.reason:
-            self.narrator.explain(f"This experiment is partial: {record.reason}")
+        if record.partial:
+            self.narrator.explain(f"This experiment is partial: {record.partial}")
         return select_verdicts(judge_run(folder).verdicts)
 
     def _print_verdicts(self, verdicts: Sequence[Verdict]) -> bool:

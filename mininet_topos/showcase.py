@@ -19,7 +19,6 @@ from mininet_topos import commands
 from mininet_topos.adon_configuration import configuration_text
 from mininet_topos.adon_server import ADMIN_TOKEN, URL, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
-from mininet_topos.experiments.trial_setup import thaw
 from mininet_topos.nodes import CLI
 from mininet_topos.probe_agents import start_agents
 from mininet_topos.testbed import Testbed
@@ -68,7 +67,7 @@ def keep_running(
     """
     key, topo = testbed.folder / KEY, testbed.topo
     hosts = [campus.measuring for campus in topo.campuses.values()]
-    extra = {**thaw(configuration), **_sections(testbed, key)}
+    extra = {**configuration, **_sections(testbed, key)}
     text = configuration_text(topo, points=points, extra=extra)
     with (
         start_agents(testbed, hosts, key, OUTSIDE),

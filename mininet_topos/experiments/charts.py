@@ -19,15 +19,14 @@ from mininet_topos.experiments import document
 from mininet_topos.experiments.measures import full_scale_factor, sample_figure, summarise
 from mininet_topos.experiments.plan import swept_values
 from mininet_topos.experiments.results import MeasurementRow, RunInfo, RunResult, Tables
-from mininet_topos.experiments.verdicts import format_quantity
 
 COLOURS = ("#2f6fd0", "#c8621b", "#1f8a5b", "#8a5cc7", "#b3345a", "#7a7f0f")
 """Distinct with the usual colour vision deficiencies, on light and dark ground."""
 INK, GRID, CLEAR = "#667085", "rgba(128,140,155,.25)", "rgba(0,0,0,0)"
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash")
-MOMENT_DASHES = {"event": "solid", "decision": "dash", "flow": "dot"}
+MARKER_DASHES = {"event": "solid", "decision": "dash", "flow": "dot"}
 LABELS = 24
-"""Numbers of moments that fit side by side."""
+"""Numbers of markers that fit side by side."""
 TESTED = (Metric.THROUGHPUT, Metric.RTT, Metric.ONE_WAY_DELAY, Metric.LOSS, Metric.JITTER)
 """Metrics that a timeline can show; the first that is measured and has a bound is shown."""
 _AXIS: dict[str, Any] = {"gridcolor": GRID, "zeroline": False}
@@ -47,8 +46,8 @@ LOOK = go.layout.Template(
 )
 
 
-class Moment(NamedTuple):
-    """Vertical line of a timeline; ``kind`` is a key of :data:`MOMENT_DASHES`."""
+class Marker(NamedTuple):
+    """Vertical line of a timeline; ``kind`` is a key of :data:`MARKER_DASHES`."""
 
     at: float
     kind: str
@@ -57,7 +56,7 @@ class Moment(NamedTuple):
 
 def scale_axis(values: Iterable[float], unit: document.Unit) -> tuple[float, dict[str, str]]:
     """Return the divisor of an axis and how it writes its numbers: in the unit of the largest value."""
-    _, _, name = format_quantity(max(map(abs, values), default=0.0), unit).partition(" ")
+    _, _, name = document.format_quantity(max(map(abs, values), default=0.0), unit).partition(" ")
     divisor = document.parse_quantity(f"1 {name}", unit) if name else 1.0
     return divisor, {"ticksuffix": f" {name}", "hoverformat": ".4~r"}
 
@@ -66,14 +65,11 @@ def draw_plot(experiment: document.Experiment, result: RunResult, plot: document
     """Return the chart of a figure over a swept value; None if the run has no value of the figure."""
     figure, x, by = experiment.figures[str(plot.y)], str(plot.x), plot.by or ""
     full = full_scale_factor(figure, experiment, result.info) or 1.0
-    samples = [
-        (one.trial.settings, one.value * full)
-        for one in sample_figure(result, figure)
-        if one.value is not None
-    ]
+    found = sample_figure(result, figure)
+    samples = [(trial.settings, value * full) for trial, value in found if value is not None]
     if not samples:
         return None
-    paper = [(point, document.parse_quantity(point.y, figure.unit)) for point in plot.paper]
+    paper = [(where, value) for where, value in _find_paper_values(experiment, figure) if x in where]
     divisor, ticks = scale_axis([value for _, value in (*samples, *paper)], figure.unit)
     swept, is_line = swept_values(experiment), x in experiment.sweep
     places = [str(value) for value in swept[x]]
@@ -84,7 +80,7 @@ def draw_plot(experiment: document.Experiment, result: RunResult, plot: document
         for settings, value in samples:
             if settings.get(by) == curve:
                 values[str(settings[x])].append(value / divisor)
-        points = {str(point.x): value / divisor for point, value in paper if point.by == curve}
+        points = {str(where[x]): value / divisor for where, value in paper if where.get(by) == curve}
         name = "" if curve is None else str(curve)
         chart.add_traces([*_curve(name or text, values, colour, is_line=is_line)])
         chart.add_traces([*_paper_points(name or text, points, colour)])
@@ -93,6 +89,16 @@ def draw_plot(experiment: document.Experiment, result: RunResult, plot: document
     chart.update_xaxes(title=_key_text(x), type="category", categoryarray=places)
     chart.update_yaxes(title=text + (" at full scale" if full != 1 else ""), **ticks)
     return chart
+
+
+def _find_paper_values(
+    experiment: document.Experiment, figure: document.Figure
+) -> Iterator[tuple[Mapping[str, document.Scalar], float]]:
+    """Yield ``where`` and the paper's value of each figure that differs in ``where`` only."""
+    for one in experiment.figures.values():
+        alike = one.model_copy(update={"where": figure.where, "about": figure.about, "paper": figure.paper})
+        if one.paper is not None and alike == figure and one.where.items() >= figure.where.items():
+            yield one.where, document.parse_quantity(one.paper, figure.unit)
 
 
 def _key_text(key: str) -> str:
@@ -105,7 +111,7 @@ def _curve(
     name: str, values: Mapping[str, Sequence[float]], colour: str, *, is_line: bool
 ) -> Iterator[go.Scatter]:
     """Yield medians with intervals, and a ring per repetition."""
-    found = {x: summary for x, its in values.items() if (summary := summarise(its)) is not None}
+    found = {x: summarise(its) for x, its in values.items() if its}
     spans = [(one.median, one.interval or Interval(one.median, one.median)) for one in found.values()]
     of_curve = {"name": name, "legendgroup": name, "offsetgroup": name}
     yield go.Scatter(
@@ -140,7 +146,7 @@ def _paper_points(name: str, points: Mapping[str, float], colour: str) -> Iterat
 def draw_timeline(experiment: document.Experiment, info: RunInfo, tables: Tables) -> go.Figure:
     """Return a trial over time: tests of each path above, bytes that receivers counted below.
 
-    A colour is a path and a line style a flow; vertical lines are the moments of :func:`list_moments`.
+    A colour is a path and a line style a flow; vertical lines are the markers of :func:`list_markers`.
     """
     tests, unit, bounds = _shown_tests(experiment, info, tables)
     paths = sorted({row.path for row in tests} | {row.path for row in tables.throughput if row.path})
@@ -164,7 +170,7 @@ def draw_timeline(experiment: document.Experiment, info: RunInfo, tables: Tables
     keys |= {flow: {"color": INK, "width": 2, "dash": dash} for flow, dash in dashes.items()}
     for name, line in keys.items():
         chart.add_scatter(x=[None], y=[None], name=name, legendgroup=name, mode="lines", line=line)
-    _add_moments(chart, list_moments(tables))
+    _add_markers(chart, list_markers(tables))
     height = 240 * rows
     legend = {"y": -60 / (height - 100), "yanchor": "top"}
     chart.update_layout(template=LOOK, height=height + 20, legend=legend)
@@ -178,7 +184,6 @@ def _shown_tests(
     specs = {
         entry.name: experiment.catalog[entry.template].qspec.override(entry.qspec)
         for entry in experiment.workload
-        if entry.template in experiment.catalog
     }
     for metric in TESTED:
         rows = [row for row in tables.measurements if row.metric == metric and row.value is not None]
@@ -235,32 +240,32 @@ def _line(
     return go.Scatter(x=x, y=y, name=name, legendgroup=group, showlegend=False, mode=mode, line=line)
 
 
-def list_moments(tables: Tables) -> list[Moment]:
+def list_markers(tables: Tables) -> list[Marker]:
     """Return events, decisions that changed a flow's state, and starts and ends of flows, in order."""
     found = []
     for row in tables.events:
         problem = f" (failed: {row.problem})" if row.problem else ""
-        found.append(Moment(row.at, "event", f"{row.event} {row.phase}: {row.about}{problem}"))
+        found.append(Marker(row.at, "event", f"{row.event} {row.phase}: {row.about}{problem}"))
     for flow in tables.flows:
         turns = tables.find_turns(flow.flow)
-        found += [Moment(turn.at, "decision", f"{flow.flow}: {turn.change}") for turn in turns]
+        found += [Marker(turn.at, "decision", f"{flow.flow}: {turn.change}") for turn in turns]
         ends = ((flow.began, "starts"), (flow.ended, "ends"))
-        found += [Moment(at, "flow", f"{flow.flow} {what}") for at, what in ends if at is not None]
+        found += [Marker(at, "flow", f"{flow.flow} {what}") for at, what in ends if at is not None]
     return sorted(found)
 
 
-def _add_moments(chart: go.Figure, moments: Sequence[Moment]) -> None:
-    """Add a line per moment; the numbers of moments that are close together become one label."""
+def _add_markers(chart: go.Figure, markers: Sequence[Marker]) -> None:
+    """Add a line per marker; the numbers of markers that are close together become one label."""
     groups: list[list[int]] = []
-    for number, one in enumerate(moments, 1):
-        line = {"color": INK, "width": 1, "dash": MOMENT_DASHES[one.kind]}
+    for number, one in enumerate(markers, 1):
+        line = {"color": INK, "width": 1, "dash": MARKER_DASHES[one.kind]}
         chart.add_shape(x0=one.at, x1=one.at, y0=0, y1=1, yref="paper", line=line, opacity=0.55)
-        if groups and one.at - moments[groups[-1][0] - 1].at < moments[-1].at / LABELS:
+        if groups and one.at - markers[groups[-1][0] - 1].at < markers[-1].at / LABELS:
             groups[-1].append(number)
         else:
             groups.append([number])
     for group in groups:
         numbers = str(group[0]) if len(group) == 1 else f"{group[0]}–{group[-1]}"
         label = {"text": f"<b>{numbers}</b>", "showarrow": False, "yref": "paper", "yanchor": "bottom"}
-        hover = "<br>".join(f"{number} {moments[number - 1].text}" for number in group)
-        chart.add_annotation(label, x=moments[group[0] - 1].at, y=1, hovertext=hover)
+        hover = "<br>".join(f"{number} {markers[number - 1].text}" for number in group)
+        chart.add_annotation(label, x=markers[group[0] - 1].at, y=1, hovertext=hover)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from adon.errors import InvalidFields
 from adon.templates_catalog.model import MetricName, QSpec, Template
@@ -85,10 +85,6 @@ class Part(Value):
                 raise ValueError(f"{keys[0]}: {given} are given; expected one of {', '.join(keys)}")
         return self
 
-    def find_given(self, names: tuple[str, ...]) -> str:
-        """Return the first of these fields that is given."""
-        return next(name for name in names if getattr(self, name) is not None)
-
 
 class Phase(StrEnum):
     """State that a flow or an event reaches; a moment names one."""
@@ -143,7 +139,7 @@ class FlowEntry(Part):
     """Flow of the workload.
 
     :param at: seconds after the start of the trial; 0 without ``at`` and ``after``.
-    :param origin: campus or host of the sender (``from``).
+    :param source: campus or host of the sender (``from``).
     :param destination: campus or host of the receiver (``to``).
     :param size: bytes to transfer.
     :param lasts: seconds to send.
@@ -159,7 +155,7 @@ class FlowEntry(Part):
 
     name: Name = Field(alias="flow")
     template: TemplateName
-    origin: EndName = Field(alias="from")
+    source: EndName = Field(alias="from")
     destination: EndName = Field(alias="to")
     at: Duration | None = None
     after: Moment | None = None
@@ -175,7 +171,7 @@ class FlowEntry(Part):
     priority: Annotated[int, Field(ge=0, le=999)] | None = None
 
 
-class Load(Part):
+class LoadEvent(Part):
     """Traffic without a request: ``streams`` TCP connections, or UDP at ``rate`` bits/s."""
 
     EXACTLY_ONE = (("streams", "rate"),)
@@ -220,29 +216,21 @@ class Move(Part):
     to: PathName
 
 
-KINDS = ("load", "link", "controller", "move")
-
-
 class Event(Part):
-    """Change of network or controller, ``at`` seconds or ``after`` a moment: one of :data:`KINDS`.
+    """Change of network or controller, ``at`` seconds or ``after`` a moment.
 
     Without ``for`` and ``until`` it lasts to the end of the trial.
     """
 
-    EXACTLY_ONE = (("at", "after"), KINDS)
+    EXACTLY_ONE = (("at", "after"), ("load", "link", "controller", "move"))
 
     name: Name = Field(alias="event")
     at: Duration | None = None
     after: Moment | None = None
-    load: Load | None = None
+    load: LoadEvent | None = None
     link: LinkEvent | None = None
     controller: Controller | None = None
     move: Move | None = None
-
-    @property
-    def kind(self) -> str:
-        """The one of :data:`KINDS` that is given."""
-        return self.find_given(KINDS)
 
     @property
     def lasts(self) -> float | None:
@@ -302,6 +290,10 @@ METRIC_UNITS = {Metric.THROUGHPUT: Unit.BITS_PER_SECOND, Metric.LOSS: Unit.RATIO
 """Units of metrics; of all others seconds."""
 
 
+LONG = 10_000.0
+"""Seconds from which a time is written in hours; a paper has seconds for shorter times."""
+
+
 def parse_quantity(text: object, unit: Unit) -> float:
     """Return a quantity such as ``5.5 Gbps`` in a figure's unit; a count is a plain number.
 
@@ -312,6 +304,17 @@ def parse_quantity(text: object, unit: Unit) -> float:
     if isinstance(text, bool) or not isinstance(text, int | float):
         raise ValueError(f"expected a plain number such as 3, not {text!r}")
     return float(text)
+
+
+def format_quantity(value: float, unit: Unit) -> str:
+    """Return ``5.5 Gbps`` for 5.5e9 bits/s; times are seconds below :data:`LONG`."""
+    if unit is Unit.COUNT:
+        return f"{value:.4g}"
+    if value < 0:
+        return f"-{format_quantity(-value, unit)}"
+    if unit is Unit.SECONDS and 1 <= value < LONG:
+        return f"{value:.4g} s"
+    return UNITS[unit][1](value)
 
 
 class Figure(Part):
@@ -351,16 +354,11 @@ class Figure(Part):
         return self
 
 
-class PaperPoint(Part):
-    """Point of the paper's plot, at full scale; ``by`` names the curve."""
-
-    x: Scalar
-    y: Quantity
-    by: Scalar = None
-
-
 class Plot(Part):
-    """Chart of the report: median and interval of figure ``y`` over ``x``, or a timeline of trials."""
+    """Chart of the report: median and interval of figure ``y`` over ``x``, or a timeline of trials.
+
+    Its crosses are the paper's values of the figures that differ from ``y`` in ``where`` only.
+    """
 
     EXACTLY_ONE = (("kind", "y"), ("kind", "x"))
 
@@ -369,7 +367,6 @@ class Plot(Part):
     y: FigureName | None = None
     x: KeyName | None = None
     by: KeyName | None = None
-    paper: tuple[PaperPoint, ...] = ()
 
 
 class ExpectedDecision(Part):
@@ -413,7 +410,7 @@ class Check(Part):
     @property
     def kind(self) -> str:
         """The one of :data:`CHECKS` that is given."""
-        return self.find_given(CHECKS)
+        return next(kind for kind in CHECKS if getattr(self, kind) is not None)
 
     @property
     def figures(self) -> tuple[str, ...]:
@@ -428,10 +425,7 @@ class Check(Part):
 
 
 TestName = Annotated[str, StringConstraints(pattern=r"^(throughput|rtt|latency)$")]
-TemplateSource = Annotated[
-    Annotated[str, Tag("by name")] | Annotated[Template, Tag("in line")],
-    Discriminator(lambda value: "by name" if isinstance(value, str) else "in line"),
-]
+TemplateSource = str | Template
 """Name of a built-in template, a file (``*.yaml``, relative to the experiment), or a template."""
 
 
@@ -443,7 +437,6 @@ class Experiment(Part):
     :param network: a built-in topology, or a Python file (``./my_topo.py``).
     :param scale: divisor of rates and windows; the topology's own by default.
     :param sizes: divisor of sizes; ``scale`` by default.
-    :param needs: attributes of the topology's own circuits that the kernel must emulate.
     :param links: attributes of circuits from the start on, by circuit or path.
     :param measuring: period of each test in seconds, None for never; others follow the testbed's plan.
     :param configuration: further sections of ADON's configuration.
@@ -461,7 +454,6 @@ class Experiment(Part):
     network: str = Field(min_length=1)
     scale: float | None = Field(default=None, ge=0.001, le=1e6)
     sizes: float | None = Field(default=None, ge=0.001, le=1e9)
-    needs: tuple[Literal["delay", "loss"], ...] = ()
     templates: Annotated[tuple[TemplateSource, ...], Field(min_length=1)]
     policies: Annotated[tuple[PolicyName, ...], Field(min_length=1)] = ("ours",)
     repetitions: int = Field(default=3, ge=1, le=1000)

@@ -26,14 +26,6 @@ Window = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """Value of a figure in a trial; None if it has none."""
-
-    trial: results.TrialRecord
-    value: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Summary:
     """Values of a figure over repetitions; ``interval`` is that of the mean, None of a single value."""
 
@@ -42,18 +34,16 @@ class Summary:
     interval: Interval | None
 
 
-def sample_figure(run: results.RunResult, figure: Figure) -> list[Sample]:
-    """Return a figure in each complete trial with the values of its ``where``."""
-    return [Sample(trial, measure(figure, run.rows(trial))) for trial in run.complete(figure.where)]
+def sample_figure(run: results.RunResult, figure: Figure) -> list[tuple[results.TrialRecord, float | None]]:
+    """Return the complete trials with the values of a figure's ``where``, and its value in each."""
+    return [(trial, measure(figure, run.rows(trial))) for trial in run.complete(figure.where)]
 
 
-def summarise(values: Sequence[float]) -> Summary | None:
-    """Return median and interval; None without values.
+def summarise(values: Sequence[float]) -> Summary:
+    """Return median and interval of at least one value.
 
     The interval of values that cannot be negative starts at 0.
     """
-    if not values:
-        return None
     _, between = _mean_interval(values)
     if between is not None and min(values) >= 0 > between.low:
         between = Interval(0.0, between.high)

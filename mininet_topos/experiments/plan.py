@@ -26,11 +26,11 @@ from mininet_topos.topologies.campus_topo import CampusTopo, TransitPath
 
 Point = Mapping[str, document.Scalar]
 """Combination: a value per key of the sweep, and the name of the case."""
-Rated = TypeVar("Rated", document.Load, document.LinkEvent, document.LinkSetting)
+Rated = TypeVar("Rated", document.LoadEvent, document.LinkEvent, document.LinkSetting)
 
 
 class PlannedFlow(document.FlowEntry):
-    """Flow as it is requested: origin and destination are hosts, rates and sizes are as built.
+    """Flow as it is requested: source and destination are hosts, rates and sizes are as built.
 
     :param at: None with ``after``.
     :param requested: bytes to request: of a flow that lasts a time, what it can send in it at most.
@@ -56,12 +56,13 @@ class Trial(TrialName):
     links: Mapping[str, document.LinkSetting]
     templates: tuple[Template, ...]
     measuring: Mapping[str, float | None]
+    configuration: Mapping[str, Any]
     limit: float
 
 
 def plan_trials(experiment: document.Experiment, topo: CampusTopo) -> tuple[Trial, ...]:
     """Return the trials of an experiment without problems, in order."""
-    points = [(point, experiment_at(experiment, point)) for point in list_points(experiment)]
+    points = list(list_variants(experiment))
     repetitions = range(1, experiment.repetitions + 1)
     trials: list[Trial] = []
     for repetition, (point, at), policy in itertools.product(repetitions, points, experiment.policies):
@@ -74,14 +75,12 @@ def size_divisor(experiment: document.Experiment, topo: CampusTopo) -> float:
     return topo.scale if experiment.sizes is None else experiment.sizes
 
 
-def find_needs(experiment: document.Experiment) -> frozenset[str]:
-    """Return what the kernel must emulate: delay or loss that the document states or gives to a link."""
-    needs: set[str] = set(experiment.needs)
-    for point in list_points(experiment):
-        at = experiment_at(experiment, point)
-        links = [*at.links.values(), *(event.link for event in at.events if event.link is not None)]
-        needs.update(field for field in ("delay", "loss") if any(getattr(link, field) for link in links))
-    return frozenset(needs)
+def needs_netem(experiment: document.Experiment) -> bool:
+    """Return whether the document states a delay or a loss of a link, which the kernel must emulate."""
+    variants = [variant for _, variant in list_variants(experiment)]
+    links = [link for variant in variants for link in variant.links.values()]
+    changes = [event.link for variant in variants for event in variant.events]
+    return any(link.delay or link.loss for link in (*links, *changes) if link is not None)
 
 
 def host_of(topo: CampusTopo, end: str) -> str:
@@ -119,6 +118,7 @@ def _plan_trial(
         links=FrozenMap({name: _as_built(setting, topo.scale) for name, setting in at.links.items()}),
         templates=tuple(scale_template(template, 1 / topo.scale) for template in at.catalog.values()),
         measuring=at.measuring,
+        configuration=at.configuration,
         limit=at.limit,
     )
 
@@ -134,7 +134,7 @@ def _plan_flow(entry: document.FlowEntry, at: document.Experiment, topo: CampusT
     size = None if entry.size is None else max(1, round(entry.size / size_divisor(at, topo)))
     rate = None if entry.rate is None else entry.rate / scale
     built = {
-        "origin": host_of(topo, entry.origin),
+        "source": host_of(topo, entry.source),
         "destination": host_of(topo, entry.destination),
         "at": None if entry.after is not None else entry.at or 0.0,
         "size": size,
@@ -152,7 +152,7 @@ def _plan_flow(entry: document.FlowEntry, at: document.Experiment, topo: CampusT
 
 def _largest_size(entry: document.FlowEntry, rate: float | None, topo: CampusTopo, limit: float) -> int:
     """Return the bytes that a flow without a size can send until its end."""
-    goodputs = [path.goodput for path in paths_between(topo, entry.origin, entry.destination).values()]
+    goodputs = [path.goodput for path in paths_between(topo, entry.source, entry.destination).values()]
     fastest = rate or max(goodputs, default=1e6)
     return max(1, round(fastest / 8 * (limit if entry.lasts is None else entry.lasts)))
 
@@ -178,6 +178,15 @@ def list_points(experiment: document.Experiment) -> Iterator[FrozenMap[str, docu
     del values[document.POLICY]
     for combination in itertools.product(*values.values()):
         yield FrozenMap(zip(values, combination, strict=True))
+
+
+def list_variants(experiment: document.Experiment) -> Iterator[tuple[Point, document.Experiment]]:
+    """Yield each combination and the document at it.
+
+    :raises InvalidInput: as :func:`experiment_at`.
+    """
+    for point in list_points(experiment):
+        yield point, experiment_at(experiment, point)
 
 
 def swept_values(experiment: document.Experiment) -> dict[str, tuple[document.Scalar, ...]]:

@@ -6,7 +6,7 @@ A flow with ``path`` is pinned under every policy.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -59,6 +59,7 @@ class PinnedPolicy:
     :param policy: ``always PATH`` or ``best test``; another one has only flows with a path.
     :param last_throughput: of a path, in bits/s.
     :param clock: seconds since the epoch.
+    :ivar decisions: what was chosen.
     """
 
     def __init__(
@@ -73,20 +74,20 @@ class PinnedPolicy:
         self._last_throughput = last_throughput
         self._flows: dict[str, tuple[PinnedFlow, int]] = {}
         self._updates: list[FlowUpdate] = []
-        self._decisions: list[DecisionRow] = []
+        self.decisions: list[DecisionRow] = []
 
     def request(self, flow: PlannedFlow, port: int) -> None:
         """Choose a path and pin the flow to it; a flow with a path is no decision."""
         path, now = flow.path or self._choose_path(flow), self._clock()
-        pinned = PinnedFlow(flow.origin, flow.destination, flow.protocol, port)
+        pinned = PinnedFlow(flow.source, flow.destination, flow.protocol, port)
         self._flows[flow.name] = (pinned, FIRST_COOKIE + len(self._flows))
         if flow.path is None:
             row = DecisionRow(0, now, flow.name, "admit", path, None, None, self._policy)
-            self._decisions.append(row)
+            self.decisions.append(row)
         self._pin(flow.name, path, decided_at=now)
 
     def _choose_path(self, flow: PlannedFlow) -> str:
-        paths = list(paths_between(self._topo, flow.origin, flow.destination))
+        paths = list(paths_between(self._topo, flow.source, flow.destination))
         if self._policy == "best test":
             return max(paths, key=self._last_throughput)
         always = self._policy.removeprefix("always ")
@@ -114,10 +115,6 @@ class PinnedPolicy:
     def read_decisions(self) -> None:
         """Nothing to do."""
 
-    def decisions(self) -> list[DecisionRow]:
-        """Return what was chosen."""
-        return list(self._decisions)
-
     def _pin(self, flow: str, path: str, decided_at: float | None = None) -> None:
         pinned, cookie = self._flows[flow]
         pin_flow(self._ofctl, self._topo, path, pinned, cookie)
@@ -127,22 +124,17 @@ class PinnedPolicy:
 class AdonPolicy:
     """ADON decides: flows are requested, followed and reported over REST, as researchers' tools do.
 
-    Calls wait while ADON does not run.
+    Requests and reports are sent by the next :meth:`poll` while ADON runs.
 
     :param clock: seconds since the epoch.
     :param is_running: whether ADON runs.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        clock: Callable[[], float],
-        is_running: Callable[[], bool],
-    ) -> None:
+    def __init__(self, client: Client, clock: Callable[[], float], is_running: Callable[[], bool]) -> None:
         self._client, self._clock, self._is_running = client, clock, is_running
         self._ids: dict[str, str] = {}  # ADON's, by the flow's name
         self._seen: dict[str, FlowView] = {}
-        self._waiting: deque[Callable[[], object]] = deque()
+        self._calls: deque[Callable[[], object]] = deque()
         self._decided: dict[str, Sequence[DecisionView]] = {}
 
     def read_decisions(self) -> None:
@@ -154,7 +146,7 @@ class AdonPolicy:
         """Submit a flow."""
         body: dict[str, Any] = {
             "template": flow.template,
-            "source": flow.origin,
+            "source": flow.source,
             "destination": flow.destination,
             "size": f"{flow.requested} B",
             "ports": [port],
@@ -164,15 +156,15 @@ class AdonPolicy:
         }
         if flow.qspec is not None:
             body["qspec"] = flow.qspec.model_dump(mode="json", exclude_none=True)
-        self._call(lambda: self._submit(flow.name, body))
+        self._calls.append(lambda: self._submit(flow.name, body))
 
     def report_start(self, flow: str) -> None:
         """Report that a flow sends."""
-        self._call(lambda: self._client.report(self._ids[flow], "started", 0))
+        self._calls.append(lambda: self._client.report(self._ids[flow], "started", 0))
 
     def report_end(self, flow: str, delivery: Delivery | None) -> None:
         """Report the end of a flow, or cancel a flow that has not sent."""
-        self._call(lambda: self._cancel(flow) if delivery is None else self._report(flow, delivery))
+        self._calls.append(lambda: self._cancel(flow) if delivery is None else self._report(flow, delivery))
 
     def order_move(self, flow: str, path: str) -> str:
         """Close the flow's path for maintenance; ADON finds another."""
@@ -194,22 +186,21 @@ class AdonPolicy:
         return ""
 
     def poll(self) -> list[FlowUpdate]:
-        """Return what changed since the last call; nothing while ADON does not run."""
+        """Send requests and reports, and return what changed; nothing while ADON does not run."""
         if not self._is_running():
             return []
-        while self._waiting:
-            self._waiting[0]()
-            self._waiting.popleft()
-        final = {name for name, flow in self._seen.items() if flow.final}
-        names = {number: name for name, number in self._ids.items() if name not in final}
+        while self._calls:
+            self._calls.popleft()()
+        names = {number: name for name, number in self._ids.items()}
         found = self._client.flows(limit=MAX_FLOWS) if names else []
         ours = [(names[one.id], one) for one in reversed(found) if one.id in names]
         return [update for name, one in ours if (update := self._update(name, one)) is not None]
 
+    @property
     def decisions(self) -> list[DecisionRow]:
-        """Return the decisions that changed a flow's state or path, as they were read last."""
-        rows = [row for name, found in self._decided.items() for row in _decision_rows(name, found)]
-        return sorted(rows, key=lambda row: row.at)
+        """The decisions that were read last, except those to stay."""
+        found = [(name, one) for name, decided in self._decided.items() for one in decided]
+        return [_make_row(name, one) for name, one in found if one.outcome != "stay"]
 
     def _submit(self, name: str, body: Mapping[str, Any]) -> None:
         try:
@@ -227,13 +218,6 @@ class AdonPolicy:
     def _cancel(self, flow: str) -> None:
         with suppress(Conflict):  # ADON has ended it
             self._client.cancel(self._ids[flow])
-
-    def _call(self, act: Callable[[], object]) -> None:
-        """Act now, or when ADON runs again; in order."""
-        if self._is_running() and not self._waiting:
-            act()
-        else:
-            self._waiting.append(act)
 
     def _update(self, name: str, flow: FlowView) -> FlowUpdate | None:
         before = self._seen.get(name)
@@ -258,12 +242,6 @@ PathPolicy = AdonPolicy | PinnedPolicy
 """Who decides; each method may raise :class:`~adon.errors.AdonError`, which ends the trial."""
 
 
-def _decision_rows(flow: str, found: Sequence[DecisionView]) -> Iterator[DecisionRow]:
-    """Yield decisions in order, without those that changed neither path nor site nor state."""
-    last: tuple[Any, ...] = ()
-    for one in sorted(found, key=lambda one: one.at):
-        content = (one.outcome, one.path, one.compute_site)
-        if one.outcome != "stay" and content != last:
-            last = content
-            qualities = (candidate.q for candidate in one.candidates if candidate.path == one.path)
-            yield DecisionRow(0, one.at, flow, *content, next(qualities, None), one.reason)
+def _make_row(flow: str, one: DecisionView) -> DecisionRow:
+    quality = next((candidate.q for candidate in one.candidates if candidate.path == one.path), None)
+    return DecisionRow(0, one.at, flow, one.outcome, one.path, one.compute_site, quality, one.reason)

@@ -145,13 +145,10 @@ class _Document:
                 yield from _find_wrong_quantities(part.unit, {("paper",): part.paper})
             case document.Check():
                 yield from self._find_mixed(part.figures, ())
-                unit = self._find_unit(part.value)
                 bounds = {("between", row): one for row, one in enumerate(part.between or ())}
-                yield from _find_wrong_quantities(unit, bounds)
+                yield from _find_wrong_quantities(self._find_unit(part), bounds)
             case document.Plot(y=str(name)):
                 yield from self._find_mixed((name,), (part.x, part.by))
-                points = {("paper", row, "y"): point.y for row, point in enumerate(part.paper)}
-                yield from _find_wrong_quantities(self._find_unit(name), points)
 
     def _find_out_of_range(self, part: document.Part) -> Iterator[Finding]:
         """Yield values that cannot be built at the scale."""
@@ -165,9 +162,9 @@ class _Document:
         template = self.experiment.catalog.get(entry.template)
         if (entry.protocol or (template and template.protocol)) == "udp" and entry.rate is None:
             yield ("rate",), "is missing; UDP needs a rate such as 10 Mbps"
-        ends = f"{entry.origin!r} and {entry.destination!r}"
-        between = plan.paths_between(self.topo, entry.origin, entry.destination)
-        if not between and {entry.origin, entry.destination} <= {*self.names["campus or host"]}:
+        ends = f"{entry.source!r} and {entry.destination!r}"
+        between = plan.paths_between(self.topo, entry.source, entry.destination)
+        if not between and {entry.source, entry.destination} <= {*self.names["campus or host"]}:
             yield ("to",), f"no path joins {ends}"
         if between and entry.path in self.topo.paths and entry.path not in between:
             yield ("path",), f"{entry.path!r} does not join {ends}"
@@ -198,11 +195,11 @@ class _Document:
                 where = " and ".join(mixed)
                 yield (), f"figure {name!r} has several values; expected {where} in its where"
 
-    def _find_unit(self, name: str | None) -> document.Unit | None:
-        """Return the unit of a figure, None if it is unknown; the count of a ratio."""
-        if name is None:
+    def _find_unit(self, check: document.Check) -> document.Unit | None:
+        """Return the unit of the bounds of a check; None if its figure is unknown."""
+        if check.value is None:
             return document.Unit.COUNT
-        figure = self.experiment.figures.get(name)
+        figure = self.experiment.figures.get(check.value)
         return None if figure is None else figure.unit
 
     def _find_shared_circuits(self) -> Iterator[Finding]:

@@ -19,17 +19,10 @@ from plotly.offline import get_plotlyjs
 
 from adon.errors import InvalidInput
 from mininet_topos.experiments import measures, results
-from mininet_topos.experiments.charts import draw_plot, draw_timeline, list_moments
-from mininet_topos.experiments.document import Experiment, Figure, parse_quantity
+from mininet_topos.experiments.charts import draw_plot, draw_timeline, list_markers
+from mininet_topos.experiments.document import Experiment, Figure, format_quantity, parse_quantity
 from mininet_topos.experiments.loading import parse_experiment
-from mininet_topos.experiments.verdicts import (
-    Conclusion,
-    Verdict,
-    conclude,
-    format_interval,
-    format_quantity,
-    judge_all,
-)
+from mininet_topos.experiments.verdicts import Conclusion, Verdict, conclude, judge_all
 
 REPORT_FILE, INDEX_FILE = "report.html", "index.html"
 MAX_TIMELINES = 12
@@ -102,7 +95,7 @@ def write_report(folder: Path) -> Path:
         figures=[row for name in experiment.figures for row in list_figure_rows(experiment, result, name)],
         meanings={one.of.replace("_", " "): one.of.about for one in experiment.figures.values()},
         timelines=[
-            (trial, draw_timeline(experiment, run.info, rows), list_moments(rows)) for trial, rows in shown
+            (trial, draw_timeline(experiment, run.info, rows), list_markers(rows)) for trial, rows in shown
         ],
         omitted=len(trials) - len(shown),
         unfinished=list(_unfinished_flows(result)),
@@ -137,12 +130,13 @@ def list_figure_rows(experiment: Experiment, result: results.RunResult, name: st
     figure = experiment.figures[name]
     factor = measures.full_scale_factor(figure, experiment, result.info)
     values: dict[str, list[float]] = {}
-    for trial, value in ((one.trial, one.value) for one in measures.sample_figure(result, figure)):
+    for trial, value in measures.sample_figure(result, figure):
         settings = trial.settings if len(experiment.policies) > 1 else trial.point
         where = ", ".join(f"{key} {setting}" for key, setting in settings.items())
         values.setdefault(where, []).extend([] if value is None else [value])
     for where, known in values.items():
-        yield FigureRow(figure.about or name, figure, where, measures.summarise(known), factor)
+        summary = measures.summarise(known) if known else None
+        yield FigureRow(figure.about or name, figure, where, summary, factor)
 
 
 def _choose_timelines(result: results.RunResult) -> list[results.TrialRecord]:
@@ -158,8 +152,7 @@ def _unfinished_flows(result: results.RunResult) -> Iterator[str]:
     for trial in result.info.trials:
         for row in result.rows(trial).flows:
             if row.state not in (results.FlowState.FINISHED, results.FlowState.REJECTED):
-                problem = f" ({row.problem})" if row.problem else ""
-                yield f"{row.flow} in {trial.key}: {row.state}{problem}"
+                yield f"{trial.key}: {row.outcome}"
 
 
 def _chart(chart: go.Figure, name: str) -> str:
@@ -172,7 +165,7 @@ def _chart(chart: go.Figure, name: str) -> str:
 def _templates() -> jinja2.Environment:
     loader = jinja2.PackageLoader("mininet_topos.experiments")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"parse": parse_quantity, "quantity": format_quantity, "interval": format_interval}
+    environment.filters |= {"parse": parse_quantity, "quantity": format_quantity}
     environment.filters["chart"] = _chart
     environment.filters["time"] = lambda at: f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S UTC}"
     environment.filters["style"] = lambda text: str(text).partition(",")[0].replace(" ", "-")

@@ -81,6 +81,11 @@ class FlowRow(NamedTuple):
     jitter: MaybeEmpty[float] = None
     problem: str = ""
 
+    @property
+    def outcome(self) -> str:
+        """Its name, state and problem: ``soykb is failed (cut off)``."""
+        return f"{self.flow} is {self.state}" + (f" ({self.problem})" if self.problem else "")
+
 
 class ThroughputRow(NamedTuple):
     """Bytes that a receiver counted in the second from ``at`` on; ``flow`` may be an event with a load."""
@@ -186,13 +191,6 @@ ROWS: Mapping[str, type[Any]] = {
 """Type of the rows of each table."""
 
 
-class Completion(StrEnum):
-    """Whether a run or trial is whole."""
-
-    COMPLETE = "complete"
-    PARTIAL = "partial"
-
-
 @dataclass(frozen=True, slots=True)
 class TrialName:
     """What distinguishes a trial from the others of a run.
@@ -222,12 +220,14 @@ class TrialName:
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord(TrialName):
-    """A trial as it was carried out; ``reason`` tells why it is partial."""
+    """A trial as it was carried out.
+
+    :param partial: reason why it is partial; empty for a complete one.
+    """
 
     began_at: Time
     seconds: float
-    completion: Completion = Completion.COMPLETE
-    reason: str = ""
+    partial: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +238,8 @@ class RunInfo:
     :param scale: divisor of rates and windows.
     :param sizes: divisor of sizes.
     :param planned: number of trials of the plan.
-    :param platform, versions, machine: descriptions, by name.
+    :param partial: reason why it is partial; empty for a complete one.
+    :param platform, machine: descriptions, by name; the machine's with the versions of its software.
     """
 
     format: Literal["adon-experiment-run/3"] = "adon-experiment-run/3"
@@ -248,10 +249,8 @@ class RunInfo:
     planned: int
     began_at: Time
     ended_at: Time | None = None
-    completion: Completion = Completion.PARTIAL
-    reason: str = ""
+    partial: str = "it has not ended"
     platform: Mapping[str, str] = FrozenMap()
-    versions: Mapping[str, str] = FrozenMap()
     machine: Mapping[str, str] = FrozenMap()
     trials: tuple[TrialRecord, ...] = ()
 
@@ -273,7 +272,7 @@ class RunResult:
 
     def complete(self, where: Mapping[str, Scalar] = FrozenMap()) -> list[TrialRecord]:
         """Return the complete trials with these values, in order."""
-        complete = (trial for trial in self.info.trials if trial.completion is Completion.COMPLETE)
+        complete = (trial for trial in self.info.trials if not trial.partial)
         return [trial for trial in complete if trial.settings.items() >= where.items()]
 
 
@@ -299,17 +298,15 @@ def write_trial(folder: Path, trial: TrialRecord, tables: Tables) -> None:
     _write_info(folder, replace(info, trials=(*info.trials, trial)))
 
 
-def write_platform(folder: Path, **platform: str) -> None:
-    """Add texts to the platform of a run."""
+def write_emulation(folder: Path, emulation: str) -> None:
+    """Note how the testbed of a run emulates links."""
     info = _read_info(folder)
-    _write_info(folder, replace(info, platform={**info.platform, **platform}))
+    _write_info(folder, replace(info, platform={**info.platform, "emulation": emulation}))
 
 
-def end_run(folder: Path, reason: str = "") -> None:
-    """Note the end of a run, which is complete without a reason why it is partial."""
-    completion = Completion.PARTIAL if reason else Completion.COMPLETE
-    info = replace(_read_info(folder), ended_at=time.time(), completion=completion, reason=reason)
-    _write_info(folder, info)
+def end_run(folder: Path, partial: str = "") -> None:
+    """Note the end of a run, and why it is partial."""
+    _write_info(folder, replace(_read_info(folder), ended_at=time.time(), partial=partial))
 
 
 def _write_info(folder: Path, info: RunInfo) -> None:

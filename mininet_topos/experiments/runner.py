@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,11 @@ from adon.config import Configuration
 from adon.errors import AdonError, InvalidInput, Unavailable
 from mininet_topos.adon_configuration import configuration_text
 from mininet_topos.experiments import plan, results
-from mininet_topos.experiments.document import Experiment
 from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
 from mininet_topos.experiments.references import check_references
 from mininet_topos.experiments.report import JudgedRun, judge_run, write_index, write_report
-from mininet_topos.experiments.trial import TrialOutcome, TrialRun
-from mininet_topos.experiments.trial_setup import needs_adon, plan_periods, prepare_trial, thaw
+from mininet_topos.experiments.trial import TrialRun
+from mininet_topos.experiments.trial_setup import needs_adon, plan_periods, prepare_trial
 from mininet_topos.isolation import choose_platform, folder_inside, run_isolated
 from mininet_topos.measurement_points import start_points
 from mininet_topos.testbed import Testbed, build_testbed
@@ -71,29 +70,25 @@ def load_checked(
     read = load_experiment(reference)
     if changes and not read.problems:
         read = read.change_fields(**changes)
-    try:
-        topo = _load_topology(read)
-    except InvalidInput as error:
-        raise InvalidInput((*read.problems, *error.problems)) from error
+    topo = _load_topology(read)
     check_references(read, topo)
     with _locate_problems(read, "configuration"):
-        text = configuration_text(topo, extra=thaw(read.experiment.configuration))
+        text = configuration_text(topo, extra=read.experiment.configuration)
         yamlfile.parse_model(text, Configuration)
     with _locate_problems(read, "measuring"):
-        for point in plan.list_points(read.experiment):
-            plan_periods(topo, plan.experiment_at(read.experiment, point).measuring)
+        for _, variant in plan.list_variants(read.experiment):
+            plan_periods(topo, variant.measuring)
     return read, topo
 
 
 @contextmanager
 def _locate_problems(read: ExperimentFile, section: str) -> Iterator[None]:
-    """Give problems the place of a section of the document."""
+    """Give problems the place of a section of the document, and add those of its templates."""
     try:
         yield
     except InvalidInput as error:
-        raise InvalidInput(
-            read.problem((section,), f"{one.field}: {one.cause}") for one in error.problems
-        ) from error
+        found = [read.problem((section,), f"{one.field}: {one.cause}") for one in error.problems]
+        raise InvalidInput([*read.problems, *found]) from error
 
 
 def run_experiment(reference: str, options: RunOptions) -> tuple[Path, int]:
@@ -105,7 +100,7 @@ def run_experiment(reference: str, options: RunOptions) -> tuple[Path, int]:
     changes = dict(options.changes or {})
     read, topo = load_checked(reference, changes)
     _choose_trials(plan.plan_trials(read.experiment, topo), options.only)
-    choice = choose_platform(options.platform, needs_netem=bool(plan.find_needs(read.experiment)))
+    choice = choose_platform(options.platform, needs_netem=plan.needs_netem(read.experiment))
     shared = options.results.absolute()
     shared.mkdir(parents=True, exist_ok=True)
     folder = shared / read.experiment.experiment / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
@@ -154,15 +149,15 @@ def run_inside(
     read, topo = load_checked(reference, changes)
     trials = _choose_trials(plan.plan_trials(read.experiment, topo), only)
     begin_run(Path(folder), read, topo, platform)
-    progress = Progress()
+    print_line = Progress()
     status, reason = 0, ""
     try:
-        _run_trials(read, Path(folder), trials, progress)
+        _run_trials(read, Path(folder), trials, print_line)
     except KeyboardInterrupt:
         status, reason = EXIT_INTERRUPTED, "interrupted"
     except AdonError as error:
         status, reason = EXIT_PARTIAL, str(error)
-        progress(reason)
+        print_line(reason)
     results.end_run(Path(folder), reason)
     return status
 
@@ -177,8 +172,7 @@ def begin_run(folder: Path, read: ExperimentFile, topo: CampusTopo, platform: Ma
         planned=len(plan.plan_trials(experiment, topo)),
         began_at=time.time(),
         platform=platform,
-        versions=_versions(),
-        machine=_machine(),
+        machine=_describe_machine(),
     )
     results.start_run(folder, read.text, info)
 
@@ -187,7 +181,6 @@ def carry_out(
     trial: plan.Trial,
     testbed: Testbed,
     points: Path | None,
-    experiment: Experiment,
     print_line: Callable[[str], object],
     *,
     folder: Path | None = None,
@@ -197,20 +190,19 @@ def carry_out(
     :param folder: of an ADON that outlives the trial; None for one of its own.
     """
     began, monotonic = time.time(), time.monotonic()
-    outcome = TrialOutcome(results.Tables())
+    tables, reason = results.Tables(), ""
     try:
-        with prepare_trial(testbed, points, trial, experiment, print_line, folder) as setup:
-            outcome = TrialRun(setup, print_line).run()
+        with prepare_trial(testbed, points, trial, print_line, folder) as setup:
+            tables, reason = TrialRun(setup, print_line).run()
     except AdonError as error:
-        outcome = replace(outcome, reason=outcome.reason or str(error))
+        reason = reason or str(error)
     record = results.TrialRecord(
         **{one.name: getattr(trial, one.name) for one in fields(results.TrialName)},
         began_at=began,
         seconds=time.monotonic() - monotonic,
-        completion=results.Completion.PARTIAL if outcome.reason else results.Completion.COMPLETE,
-        reason=outcome.reason,
+        partial=reason,
     )
-    return record, outcome.tables
+    return record, tables
 
 
 @dataclass(frozen=True)
@@ -225,7 +217,9 @@ class Progress:
         sys.stdout.flush()
 
 
-def _run_trials(read: ExperimentFile, folder: Path, trials: Sequence[plan.Trial], progress: Progress) -> None:
+def _run_trials(
+    read: ExperimentFile, folder: Path, trials: Sequence[plan.Trial], print_line: Callable[[str], object]
+) -> None:
     """Carry out all trials: a testbed serves as many as leave it as it was.
 
     :raises AdonError: if no testbed can be built, or trials in a row do not begin.
@@ -235,24 +229,22 @@ def _run_trials(read: ExperimentFile, folder: Path, trials: Sequence[plan.Trial]
     while waiting:
         inside = folder_inside() / f"t{waiting[0].number}"
         inside.mkdir()
-        progress("building the testbed")
+        print_line("building the testbed")
         reason = ""
         with (
             build_testbed(_load_topology(read), inside) as testbed,
             start_points(testbed) if needs_points else nullcontext() as points,
         ):
-            results.write_platform(folder, emulation=testbed.emulation)
+            results.write_emulation(folder, testbed.emulation)
             while waiting and not reason:
                 trial = waiting.popleft()
-                progress(f"trial {len(trials) - len(waiting)} of {len(trials)}: {trial.key}")
-                record, tables = carry_out(
-                    trial, testbed, points, read.experiment, lambda text: progress(f"  {text}")
-                )
+                print_line(f"trial {len(trials) - len(waiting)} of {len(trials)}: {trial.key}")
+                record, tables = carry_out(trial, testbed, points, lambda text: print_line(f"  {text}"))
                 results.write_trial(folder, record, tables)
-                reason = record.reason
+                reason = record.partial
                 failures = 0 if tables.flows else failures + 1
                 if reason:
-                    progress(f"  this trial is partial: {reason}")
+                    print_line(f"  this trial is partial: {reason}")
                 if failures == MAX_FAILURES:
                     raise Unavailable(f"{MAX_FAILURES} trials in a row did not begin: {reason}")
 
@@ -274,22 +266,20 @@ def _choose_trials(trials: Sequence[plan.Trial], only: Sequence[str]) -> list[pl
     return chosen
 
 
-def _versions() -> dict[str, str]:
-    found = {"ADON": code_version(), "Python": python_platform.python_version()}
-    for name, argv in _PROGRAMS.items():
-        lines = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.splitlines()
-        found |= {name: lines[0]} if lines else {}
-    return found
-
-
-def _machine() -> dict[str, str]:
+def _describe_machine() -> dict[str, str]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return {
+    found = {
         "processors": str(os.cpu_count()),
         "memory": f"{memory / 2**30:.1f} GiB",
         "kernel": f"{python_platform.system()} {python_platform.release()}",
         "architecture": python_platform.machine(),
+        "ADON": code_version(),
+        "Python": python_platform.python_version(),
     }
+    for name, argv in _PROGRAMS.items():
+        lines = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.splitlines()
+        found |= {name: lines[0]} if lines else {}
+    return found
 
 
 def main() -> int:

@@ -11,33 +11,30 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 from adon.errors import AdonError, Unavailable
 from adon.timestamps import format_time
 from mininet_topos.experiments import results, timeline
-from mininet_topos.experiments.document import TEST_PHASES, Controller, Event, LinkEvent, Move, Phase
-from mininet_topos.experiments.document import Load as LoadEvent
+from mininet_topos.experiments.document import TEST_PHASES, Event, LinkEvent, LoadEvent, Move, Phase
 from mininet_topos.experiments.plan import PlannedFlow, circuit_of, paths_between
 from mininet_topos.experiments.policies import FlowUpdate, PathPolicy
+from mininet_topos.experiments.results import FlowState
 from mininet_topos.experiments.trial_setup import TrialSetup, as_change
 from mininet_topos.experiments.verdicts import OVERLAP
 from mininet_topos.testbed import LinkChange
-from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.traffic.endpoint import Load
 from mininet_topos.traffic.traffic_run import Delivery, TrafficRun
 
 POLL_INTERVAL, TEST_INTERVAL = 0.3, 1.0
 PORTS = range(20_000, 30_000)
-OVER = (results.FlowState.FINISHED, results.FlowState.FAILED, results.FlowState.REJECTED)
-CHANGEABLE = ("state", "rate", "delay", "loss")
-"""Fields of a link event that change a circuit."""
-PLANNED = ("template", "destination", "size", "streams", "window", "priority", "floor")
+OVER = (FlowState.FINISHED, FlowState.FAILED, FlowState.REJECTED)
+PLANNED = ("template", "source", "destination", "size", "streams", "window", "priority", "floor")
 COUNTED = ("received", "packets_sent", "packets_lost", "jitter", "problem")
 """Columns of a flow's row that its plan has, and those that its delivery has."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Traffic:
     """A flow of a trial, or the load of an event, about which no policy decides.
 
@@ -48,7 +45,6 @@ class Traffic:
 
     row: results.FlowRow
     run: TrafficRun | None = None
-    delivery: Delivery | None = None
     paths: list[tuple[float, str]] = field(default_factory=list)
 
     @property
@@ -60,22 +56,8 @@ class Traffic:
         """Give columns of the row other values."""
         self.row = self.row._replace(**changes)  # type: ignore[arg-type]
 
-    def count(self, delivery: Delivery) -> None:
-        """Note what the receiver counted."""
-        self.delivery = delivery
-        self.update(**{name: getattr(delivery, name) for name in COUNTED})
 
-
-@dataclass(slots=True, kw_only=True)
-class FlowTraffic(Traffic):
-    """A flow of a trial."""
-
-    flow: PlannedFlow
-    policy: PathPolicy
-
-
-@dataclass(frozen=True, slots=True)
-class TrialOutcome:
+class TrialOutcome(NamedTuple):
     """Rows of a trial; ``reason`` tells why it is partial."""
 
     tables: results.Tables
@@ -89,16 +71,13 @@ class TrialRun:
     """
 
     def __init__(self, setup: TrialSetup, print_line: Callable[[str], object]) -> None:
-        topo = setup.testbed.topo
-        assert isinstance(topo, CampusTopo)  # noqa: S101 - experiments have no clouds
-        self._topo, self._setup, self._trial, self._print = topo, setup, setup.trial, print_line
+        self._setup, self._trial, self._topo, self._print = setup, setup.trial, setup.topo, print_line
+        self._flows = {flow.name: flow for flow in self._trial.flows}
         self._events = {event.name: event for event in self._trial.events}
-        names = [flow.name for flow in self._trial.flows] + list(self._events)
+        names = [*self._flows, *self._events]
         chance = random.Random(self._trial.seed)  # noqa: S311 - a reproducible choice, no secret
         self._ports = dict(zip(names, chance.sample(PORTS, len(names)), strict=True))
-        self._flows = {flow.name: self._plan_flow(flow) for flow in self._trial.flows}
-        self._loads: dict[str, Traffic] = {}
-        self._policies = list(dict.fromkeys((setup.policy, setup.pinned)))
+        self._traffic = {name: Traffic(self._make_row(flow)) for name, flow in self._flows.items()}
         self._undo: dict[str, tuple[str, LinkChange]] = {}
         self._open: set[str] = set()
         self._rows: list[results.EventRow] = []
@@ -106,12 +85,6 @@ class TrialRun:
         self._news: dict[timeline.Key, float | str] = {}
         self._wake = threading.Event()
         self._began_at = self._tested_at = 0.0
-        self._starters: dict[str, Callable[[str, Any], tuple[str, str]]] = {
-            "load": self._start_load,
-            "link": self._change_link,
-            "controller": self._control_adon,
-            "move": self._order_move,
-        }
 
     def run(self) -> TrialOutcome:
         """Carry it out; an error of ADON's or the testbed's makes it partial.
@@ -131,19 +104,9 @@ class TrialRun:
             self._stop_traffic()
         return TrialOutcome(self._tables(), reason)
 
-    def _plan_flow(self, flow: PlannedFlow) -> FlowTraffic:
-        row = results.FlowRow(
-            self._trial.number,
-            flow.name,
-            source=flow.origin,
-            **{name: getattr(flow, name) for name in PLANNED},
-        )
-        policy = self._setup.policy if flow.path is None else self._setup.pinned
-        return FlowTraffic(row=row, flow=flow, policy=policy)
-
-    @property
-    def _traffic(self) -> dict[str, Traffic]:
-        return {**self._flows, **self._loads}
+    def _make_row(self, flow: PlannedFlow) -> results.FlowRow:
+        planned = {name: getattr(flow, name) for name in PLANNED}
+        return results.FlowRow(self._trial.number, flow.name, **planned)
 
     # The loop
 
@@ -153,12 +116,14 @@ class TrialRun:
             self._advance()
             while self._news:
                 self._advance()
-            is_over = all(one.is_over for one in self._flows.values())
-            if is_over and not self._timeline.waiting and not self._open:
+            flows = [self._traffic[name] for name in self._flows]
+            unfinished = [one.row for one in flows if not one.is_over]
+            if not (unfinished or self._timeline.waiting or self._open):
                 return ""
             now, limit = self._now, self._trial.limit
             if now > limit:
-                return f"not over within {limit:g} s: {self._describe_unfinished()}"
+                causes = ", ".join(row.outcome for row in unfinished)
+                return f"not over within {limit:g} s: {causes or 'a step waits for a moment'}"
             due = now + POLL_INTERVAL if self._timeline.next_due is None else self._timeline.next_due
             self._wake.wait(max(0.001, min(POLL_INTERVAL, limit - now + 0.01, due - now)))
             self._wake.clear()
@@ -189,88 +154,84 @@ class TrialRun:
         self._rows.append(results.EventRow(self._trial.number, at, event, phase, about, problem))
         self._print(f"{event} {phase}: {about}" + (f": {problem}" if problem else ""))
 
-    def _describe_unfinished(self) -> str:
-        words = {results.FlowState.WAITING: "waits", results.FlowState.RUNNING: "sends"}
-        found = [f"{name} {words[one.row.state]}" for name, one in self._flows.items() if not one.is_over]
-        return ", ".join(found) or "a moment that a step waits for does not come"
-
     # Actions
 
     def _act(self, action: timeline.Action) -> None:
         ended = timeline.ended_by(action.step)
         if ended is not None:  # also if its moment cannot come: what waits for it would never end
             self._end(ended)
-        elif action.reason:
-            self._skip(action.step, action.reason)
         elif action.step in self._events:
-            self._start_event(self._events[action.step])
-        else:
-            self._request(self._flows[action.step])
+            self._start_event(self._events[action.step], action.reason)
+        elif not self._traffic[action.step].is_over:  # its end may have come before it
+            self._request(self._flows[action.step], action.reason)
 
-    def _skip(self, step: str, reason: str) -> None:
-        if step in self._events:
-            self._note(step, "begins", "left out", reason)
-        elif not self._flows[step].is_over:
-            self._flows[step].update(state=results.FlowState.REJECTED, problem=f"never requested: {reason}")
-            self._print(f"{step} is left out: {reason}")
-
-    def _request(self, one: FlowTraffic) -> None:
-        if one.is_over:  # its end came before it
+    def _request(self, flow: PlannedFlow, obstacle: str) -> None:
+        if obstacle:
+            self._reject(flow.name, f"never requested: {obstacle}")
             return
-        one.update(asked=self._now)
-        self._print(f"{one.flow.name} requests a path from {one.flow.origin} to {one.flow.destination}")
-        self._report_moment(one.flow.name, Phase.ASKED)
-        one.policy.request(one.flow, self._ports[one.flow.name])
+        self._traffic[flow.name].update(asked=self._now)
+        self._print(f"{flow.name} requests a path from {flow.source} to {flow.destination}")
+        self._report_moment(flow.name, Phase.ASKED)
+        self._policy_of(flow).request(flow, self._ports[flow.name])
 
-    def _start_event(self, event: Event) -> None:
+    def _start_event(self, event: Event, obstacle: str) -> None:
+        if obstacle:
+            self._note(event.name, "begins", "left out", obstacle)
+            return
         self._report_moment(event.name, Phase.ASKED)
         began = self._now  # what follows from it may come before the call returns: a port is down at once
         if event.lasts is not None or event.until is not None:
             self._open.add(event.name)
-        about, problem = self._starters[event.kind](event.name, getattr(event, event.kind))
+        about, problem = self._carry_out(event)
         self._note(event.name, "begins", about, problem, began)
         if event.load is None:
             self._report_moment(event.name, Phase.BEGINS, problem or began)
 
-    def _start_load(self, name: str, load: LoadEvent) -> tuple[str, str]:
+    def _carry_out(self, event: Event) -> tuple[str, str]:
+        """Carry out an event; return what was done, and why it failed."""
+        if event.load is not None:
+            return self._start_load(event.name, event.load), ""
+        if event.link is not None:
+            return self._change_link(event.name, event.link), ""
+        if event.move is not None:
+            return f"{event.move.flow} is ordered to {event.move.to}", self._order_move(event.move)
+        assert event.controller is not None  # noqa: S101 - the last kind
+        self._setup.control(event.controller)
+        return f"ADON: {event.controller}", ""
+
+    def _start_load(self, name: str, load: LoadEvent) -> str:
         """Start traffic between the addresses that are measured on the path, which lead over it alone."""
         path = self._topo.paths[load.path]
         source, destination = (
             (self._topo.campuses[campus].measuring, path.addresses[campus]) for campus in path.campuses
         )
         protocol: Literal["tcp", "udp"] = "tcp" if load.rate is None else "udp"
-        streams = load.streams or 1
-        run = self._run(
-            Load(source, destination, self._ports[name], protocol, streams=streams, rate=load.rate)
-        )
-        row = results.FlowRow(self._trial.number, name)
-        self._loads[name] = Traffic(row=row, run=run, paths=[(0.0, load.path)])
-        return f"load on {load.path}", ""
+        port, streams = self._ports[name], load.streams or 1
+        run = self._start(Load(source, destination, port, protocol, streams=streams, rate=load.rate))
+        self._traffic[name] = Traffic(results.FlowRow(self._trial.number, name), run, [(0.0, load.path)])
+        return f"load on {load.path}"
 
-    def _change_link(self, name: str, link: LinkEvent) -> tuple[str, str]:
+    def _change_link(self, name: str, link: LinkEvent) -> str:
         circuit = circuit_of(self._topo, link.name or link.path or "")
         change = as_change(link, up=None if link.state is None else link.state == "up")
         self._undo[name] = circuit, self._setup.testbed.change_link(circuit, change)
-        changed = link.model_dump(mode="json", include=set(CHANGEABLE), exclude_none=True)
-        return f"{circuit}: " + ", ".join(f"{name} {value}" for name, value in changed.items()), ""
+        changed = link.model_dump(mode="json", include={"state", "rate", "delay", "loss"}, exclude_none=True)
+        return f"{circuit}: " + ", ".join(f"{name} {value}" for name, value in changed.items())
 
-    def _control_adon(self, _name: str, what: Controller) -> tuple[str, str]:
-        self._setup.control(what)
-        return f"ADON: {what}", ""
-
-    def _order_move(self, _name: str, move: Move) -> tuple[str, str]:
-        one = self._flows[move.flow]
-        problem = f"{move.flow} is over" if one.is_over else one.policy.order_move(move.flow, move.to)
-        return f"{move.flow} is ordered to {move.to}", problem
+    def _order_move(self, move: Move) -> str:
+        """Order a flow to another path; return why that failed."""
+        if self._traffic[move.flow].is_over:
+            return f"{move.flow} is over"
+        return self._policy_of(self._flows[move.flow]).order_move(move.flow, move.to)
 
     def _end(self, name: str) -> None:
         one = self._traffic.get(name)
         if one is not None and one.run is not None:
             one.run.stop()
-        elif isinstance(one, FlowTraffic) and not one.is_over:
+        elif one is not None and not one.is_over:
             if one.row.asked is not None:
-                one.policy.report_end(name, None)
-            self._reject(one, "its end came before it had a path")
+                self._policy_of(self._flows[name]).report_end(name, None)
+            self._reject(name, "its end came before it had a path")
         elif name in self._undo and name in self._open:
             circuit, undo = self._undo[name]
             self._setup.testbed.change_link(circuit, undo)
@@ -287,73 +248,73 @@ class TrialRun:
 
     # Traffic
 
-    def _run(self, load: Load) -> TrafficRun:
+    def _start(self, load: Load) -> TrafficRun:
         return TrafficRun(self._setup.testbed.popen, load, self._wake.set)
 
     def _start_flow(self, flow: PlannedFlow, size: int | None) -> TrafficRun:
         campuses = self._topo.campuses.values()
         addresses = {name: dtn.address for campus in campuses for name, dtn in campus.dtns.items()}
-        source, destination = ((host, addresses[host]) for host in (flow.origin, flow.destination))
+        source, destination = ((host, addresses[host]) for host in (flow.source, flow.destination))
         port, window = self._ports[flow.name], flow.window
-        return self._run(
+        return self._start(
             Load(source, destination, port, flow.protocol, size, flow.streams, flow.rate, window)
         )
 
     def _follow_traffic(self) -> None:
         """Notice traffic that has started or ended."""
         for name, one in self._traffic.items():
-            if one.run is None or one.delivery is not None:
+            if one.run is None or one.is_over:
                 continue
             if one.row.began is None and one.run.began_at is not None:
-                one.update(began=one.run.began_at - self._began_at, state=results.FlowState.RUNNING)
+                one.update(began=one.run.began_at - self._began_at, state=FlowState.RUNNING)
                 self._report_moment(name, Phase.BEGINS, one.row.began)
                 self._print(f"{name} sends")
-                if isinstance(one, FlowTraffic):
-                    one.policy.report_start(name)
+                if name in self._flows:
+                    self._policy_of(self._flows[name]).report_start(name)
             if one.run.delivery is not None:
-                self._finish(name, one, one.run.delivery)
+                self._finish(name, one, one.run, one.run.delivery)
 
-    def _finish(self, name: str, one: Traffic, delivery: Delivery) -> None:
+    def _finish(self, name: str, one: Traffic, run: TrafficRun, delivery: Delivery) -> None:
         """Note the end of traffic.
 
         :raises Unavailable: if a load ended by itself: flows would find another network than planned.
         """
         ended = max(delivery.ended_at - self._began_at, one.row.began or 0.0)
-        one.count(delivery)
-        one.update(
-            ended=ended, state=results.FlowState.FAILED if delivery.problem else results.FlowState.FINISHED
-        )
+        one.update(ended=ended, state=FlowState.FAILED if delivery.problem else FlowState.FINISHED)
         self._close(name, "it is over", ended, has_begun=one.row.began is not None)
-        if isinstance(one, FlowTraffic):
+        if name in self._flows:
             problem = f": {delivery.problem}" if delivery.problem else ""
             self._print(f"{name} ends after {ended - (one.row.began or ended):.1f} s{problem}")
-            one.policy.report_end(name, delivery)
+            self._policy_of(self._flows[name]).report_end(name, delivery)
             return
         self._note(name, "ends", f"{delivery.received} bytes", delivery.problem)
-        if one.run is not None and one.run.stopped_at is None:
+        if run.stopped_at is None:
             raise Unavailable(f"{name} ended by itself: {delivery.problem}")
 
     def _stop_traffic(self) -> None:
-        """Stop what still runs, and wait for what it delivered; it stays in its state."""
-        cut = [one for one in self._traffic.values() if one.run is not None and one.delivery is None]
-        runs = [one.run for one in cut if one.run is not None]
-        for run in runs:
-            run.stop()
-        for one, run in zip(cut, runs, strict=True):
+        """Stop what still runs, which stays in its state, and note what receivers counted."""
+        started = [(one, one.run) for one in self._traffic.values() if one.run is not None]
+        for one, run in started:
+            if not one.is_over:
+                run.stop()
+        for one, run in started:
             run.join()
-            if run.began_at is not None:
-                one.update(began=run.began_at - self._began_at, state=results.FlowState.RUNNING)
+            if not one.is_over and run.began_at is not None:
+                one.update(began=run.began_at - self._began_at, state=FlowState.RUNNING)
             if run.delivery is not None:
-                one.count(run.delivery)
+                one.update(**{name: getattr(run.delivery, name) for name in COUNTED})
 
     # Policies and tests
 
-    def _poll_policies(self) -> None:
-        for policy in self._policies:
-            for update in policy.poll():
-                self._apply(update, self._flows[update.flow])
+    def _policy_of(self, flow: PlannedFlow) -> PathPolicy:
+        return self._setup.policy if flow.path is None else self._setup.pinned
 
-    def _apply(self, update: FlowUpdate, one: FlowTraffic) -> None:
+    def _poll_policies(self) -> None:
+        for policy in self._setup.policies:
+            for update in policy.poll():
+                self._apply(update, self._traffic[update.flow])
+
+    def _apply(self, update: FlowUpdate, one: Traffic) -> None:
         name = update.flow
         if one.row.decided is None:
             decided = self._now if update.decided_at is None else update.decided_at - self._began_at
@@ -363,7 +324,7 @@ class TrialRun:
         because = f": {update.reason}" if update.reason else ""
         if update.is_rejected:
             if one.run is None:
-                self._reject(one, update.reason)
+                self._reject(name, update.reason)
         elif update.path is None:
             self._print(f"{name} is queued{because}")
         else:
@@ -375,12 +336,12 @@ class TrialRun:
             if is_first:
                 if one.row.size is not None and update.size is not None:
                     one.update(size=update.size)
-                one.run = self._start_flow(one.flow, one.row.size)
+                one.run = self._start_flow(self._flows[name], one.row.size)
 
-    def _reject(self, one: FlowTraffic, reason: str) -> None:
-        one.update(state=results.FlowState.REJECTED, problem=reason)
-        self._print(f"{one.flow.name} is rejected: {reason}")
-        self._close(one.flow.name, f"it was rejected: {reason}", has_begun=False)
+    def _reject(self, name: str, reason: str) -> None:
+        self._traffic[name].update(state=FlowState.REJECTED, problem=reason)
+        self._print(f"{name} is rejected: {reason}")
+        self._close(name, f"it was rejected: {reason}", has_begun=False)
 
     def _read_tests(self) -> None:
         if self._setup.is_down or self._now - self._tested_at < TEST_INTERVAL:
@@ -388,9 +349,10 @@ class TrialRun:
         self._setup.tests.read()
         self._tested_at = self._now
         for name, one in self._traffic.items():
-            paths = dict(self._topo.paths)
-            if isinstance(one, FlowTraffic):
-                paths = paths_between(self._topo, one.flow.origin, one.flow.destination)
+            flow = self._flows.get(name)
+            paths = (
+                self._topo.paths if flow is None else paths_between(self._topo, flow.source, flow.destination)
+            )
             for what, since in ((Phase.TESTED, one.row.began), (Phase.RETESTED, one.row.ended)):
                 at = None if since is None else self._setup.tests.tested_at(since + self._began_at, paths)
                 if at is not None:
@@ -399,17 +361,24 @@ class TrialRun:
     # Rows
 
     def _tables(self) -> results.Tables:
-        decisions = [row for policy in self._policies for row in policy.decisions()]
         number, began = self._trial.number, self._began_at
+        decisions = [row for policy in self._setup.policies for row in policy.decisions]
+        tests = sorted(self._setup.tests.found, key=lambda one: one.observed_at)
         return results.Tables(
-            flows=[one.row for one in self._flows.values()],
+            flows=[self._traffic[name].row for name in self._flows],
             throughput=[row for name, one in self._traffic.items() for row in self._throughput(name, one)],
             measurements=[
                 results.MeasurementRow(
-                    number, at, one.path, one.source, one.destination, one.metric, one.value
+                    number,
+                    one.observed_at - began,
+                    one.path,
+                    one.source,
+                    one.destination,
+                    one.metric,
+                    one.value,
                 )
-                for one in sorted(self._setup.tests.found, key=lambda one: one.observed_at)
-                if (at := one.observed_at - began) >= 0
+                for one in tests
+                if one.observed_at >= began
             ],
             decisions=[row._replace(trial=number, at=row.at - began) for row in decisions],
             moments=[
@@ -421,10 +390,11 @@ class TrialRun:
         )
 
     def _throughput(self, name: str, one: Traffic) -> Iterator[results.ThroughputRow]:
-        if one.delivery is None or one.delivery.began_at is None:
+        delivery = None if one.run is None else one.run.delivery
+        if delivery is None or delivery.began_at is None:
             return
-        began = one.delivery.began_at - self._began_at
-        for second, received in enumerate(one.delivery.per_second):
+        began = delivery.began_at - self._began_at
+        for second, received in enumerate(delivery.per_second):
             at = began + second
             path = next((path for since, path in reversed(one.paths) if since <= at), None)
             yield results.ThroughputRow(self._trial.number, at, name, path, received)

@@ -5,19 +5,18 @@ A testbed serves many trials, ADON one: its archive and alarms would change the 
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from adon.api.measurements import MeasurementView
 from adon.client import Client
-from adon.errors import Conflict, InvalidInput, Unavailable
+from adon.errors import Unavailable
 from adon.timestamps import format_time
 from measurement.model import Metric
 from mininet_topos.adon_configuration import (
@@ -26,9 +25,9 @@ from mininet_topos.adon_configuration import (
     configuration_text,
     fit_periods_to,
 )
-from mininet_topos.adon_server import LOG, URL, AdonServer, prepare_server
+from mininet_topos.adon_server import LOG, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
-from mininet_topos.experiments.document import Controller, Experiment, LinkSetting
+from mininet_topos.experiments.document import Controller, LinkSetting
 from mininet_topos.experiments.plan import Trial, circuit_of
 from mininet_topos.experiments.policies import AdonPolicy, PathPolicy, PinnedPolicy
 from mininet_topos.pinned_rules import PinnedFlow, pin_flow
@@ -38,11 +37,8 @@ from mininet_topos.topologies.campus_topo import CampusTopo
 CONNECT_TIMEOUT, MIN_FIRST_TESTS_TIMEOUT = 90.0, 180.0
 LONGEST_TEST = 3.0
 MAX_RESULTS = "10000"
-RESULT_DELAY = 30.0
-"""Seconds after its observation within which a result arrives."""
-AROUND_ROUND_TRIPS = 1.0
-"""Seconds kept free around light tests whose periods are too short for more, where no test fills a path."""
-ROLES = ("researcher", "performance_engineer", "operator")
+AROUND_LIGHT_TESTS = 1.0
+"""Seconds kept free around light tests where no test fills a path."""
 METRICS = {"throughput": Metric.THROUGHPUT, "rtt": Metric.RTT, "latency": Metric.LOSS}
 """Per test a metric that a measured path has."""
 LOAD_COOKIE = 0x0E00_0000_0000_0000
@@ -51,7 +47,7 @@ _PART_DIED = re.compile(r"event=died (part=\S+ status=-?\d+)")
 
 @dataclass
 class TestLog:
-    """Results of measurement points, each once, in the order of arrival.
+    """Results of measurement points since a time, in the order of their observation.
 
     :param client: None where nothing is measured.
     """
@@ -60,28 +56,19 @@ class TestLog:
 
     client: Client | None
     since: float
-    _found: dict[tuple[object, ...], MeasurementView] = field(default_factory=dict)
-
-    @property
-    def found(self) -> list[MeasurementView]:
-        """The results."""
-        return list(self._found.values())
+    found: Sequence[MeasurementView] = ()
 
     def read(self) -> None:
-        """Read the results that arrived since the last call."""
-        if self.client is None:
-            return
-        since = format_time(self.since - RESULT_DELAY)
-        for one in reversed(self.client.measurements(since=since, limit=MAX_RESULTS)):
-            self._found.setdefault((one.path, one.source, one.destination, one.metric, one.observed_at), one)
-            self.since = max(self.since, one.observed_at)
+        """Read the results that arrived until now."""
+        if self.client is not None:
+            self.found = self.client.measurements(since=format_time(self.since), limit=MAX_RESULTS)[::-1]
 
     def tested_at(self, since: float, paths: Iterable[str]) -> float | None:
         """Return when each path had a throughput test that started after a time; None if one has not."""
         ends: dict[str, float] = {}
         for one in self.found:
             if one.metric == Metric.THROUGHPUT and one.started_at >= since:
-                ends[one.path] = min(one.observed_at, ends.get(one.path, one.observed_at))
+                ends.setdefault(one.path, one.observed_at)
         wanted = set(paths)
         return max(ends[path] for path in wanted) if wanted and wanted <= ends.keys() else None
 
@@ -96,15 +83,28 @@ class TrialSetup:
     """A testbed that is ready for a trial.
 
     :param server: None where the trial needs no ADON.
+    :ivar policy: decides about flows without a path of their own.
+    :ivar pinned: carries the flows with a path.
     """
 
     testbed: Testbed
+    topo: CampusTopo
     trial: Trial
     tests: TestLog
-    policy: PathPolicy
-    pinned: PinnedPolicy
     server: AdonServer | None = None
-    _known_deaths: int = 0
+
+    def __post_init__(self) -> None:
+        ofctl, policy, server = self.testbed.switches.ofctl, self.trial.policy, self.server
+        self.pinned = PinnedPolicy(ofctl, self.topo, policy, self.tests.last_throughput, time.time)
+        self.policy: PathPolicy = self.pinned
+        if policy == "ours" and server is not None and self.tests.client is not None:
+            self.policy = AdonPolicy(self.tests.client, time.time, lambda: server.is_running)
+        self._ready_log = len(self._read_log())  # a part that ended before may have found a port in use
+
+    @property
+    def policies(self) -> list[PathPolicy]:
+        """The two policies, or the one that is both."""
+        return list(dict.fromkeys((self.policy, self.pinned)))
 
     @property
     def is_down(self) -> bool:
@@ -119,9 +119,8 @@ class TrialSetup:
         if self.server is None or self.is_down:
             return
         self.server.require_running()
-        deaths = _find_deaths(self.server)
-        if len(deaths) > self._known_deaths:
-            raise Unavailable(f"a part of adon serve ended by itself: {deaths[-1]}", code="not-running")
+        if died := _PART_DIED.search(self._read_log(), self._ready_log):
+            raise Unavailable(f"a part of adon serve ended by itself: {died[1]}", code="not-running")
 
     def control(self, what: Controller) -> None:
         """Stop, start or kill ADON.
@@ -132,27 +131,19 @@ class TrialSetup:
         if what == "start":
             self.server.start()
             self.server.wait_ready()
-            self.note_ready()
+            self._ready_log = len(self._read_log())
             return
         self.policy.read_decisions()
         self.server.stop() if what == "stop" else self.server.kill()
 
-    def note_ready(self) -> None:
-        """Overlook parts that ended until now: after a crash the first may find a port in use."""
-        if self.server is not None:
-            self._known_deaths = len(_find_deaths(self.server))
-
-
-def _find_deaths(server: AdonServer) -> list[str]:
-    """Return the parts of ADON that its log says have ended by themselves."""
-    return _PART_DIED.findall((server.folder / LOG).read_text(errors="replace"))
+    def _read_log(self) -> str:
+        return "" if self.server is None else (self.server.folder / LOG).read_text(errors="replace")
 
 
 def needs_adon(trial: Trial) -> bool:
     """Return whether ADON decides, measures, or is stopped and started."""
-    decides = trial.policy == "ours" and any(flow.path is None for flow in trial.flows)
-    measures = _asked_periods(trial.measuring).longest is not None
-    return decides or measures or any(one.controller for one in trial.events)
+    is_measured = _asked_periods(trial.measuring).longest is not None
+    return trial.policy == "ours" or is_measured or any(one.controller for one in trial.events)
 
 
 @contextmanager
@@ -160,7 +151,6 @@ def prepare_trial(
     testbed: Testbed,
     points: Path | None,
     trial: Trial,
-    experiment: Experiment,
     print_line: Callable[[str], object],
     folder: Path | None = None,
 ) -> Iterator[TrialSetup]:
@@ -178,17 +168,14 @@ def prepare_trial(
             testbed.change_link(circuit_of(topo, name), as_change(setting))
         if points is None or not needs_adon(trial):
             _pin_loads(testbed, topo, trial)
-            yield make_setup(testbed, topo, trial, TestLog(None, 0.0))
+            yield TrialSetup(testbed, topo, trial, TestLog(None, 0.0))
             return
         began, periods = time.time(), plan_periods(topo, trial.measuring)
-        extra = thaw(experiment.configuration)
-        text = configuration_text(topo, points=points, periods=periods, extra=extra)
+        text = configuration_text(topo, points=points, periods=periods, extra=trial.configuration)
         with prepare_server(testbed, text, folder or own) as server:
             tests = TestLog(_start_adon(server, topo, trial, periods, print_line), began)
             tests.read()
-            setup = make_setup(testbed, topo, trial, tests, server)
-            setup.note_ready()
-            yield setup
+            yield TrialSetup(testbed, topo, trial, tests, server)
         shutil.rmtree(own, ignore_errors=True)
 
 
@@ -204,17 +191,6 @@ def _keep_network(testbed: Testbed, topo: CampusTopo) -> Iterator[None]:
         testbed.switches.ofctl("replace-flows", edge, str(file))
 
 
-def make_setup(
-    testbed: Testbed, topo: CampusTopo, trial: Trial, tests: TestLog, server: AdonServer | None = None
-) -> TrialSetup:
-    """Return a trial that is ready, with the policies that decide about its flows."""
-    pinned = PinnedPolicy(testbed.switches.ofctl, topo, trial.policy, tests.last_throughput, time.time)
-    setup = TrialSetup(testbed, trial, tests, pinned, pinned, server)
-    if trial.policy == "ours" and server is not None and tests.client is not None:
-        setup.policy = AdonPolicy(tests.client, time.time, lambda: server.is_running)
-    return setup
-
-
 def _start_adon(
     server: AdonServer,
     topo: CampusTopo,
@@ -225,7 +201,7 @@ def _start_adon(
     """Start ADON, and wait until its rules are installed and each path was measured once."""
     print_line("starting ADON")
     server.start()
-    client = _add_experimenter(server.wait_ready())
+    client = server.wait_ready()
     edges = {campus.edge for campus in topo.campuses.values()}
 
     def has_rules() -> bool:
@@ -272,18 +248,12 @@ def plan_periods(topo: CampusTopo, measuring: Mapping[str, float | None]) -> Mea
     :raises InvalidInput: if there is no schedule.
     """
     asked = _asked_periods(measuring)
-    if asked.longest is None:
-        return asked
-    try:
-        return fit_periods_to(topo, asked, measuring)
-    except InvalidInput:
-        if asked.throughput is not None:
-            raise
-    return fit_periods_to(topo, replace(asked, around_others=AROUND_ROUND_TRIPS), measuring)
+    return asked if asked.longest is None else fit_periods_to(topo, asked, measuring)
 
 
 def _asked_periods(measuring: Mapping[str, float | None]) -> MeasurementPeriods:
-    return replace(DEFAULT_PERIODS, **dict[str, Any](measuring))
+    asked = replace(DEFAULT_PERIODS, **dict[str, Any](measuring))
+    return asked if asked.throughput else replace(asked, around_others=AROUND_LIGHT_TESTS)
 
 
 def _pin_loads(testbed: Testbed, topo: CampusTopo, trial: Trial) -> None:
@@ -294,16 +264,3 @@ def _pin_loads(testbed: Testbed, topo: CampusTopo, trial: Trial) -> None:
         addresses = (path.addresses[path.campuses[0]], path.addresses[path.campuses[1]])
         flow = PinnedFlow(one, other, addresses=addresses)
         pin_flow(testbed.switches.ofctl, topo, path.name, flow, LOAD_COOKIE)
-
-
-def _add_experimenter(administrator: Client) -> Client:
-    """Return the client of a user who may submit flows, add templates and close paths."""
-    with suppress(Conflict):  # an ADON that continues knows the user
-        administrator.add_user("experimenter", ROLES)
-    made = administrator.add_token({"owner": "experimenter", "label": "experiment", "expires": "1 day"})
-    return Client.at(URL, made.secret)
-
-
-def thaw(value: Any) -> Any:
-    """Return a frozen section as YAML has it."""
-    return json.loads(json.dumps(value))

@@ -14,40 +14,14 @@ from typing import NamedTuple
 
 import yaml
 
-from adon.units import UNITS
 from measurement.evaluation.intervals import Interval
-from mininet_topos.experiments import document
+from mininet_topos.experiments import document, results
 from mininet_topos.experiments.measures import full_scale_factor, mean_ratio, sample_figure, summarise
-from mininet_topos.experiments.results import Completion, DecisionRow, RunInfo, RunResult, Tables, TrialRecord
 
-LONG = 10_000.0
-"""Seconds from which a time is written in hours; shorter times stand beside a paper's seconds."""
 OVERLAP = "tests-overlapped"
 """``event`` of the row that a trial writes for tests that conflict and overlapped."""
 SHOWN = 3
 """Differences that a verdict lists."""
-
-
-def format_quantity(value: float, unit: document.Unit) -> str:
-    """Return ``5.5 Gbps`` for 5.5e9 bits/s."""
-    if unit is document.Unit.COUNT:
-        return f"{value:.4g}"
-    if value < 0:
-        return f"-{format_quantity(-value, unit)}"
-    if unit is document.Unit.SECONDS and 1 <= value < LONG:
-        return f"{value:.4g} s"
-    return UNITS[unit][1](value)
-
-
-def format_interval(interval: Interval | None, unit: document.Unit | None) -> str:
-    """Return ``5.4 Gbps to 5.6 Gbps``; a dash for None.
-
-    :param unit: None for a plain number.
-    """
-    if interval is None:
-        return "-"
-    ends = (interval.low, interval.high)
-    return " to ".join(f"{end:.3g}" if unit is None else format_quantity(end, unit) for end in ends)
 
 
 class Outcome(StrEnum):
@@ -92,7 +66,7 @@ REPETITIONS = Verdict("repetitions decide the same", bounds="the same outcomes, 
 """Verdict on every run with repetitions and decisions, before it is judged."""
 
 
-def judge_all(experiment: document.Experiment, result: RunResult) -> list[Verdict]:
+def judge_all(experiment: document.Experiment, result: results.RunResult) -> list[Verdict]:
     """Return the verdict on each check, and on whether repetitions decide the same."""
     verdicts = [judge(check, experiment, result) for check in experiment.checks]
     if experiment.repetitions > 1 and any(result.rows(trial).decisions for trial in result.complete()):
@@ -100,9 +74,9 @@ def judge_all(experiment: document.Experiment, result: RunResult) -> list[Verdic
     return verdicts
 
 
-def conclude(info: RunInfo, verdicts: Sequence[Verdict]) -> Conclusion:
+def conclude(info: results.RunInfo, verdicts: Sequence[Verdict]) -> Conclusion:
     """Return the outcome of a run as a whole."""
-    if info.completion is Completion.PARTIAL:
+    if info.partial:
         return Conclusion.PARTIAL
     unmet = [one for one in verdicts if one.outcome is Outcome.NOT_HELD]
     if any(not one.discrepancy for one in unmet):
@@ -124,7 +98,7 @@ class _MissingError(Exception):
     """A figure has no value to judge; the message states why."""
 
 
-def judge(check: document.Check, experiment: document.Experiment, result: RunResult) -> Verdict:
+def judge(check: document.Check, experiment: document.Experiment, result: results.RunResult) -> Verdict:
     """Return the verdict on a check."""
     verdict = Verdict(
         claim=check.check,
@@ -157,7 +131,7 @@ class _Run:
     """Experiment and what a run of it result."""
 
     experiment: document.Experiment
-    result: RunResult
+    result: results.RunResult
 
     def read_values(self, name: str) -> dict[int, float]:
         """Return a figure by repetition.
@@ -166,10 +140,10 @@ class _Run:
         """
         figure, repetitions = self.experiment.figures[name], self.experiment.repetitions
         samples = sample_figure(self.result, figure)
-        known = {one.trial.repetition: one.value for one in samples if one.value is not None}
+        known = {trial.repetition: value for trial, value in samples if value is not None}
         if len(samples) < repetitions:
             raise _MissingError(f"of {name} {len(samples)} of {repetitions} repetitions are complete")
-        if missing := [one.trial for one in samples if one.value is None]:
+        if missing := [trial for trial, value in samples if value is None]:
             numbers = ", ".join(str(trial.repetition) for trial in missing)
             cause = _find_cause(self.result.rows(missing[0]), figure.flow)
             raise _MissingError(f"{name} has no value in repetition {numbers}{cause}")
@@ -182,7 +156,7 @@ class _Run:
         if any(one <= 0 or other <= 0 for one, other in pairs):
             raise _MissingError("a figure is 0, so there is no ratio")
         middle, interval = mean_ratio(pairs)
-        shown = "" if interval is None else f" ({format_interval(interval, None)})"
+        shown = "" if interval is None else f" ({interval.low:.3g} to {interval.high:.3g})"
         bounds = _read_bounds(check, document.Unit.COUNT)
         return _judge_bounds(middle, interval, bounds, f"{middle:.3g}{shown}")
 
@@ -190,18 +164,17 @@ class _Run:
         """Compare the median with the bounds: of times as measured, of all others at full scale."""
         (name,) = check.figures
         figure = self.experiment.figures[name]
-        summary = summarise(list(self.read_values(name).values()))
+        values = self.read_values(name).values()
         full = full_scale_factor(figure, self.experiment, self.result.info)
-        if summary is None or (full is None and figure.unit is document.Unit.BYTES):
+        if full is None and figure.unit is document.Unit.BYTES:
             raise _MissingError(f"{name} has no value at full scale")
         factor = 1.0 if full is None or figure.unit is document.Unit.SECONDS else full
-        interval = summary.interval
-        if interval is not None:
-            interval = Interval(interval.low * factor, interval.high * factor)
-        found = format_quantity(summary.median, figure.unit)
+        judged = summarise([value * factor for value in values])
+        median = judged.median / factor
+        found = document.format_quantity(median, figure.unit)
         if full is not None and full != 1:
-            found += f" ({format_quantity(summary.median * full, figure.unit)} at full scale)"
-        return _judge_bounds(summary.median * factor, interval, _read_bounds(check, figure.unit), found)
+            found += f" ({document.format_quantity(median * full, figure.unit)} at full scale)"
+        return _judge_bounds(judged.median, judged.interval, _read_bounds(check, figure.unit), found)
 
     def judge_decisions(self, check: document.Check) -> _Judgement:
         """Compare the first decisions about each listed flow with the expected ones."""
@@ -228,10 +201,10 @@ _JUDGES: Mapping[str, Callable[[_Run, document.Check], _Judgement]] = {
 }
 
 
-def _judge_repetitions(result: RunResult) -> _Judgement:
+def _judge_repetitions(result: results.RunResult) -> _Judgement:
     """Compare outcome, path and site of decisions with the first repetition; times and Q differ."""
     trials = result.complete()
-    first: dict[str, TrialRecord] = {}
+    first: dict[str, results.TrialRecord] = {}
     differences: list[str] = []
     for trial in trials:
         other = first.setdefault(trial.combination, trial)
@@ -243,12 +216,10 @@ def _judge_repetitions(result: RunResult) -> _Judgement:
     return _judge_differences(differences, trials, result.info.planned)
 
 
-def _find_cause(tables: Tables, flow: str | None) -> str:
+def _find_cause(tables: results.Tables, flow: str | None) -> str:
     """Return the state and problem of the first flow that did not finish."""
-    for row in tables.find_flows(flow):
-        if row.state != "finished":
-            return f": {row.flow} is {row.state}" + (f" ({row.problem})" if row.problem else "")
-    return ""
+    unfinished = (row for row in tables.find_flows(flow) if row.state != results.FlowState.FINISHED)
+    return next((f": {row.outcome}" for row in unfinished), "")
 
 
 def _read_bounds(check: document.Check, unit: document.Unit) -> tuple[float, float]:
@@ -273,30 +244,29 @@ def _judge_bounds(
     return _Judgement(is_held, found, doubt)
 
 
-def _list_unexpected(tables: Tables, decisions: Sequence[document.ExpectedDecision]) -> Iterator[str]:
+def _list_unexpected(tables: results.Tables, decisions: Sequence[document.ExpectedDecision]) -> Iterator[str]:
     """Yield flows whose first decisions are not the expected ones."""
     for flow in dict.fromkeys(one.flow for one in decisions):
         expected = [one for one in decisions if one.flow == flow]
         turns = tables.find_turns(flow)
         if len(turns) < len(expected) or not all(map(_fits, expected, turns)):
             yield f"{flow}: {_format_turns(turns)}"
-        for one in expected:
-            rows = [row for row in tables.decisions if (row.flow, row.outcome) == (flow, one.outcome)]
-            reasons = "; ".join(row.reason for row in rows)
-            if one.reason not in reasons:
-                yield f"{flow}: {one.outcome} because of {reasons}"
+            if any(one.reason for one in expected):
+                yield f"its reasons are {'; '.join(turn.reason for turn in turns)}"
 
 
-def _fits(expected: document.ExpectedDecision, turn: DecisionRow) -> bool:
+def _fits(expected: document.ExpectedDecision, turn: results.DecisionRow) -> bool:
     has_place = expected.path in (None, turn.path) and expected.site in (None, turn.site)
-    return has_place and expected.outcome == turn.outcome
+    return has_place and expected.outcome == turn.outcome and expected.reason in turn.reason
 
 
-def _format_turns(turns: Sequence[DecisionRow]) -> str:
+def _format_turns(turns: Sequence[results.DecisionRow]) -> str:
     return ", ".join(turn.change for turn in turns) or "no decision"
 
 
-def _judge_differences(differences: Sequence[str], trials: Sequence[TrialRecord], planned: int) -> _Judgement:
+def _judge_differences(
+    differences: Sequence[str], trials: Sequence[results.TrialRecord], planned: int
+) -> _Judgement:
     """Return a judgement that one difference decides, and only all trials confirm."""
     if differences:
         return _Judgement(False, "; ".join(differences[:SHOWN]))

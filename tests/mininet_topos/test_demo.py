@@ -19,7 +19,6 @@ from mininet_topos.demo import (
 )
 from mininet_topos.experiments.document import Phase
 from mininet_topos.experiments.results import (
-    Completion,
     DecisionRow,
     EventRow,
     MeasurementRow,
@@ -72,7 +71,7 @@ def alarm() -> Tables:
 
 def judge(name: str, tables: Tables) -> list[Verdict]:
     its, topo = load_part(name, None)
-    trial = TrialRecord(1, "ours", "ours", {}, 1, 1, 0.0, 60.0, Completion.COMPLETE)
+    trial = TrialRecord(1, "ours", "ours", {}, 1, 1, 0.0, 60.0)
     info = describe_run(its, topo)
     observed = RunResult(replace(info, trials=(trial,)), tables)
     return select_verdicts(judge_all(its.experiment, observed))

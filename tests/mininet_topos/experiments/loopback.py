@@ -10,7 +10,6 @@ from typing import Any, cast
 
 from adon.api.measurements import MeasurementView, OverlapView
 from measurement.model import Metric
-from mininet_topos.experiments import trial_setup
 from mininet_topos.experiments.loading import parse_experiment
 from mininet_topos.experiments.plan import Trial, plan_trials
 from mininet_topos.experiments.references import check_references
@@ -122,5 +121,4 @@ events: {events}
 
 def make_setup(trial: Trial, testbed: LoopbackTestbed, archive: Archive | None = None) -> TrialSetup:
     """Return a trial that is ready, whose policy pins its flows."""
-    tests = TestLog(cast(Any, archive), 0.0)
-    return trial_setup.make_setup(cast(Testbed, testbed), testbed.topo, trial, tests)
+    return TrialSetup(cast(Testbed, testbed), testbed.topo, trial, TestLog(cast(Any, archive), 0.0))

@@ -16,7 +16,6 @@ from mininet_topos.experiments.loading import ExperimentFile, parse_experiment
 from mininet_topos.experiments.plan import PlannedFlow, Trial, plan_trials, size_divisor
 from mininet_topos.experiments.results import (
     ROWS,
-    Completion,
     DecisionRow,
     EventRow,
     FlowRow,
@@ -98,9 +97,6 @@ plots:
     y: time
     x: soykb.size
     by: case
-    paper:
-      - {x: 25 GB, y: 400 s, by: contended}
-      - {x: 25 GB, y: 308 s, by: layer-3}
   - plot: Throughput by size
     y: rate
     x: soykb.size
@@ -202,7 +198,7 @@ def _row(trial: Trial, flow: PlannedFlow, path: str, start: float, end: float, r
         trial=trial.number,
         flow=flow.name,
         template=flow.template,
-        source=flow.origin,
+        source=flow.source,
         destination=flow.destination,
         state=FlowState.FINISHED,
         path=path,
@@ -228,10 +224,9 @@ def describe_run(its: ExperimentFile, topo: CampusTopo | None = None) -> RunInfo
         planned=len(plan_trials(experiment, topo)),
         began_at=BEGAN,
         ended_at=BEGAN + 60,
-        completion=Completion.COMPLETE,
+        partial="",
         platform={"name": "synthetic"},
-        versions={"adon": "0.1.0"},
-        machine={"processors": "2"},
+        machine={"processors": "2", "adon": "0.1.0"},
     )
 
 
@@ -241,7 +236,7 @@ def make_run(its: ExperimentFile, *, noise: float = 0.02, only: int | None = Non
     found = [run_trial(trial, mu_osu(), noise) for trial in trials[:only]]
     info = replace(describe_run(its), trials=tuple(record for record, _ in found))
     if len(found) < len(trials):
-        info = replace(info, completion=Completion.PARTIAL, reason="interrupted")
+        info = replace(info, partial="interrupted")
     return RunResult(info, join_tables(*(tables for _, tables in found)))
 
 

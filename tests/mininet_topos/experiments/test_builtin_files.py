@@ -6,7 +6,7 @@ import pytest
 
 from mininet_topos.experiments.document import Check
 from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
-from mininet_topos.experiments.plan import Trial, find_needs, plan_trials
+from mininet_topos.experiments.plan import Trial, needs_netem, plan_trials
 from mininet_topos.experiments.references import find_problems
 from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.topology_catalog import load_topology
@@ -70,9 +70,9 @@ def test_value_of_the_paper_is_within_the_bounds(name: str) -> None:
             assert holds(check, check.paper), check.check
 
 
-@pytest.mark.parametrize("name", ["figure-22", "figure-23", "figure-24", "delay-flips"])
-def test_experiment_with_delay_needs_its_emulation(name: str) -> None:
-    assert "delay" in find_needs(load_experiment(name).experiment)
+def test_only_experiments_with_delay_or_loss_need_netem() -> None:
+    found = [name for name in NAMES if needs_netem(load_experiment(name).experiment)]
+    assert found == ["delay-flips", "figure-22", "figure-23", "figure-24", "loss-flips"]
 
 
 def test_contending_streams_of_figure_21_leave_around_500_mbps() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mininet_topos.experiments.loading import ExperimentFile, parse_experiment
-from mininet_topos.experiments.plan import Trial, count_points, find_needs, list_points, plan_trials
+from mininet_topos.experiments.plan import Trial, count_points, list_points, needs_netem, plan_trials
 from tests.mininet_topos.experiments.synthetic_runs import FIGURE_21, load_figure_21, mu_osu
 
 ONE = """\
@@ -67,12 +67,12 @@ def test_rates_sizes_and_windows_are_divided_and_times_are_not():
     assert flow.floor == 7e6
 
 
-def test_needs_are_stated_or_follow_from_links():
-    assert find_needs(load_figure_21().experiment) == frozenset()
+def test_delay_or_loss_of_a_link_needs_netem():
+    assert not needs_netem(load_figure_21().experiment)
     delayed = FIGURE_21.replace("cases:", "links: {al2s: {delay: 20 ms}}\ncases:", 1)
-    assert find_needs(load_figure_21(delayed).experiment) == {"delay"}
-    lossy = FIGURE_21.replace("cases:", "needs: [delay]\nlinks: {al2s: {loss: 0.1 %}}\ncases:", 1)
-    assert find_needs(load_figure_21(lossy).experiment) == {"delay", "loss"}
+    assert needs_netem(load_figure_21(delayed).experiment)
+    lossy = "events:\n  - {event: errors, at: 1 s, link: {path: al2s, loss: 1 %}}\ncases:"
+    assert needs_netem(load_figure_21(FIGURE_21.replace("cases:", lossy, 1)).experiment)
 
 
 @given(seed=st.integers(0, 2**63 - 1))

@@ -91,21 +91,26 @@ def api() -> Api:
     return Api()
 
 
+def submit(policy: AdonPolicy) -> None:
+    """Request the flow and send the request."""
+    policy.request(A, 5001)
+    assert policy.poll() == []
+
+
 @pytest.fixture
 def policy(api: Any) -> AdonPolicy:
     return AdonPolicy(api, lambda: NOW, lambda: api.is_running)
 
 
 def test_flow_is_requested_as_it_is_planned(policy, api):
-    policy.request(A, 5001)
+    submit(policy)
     ((_, body),) = api.calls
     assert (body["size"], body["ports"], body["streams"], body["label"]) == ("1000000 B", [5001], 2, "a")
     assert parse_rate(body["qspec"]["throughput"]["min"]) == 7e6
 
 
 def test_each_change_of_a_flow_is_one_update(policy, api):
-    policy.request(A, 5001)
-    assert policy.poll() == []
+    submit(policy)
     api.become("queued", None)
     queued = FlowUpdate("a", NOW, reason="free", decided_at=NOW, flow_id="f-7")
     assert (policy.poll(), policy.poll()) == ([queued], [])
@@ -125,7 +130,7 @@ def test_each_change_of_a_flow_is_one_update(policy, api):
 
 @pytest.mark.parametrize("state", ["failed", "expired"])
 def test_flow_that_ends_without_a_path_is_rejected(policy, api, state):
-    policy.request(A, 5001)
+    submit(policy)
     api.become(state, None, "unqualified")
     (update,) = policy.poll()
     assert (update.is_rejected, update.reason) == (True, "unqualified")
@@ -133,9 +138,10 @@ def test_flow_that_ends_without_a_path_is_rejected(policy, api, state):
 
 @pytest.mark.parametrize(("state", "calls"), [("queued", [("cancel", "f-7")]), ("expired", [])])
 def test_withdrawn_flow_is_cancelled_unless_it_has_ended(policy, api, state, calls):
-    policy.request(A, 5001)
+    submit(policy)
     api.become(state, None)
     policy.report_end("a", None)
+    policy.poll()
     assert api.calls[1:] == calls
 
 
@@ -143,10 +149,11 @@ def test_flow_that_ends_after_it_was_preempted_is_cancelled(policy, api):
     def refuse(*_: Any) -> None:
         raise Conflict("state", "the flow is queued")
 
-    policy.request(A, 5001)
+    submit(policy)
     api.become("queued", None)
     api.report = refuse
     policy.report_end("a", Delivery(NOW, received=1_000_000))
+    policy.poll()
     assert api.calls[1:] == [("cancel", "f-7")]
 
 
@@ -162,23 +169,23 @@ def test_calls_wait_while_adon_does_not_run(policy, api):
 
 
 def test_decisions_of_an_adon_that_ended_are_those_that_were_read_last(policy, api):
-    policy.request(A, 5001)
+    submit(policy)
     policy.read_decisions()
     api.is_running, api.outcomes = False, []
     policy.read_decisions()
-    (row,) = policy.decisions()
+    (row,) = policy.decisions
     assert (row.flow, row.outcome, row.path, row.quality) == ("a", "admit", "al2s", 8.5)
 
 
-def test_decisions_that_change_nothing_are_left_out(policy, api):
-    policy.request(A, 5001)
+def test_decisions_to_stay_are_left_out(policy, api):
+    submit(policy)
     api.outcomes = ["queue", "queue", "admit", "stay", "move"]
     policy.read_decisions()
-    assert [row.outcome for row in policy.decisions()] == ["queue", "admit", "move"]
+    assert [row.outcome for row in policy.decisions] == ["queue", "queue", "admit", "move"]
 
 
 def test_ordered_move_closes_the_present_path(policy, api):
-    policy.request(A, 5001)
+    submit(policy)
     assert policy.order_move("a", "internet")
     api.become("active", "al2s")
     policy.poll()
@@ -193,7 +200,7 @@ def test_refused_request_names_its_flow(policy, api):
 
     api.submit = refuse
     with refused(Unavailable) as found:
-        policy.request(A, 5001)
+        submit(policy)
     assert str(found.error).startswith("a cannot be requested")
 
 
@@ -214,6 +221,6 @@ def test_pinned_flow_has_rules_until_it_ends():
     assert [update.path for update in policy.poll()] == ["internet"]
     policy.report_end("a", None)
     assert {rule[1] for rule in rules if rule[0] == "del-flows"} == {"mu-edge", "osu-edge"}
-    assert [(row.outcome, row.path, row.reason) for row in policy.decisions()] == [
+    assert [(row.outcome, row.path, row.reason) for row in policy.decisions] == [
         ("admit", "al2s", "always al2s")
     ]

@@ -84,7 +84,6 @@ def test_document_has_no_problem() -> None:
         ("between: [1, null]", "between: [1 s, null]", "checks.0.between.0", 19),
         ("ratio: [large, small], between: [1", "value: small, between: [1 Gbps", "checks.0.between.0", 19),
         ("ratio: [large, small]", "ratio: [time, small]", "checks.0", 19),
-        ("x: bulk.size", "x: bulk.size, paper: [{x: 1 GB, y: 3 B}]", "plots.0.paper.0.y", 21),
         ("x: bulk.size", "x: policy", "plots.0", 21),
     ],
 )

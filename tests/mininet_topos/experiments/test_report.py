@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from adon.errors import InvalidInput
-from mininet_topos.experiments.charts import draw_plot, draw_timeline, list_moments, scale_axis
-from mininet_topos.experiments.document import Unit
+from mininet_topos.experiments.charts import draw_plot, draw_timeline, list_markers, scale_axis
+from mininet_topos.experiments.document import Unit, format_quantity
 from mininet_topos.experiments.loading import ExperimentFile
 from mininet_topos.experiments.report import (
     INDEX_FILE,
@@ -28,7 +28,7 @@ from mininet_topos.experiments.results import (
     start_run,
     write_trial,
 )
-from mininet_topos.experiments.verdicts import Outcome, format_quantity
+from mininet_topos.experiments.verdicts import Outcome
 from tests.mininet_topos.experiments.synthetic_runs import (
     FIGURE_21,
     load_figure_21,
@@ -96,7 +96,7 @@ def test_report_escapes_text_of_the_document(run, tmp_path):
 def test_report_of_an_interrupted_run_gives_the_reason(tmp_path):
     run = make_run(load_figure_21(), only=1)
     text = write_report(save_run(tmp_path / "run", load_figure_21(), run)).read_text()
-    assert run.info.reason in text
+    assert run.info.partial in text
 
 
 def test_report_of_a_run_without_trials_is_a_page(run, tmp_path):
@@ -194,20 +194,20 @@ def test_timeline_breaks_a_line_where_the_flow_changes_its_path(run):
     ]
 
 
-def test_moments_are_events_decisions_and_ends_in_order():
+def test_markers_are_events_decisions_and_ends_in_order():
     tables = Tables(
         flows=[make_row("f", began=2.0, ended=12.0)],
         decisions=[DecisionRow(1, 1.5, "f", "admit", "al2s", None, 7.0, "best")],
         events=[EventRow(1, 5.0, "cut", "begins", "down", "no such link")],
     )
-    moments = list_moments(tables)
-    assert [(one.at, one.kind) for one in moments] == [
+    markers = list_markers(tables)
+    assert [(one.at, one.kind) for one in markers] == [
         (1.5, "decision"),
         (2.0, "flow"),
         (5.0, "event"),
         (12.0, "flow"),
     ]
-    assert "no such link" in moments[2].text
+    assert "no such link" in markers[2].text
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from adon.errors import Unavailable
 from mininet_topos.experiments.loading import BUILT_IN
 from mininet_topos.experiments.plan import plan_trials
 from mininet_topos.experiments.report import REPORT_FILE, judge_run
-from mininet_topos.experiments.results import Completion, FlowState
+from mininet_topos.experiments.results import FlowState
 from mininet_topos.experiments.runner import NOT_IN_SET, RunOptions, load_checked, run_all, run_experiment
 from mininet_topos.experiments.verdicts import Conclusion
 from tests.mininet_topos.isolated import ROOT, find_processes, processes
@@ -167,11 +167,10 @@ def test_trial_in_which_the_controller_is_killed_is_partial_and_nothing_is_left(
     run = judge_run(folder)
     assert run.conclusion is Conclusion.CANNOT_SAY
     (trial,) = run.info.trials
-    assert trial.completion is Completion.PARTIAL
-    assert "controller" in trial.reason  # a part that ended, or a call that it did not answer
+    assert "controller" in trial.partial  # a part that ended, or a call that it did not answer
     (row,) = run.result.rows(trial).flows
     assert (row.state, row.ended) == (FlowState.RUNNING, None)
-    assert trial.reason in (folder / REPORT_FILE).read_text()
+    assert trial.partial in (folder / REPORT_FILE).read_text()
     assert processes(place) == []
     assert not list((place / "adon").glob("testbed-*"))
 
@@ -186,7 +185,7 @@ def test_interrupted_run_keeps_the_trials_that_had_ended(place):
     assert process.returncode == INTERRUPTED, [*seen, output]
     (folder,) = (place / "results/pinned").iterdir()
     run = judge_run(folder)
-    assert (run.info.completion, run.conclusion) == (Completion.PARTIAL, Conclusion.PARTIAL)
+    assert (run.info.partial, run.conclusion) == ("interrupted", Conclusion.PARTIAL)
     (trial,) = run.info.trials
     (row,) = run.result.rows(trial).flows
     assert (row.state, row.path, row.received) == (FlowState.FINISHED, "al2s", 1_000_000)

@@ -12,7 +12,6 @@ from mininet_topos.experiments.measures import full_scale_factor
 from mininet_topos.experiments.plan import plan_trials
 from mininet_topos.experiments.references import check_references
 from mininet_topos.experiments.results import (
-    Completion,
     DecisionRow,
     EventRow,
     RunResult,
@@ -123,9 +122,7 @@ def test_missing_repetition_or_value_cannot_be_judged():
 def test_partial_trial_counts_as_missing():
     its = parse_made(FILE + CHECKS["ratio"])
     whole = run(GOOD)
-    trials = tuple(
-        replace(one, completion=Completion.PARTIAL) if one.number == 1 else one for one in whole.info.trials
-    )
+    trials = tuple(replace(one, partial="cut off") if one.number == 1 else one for one in whole.info.trials)
     found = judge_all(its.experiment, replace(whole, info=replace(whole.info, trials=trials)))
     assert found[0].outcome is Outcome.CANNOT_SAY
 
@@ -236,7 +233,7 @@ def test_conclusion_of_a_run(outcomes: list[tuple[Outcome, str]], conclusion: Co
     info = run(GOOD).info
     found = [Verdict("c", outcome, discrepancy=known) for outcome, known in outcomes]
     assert conclude(info, found) is conclusion
-    assert conclude(replace(info, completion=Completion.PARTIAL), found) is Conclusion.PARTIAL
+    assert conclude(replace(info, partial="interrupted"), found) is Conclusion.PARTIAL
 
 
 SIZED = """\
