@@ -151,7 +151,7 @@ def _role(advice: AdviceView, host: str) -> str:
         if end.host == host:
             return str(end.role)
     names = " and ".join(end.host for end in advice.hosts)
-    raise InvalidInput.of("--host", f"{host[:60]!r} is no end of this flow; they are {names}")
+    raise InvalidInput.of("--host", f"{host[:60]!r} is not an end of this flow; expected one of {names}")
 
 
 def _print_advice(advice: AdviceView) -> None:

@@ -67,7 +67,7 @@ def list_(
         )
         for alarm in found
     )
-    print_table(("Alarm", "Raised", "Severity", "State", "Seen by", "What"), rows, "no alarm is in force")
+    print_table(("Alarm", "Raised", "Severity", "State", "Acknowledged by", "What"), rows, "no open alarms")
 
 
 @app.command()
@@ -88,9 +88,9 @@ def show(
         return
     unit = UNITS.get(found.series.metric, "")
     typer.echo(f"{found.id} {found.severity if found.bad else 'better'}: {found.text}")
-    typer.echo(f"raised {at(found.raised_at)}, {'in force' if found.cleared_at is None else 'over'}")
+    typer.echo(f"raised {at(found.raised_at)}, {'open' if found.cleared_at is None else 'cleared'}")
     if found.acknowledged_by is not None:
-        typer.echo(f"seen by {found.acknowledged_by} at {at(found.acknowledged_at)}")
+        typer.echo(f"acknowledged by {found.acknowledged_by} at {at(found.acknowledged_at)}")
     rows = (
         (name, value(part.mean, unit), value(part.deviation, unit), str(len(part.samples)))
         for name, part in (("before", found.before), ("after", found.after))
@@ -148,7 +148,7 @@ def ack(
     if json_:
         print_json(known)
     else:
-        typer.echo(f"{known.id[:8]} was seen by {known.acknowledged_by}")
+        typer.echo(f"{known.id[:8]} is acknowledged by {known.acknowledged_by}")
 
 
 @app.command()
@@ -217,4 +217,4 @@ def unsubscribe(ctx: typer.Context, name: SubscriptionId, json_: JsonFlag = Fals
     if json_:
         print_json(gone)
     else:
-        typer.echo(f"{name[:8]} is gone")
+        typer.echo(f"{name[:8]} is deleted")

@@ -70,7 +70,7 @@ def list_(
         for one in found
     )
     columns = ("Line", "When", "Who", "Via", "Action", "Object", "Outcome", "Detail")
-    print_table(columns, rows, "nothing was changed or refused")
+    print_table(columns, rows, "no lines")
 
 
 @app.command()
@@ -133,7 +133,7 @@ def verify(
             f"{found['lines']} lines, all as they were written; the last is {found['lines']}:{found['head']}"
         )
     else:
-        typer.echo(f"the first {found['lines']} lines are as they were written; then: {found['problem']}")
+        typer.echo(f"the first {found['lines']} lines are unchanged; then: {found['problem']}")
     if found["problem"] is not None:
         raise typer.Exit(EXIT_OTHER)
 

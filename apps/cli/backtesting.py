@@ -47,7 +47,7 @@ def moment(text: str, now: float, option: str) -> float:
     try:
         return parse_utc(text)
     except ValueError as error:
-        raise InvalidInput.of(option, f"{error}, nor how long ago it was, as in '7 d'") from None
+        raise InvalidInput.of(option, f"{error}, and not a duration such as '7 d'") from None
 
 
 def past_of(
@@ -99,7 +99,7 @@ def archive_of(configuration: Configuration, data: Path | None, url: str | None)
     configured = configuration.measurements.archive_url
     where = url or configured or (None if data is None else data / "measurements.db")
     if where is None:
-        raise InvalidInput.of("archive", "say where it is: --data DIR or --archive URL")
+        raise InvalidInput.of("archive", "is required; --data DIR or --archive URL")
     try:
         with Archive(where, readonly=True) as archive:
             yield archive
@@ -178,11 +178,13 @@ def show(found: Backtest) -> None:
         f"{name} {times} times, {format_duration(span)}"
         for name, (times, span) in zip((found.present, found.proposed), sides, strict=True)
     )
-    typer.echo(f"{found.moved} of {len(found.flows)} flows go another way with {found.proposed}")
+    typer.echo(f"{found.moved} of {len(found.flows)} flows take another path with {found.proposed}")
     typer.echo(f"QSpec violated: {told}")
     typer.echo(f"time from request to end: {_saved(found.saved)} in all")
     if found.off is not None:
-        typer.echo(f"with {found.present} the model is off what really happened by {format_share(found.off)}")
+        typer.echo(
+            f"with {found.present} the model differs from the observation by {format_share(found.off)}"
+        )
     typer.echo(MODEL)
 
 

@@ -48,7 +48,7 @@ def start(
     elif quiet:
         typer.echo(made.id)
     else:
-        typer.echo(f"{made.id} {made.state}; look at it with: adon backtest show {made.id}")
+        typer.echo(f"{made.id} {made.state}; show it with: adon backtest show {made.id}")
 
 
 @app.command("list")
@@ -73,7 +73,7 @@ def list_(ctx: typer.Context, json_: JsonFlag = False) -> None:
         for one in found
     )
     columns = ("Backtest", "State", "Template", "Of", "By", "Asked", "Why it failed")
-    print_table(columns, rows, "no backtest is kept; start one with: adon backtest start --help")
+    print_table(columns, rows, "no backtests; start one with: adon backtest start --help")
 
 
 @app.command()
@@ -116,11 +116,11 @@ def _print(one: BacktestView) -> None:
         for flow in found.flows
     )
     print_table(("Flow", "Size", "Another way", "Time"), rows, "no flow was asked for in this time")
-    typer.echo(f"{found.moved} of {len(found.flows)} flows go another way with {found.proposed}")
+    typer.echo(f"{found.moved} of {len(found.flows)} flows take another path with {found.proposed}")
     typer.echo(f"time from request to end: {_saved(found.saved_seconds)} in all")
     if found.model_off_by is not None:
         off = format_share(found.model_off_by)
-        typer.echo(f"with {found.present} the model is off what really happened by {off}")
+        typer.echo(f"with {found.present} the model differs from the observation by {off}")
     typer.echo(found.model)
 
 

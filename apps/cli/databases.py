@@ -25,7 +25,7 @@ def state(data: Path | None, url: str | None) -> Iterator[Store]:
     from adon.store.store import Store
 
     if (data is None) == (url is None):
-        raise InvalidInput.of("store", "say where it is: either --data DIR or --store URL")
+        raise InvalidInput.of("store", "is required; --data DIR or --store URL")
     where = url if data is None else f"sqlite:///{data.resolve() / STATE}"
     with Store.open(str(where), read_only=True) as store:
         yield store

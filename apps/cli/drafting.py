@@ -51,7 +51,7 @@ def draft(
     if output is None:
         typer.echo(text, nl=False)
         return
-    typer.echo(f"{output}: a draft of {found.name}; look through it, then: adon template add {output}")
+    typer.echo(f"{output}: a draft of {found.name}; check it, then: adon template add {output}")
 
 
 def _asked() -> Answers:

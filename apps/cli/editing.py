@@ -58,7 +58,7 @@ def edit(
         return
     finally:
         if kept:
-            typer.echo(f"what you wrote is in {file}", err=True)
+            typer.echo(f"your text is in {file}", err=True)
         else:
             file.unlink(missing_ok=True)
     print_saved(saved, quiet=quiet, json_=json_)
@@ -137,7 +137,7 @@ def diff(
     for line in found:
         typer.echo(line)
     if not found:
-        typer.echo("they say the same")
+        typer.echo("no differences")
 
 
 def _to_version(reference: str) -> tuple[str, None, int | None]:
@@ -155,7 +155,7 @@ def _print_changes(found: TemplateDiff, *, json_: bool) -> None:
     if json_:
         print_json(found)
     elif not found.changes:
-        typer.echo("they say the same" if found.before != found.after else "there is no version before")
+        typer.echo("no differences" if found.before != found.after else "there is no version before")
     else:
         typer.echo(found.text.rstrip("\n"))
 

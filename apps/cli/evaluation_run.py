@@ -209,7 +209,7 @@ class _Progress:
         from adon.units import format_duration
 
         span = format_duration(self._plan.duration)
-        typer.echo(f"stopping when the tests that run are over (at most about {span})", err=True)
+        typer.echo(f"stopping after the running tests (at most about {span})", err=True)
 
 
 def _finished(out: Path, text: str, found: DocumentFile) -> Run:

@@ -82,7 +82,7 @@ def report(
         [run] if (run / RUN_FILE).is_file() else [file.parent for file in sorted(run.glob(f"*/{RUN_FILE}"))]
     )
     if not runs:
-        raise InvalidInput.of("RUN", f"{run}: no run is there; expected a folder such as results/figure-18")
+        raise InvalidInput.of("RUN", f"{run}: no run; expected a folder such as results/figure-18")
     write_report(runs[-1])
     raise typer.Exit(_show(judge_run(runs[-1]), as_json=json_))
 

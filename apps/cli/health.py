@@ -53,7 +53,7 @@ def show(
     ranked = sorted(record.scores, key=lambda pair: (_known(record, pair), pair))
     shown = ranked if all_ else ranked[:MOST_ROWS]
     print_table(
-        ("From", "To", "Health", "Throughput", "ICMP", "UDP", "TCP", "Measured", "What is the matter"),
+        ("From", "To", "Health", "Throughput", "ICMP", "UDP", "TCP", "Measured", "Problem"),
         (_row(record, pair) for pair in shown),
         "no pair has a score",
     )
@@ -104,15 +104,15 @@ def choose(
     from measurement.health.scoring import around
 
     if (place is None) == (not among):
-        raise InvalidInput.of("--towards", "say by what: either --towards NAME or --mutually")
+        raise InvalidInput.of("--towards", "is required; --towards NAME or --mutually")
     if direction is not None and among:
-        raise InvalidInput.of("--direction", "is of --towards: among each other both directions count")
+        raise InvalidInput.of("--direction", "works only with --towards; --mutually uses both directions")
     way = _direction(direction or "both")
     record = the_round(file, rounds)
     with told("--count"):
         if place is not None:
             if place not in {one.name for one in record.instances}:
-                raise InvalidInput.of("--towards", f"{place} is none of the round's instances")
+                raise InvalidInput.of("--towards", f"{place} is not an instance of the round")
             chosen = towards(place, around(place, record.found), count, way, worst=worst)
         else:
             chosen = mutually(record.scores, count, worst=worst)

@@ -138,11 +138,11 @@ def _data(table: Path | None, response: str | None, metrics: list[str], rounds: 
 
     if table is None:
         if response is not None or metrics:
-            raise InvalidInput.of("--response", "is of a table: name one")
+            raise InvalidInput.of("--response", "requires a TABLE")
         with told("--rounds"):
             return of_rounds(History(rounds).latest(MOST_ROUNDS))
     if response is None:
-        raise InvalidInput.of("--response", "is required with a table: which column was observed?")
+        raise InvalidInput.of("--response", "is required with a table; the name of the observed column")
     with told("TABLE"):
         return of_file(table, response, metrics)
 

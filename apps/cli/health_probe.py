@@ -160,9 +160,11 @@ def _asking(
 
     names = [one.name for one in instances]
     if exhaustive and verify[0]:
-        raise InvalidInput.of("--verify", "with --exhaustive every pair has a transfer, and no train")
+        raise InvalidInput.of(
+            "--verify", "cannot be combined with --exhaustive, which transfers between all pairs"
+        )
     if centre is not None and pairs:
-        raise InvalidInput.of("--pair", "the pairs are those with --towards already")
+        raise InvalidInput.of("--pair", "cannot be combined with --towards")
     if centre is not None:
         with told("--towards"):
             wanted, profile = profiles.star(centre, names), f"star of {centre}"
@@ -234,7 +236,7 @@ def _tell_plan(asking: Asking, how: Running, *, json_: bool) -> None:
         return
     typer.echo(f"{len(asking.pairs)} pairs ({asking.profile})")
     typer.echo(f"{len(whole.trains)} rounds of trains, {len(whole.transfers)} of transfers")
-    typer.echo(f"about {format_duration(seconds)}, if no instance is slow")
+    typer.echo(f"about {format_duration(seconds)} without slow instances")
 
 
 def _silent(_: Progress) -> None:

@@ -44,7 +44,7 @@ def login(
         typer.echo(f"logged in at {url}{f' as {who}' if who else ''}; the token is in {file}")
     for name in ("ADON_TOKEN", "ADON_TOKEN_FILE"):
         if os.environ.get(name):
-            typer.echo(f"note: {name} is set and goes before what is stored", err=True)
+            typer.echo(f"note: {name} is set and has precedence over the stored token", err=True)
 
 
 def _token(url: str) -> str:
@@ -55,7 +55,7 @@ def _token(url: str) -> str:
         text = sys.stdin.readline()
     token = text.strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise InvalidInput.of("token", "is empty, or holds what no token can")
+        raise InvalidInput.of("token", "is empty or has characters that are not allowed in a token")
     return token
 
 
@@ -85,4 +85,4 @@ def logout(ctx: typer.Context, json_: JsonFlag = False) -> None:
     if json_:
         print_json({"url": url, "forgotten": known})
     else:
-        typer.echo(f"the token for {url} is forgotten" if known else f"no token is stored for {url}")
+        typer.echo(f"the token for {url} is deleted here" if known else f"no token is stored for {url}")

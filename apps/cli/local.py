@@ -45,7 +45,7 @@ def opened(data: Path | None, store: str | None) -> Iterator[Access]:
     from adon.store.access.database import access_url
 
     if (data is None) == (store is None):
-        raise InvalidInput.of("store", "say where it is: either --data DIR or --store URL")
+        raise InvalidInput.of("store", "is required; --data DIR or --store URL")
     with Access.open(access_url(data or Path(), store)) as access:
         yield access
 

@@ -206,7 +206,7 @@ def reload(
     if json_:
         print_json(done)
     elif not done["changes"]:
-        typer.echo("the configuration says what it said: nothing is changed")
+        typer.echo("the configuration has the same values; no change")
     else:
         restarted = ", ".join(done["restarted"])
         typer.echo(f"changed: {', '.join(done['changes'])}; restarted: {restarted}")

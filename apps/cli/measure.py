@@ -160,7 +160,7 @@ def schedule(
         print_json(found)
         return
     if not found.measures:
-        typer.echo("another collector measures; this one stands by")
+        typer.echo("another collector is active; this one is a standby")
     rows = (
         (task.task, task.tool, f"{task.period_seconds:g} s", f"{task.slot_seconds:g} s")
         for task in found.tasks

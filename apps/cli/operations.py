@@ -150,7 +150,7 @@ def _print_ranking(found: list[RehearsalView]) -> None:
         for one in found
     )
     columns = ("Failure", "Verdict", "Flows hit", "Find a path", "Of unknown quality", "Broken")
-    print_table(columns, rows, "nothing is configured that could fail")
+    print_table(columns, rows, "no link, path, switch or port is configured")
 
 
 def _print_report(report: RehearsalView) -> None:
@@ -171,7 +171,7 @@ def _print_report(report: RehearsalView) -> None:
         for flow in report.flows
     )
     columns = ("Flow", "Priority", "Bound", "From", "To", "Q", "Expects", "QSpec", "Why")
-    print_table(columns, rows, "no flow would be hit")
+    print_table(columns, rows, "no flow is affected")
     if report.loads:
         _print_loads(report.loads)
     typer.echo(_verdict(report))

@@ -81,6 +81,6 @@ def print_outcome(one: OutcomeView) -> None:
     typer.echo(f"QSpec {_kept(one)}" + (f": {quality}" if quality else ""))
     seen = ", ".join(f"{each.metric} {value(each.value, each.unit)}" for each in one.conditions)
     if seen:
-        typer.echo(f"seen at its admission ({one.decision}): {seen}")
+        typer.echo(f"measured at its admission ({one.decision}): {seen}")
     stays = ((stay.path, at(stay.since), at(stay.until), format_duration(stay.seconds)) for stay in one.stays)
     print_table(("Path", "Since", "Until", "Stayed"), stays, "it never had a path")

@@ -73,12 +73,12 @@ def _measured(machines: tuple[Machine, ...], snapshot: Snapshot) -> tuple[Machin
     if not known:
         raise InvalidInput.of("--snapshot", "knows none of the instances")
     if missing := [one.name for one in machines if one not in known]:
-        typer.echo(f"not in the snapshot, and not used: {', '.join(missing)}", err=True)
+        typer.echo(f"not in the snapshot, thus not used: {', '.join(missing)}", err=True)
     names = {one.name for one in known}
     possible = len(names) * (len(names) - 1)
     found = sum(1 for pair, rate in snapshot.rates.items() if {*pair} <= names and rate > 0)
     if found < possible:
-        typer.echo(f"{possible - found} of {possible} paths are not known, and not used", err=True)
+        typer.echo(f"{possible - found} of {possible} paths are unknown and not used", err=True)
     return known
 
 

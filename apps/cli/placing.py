@@ -76,7 +76,7 @@ def tasks(
     from adon.placement.model import placement_to_json
 
     if slurm is not None and (json_ or compare):
-        raise InvalidInput.of("--slurm", "is all that is printed: not with --json or --compare")
+        raise InvalidInput.of("--slurm", "cannot be combined with --json or --compare")
     with told("--time-limit"):
         longest = seconds(limit)
     writable(output, "--output")

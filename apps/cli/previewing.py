@@ -19,9 +19,9 @@ def print_preview(found: PreviewView) -> None:
     decision = found.decision
     if found.outcome == "admit":
         site = f", compute at {found.compute_site}" if found.compute_site else ""
-        typer.echo(f"it would be admitted to {found.path}{site}, and begin at once")
+        typer.echo(f"it would be admitted to {found.path}{site} at once")
     else:
-        typer.echo("it would wait")
+        typer.echo("it would be queued")
     typer.echo(decision.reason)
     if found.outcome != "admit":
         for obstacle in found.waits_for:
@@ -42,7 +42,7 @@ def print_preview(found: PreviewView) -> None:
         fate = "would wait again" if one.to is None else f"would move to {one.to}"
         typer.echo(f"{one.flow} on {one.path} {fate}: {one.why}")
     for name in found.replaced:
-        typer.echo(f"{name}, which was seen and not announced, would end")
+        typer.echo(f"{name}, an unregistered flow, would end")
     if found.advised:
-        typer.echo("on paper only: nothing is sent to the switches there")
+        typer.echo("dry run: no rule is sent to these switches")
     print_findings(decision)

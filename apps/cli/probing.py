@@ -52,7 +52,7 @@ def connecting(listed: Instances) -> Connect:
     from measurement.probes.key import read_key
 
     if listed.key_file is None:
-        raise InvalidInput.of("key_file", "is required to probe: the key that the agents know us by")
+        raise InvalidInput.of("key_file", "is required; the key of the probe agents")
     with told("key_file"):
         key = read_key(listed.key_file)
 

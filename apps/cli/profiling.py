@@ -46,7 +46,7 @@ def profile(
     from measurement.model import to_json
 
     if bool(captures) == (listen is not None):
-        raise InvalidInput.of("CAPTURE", "say from what: either captures, or --listen ADDRESS[:PORT]")
+        raise InvalidInput.of("CAPTURE", "is required; captures, or --listen ADDRESS[:PORT]")
     mapping = load_tasks(tasks)
     writable(output, "--output")
     ended = False

@@ -85,13 +85,13 @@ class Again:
         one = self.decision
         where = f" on {one.path}" if one.path else ""
         typer.echo(f"{one.id} about {one.flow}: {one.outcome}{where}")
-        typer.echo(f"it saw {self.size} bytes in {self.parts} parts, SHA-256 {self.digest}")
+        typer.echo(f"inputs: {self.size} bytes in {self.parts} parts, SHA-256 {self.digest}")
         if self.code == self.now:
-            typer.echo(f"made by code {self.code}, which this is")
+            typer.echo(f"made by the present code {self.code}")
         else:
-            typer.echo(f"made by code {self.code}; this is {self.now}, another version")
+            typer.echo(f"made by code {self.code}; the present code is {self.now}")
         if not self.differences:
-            typer.echo("made again, it is equal in every field")
+            typer.echo("the replay equals the recorded decision in every field")
             return
         rows = ((each.field, _short(each.recorded), _short(each.again)) for each in self.differences)
         print_table(("Field", "Recorded", "Made again"), rows, "")
@@ -110,7 +110,7 @@ def from_database(decision: str, data: Path | None, url: str | None) -> Record:
     with state(data, url) as store:
         recorded, kept = store.decision(decision), store.snapshot(decision)
         if digest(kept.text) != kept.digest:
-            raise Unavailable(f"the snapshot of {decision} is not what was saved: its digest differs")
+            raise Unavailable(f"the inputs of {decision} have changed: their digest differs")
         return Record(
             recorded, kept.code, kept.text, {n: store.snapshot_part(n) for n in parts_of(kept.text)}
         )
@@ -145,7 +145,7 @@ def made_again(record: Record) -> Again:
     try:
         snapshot = Decoder(fetch).decode(record.snapshot)
     except ValueError as error:
-        raise Unavailable(f"this version cannot read what {record.decision.id} saw: {error}") from error
+        raise Unavailable(f"this version cannot read the inputs of {record.decision.id}: {error}") from error
     return Again(
         record.decision,
         record.code,

@@ -58,7 +58,7 @@ def the_round(file: Path | None, rounds: Path) -> RoundRecord:
             return read(file)
         latest = History(rounds).latest(1)
     if not latest:
-        raise InvalidInput.of("--rounds", f"{rounds}: no round is there; adon health probe makes one")
+        raise InvalidInput.of("--rounds", f"{rounds}: no round; adon health probe creates one")
     return latest[0]
 
 

@@ -84,7 +84,7 @@ def _again(again: str | None, move_cost: str | None) -> tuple[float, float]:
 
     if again is None:
         if move_cost is not None:
-            raise InvalidInput.of("--move-cost", "nothing moves without --again")
+            raise InvalidInput.of("--move-cost", "requires --again")
         return math.inf, 0.0
     with told("--move-cost"):
         pause = parse_duration(move_cost or MOVE_COST)
@@ -98,7 +98,7 @@ def _arrivals(loaded: list[Application], every: str) -> list[tuple[float, Applic
     names = [one.name for one in loaded]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise InvalidInput.of("APPLICATION", f"{twice} is there twice: each needs a name of its own")
+        raise InvalidInput.of("APPLICATION", f"{twice} occurs twice; expected different names")
     with told("--every"):
         apart = parse_duration(every)
     return [(number * apart, one) for number, one in enumerate(loaded)]

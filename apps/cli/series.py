@@ -54,7 +54,7 @@ def mesh(
         for one in cell.paths
     )
     columns = ("From", "To", "Path", metric, "Age", "Verdict", "Why")
-    print_table(columns, rows, "no path leads from one site to another")
+    print_table(columns, rows, "no paths between sites")
 
 
 def series(
@@ -117,9 +117,9 @@ def boxes(
             for box in one.boxes
         )
         columns = ("From", "Values", "Least", "25 %", "Median", "75 %", "Most")
-        print_table(columns, rows, "nothing was measured in this time")
+        print_table(columns, rows, "no measurements in this time")
     if not found.items:
-        typer.echo("nothing is kept of such a series; see: adon measure series")
+        typer.echo("no such series; see: adon measure series")
 
 
 def overlaps(ctx: typer.Context, since: Since = None, json_: JsonFlag = False) -> None:

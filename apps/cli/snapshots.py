@@ -141,9 +141,9 @@ def _print(taken: Taken) -> None:
     for pair, why in sorted(found.missing.items()):
         typer.echo(f"{pair.source} > {pair.destination}: {why}", err=True)
     for pair, others in sorted(found.crossing.items()):
-        typer.echo(f"{pair.source} > {pair.destination}: others send as {others:.2g} connections would")
+        typer.echo(f"{pair.source} > {pair.destination}: cross traffic equals {others:.2g} connections")
     for pair, why in sorted(taken.uncrossed.items()):
-        typer.echo(f"{pair.source} > {pair.destination}: others' traffic: {why}", err=True)
+        typer.echo(f"{pair.source} > {pair.destination}: cross traffic: {why}", err=True)
     if taken.failed:
         typer.echo(
             f"{taken.failed} of {taken.trials} trials of what is shared had too little to compare", err=True

@@ -77,7 +77,7 @@ def _print_parts(standing: StandingView) -> None:
         )
         for part in standing.parts
     )
-    print_table(("Part", "State", "Since", "Its data", "What is the matter"), rows, "no part is known")
+    print_table(("Part", "State", "Since", "Its data", "Problem"), rows, "no part is known")
 
 
 def metrics(ctx: typer.Context, json_: JsonFlag = False) -> None:

@@ -34,7 +34,7 @@ KindOption = Annotated[
 
 def hand_in(ctx: typer.Context, kind: str, document: dict[str, Any]) -> None:
     """Have what a command has just made kept as a study; its id goes to standard error."""
-    typer.echo(f"handed in: study {client(ctx).add_study(kind, document).id}", err=True)
+    typer.echo(f"submitted: study {client(ctx).add_study(kind, document).id}", err=True)
 
 
 def hand_in_round(ctx: typer.Context, record: RoundRecord) -> None:
@@ -88,7 +88,7 @@ def show(
         return
     typer.echo(f"{found.id} {found.kind.value} of {at(found.at)}: {found.title}")
     typer.echo(f"  {found.summary}")
-    typer.echo(f"  handed in by {found.submitted_by} at {at(found.submitted_at)}")
+    typer.echo(f"  submitted by {found.submitted_by} at {at(found.submitted_at)}")
     if output is None:
         typer.echo("  its document: --output FILE, or --json")
 
@@ -142,4 +142,4 @@ def delete(ctx: typer.Context, study: StudyId, json_: JsonFlag = False) -> None:
     if json_:
         print_json(gone)
     else:
-        typer.echo(f"{gone.id} is forgotten")
+        typer.echo(f"{gone.id} is deleted")

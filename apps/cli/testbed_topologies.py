@@ -48,7 +48,7 @@ def show(
         print_json(_document(topology, topo))
         return
     typer.echo(cleandoc(type(topo).__doc__ or topology))
-    typer.echo(f"\nRates are those that are built, at 1:{topo.scale:g}.\n")
+    typer.echo(f"\nRates are scaled by 1:{topo.scale:g}.\n")
     _print_tables(topo)
 
 

@@ -41,7 +41,7 @@ def check_all(
     :raises InvalidInput: with every problem of every file, or if there is no file.
     """
     if not files:
-        raise InvalidInput.of(argument, "which files?")
+        raise InvalidInput.of(argument, "is required; at least one file")
     problems: list[Problem] = []
     good: list[Mapping[str, object]] = []
     for file in files:

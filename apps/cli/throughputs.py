@@ -60,7 +60,7 @@ def bursts(
     if json_:
         print_json(None if found is None else _document(found, amount))
     elif found is None:
-        typer.echo("too little to tell: four intervals at least, in half of which something came through")
+        typer.echo("too few values: at least 4 intervals are needed, half of them with traffic")
     else:
         _print(found, amount)
     if found is None:
@@ -82,10 +82,10 @@ def _rates(
     with told("FILE"):
         if series_files.is_archive(file):
             if interval is not None:
-                raise InvalidInput.of("--interval", "the archive's values have times of their own")
+                raise InvalidInput.of("--interval", "is not for an export of the archive, which has times")
             return _one(series_files.archived(file, "throughput"), only)
     if any(each is not None for each in only):
-        raise InvalidInput.of("FILE", "is no export of the archive: it has no paths to choose from")
+        raise InvalidInput.of("FILE", "is not an export of the archive, so it has no paths")
     with told("--interval"):
         seconds = parse_duration(interval or "1 s")
         if not seconds > 0:
@@ -140,7 +140,7 @@ def _print(found: Allowance, size: int | None) -> None:
         typer.echo(f"sustained rate  {format_rate(found.sustained)}")
         typer.echo(f"bucket          {format_size(found.bucket / 8)}")
     else:
-        typer.echo(f"{format_rate(found.sustained)} all the time: no burst is clear of the noise")
+        typer.echo(f"{format_rate(found.sustained)} throughout: no significant burst")
     if size is not None:
         took, rate = format_duration(found.takes(size)), format_rate(found.expected(size))
         typer.echo(f"{format_size(size)} take {took}, at {rate} on average")

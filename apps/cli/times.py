@@ -53,6 +53,6 @@ def since(text: str, now: datetime, option: str) -> str:
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
-        wanted = "is no time such as 2026-11-21T02:00:00Z, nor how long ago it was, as in '7 d'"
+        wanted = "is no time such as 2026-11-21T02:00:00Z, and not a duration such as '7 d'"
         raise InvalidInput.of(option, f"{text[:60]!r} {wanted}")
     return found.isoformat()

@@ -80,7 +80,7 @@ def _create_here(data: Path | None, store: str | None, wish: Mapping[str, Any]) 
     from adon.units import parse_duration
 
     if wish["owner"] is None:
-        raise InvalidInput.of("user", "say whose token it is: --user NAME")
+        raise InvalidInput.of("user", "is required; for example --user ann")
     limited = None if wish["roles"] is None else known(wish["roles"])
     asked = wish["expires"]
     usual = Credentials().token_lifetime

@@ -101,7 +101,7 @@ def add(
 ) -> None:
     """Add a user before the first sign-in, or with tokens only."""
     if signs_in_as is None and issuer is not None:
-        raise InvalidInput.of("--issuer", "goes with --signs-in-as")
+        raise InvalidInput.of("--issuer", "requires --signs-in-as")
     identity: dict[str, str] | None = None
     if signs_in_as is not None:
         identity = {"subject": signs_in_as} if issuer is None else {"issuer": issuer, "subject": signs_in_as}
@@ -112,7 +112,7 @@ def add(
         return
     typer.echo(f"{made.name}: {_words(made.roles)}")
     if identity is None and "@" in name:
-        typer.echo(f"who signs in as {name} gets another name; if it is them, say --signs-in-as", err=True)
+        typer.echo(f"who signs in as {name} gets another name, except with --signs-in-as", err=True)
 
 
 @app.command()

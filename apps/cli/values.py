@@ -57,7 +57,7 @@ def history(
         print_json(found)
         return
     if not found:
-        typer.echo("nothing was measured in this time; see: adon measure schedule")
+        typer.echo("no measurements in this time; see: adon measure schedule")
         return
     _draw(found, UNITS.get(metric, ""))
 
@@ -125,7 +125,7 @@ def list_(
         for one in found
     )
     columns = ("Observed", "Path", "Direction", "Metric", "Value", "Tool")
-    print_table(columns, rows, "nothing was measured; see: adon measure schedule")
+    print_table(columns, rows, "no measurements; see: adon measure schedule")
 
 
 def moment(text: str | None, now: datetime, option: str) -> str | None:

@@ -36,7 +36,7 @@ def searched(record: Record) -> WhyNotView:
     try:
         snapshot = Decoder(lambda name: record.parts[name]).decode(record.snapshot)
     except (KeyError, ValueError) as error:
-        raise Unavailable(f"this version cannot read what {record.decision.id} saw: {error}") from error
+        raise Unavailable(f"this version cannot read the inputs of {record.decision.id}: {error}") from error
     found = why_not(snapshot)
     return WhyNotView.model_validate(
         {
@@ -53,9 +53,9 @@ def print_why_not(found: WhyNotView) -> None:
     where = " ".join(filter(None, (found.path, found.compute_site and f"with {found.compute_site}")))
     typer.echo(f"{found.decision}: {found.outcome}{' on ' if where else ''}{where}")
     if not found.as_recorded:
-        typer.echo(f"made by code {found.code}; {found.this_code}, which this is, decides otherwise")
+        typer.echo(f"made by code {found.code}; the present code {found.this_code} decides differently")
     if not found.alternatives:
-        typer.echo("there was nothing else to take")
+        typer.echo("no other candidate")
     for one in found.alternatives:
         name = one.path if one.site is None else f"{one.site} by {one.path}"
         typer.echo(f"{name}: {one.why or one.verdict}")
@@ -63,4 +63,4 @@ def print_why_not(found: WhyNotView) -> None:
             typer.echo(f"  {flip.text}")
         if not one.flips:
             typer.echo(f"  {one.text}")
-    typer.echo(f"decided {found.decisions_made} times; {len(found.searched)} quantities looked at")
+    typer.echo(f"{found.decisions_made} decisions computed; {len(found.searched)} quantities changed")
