@@ -58,7 +58,7 @@ class Loss:
     """Why a flow cannot stay on its path.
 
     :param gone: whether anything usable is better than staying.
-    :param vacate: whether it must leave, if there is no other path for the queue (maintenance).
+    :param vacate: whether it must leave, if no other path qualifies for the queue (maintenance).
     """
 
     why: str
@@ -114,7 +114,9 @@ def _place(problem: Problem, index: int, taken: int | None, left: Mapping[PathKe
     better = ranked if taken is None else ranked[: ranked.index(taken)]
     full = "; ".join(_no_room(flow.options[one], problem, left) for one in better)
     if taken is None:
-        asked = f"{format_rate(problem.need[index])} do not fit: {full}" if full else "there is no other path"
+        asked = (
+            f"{format_rate(problem.need[index])} do not fit: {full}" if full else "no other path qualifies"
+        )
         return Place(flow.number, None, asked)
     option = flow.options[taken]
     words = f"{option.words}, " + (f"because other flows need {full}" if full else "its best path")

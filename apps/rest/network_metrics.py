@@ -1,4 +1,4 @@
-"""What Prometheus is told of the network: tables, links, slices, failures, windows, controllers (R25).
+"""Prometheus metrics of the network: tables, links, slices, failures, windows, controllers (R25).
 
 From the controller's read-out, the store and the supervisor (docs/monitoring-and-troubleshooting.md).
 """
@@ -31,20 +31,20 @@ def of_snapshot(snapshot: Mapping[str, Any]) -> Iterable[Metric]:
     yield links
     yield from _slices(snapshot["slices"])
     failed = snapshot["failover"]
-    text = "From a failure of the network to the last move that it made necessary confirmed."
+    text = "Time from a failure to the last confirmed reroute that it caused."
     failover = HistogramMetricFamily("adon_failover_seconds", text)
     failover.add_metric([], [(bound, count) for bound, count in failed["buckets"]], failed["seconds"])
     yield failover
-    yield GaugeMetricFamily("adon_failovers_open", "Failures whose moves go on.", failed["open"])
+    yield GaugeMetricFamily(
+        "adon_failovers_open", "Failures with reroutes that are not confirmed.", failed["open"]
+    )
 
 
 def _tables(switches: Iterable[Mapping[str, Any]]) -> Iterable[Metric]:
     labels = ["dpid", "table"]
-    active = GaugeMetricFamily("adon_table_active", "Rules in a table, as its switch says.", labels=labels)
-    most = GaugeMetricFamily("adon_table_max", "Rules that a table holds, as its switch says.", labels=labels)
-    lacks = GaugeMetricFamily(
-        "adon_switch_lacks", "Needs that a switch says it cannot meet.", labels=["dpid"]
-    )
+    active = GaugeMetricFamily("adon_table_active", "Rules in a table, as its switch reports.", labels=labels)
+    most = GaugeMetricFamily("adon_table_max", "Size of a table, as its switch reports.", labels=labels)
+    lacks = GaugeMetricFamily("adon_switch_lacks", "Missing features of a switch.", labels=["dpid"])
     for switch in switches:
         lacks.add_metric([switch["dpid"]], len(switch["lacks"]))
         for number, table in switch["tables"].items():
@@ -57,7 +57,7 @@ def _tables(switches: Iterable[Mapping[str, Any]]) -> Iterable[Metric]:
 def _slices(slices: Iterable[Mapping[str, Any]]) -> Iterable[Metric]:
     rules = GaugeMetricFamily("adon_slice_rules", "Rules of a slice in a switch.", labels=["slice", "dpid"])
     labels = ["slice", "path", "source", "destination"]
-    text = "Bits per second that the flows of a slice reserve on a path."
+    text = "Throughput bounds of the flows of a slice on a path, in bit/s."
     reserved = GaugeMetricFamily("adon_slice_reserved_bps", text, labels=labels)
     for tenant in slices:
         for dpid, count in tenant["rules"].items():
@@ -72,7 +72,7 @@ def of_store(parts: Services) -> Iterable[Metric]:
     """Maintenance windows and the active controller, by the database."""
     now = parts.clock()
     stages = Counter(window.stage(now) for window in parts.store.windows(since=now))
-    windows = GaugeMetricFamily("adon_maintenance_windows", "Windows by stage.", labels=["stage"])
+    windows = GaugeMetricFamily("adon_maintenance_windows", "Maintenance windows by stage.", labels=["stage"])
     for stage in (Stage.ANNOUNCED, Stage.DRAINING, Stage.ACTIVE):
         windows.add_metric([stage.value], stages[stage])
     yield windows
@@ -80,10 +80,10 @@ def of_store(parts: Services) -> Iterable[Metric]:
     if held is None:
         return
     alive = held.seconds > 0 if parts.leased else parts.controller.connected
-    active = GaugeMetricFamily("adon_controller_active", "Whether it decides now.", labels=["name"])
+    active = GaugeMetricFamily("adon_controller_active", "Whether a controller is active.", labels=["name"])
     active.add_metric([held.holder], float(alive))
     yield active
-    text = "Grows at every change of the active controller."
+    text = "Number that grows with each change of the active controller."
     yield GaugeMetricFamily("adon_controller_generation", text, held.generation)
 
 
@@ -95,12 +95,16 @@ def of_supervisor(parts: Services) -> Iterable[Metric]:
         standing = parts.supervisor.call("standing", {}, timeout=5.0)
     except Unavailable:
         return
-    running = GaugeMetricFamily("adon_config_hash_info", "The configuration that runs.", labels=["hash"])
+    running = GaugeMetricFamily(
+        "adon_config_hash_info", "Hash of the running configuration.", labels=["hash"]
+    )
     running.add_metric([standing["hash"]], 1)
     yield running
-    reloads = CounterMetricFamily("adon_config_reloads", "Reloads, by result.", labels=["result"])
+    reloads = CounterMetricFamily(
+        "adon_config_reloads", "Reloads of the configuration, by result.", labels=["result"]
+    )
     for result, count in standing["reloads"].items():
         reloads.add_metric([result], count)
     yield reloads
-    text = "When the configuration was last read and found good, in seconds since the epoch."
+    text = "Time of the last accepted configuration, in seconds since the epoch."
     yield GaugeMetricFamily("adon_config_last_success_timestamp_seconds", text, standing["succeeded_at"])

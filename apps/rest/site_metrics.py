@@ -1,4 +1,4 @@
-"""What Prometheus is told of compute sites and jobs there; docs/compute-sites.md lists every name."""
+"""Prometheus metrics of compute sites and jobs (docs/compute-sites.md)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,22 @@ def of_snapshot(snapshot: Mapping[str, Any]) -> Iterable[Metric]:
     one, two = ["site"], ["site", "resource"]
     up = GaugeMetricFamily("adon_site_up", "Whether a compute site answers.", labels=one)
     there = GaugeMetricFamily(
-        "adon_site_capacity", "What there is: nodes, cores, bytes of memory, GPUs.", labels=two
+        "adon_site_capacity", "Resources of a compute site: nodes, cores, bytes of memory, GPUs.", labels=two
     )
-    free = GaugeMetricFamily("adon_site_free", "What of it is free.", labels=two)
+    free = GaugeMetricFamily("adon_site_free", "Free resources of a compute site.", labels=two)
     waiting = GaugeMetricFamily(
-        "adon_site_jobs", "Jobs there, everybody's, by state.", labels=["site", "state"]
+        "adon_site_jobs", "Jobs of all users at a compute site, by state.", labels=["site", "state"]
     )
     shaped = ["site", "nodes", "cores", "memory"]
-    said = GaugeMetricFamily("adon_site_queue_wait_said_seconds", "T_q as the site says it.", labels=shaped)
-    counted = GaugeMetricFamily("adon_site_queue_wait_seconds", "T_q as the cost counts it.", labels=shaped)
-    factor = GaugeMetricFamily("adon_site_stretch_ratio", "By how much its T_q is stretched.", labels=one)
+    said = GaugeMetricFamily(
+        "adon_site_queue_wait_said_seconds", "T_q as the site predicts it.", labels=shaped
+    )
+    counted = GaugeMetricFamily(
+        "adon_site_queue_wait_seconds", "T_q as the cost model uses it.", labels=shaped
+    )
+    factor = GaugeMetricFamily(
+        "adon_site_stretch_ratio", "Ratio of the used to the predicted T_q.", labels=one
+    )
     for site in snapshot["compute"]:
         name = site["name"]
         if site["state"] == "configured":

@@ -87,14 +87,9 @@ def text_of(found: Searched, one: WhyNot) -> str:
     """The smallest change in one sentence, or that there is none."""
     if one.flips:
         return sentence(one.alternative, one.flips[0])
-    if found.left_out:
-        more = f", and {len(found.left_out)} were not looked at: that would have taken too long"
-    else:
-        more = ""
-    counted = f"none of {len(found.looked_at)} quantities" if found.looked_at else "nothing"
-    return (
-        f"{_name(one.alternative)}: {counted}, changed alone and within bounds, would have had it taken{more}"
-    )
+    more = f"; {len(found.left_out)} quantities were not searched" if found.left_out else ""
+    counted = f"none of {len(found.looked_at)} quantities" if found.looked_at else "no quantity"
+    return f"{_name(one.alternative)}: {counted} selects it by a single change within its range{more}"
 
 
 def sentence(wanted: Alternative, flip: Flip) -> str:
@@ -109,7 +104,7 @@ def _name(wanted: Alternative) -> str:
 def _condition(flip: Flip) -> str:
     quantity = flip.quantity
     if quantity.kind is Kind.CLOSED:
-        return f"{quantity.path} had not been closed to the flow: {quantity.name}"
+        return f"{quantity.path} had not been excluded: {quantity.name}"
     needed = _text(quantity, flip.told)
     if quantity.value is None:
         side = "or more" if quantity.better >= quantity.high else "or less"
@@ -135,9 +130,9 @@ def _subject(quantity: Quantity) -> str:
         case Kind.MARGIN:
             return "the template's switch margin"
         case Kind.PATIENCE:
-            return "the misses that the template is patient with"
+            return "the patience of the template"
         case _:
-            return "the time that it stays on a path at least"
+            return "the minimum dwell time of the flow"
 
 
 def _text(quantity: Quantity, value: float) -> str:

@@ -92,7 +92,7 @@ class _State(Collector):
         flows, rules = store.flow_states(), store.rule_states()
         running = [state.value for state in FlowState if not state.final]
         yield _by_state("adon_flows", "Flows that have not ended, by state.", running, flows)
-        yield CounterMetricFamily("adon_flows_submitted", "Flows ever asked for.", store.last_flow_number())
+        yield CounterMetricFamily("adon_flows_submitted", "Submitted flows.", store.last_flow_number())
         yield _by_state("adon_rules", "Rules by state.", [state.value for state in RuleState], rules)
         yield from network_metrics.of_store(self._parts)
         yield from site_metrics.of_store(self._parts)
@@ -113,30 +113,33 @@ class _State(Collector):
 def _openflow(tally: Mapping[str, Any]) -> Iterable[Metric]:
     """What the controller counted of its messages with the switches (R25)."""
     yield CounterMetricFamily("adon_of_flowmods_sent", "Flow-mods sent.", tally["flow_mods"])
-    yield CounterMetricFamily(
-        "adon_of_malformed", "Messages of switches that made no sense.", tally["malformed"]
-    )
-    yield _counted("adon_of_packet_in", "Packet-ins, by what became of them.", "result", tally["packet_ins"])
+    yield CounterMetricFamily("adon_of_malformed", "Invalid messages of switches.", tally["malformed"])
+    yield _counted("adon_of_packet_in", "Packet-ins by result.", "result", tally["packet_ins"])
     unannounced = {
         "connection_admitted": tally["connections_admitted"],
         "packet_released": tally["packets_released"],
         "packet_refused": tally["unannounced_refused"],
     }
     yield _counted(
-        "adon_unannounced", "Unannounced connections and packets of policy.reactive.", "result", unannounced
+        "adon_unannounced", "Unregistered connections and packets of policy.reactive.", "result", unannounced
     )
     yield _counted(
-        "adon_of_connections_refused", "Connections refused.", "reason", tally["connections_refused"]
+        "adon_of_connections_refused",
+        "Refused connections of switches.",
+        "reason",
+        tally["connections_refused"],
     )
     errors = CounterMetricFamily("adon_of_errors", "Errors that switches sent.", labels=["type", "code"])
     for error, count in tally["errors"].items():
         kind, _, code = error.partition(" ")
         errors.add_metric([kind, code], count)
     yield errors
-    barriers = HistogramMetricFamily("adon_of_barrier_seconds", "From a batch sent to its barrier reply.")
+    barriers = HistogramMetricFamily(
+        "adon_of_barrier_seconds", "Time from a sent batch to its barrier reply."
+    )
     barriers.add_metric([], [(bound, count) for bound, count in tally["barriers"]], tally["barrier_seconds"])
     yield barriers
-    echoes = HistogramMetricFamily("adon_of_echo_seconds", "From an echo request to its reply.")
+    echoes = HistogramMetricFamily("adon_of_echo_seconds", "Time from an echo request to its reply.")
     echoes.add_metric([], [(bound, count) for bound, count in tally["echoes"]], tally["echo_seconds"])
     yield echoes
 
