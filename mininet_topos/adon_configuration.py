@@ -23,8 +23,7 @@ NOTICE = "4 s"
 cores, both points accepted eight tests that were posted at once within one second."""
 AROUND_THROUGHPUT = "4 s"
 """Time that ADON's points keep free around the data of a throughput test (pScheduler's points: 9 s)."""
-AROUND_OTHERS = 3.0
-"""Seconds that they keep free around other tests."""
+TESTS = ("throughput", "rtt", "latency")
 LONGEST_ROUND, ROUND_STEP = 3600, 5
 """Seconds of the longest round; rounds are multiples of the step."""
 
@@ -44,17 +43,17 @@ class MeasurementPeriods:
     throughput_duration: float = 3.0
     rtt: float | None = 20.0
     latency: float | None = 20.0
-    around_others: float = AROUND_OTHERS
+    around_others: float = 3.0
 
     @property
     def longest(self) -> float | None:
         """The longest period; None if nothing is tested."""
-        return max((each for each in (self.throughput, self.rtt, self.latency) if each), default=None)
+        periods = [getattr(self, name) for name in TESTS]
+        return max((period for period in periods if period is not None), default=None)
 
     def every(self, seconds: float, fixed: Container[str] = ()) -> MeasurementPeriods:
         """Return the same tests, each once in so many seconds; the fixed ones keep their periods."""
-        tests = [name for name in ("throughput", "rtt", "latency") if name not in fixed]
-        tested = [name for name in tests if getattr(self, name) is not None]
+        tested = [name for name in TESTS if getattr(self, name) is not None and name not in fixed]
         changed: dict[str, Any] = dict.fromkeys(tested, seconds)
         return replace(self, **changed)
 
@@ -71,27 +70,28 @@ def fit_periods_to(
     :param fixed: names of tests that keep their periods.
     :raises InvalidInput: if there is none within an hour, with the planner's reason.
     """
-    if like.longest is None:
-        raise InvalidInput.of("measurements.tests", "nothing is tested; expected at least one period")
-    first = ROUND_STEP * math.ceil(like.longest / ROUND_STEP)
+    first = ROUND_STEP * math.ceil((like.longest or 0.0) / ROUND_STEP)
     rounds = range(first, max(first, LONGEST_ROUND) + 1, ROUND_STEP)
-    shortest = bisect_left(
-        rounds, True, key=lambda every: find_obstacle(topo, like.every(every, fixed)) is None
-    )
+
+    def fits(seconds: float) -> bool:
+        try:
+            check_periods(topo, like.every(seconds, fixed))
+        except InvalidInput:
+            return False
+        return True
+
+    shortest = bisect_left(rounds, True, key=fits)
     periods = like.every(rounds[min(shortest, len(rounds) - 1)], fixed)
-    obstacle = find_obstacle(topo, periods)
-    if obstacle is not None:
-        raise obstacle
+    check_periods(topo, periods)
     return periods
 
 
-def find_obstacle(topo: CampusTopo, periods: MeasurementPeriods) -> InvalidInput | None:
-    """Return why the tests of a network do not fit; None if they do."""
-    try:
-        plan_measurements(parse_model(configuration_text(topo, periods=periods), Configuration))
-    except InvalidInput as error:
-        return error
-    return None
+def check_periods(topo: CampusTopo, periods: MeasurementPeriods) -> None:
+    """Check that the tests of a network fit.
+
+    :raises InvalidInput: with the planner's reason if they do not.
+    """
+    plan_measurements(parse_model(configuration_text(topo, periods=periods), Configuration))
 
 
 def configuration_text(
@@ -173,29 +173,24 @@ def _point(campus: Campus, credentials: Path) -> dict[str, Any]:
 
 def _tests(path: TransitPath, periods: MeasurementPeriods) -> list[dict[str, Any]]:
     """Return the tests of a path: throughput from the campus where it begins, the others both ways."""
-    if not path.addresses or periods.longest is None:
+    if periods.longest is None:
         return []
     one, other = path.campuses
-    ways = [(one, other, periods.throughput)]
-    if periods.rtt is not None or periods.latency is not None:
-        ways.append((other, one, None))
-    return [
-        {
+    tests = []
+    for source, destination, throughput in ((one, other, periods.throughput), (other, one, None)):
+        seconds = {
+            "throughput_period": throughput,
+            "throughput_duration": periods.throughput_duration,
+            "rtt_period": periods.rtt,
+            "latency_period": periods.latency,
+        }
+        test = {
             "path": path.name,
             "from": source,
             "to": destination,
             "source": path.addresses[source],
             "destination": path.addresses[destination],
-            **_format_seconds(
-                throughput_period=throughput,
-                throughput_duration=periods.throughput_duration,
-                rtt_period=periods.rtt,
-                latency_period=periods.latency,
-            ),
         }
-        for source, destination, throughput in ways
-    ]
-
-
-def _format_seconds(**times: float | None) -> dict[str, str]:
-    return {name: f"{seconds:g} s" for name, seconds in times.items() if seconds is not None}
+        tests.append(test | {name: f"{value:g} s" for name, value in seconds.items() if value is not None})
+    has_return = periods.rtt is not None or periods.latency is not None
+    return tests if has_return else tests[:1]

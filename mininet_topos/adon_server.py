@@ -116,9 +116,9 @@ class AdonServer:
             raise Unavailable(f"adon serve is not ready: {self.last_words}", code="not-ready")
         return self.client()
 
-    def client(self, user: str = "admin") -> Client:
-        """Return a client with the token of a user (:data:`USERS`)."""
-        return Client.at(URL, (self.folder / f"{user}.token").read_text().strip())
+    def client(self) -> Client:
+        """Return the client of the administrator."""
+        return Client.at(URL, (self.folder / ADMIN_TOKEN).read_text().strip())
 
     def add_users(self) -> None:
         """Add one user per role, each with a token in ``USER.token`` of the folder.
@@ -148,12 +148,12 @@ class AdonServer:
 def first_ping(testbed: Testbed) -> tuple[str, str]:
     """Ping as soon as ADON has installed the rule that forwards it; return the ping and the rule in words.
 
-    :raises Unavailable: if there is no rule or no answer in time, or no path is measured.
+    :raises Unavailable: if there is no rule or no answer in time, or the topology has no path.
     """
     ping = plan_ping(testbed.topo)
 
     def find_rule() -> str:
-        rule = re.search(rf"cookie=0x(?!0,).*{ping.rule}.*", testbed.dump_flows(ping.edge))
+        rule = re.search(rf"cookie=0x(?!0,).*{ping.rule}.*", testbed.switches.ofctl("dump-flows", ping.edge))
         return "" if rule is None else rule[0]
 
     if not wait_until(lambda: bool(find_rule()), FIRST_PING_TIMEOUT):
@@ -168,14 +168,14 @@ def first_ping(testbed: Testbed) -> tuple[str, str]:
 
 
 def plan_ping(topo: Topo) -> Ping:
-    """Return the ping to try: over the first measured path, or between two switches of a plain network.
+    """Return the ping to try: over the first path, or between two switches of a plain network.
 
-    :raises Unavailable: if no path of campuses is measured.
+    :raises Unavailable: if campuses have no path.
     """
     if isinstance(topo, CampusTopo):
-        path = next((path for path in topo.paths.values() if path.addresses), None)
+        path = next(iter(topo.paths.values()), None)
         if path is None:
-            raise Unavailable("no path of this topology is measured, so ADON installs no rule by itself")
+            raise Unavailable("this topology has no path, so ADON installs no rule by itself")
         campus = topo.campuses[path.campuses[0]]
         source, destination = (path.addresses[name] for name in path.campuses)
         rule = f"nw_src={source},nw_dst={destination}[ ,]"

@@ -38,7 +38,7 @@ def output(
     """Return what a program prints.
 
     :param text: its standard input.
-    :param environment: None for ours; the folders of the system's programs are searched in each case.
+    :param environment: None for that of this process.
     :param name: of the program in messages; None for the beginning of its command line.
     :raises Unavailable: if it fails, with the end of its message, or takes longer than ``timeout`` seconds.
     """
@@ -51,7 +51,7 @@ def output(
             text=True,
             timeout=timeout,
             check=True,
-            env=with_system_programs(environment),
+            env=environment,
         ).stdout
     except OSError as error:
         raise Unavailable(f"{name}: {error}") from error
@@ -62,13 +62,10 @@ def output(
         raise Unavailable(f"{name}: {answer[-LONGEST_ANSWER:]}") from error
 
 
-def with_system_programs(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return an environment whose PATH ends with :data:`SYSTEM_FOLDERS`.
-
-    :param environment: None for ours.
-    """
-    given = os.environ if environment is None else environment
-    return {**given, "PATH": os.pathsep.join((given.get("PATH") or os.defpath, *SYSTEM_FOLDERS))}
+def with_system_programs() -> dict[str, str]:
+    """Return the environment of this process with a PATH that ends with :data:`SYSTEM_FOLDERS`."""
+    path = os.environ.get("PATH") or os.defpath
+    return {**os.environ, "PATH": os.pathsep.join((path, *SYSTEM_FOLDERS))}
 
 
 def wait_until(condition: Callable[[], bool], timeout: float, interval: float = POLL_INTERVAL) -> bool:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from adon.errors import AdonError, Unavailable
 from mininet_topos import showcase
@@ -91,15 +90,13 @@ def run_demo(report: Path, *, stay: bool, seed: int | None, platform: str | None
     chosen = {"name": choice.platform.value, "reason": choice.reason}
     options = {"report": str(folder), "stay": stay, "seed": seed, "platform": chosen}
     argv = [sys.executable, "-m", "mininet_topos.demo", json.dumps(options)]
-    return run_isolated(argv, choice.platform, shared=folder, has_web=True)
+    return run_isolated(argv, choice.platform, shared=folder)
 
 
 def load_part(name: str, seed: int | None) -> tuple[ExperimentFile, CampusTopo]:
     """Return an experiment of the demo: one repetition, at the scale of the demo's network."""
-    changes: dict[str, Any] = {"scale": SCALE, "sizes": SCALE, "repetitions": 1}
-    if seed is not None:
-        changes["seed"] = seed
-    return load_checked(name, changes)
+    chosen = {} if seed is None else {"seed": seed}
+    return load_checked(name, {"scale": SCALE, "sizes": SCALE, "repetitions": 1, **chosen})
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""``python guest_keeper.py PID_FILE -- PROGRAM...``: parent of a guest, which outlives the guest's owner.
+"""``python guest_keeper.py PROGRAM...``: parent of a guest, which outlives the guest's owner.
 
 The kernel of a guest is several processes of its host; when it is killed, some of them and files of its
 memory remain.  The keeper ends these processes and removes the files, also when the owner was killed: it
@@ -26,14 +26,13 @@ ROOM = 2 << 30
 """Bytes: the memory of a guest (:data:`mininet_topos.guest.MEMORY`)."""
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> int:
     """Run until the guest or its owner ends; return the guest's exit status."""
-    pid_file, _, *argv = arguments
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the owner decides, by closing our input
     memory = tempfile.mkdtemp(prefix=PREFIX, dir=MEMORY if _has_room(MEMORY) else None)
     try:
-        return _keep(argv, memory, Path(pid_file))
+        return _keep(argv, memory)
     finally:
         shutil.rmtree(memory, ignore_errors=True)
 
@@ -49,11 +48,10 @@ def _has_room(folder: Path) -> bool:
     return about.f_bavail * about.f_frsize >= ROOM and not about.f_flag & os.ST_NOEXEC
 
 
-def _keep(argv: Sequence[str], memory: str, pid_file: Path) -> int:
+def _keep(argv: Sequence[str], memory: str) -> int:
     pid = _start(argv, memory)
     try:
         os.closerange(3, 256)  # the line must end with the guest
-        pid_file.write_text(f"{pid}\n")
         ended = os.pidfd_open(pid)
         ready, _, _ = select.select([ended, 0], [], [])
         if ended not in ready:

@@ -33,7 +33,7 @@ from mininet_topos.guest import find_kernel, handle_signals, run_in_guest
 FOLDER = "ADON_TESTBED_FOLDER"
 """Environment variable inside: the folder for sockets and logs of the testbed."""
 WEB_SOCKET = "ADON_WEB_SOCKET"
-"""Environment variable inside: descriptor of a listening socket of the machine, for the dashboard."""
+"""Environment variable inside: descriptor of a listening socket of the host, for the dashboard."""
 PREFIX = "testbed"
 """First part of the name of a folder; the second part is the PID of its owner, which runs the program."""
 LONGEST_NAME = f"/{PREFIX}-4194304-12345678/ovs/ovs-vswitchd.4194304.ctl"
@@ -54,31 +54,25 @@ def folder_inside() -> Path:
     return Path(os.environ[FOLDER])
 
 
-def run_isolated(argv: Sequence[str], platform: Platform, *, shared: Path, has_web: bool = False) -> int:
+def run_isolated(argv: Sequence[str], platform: Platform, *, shared: Path) -> int:
     """Run a program isolated from this machine and return its exit status (128 + N after signal N).
 
     It has the caller's standard input, output and error.  A Ctrl-C in a terminal reaches the program; SIGTERM
     of the caller ends the program and everything that it started.
 
     :param shared: folder in which the program can write, under the same path, on both platforms.
-    :param has_web: whether the program serves a web socket of this machine (:data:`WEB_SOCKET`); a guest has
-        none.
-    :raises Unavailable: if the guest's kernel is missing or does not start.
+    :raises Unavailable: if the guest's kernel does not start.
     """
     with ExitStack() as stack:
         folder = stack.enter_context(run_folder())
         if platform is Platform.GUEST:
             return run_in_guest(argv, folder, shared)
-        environment, descriptors = with_system_programs() | {FOLDER: str(folder)}, list[int]()
-        if has_web:
-            web = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=128))
-            descriptors.append(web.fileno())
-            environment[WEB_SOCKET] = str(web.fileno())
+        web = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=128))
         owned = ("sh", "-c", _ONLY_IF_OWNED, "sh", str(os.getpid()))
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", *owned, *_UNSHARE, *argv],
-            env=environment,
-            pass_fds=descriptors,
+            env=with_system_programs() | {FOLDER: str(folder), WEB_SOCKET: str(web.fileno())},
+            pass_fds=[web.fileno()],
         )
         # A Ctrl-C is for the program, which gets it from the terminal too.
         with handle_signals(lambda *_: None, lambda *_: process.kill()):
@@ -91,9 +85,8 @@ def run_folder() -> Iterator[Path]:
     """Make a folder for one testbed and remove it at the end; remove folders of owners that were killed."""
     parent = run_folders()
     _check_parent(parent)
-    for other in parent.glob(f"{PREFIX}-*"):
-        if not _is_owned(other):
-            shutil.rmtree(other, ignore_errors=True)
+    for other in {*parent.glob(f"{PREFIX}-*")} - {*running_folders()}:
+        shutil.rmtree(other, ignore_errors=True)
     path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}-{os.getpid()}-", dir=parent))
     try:
         yield path
@@ -110,7 +103,8 @@ def run_folders() -> Path:
 
 def running_folders() -> list[Path]:
     """Return the folders of testbeds that run."""
-    return sorted(path for path in run_folders().glob(f"{PREFIX}-*") if _is_owned(path))
+    folders = run_folders().glob(f"{PREFIX}-*")
+    return sorted(folder for folder in folders if Path("/proc", _owner(folder)).exists())
 
 
 def first_process(folder: Path) -> str:
@@ -134,10 +128,6 @@ def _check_parent(parent: Path) -> None:
 
 def _owner(folder: Path) -> str:
     return folder.name.split("-")[1]
-
-
-def _is_owned(folder: Path) -> bool:
-    return Path("/proc", _owner(folder)).exists()
 
 
 def _first_child(process: str) -> str:

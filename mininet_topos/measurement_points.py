@@ -21,8 +21,6 @@ from mininet_topos.commands import Popen, start_servers
 from mininet_topos.testbed import Testbed
 
 PORT = 4443
-FOLDER = "points"
-"""Folder of the testbed's folder."""
 PEERS = "peers.pem"
 IDENTITY = "point.token"
 """File in the folder of a point: the token by which other points know it."""
@@ -38,7 +36,7 @@ def start_points(testbed: Testbed, metrics: Path | None = None) -> Iterator[Path
     :param metrics: file of the points' custom metrics; None for those of a host.
     :raises Unavailable: if one does not answer, with the end of its log.
     """
-    folder = testbed.folder / FOLDER
+    folder = testbed.folder / "points"
     campuses = testbed.topo.campuses.values()
     addresses = {campus.measuring: campus.dtns[campus.measuring].management for campus in campuses}
     _write_credentials(folder, addresses)

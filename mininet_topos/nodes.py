@@ -10,7 +10,7 @@ connections (``tcp_no_metrics_save``), so a measurement does not depend on the o
 from __future__ import annotations
 
 import cmd
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import PIPE, STDOUT, run
@@ -21,11 +21,9 @@ from mininet.link import Link
 from mininet.node import Node, OVSSwitch, Switch
 from mininet.util import errRun
 
-from mininet_topos.link_shape import TRY_NETEM, LinkShape, tc_lines
+from mininet_topos.link_shape import TRY_NETEM, tc_lines
 
-KERNEL_DATAPATH = Path("/sys/module/openvswitch")
-COMMAND_TIMEOUT = 60
-"""Timeout of ``ovs-vsctl`` in seconds; one transaction adds a hundred switches."""
+DATAPATH = "kernel" if Path("/sys/module/openvswitch").exists() else "user"
 AT_ONCE = 16
 """Number of ``ovs-ofctl`` processes at a time; each waits for the one thread of ovs-vswitchd."""
 
@@ -52,23 +50,19 @@ class Machine(Node):  # type: ignore[misc]
         super().__init__(name, **params)
         self.cmd("sysctl -q -w", *HOST_SETTINGS, f"net.ipv4.ip_forward={self.forwarding}")
 
-    def config(  # type: ignore[no-untyped-def]
-        self,
-        *,
-        routes: Iterable[tuple[str, str]] = (),
-        **params: Any,
-    ):
+    def config(self, **params: Any):  # type: ignore[no-untyped-def]
         """Set the further addresses of the interfaces (``aliases``), and routes.
 
-        :param routes: destination network and next hop of each static route.
+        :param params: also ``routes``, destination network and next hop of each static route.
         :raises RuntimeError: if ``ip`` refuses one.
         """
         result = super().config(**params)
         # With offload, a userspace datapath would forward frames without checksums.
         self.cmd("for i in", *self.intfNames(), "; do ethtool -K $i tx off; done")
         aliases = ((port, address) for port in self.intfList() for address in port.params.get("aliases", ()))
-        run_batch(self, "ip", [f"address add {address} dev {port.name}" for port, address in aliases])
-        run_batch(self, "ip", [f"route replace {destination} via {via}" for destination, via in routes])
+        lines = [f"address add {address} dev {port.name}" for port, address in aliases]
+        lines += [f"route replace {destination} via {via}" for destination, via in params.get("routes", ())]
+        run_batch(self, "ip", lines)
         return result
 
 
@@ -109,26 +103,17 @@ class CampusSwitch(OVSSwitch):  # type: ignore[misc]
     """
 
     controlled = False
+    OVSVersion = "3.1"  # or a later one; Mininet asks whether it is older than 1.10
 
     def __init__(self, name: str, rules: Sequence[str] = (), **params: Any) -> None:
-        datapath = "kernel" if KERNEL_DATAPATH.exists() else "user"
         # `mn` passes a listenPort, which no switch here needs.
-        own = {"datapath": datapath, "protocols": "OpenFlow13", "failMode": "secure", "listenPort": None}
+        own = {"datapath": DATAPATH, "protocols": "OpenFlow13", "failMode": "secure", "listenPort": None}
         super().__init__(name, **{**params, **own})
         self.rules = tuple(rules)
 
     @classmethod
     def setup(cls) -> None:
-        """Check that Open vSwitch answers.
-
-        :raises RuntimeError: if it does not, with the remedy.
-        """
-        _run(f"ovs-vsctl --timeout={COMMAND_TIMEOUT} show")
-
-    @classmethod
-    def isOldOVS(cls) -> bool:  # noqa: N802 - Mininet's name
-        """No: Open vSwitch 1.10 is of 2013."""
-        return False
+        """Check nothing: :meth:`batchStartup` fails if Open vSwitch does not answer."""
 
     def intfOpts(self, intf: Any) -> str:  # noqa: N802 - Mininet's name
         """Port options: the VLANs that the port carries under the NORMAL action, and its number."""
@@ -140,7 +125,7 @@ class CampusSwitch(OVSSwitch):  # type: ignore[misc]
         super().start(controllers if self.controlled else [])
 
     def connected(self) -> bool:
-        """Whether the switch has its controller, if it is to have one."""
+        """Return whether the switch has its controller, if it needs one."""
         return not self.controlled or bool(super().connected())
 
     @classmethod
@@ -210,27 +195,23 @@ class ManagementBridge(Switch):  # type: ignore[misc]
 
 
 class ShapedLink(Link):  # type: ignore[misc]
-    """A link whose directions have a rate, a delay, a loss and a queue each.
-
-    :param shapes: of what leaves the first node, and the second; None for no limit.
-    """
+    """A link; an interface with a ``shape`` has a rate, a delay, a loss and a queue."""
 
     netem: bool | None = None
 
-    def __init__(
-        self, node1: Any, node2: Any, shapes: tuple[LinkShape | None, LinkShape | None], **options: Any
-    ) -> None:
+    def __init__(self, node1: Any, node2: Any, **options: Any) -> None:
         super().__init__(node1, node2, **options)
-        for end, shape in zip((self.intf1, self.intf2), shapes, strict=True):
+        for end in (self.intf1, self.intf2):
+            shape = end.params.get("shape")
             if shape is not None:
                 run_batch(end.node, "tc", tc_lines(end.name, shape, netem=self.has_netem(end.node)))
 
     @classmethod
-    def has_netem(cls, machine: Machine) -> bool:
-        """Whether the kernel has netem, tried once in the namespace of a machine."""
+    def has_netem(cls, host: Node) -> bool:
+        """Return whether the kernel has netem, tried once in the namespace of a host."""
         if ShapedLink.netem is None:
             try:
-                run_batch(machine, "tc", TRY_NETEM)
+                run_batch(host, "tc", TRY_NETEM)
                 ShapedLink.netem = True
             except RuntimeError:
                 ShapedLink.netem = False

@@ -28,7 +28,8 @@ class PinnedFlow:
     """Traffic between two DTNs.
 
     :param source, destination: DTNs by name.
-    :param protocol: all of IPv4, or of one protocol what goes to ``port`` of the destination and returns.
+    :param protocol: ``ip`` is all of IPv4.
+    :param port: of the destination, for TCP and UDP; None for all ports.
     :param addresses: of the two; None for the addresses of their data.
     """
 
@@ -37,10 +38,6 @@ class PinnedFlow:
     protocol: Literal["ip", "tcp", "udp"] = "ip"
     port: int | None = None
     addresses: tuple[str, str] | None = None
-
-    def __post_init__(self) -> None:
-        if (self.protocol == "ip") != (self.port is None):
-            raise ValueError("port: belongs to tcp and udp, which need one, for example 5001")
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def _run_again(platform: str | None, words: list[str]) -> int:
     choice = choose_platform(platform, needs_netem=False)
     typer.echo(f"platform  {choice.platform}: {choice.reason}")
     argv = [sys.executable, "-m", "apps.cli.main", "testbed", "run", *words]
-    return run_isolated(argv, choice.platform, shared=Path.cwd(), has_web=True)
+    return run_isolated(argv, choice.platform, shared=Path.cwd())
 
 
 def _run_inside(topo: Topo, topology: str, command: list[str], *, with_adon: bool) -> int:

@@ -212,7 +212,7 @@ def _start_adon(
     for template in trial.templates:
         client.add_template(template.model_dump(mode="json", exclude={"version"}))
     wanted = {metric.value for test, metric in METRICS.items() if getattr(periods, test)}
-    forward = {(path.name, path.campuses[0]) for path in topo.paths.values() if path.addresses}
+    forward = {(path.name, path.campuses[0]) for path in topo.paths.values()}
     # A test that started before the switches had their rules has ended by then.
     since = time.time() + LONGEST_TEST
 

@@ -4,7 +4,7 @@ A subclass declares a network in :meth:`CampusTopo.describe`.  All numbers follo
 Mininet builds the network; the testbed, ADON's configuration and experiments read the object::
 
     campus N (from 1)   10.N.0.0/24         routers .1 .. .9, DTNs .10, .20, ...; after the first DTN's the
-                                            addresses of the measured paths; DTNs are closer together if
+                                            addresses of the paths; DTNs are closer together if
                                             ten is too much for the network
     MAC addresses       02:00:00:00:S:H     S = 9 + N, H = last byte of the IPv4 address
     between routers     203.0.113.0/24 in /30s (RFC 5737, TEST-NET-3), then 198.18.0.0/15 (RFC 2544); the
@@ -96,6 +96,8 @@ class Campus:
     """A campus.
 
     :param number: from 1, in the order of declaration.
+    :param dpid: datapath id of the edge.
+    :param measuring: the DTN with the measurement point: the first.
     :param routers: per router its interface in the campus; the gateway of the hosts is the first.
     :param switches: those that ADON does not control.
     :param dtns: per DTN its data interface.
@@ -103,20 +105,12 @@ class Campus:
 
     name: str
     number: int
+    dpid: int
     edge: str
+    measuring: str
     switches: tuple[str, ...]
     routers: dict[str, Interface]
     dtns: dict[str, DtnInterface]
-
-    @property
-    def dpid(self) -> int:
-        """Return the datapath id of the edge."""
-        return 0xA00 + self.number
-
-    @property
-    def measuring(self) -> str:
-        """Return the DTN with the measurement point: the first."""
-        return next(iter(self.dtns))
 
     @property
     def gateway_mac(self) -> str:
@@ -183,7 +177,7 @@ class TransitPath:
     :param goodput: bits/s of data in one TCP stream of full frames that is alone on the path.
     :param delay: seconds one way, the sum of the circuits.
     :param loss: share of packets lost one way.
-    :param addresses: per campus the address that is measured on this path; empty if it is not measured.
+    :param addresses: per campus the address that is measured on this path.
     :param edge_ports: per campus the interface of its edge that leads to the path.
     :param next_hop_macs: per campus the MAC address of the router behind that interface; empty on layer 2.
     """
@@ -226,7 +220,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
         self._roles: dict[str, str] = dict.fromkeys(RESERVED, "the testbed itself")
         self._links: dict[frozenset[str], Circuit] = {}
         self.describe()
-        self._assign_vlans()
         self._address_routers()
         for campus in self.campuses.values():
             self._address_hosts(campus)
@@ -270,8 +263,9 @@ class CampusTopo(Topo):  # type: ignore[misc]
         number, below = len(self.campuses) + 1, (*switches, *branches)
         lan = {router: Interface(router, "lan") for router in routers}
         data = {dtn: DtnInterface(dtn, "data") for dtn in attached}
-        campus = self.campuses[name] = Campus(name, number, edge, below, lan, data)
-        campus.dtns[campus.measuring].management = f"172.31.0.{10 + number}"
+        measuring, dpid = next(iter(attached)), 0xA00 + number
+        campus = self.campuses[name] = Campus(name, number, dpid, edge, measuring, below, lan, data)
+        data[measuring].management = f"172.31.0.{10 + number}"
         self._take(CAMPUS, name)
         self._add_hosts(DTN, nodes.Dtn, *attached, routes=((DEFAULT, campus.address(1)),))
         self._add_switches(EDGE, nodes.CampusEdge, campus.dpid, edge)
@@ -342,21 +336,17 @@ class CampusTopo(Topo):  # type: ignore[misc]
             self.addHost(name, cls=nodes.Line, ip=None)
         self.circuits[name] = self._links[frozenset(interfaces)] = circuit
 
-    def transit_path(
-        self, name: str, layer: int, over: Sequence[str], vlan: int | None = None, measured: bool = True
-    ) -> None:
+    def transit_path(self, name: str, layer: int, over: Sequence[str]) -> None:
         """Declare a path from one campus over nodes to another.
 
-        :param layer: 2 (a VLAN over provider switches) or 3 (over routers).
+        :param layer: 2 (a VLAN of its own over provider switches) or 3 (over routers).
         :param over: the first campus, the nodes between, the other campus.
-        :param vlan: layer 2 only; the first free one from 1701 on, if none is declared.
-        :param measured: whether the campuses' measurement points measure it.
         """
         where = f"paths.{name}"
         require(name not in self.paths, f"{where}: is declared already; expected another name")
         require(layer in (2, 3), f"{where}.layer: {layer} is out of range; expected 2 or 3")
-        is_vlan = vlan is None or (layer == 2 and 2 <= vlan <= LAST_VLAN)
-        require(is_vlan, f"{where}.vlan: {vlan} is out of range; expected 2 to {LAST_VLAN}, on layer 2 only")
+        vlan = FIRST_VLAN + len(self._paths_on(2))
+        require(vlan <= LAST_VLAN, f"{where}: no VLAN up to {LAST_VLAN} is left; expected fewer paths")
         way = self._find_way(where, layer, over)
         circuits = [self._links[frozenset(hop)] for hop in pairwise(way)]
         shapes = [circuit.shape for circuit in circuits if circuit.shape is not None]
@@ -367,39 +357,35 @@ class CampusTopo(Topo):  # type: ignore[misc]
             campuses=(over[0], over[-1]),
             nodes=tuple(way),
             circuits=tuple(circuit.name for circuit in circuits),
-            vlan=vlan,
+            vlan=vlan if layer == 2 else None,
             capacity=min(shape.rate for shape in shapes),
             goodput=min(circuit.goodput for circuit in circuits if circuit.goodput is not None),
             delay=sum(shape.delay for shape in shapes),
             # 1 - (1 - p)(1 - q)..., which keeps the digits of small ratios; 0, not -0, without loss.
             loss=0.0 - math.expm1(sum(math.log1p(-shape.loss) for shape in shapes)),
-            addresses=dict.fromkeys((over[0], over[-1]), "") if measured else {},
         )
 
     def _add_hosts(self, role: str, cls: type, *names: str, routes: Sequence[tuple[str, str]] = ()) -> None:
-        self._take(role, *names)
         for name in names:
+            self._take(role, name)
             self.addHost(name, cls=cls, ip=None, routes=routes)
 
     def _add_switches(self, role: str, cls: type, first_dpid: int, *names: str) -> None:
-        self._take(role, *names)
         for dpid, name in enumerate(names, start=first_dpid):
+            self._take(role, name)
             rules = [] if role == PROVIDER else [CAMPUS_RULE]
             self.addSwitch(name, cls=cls, dpid=f"{dpid:016x}", rules=rules)
 
-    def _take(self, role: str, *names: str) -> None:
-        """Give each name its role.
+    def _take(self, role: str, name: str) -> None:
+        """Give a name its role.
 
         :raises ValueError: if it is no name, or is taken.
         """
-        for name in names:
-            is_name = re.fullmatch("[a-z][a-z0-9-]{0,8}[a-z0-9]", name)
-            require(
-                is_name, f"{name}: is not a name for {role}; expected 2 to 10 of a-z, 0-9 and -, as mu-edge"
-            )
-            known = self._roles.setdefault(name, "")
-            require(not known, f"{name}: is the name of {known} already; {role} needs another")
-            self._roles[name] = role
+        is_name = re.fullmatch("[a-z][a-z0-9-]{0,8}[a-z0-9]", name)
+        require(is_name, f"{name}: is not a name for {role}; expected 2 to 10 of a-z, 0-9 and -, as mu-edge")
+        known = self._roles.get(name)
+        require(known is None, f"{name}: is the name of {known} already; {role} needs another")
+        self._roles[name] = role
 
     def _name_interface(self, node: str, towards: str, field: str | None = None) -> str:
         """Name an interface of a node after what it leads to, or by a number.
@@ -446,22 +432,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
         require(len(joined) == 1, f"{where}: {cause}")
         return joined[0]
 
-    def _assign_vlans(self) -> None:
-        """Give each layer-2 path without a VLAN the first free one.
-
-        Two paths with one VLAN may share no circuit and no edge: an edge floods a frame of unknown
-        destination into all ports of its VLAN.
-        """
-        declared = {path.vlan for path in self.paths.values()}
-        free = (vlan for vlan in range(FIRST_VLAN, LAST_VLAN + 1) if vlan not in declared)
-        taken: dict[tuple[str, int], str] = {}
-        for path in self._paths_on(2):
-            path.vlan = path.vlan or next(free)
-            for place in (*path.circuits, path.nodes[0], path.nodes[-1]):
-                other = taken.setdefault((place, path.vlan), path.name)
-                cause = f"is the VLAN of path {other} at {place}; expected another, or none for a free one"
-                require(other == path.name, f"paths.{path.name}.vlan: {path.vlan} {cause}")
-
     def _address_routers(self) -> None:
         """Give each circuit between routers a /30; circuits that paths use come first."""
         networks = chain.from_iterable(IPv4Network(pool).subnets(new_prefix=30) for pool in TRANSFER_POOLS)
@@ -476,11 +446,11 @@ class CampusTopo(Topo):  # type: ignore[misc]
 
     def _address_hosts(self, campus: Campus) -> None:
         """Plan the interfaces of a campus's routers and DTNs."""
-        measured = [path for path in self.paths.values() if campus.name in path.addresses]
+        measured = [path for path in self.paths.values() if campus.name in path.campuses]
         room = LAST_HOST + 1 - FIRST_DTN
         blocks = {step: step * math.ceil((1 + len(measured)) / step) for step in range(STEP, 0, -1)}
         steps = [step for step, first in blocks.items() if first + step * (len(campus.dtns) - 1) <= room]
-        demand = f"{len(campus.dtns)} DTNs and {len(measured)} measured paths"
+        demand = f"{len(campus.dtns)} DTNs and {len(measured)} paths"
         require(steps, f"campuses.{campus.name}: {demand} need more addresses than its network has: {room}")
         numbers = (FIRST_DTN, *range(FIRST_DTN + blocks[steps[0]], LAST_HOST + 1, steps[0]))
         dtns = zip(numbers, campus.dtns.values(), strict=False)
@@ -581,13 +551,12 @@ def require(condition: object, message: str) -> None:
 
 def add_link(topo: Topo, one: Interface, other: Interface) -> None:
     """Add a link between two interfaces to Mininet's graph."""
-    shapes = one.shape, other.shape
-    options: dict[str, Any] = {"cls": nodes.ShapedLink, "shapes": shapes} if any(shapes) else {}
+    options: dict[str, Any] = {"cls": nodes.ShapedLink}
     for number, end in ((1, one), (2, other)):
         address = f"{end.address}/{end.prefix}" if end.address else None
         aliases = [f"{alias}/{end.prefix}" for alias in end.aliases]
-        options[f"intfName{number}"] = end.name
-        options[f"params{number}"] = {"ip": address, "aliases": aliases, "vlans": end.vlans}
+        params = {"ip": address, "aliases": aliases, "vlans": end.vlans, "shape": end.shape}
+        options |= {f"intfName{number}": end.name, f"params{number}": params}
         if end.mac:  # without the option Mininet draws an address
             options[f"addr{number}"] = end.mac
     topo.addLink(one.node, other.node, **options)

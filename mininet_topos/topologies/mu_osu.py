@@ -33,7 +33,7 @@ class MuOsu(CampusTopo):
         self.circuit("routed", "mu-rtr", "core", goodput=650, delay=0.010, port_names=("wan", "mu"))
         self.circuit("osu-wan", "osu-rtr", "core", port_names=("wan", "osu"))
 
-        self.transit_path("al2s", 2, ["mu", "t1", "t2", "osu"], vlan=1701)
+        self.transit_path("al2s", 2, ["mu", "t1", "t2", "osu"])
         self.transit_path("internet", 3, ["mu", "core", "osu"])
 
 

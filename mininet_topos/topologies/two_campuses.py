@@ -24,13 +24,8 @@ class TwoCampuses(CampusTopo):
 
     def describe(self) -> None:
         """Declare the network."""
-        self.campus(
-            "east",
-            edge="e-edge",
-            routers=["e-rtr", "e-rtr2"],
-            switches=["e-lab"],
-            dtns={"e-dtn1": None, "e-dtn2": None, "e-dtn3": "e-lab"},
-        )
+        dtns = {"e-dtn1": None, "e-dtn2": None, "e-dtn3": "e-lab"}
+        self.campus("east", edge="e-edge", routers=["e-rtr", "e-rtr2"], switches=["e-lab"], dtns=dtns)
         self.campus("west", edge="w-edge", routers=["w-rtr", "w-rtr2"], dtns=["w-dtn1", "w-dtn2"])
         self.provider_switch("al1", "al2", "re1", "re2")
         self.router("core", "nren")

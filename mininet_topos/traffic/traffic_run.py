@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from mininet_topos.commands import stop_process
+from mininet_topos.commands import Popen, stop_process
 from mininet_topos.traffic import tcp_transfer, udp_stream
 from mininet_topos.traffic.endpoint import FAILED, LISTENING, RECEIVED, SENDING, Load
 
@@ -21,8 +21,6 @@ STOP_TIMEOUT = 8.0
 EXIT_TIMEOUT = 10.0
 PROGRAMS = {"tcp": tcp_transfer.__name__, "udp": udp_stream.__name__}
 
-Popen = Callable[..., "subprocess.Popen[str]"]
-"""Starts a program in a host (:meth:`mininet_topos.testbed.Testbed.popen`)."""
 Message = Mapping[str, Any]
 
 

@@ -140,4 +140,4 @@ def _send_packet(sock: socket.socket, packet: bytes) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(endpoint.run_end(sys.argv[1:], receive, send))
+    endpoint.run_end(sys.argv[1:], receive, send)

@@ -66,7 +66,7 @@ def _is_answered(testbed: Testbed) -> bool:
 
 
 def _transit_packets(testbed: Testbed) -> int:
-    return sum(map(int, re.findall(r"n_packets=(\d+)", testbed.dump_flows("t1"))))
+    return sum(map(int, re.findall(r"n_packets=(\d+)", testbed.switches.ofctl("dump-flows", "t1"))))
 
 
 def _goodput(

@@ -57,9 +57,9 @@ def test_without_measurement_points_nothing_is_measured():
     assert parse_model(text, Configuration).paths.keys() == MuOsu().paths.keys()
 
 
-def test_circuits_that_paths_share_are_named_and_unmeasured_paths_have_no_tests():
+def test_circuits_that_paths_share_are_named():
     def more(topo):
-        topo.transit_path("second", 2, ["one", "tr1", "tr2", "two"], measured=False)
+        topo.transit_path("second", 2, ["one", "tr1", "tr2", "two"])
 
     found = yaml.safe_load(configuration_text(topo_of(pair(more=more))))
     assert {name: path.get("links", []) for name, path in found["paths"].items()} == {
@@ -67,7 +67,6 @@ def test_circuits_that_paths_share_are_named_and_unmeasured_paths_have_no_tests(
         "al2s": ["line"],
         "internet": [],
     }
-    assert {test["path"] for test in found["measurements"]["tests"]} == {"al2s", "internet"}
 
 
 def test_throughput_is_measured_from_where_a_path_begins():
@@ -76,11 +75,6 @@ def test_throughput_is_measured_from_where_a_path_begins():
         ("al2s", "mu"),
         ("internet", "mu"),
     ]
-
-
-def test_a_round_without_tests_is_refused():
-    with refused("invalid", "measurements.tests"):
-        fit_periods_to(MuOsu(), MeasurementPeriods(throughput=None, rtt=None, latency=None))
 
 
 def test_a_round_is_the_shortest_in_which_all_tests_fit():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import subprocess
@@ -14,12 +13,11 @@ import pytest
 
 from mininet_topos import guest_keeper as keeper
 from mininet_topos.commands import wait_until
-from tests.support.refusals import refused
 
 pytestmark = pytest.mark.integration
 PATIENCE = 15.0
 # It writes where its memory would be, and has a child, as a kernel has several.
-KERNEL = 'echo "$HOME" >"$1/home"; touch "$HOME/memory"; sleep 60 & echo $! >"$1/child"; '
+KERNEL = 'echo "$HOME" >"$1/home"; touch "$HOME/memory"; echo $$ >"$1/pid"; sleep 60 & echo $! >"$1/child"; '
 
 
 class Kept:
@@ -27,13 +25,13 @@ class Kept:
 
     def __init__(self, folder: Path, script: str) -> None:
         self.folder = folder
-        argv = [sys.executable, "-I", "-S", str(keeper.__file__), str(folder / "pid"), "--"]
+        argv = [sys.executable, "-I", "-S", str(keeper.__file__)]
         self.process = subprocess.Popen(
             [*argv, "sh", "-c", KERNEL + script, "sh", str(folder)],
             stdin=subprocess.PIPE,
             start_new_session=True,
         )
-        assert wait_until(lambda: (folder / "child").exists() and (folder / "pid").exists(), PATIENCE)
+        assert wait_until(lambda: (folder / "child").exists() and (folder / "child").read_text(), PATIENCE)
         self.pids = [int((folder / name).read_text()) for name in ("pid", "child")]
         self.memory = Path((folder / "home").read_text().strip())
         assert self.memory.name.startswith(keeper.PREFIX)
@@ -92,17 +90,3 @@ def test_signals_of_a_terminal_are_ignored(tmp_path: Path, kept: list[Kept]) -> 
         one.process.send_signal(number)
     assert one.process.poll() is None
     assert all(map(runs, one.pids))
-
-
-def test_full_run_folder_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Full:
-        def write_text(self, text: str) -> None:
-            assert wait_until((tmp_path / "child").exists, PATIENCE)
-            assert wait_until(lambda: (tmp_path / "child").read_text() != "", PATIENCE)
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(keeper.os, "closerange", lambda low, high: None)  # not pytest's
-    with refused(OSError):
-        keeper._keep(["sh", "-c", KERNEL + "exec sleep 60", "sh", str(tmp_path)], str(tmp_path), Full())
-    child = int((tmp_path / "child").read_text())
-    assert wait_until(lambda: not runs(child), PATIENCE)

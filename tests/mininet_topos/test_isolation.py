@@ -94,7 +94,7 @@ WEB = """
 import sys
 from pathlib import Path
 from mininet_topos.isolation import Platform, run_isolated
-run_isolated([sys.executable, "-c", sys.argv[1]], Platform.HOST, shared=Path.cwd(), has_web=True)
+run_isolated([sys.executable, "-c", sys.argv[1]], Platform.HOST, shared=Path.cwd())
 """
 
 

@@ -114,12 +114,6 @@ def test_unknown_path_or_host_is_refused(path, traffic, code, field):
         path_rules(TOPO, path, traffic)
 
 
-@pytest.mark.parametrize("wrong", [{"protocol": "tcp"}, {"port": 5}])
-def test_port_needs_a_protocol(wrong):
-    with pytest.raises(ValueError, match="port"):
-        PinnedFlow("mu-dtn", "osu-dtn", **wrong)
-
-
 def test_router_of_the_path_and_port_of_the_dtn_are_used():
     """The DTN e-dtn3 is behind a switch of the campus; the research path has a router of its own."""
     found = path_rules(load_topology("two_campuses"), "research", PinnedFlow("e-dtn3", "w-dtn2"))

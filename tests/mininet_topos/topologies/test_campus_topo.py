@@ -77,8 +77,6 @@ REFUSED = [
     ("paths.al2s", pair(line={})),
     ("paths.internet", pair(routed=("one", "tr1", "two"))),
     ("paths.other.layer", pair(more=path("other", 4, ["one", "core", "two"]))),
-    ("paths.other.vlan", pair(more=path("other", 3, ["one", "core", "two"], vlan=7))),
-    ("paths.other.vlan", pair(more=path("other", 2, ["one", "tr1", "tr2", "two"], vlan=1))),
     ("paths.al2s", pair(more=path("al2s", 2, ["one", "tr1", "tr2", "two"]))),
 ]
 
@@ -87,15 +85,6 @@ REFUSED = [
 def test_what_cannot_be_built_is_refused_with_its_name(field: str, declare: Declare) -> None:
     with pytest.raises(ValueError, match=rf"^{field}:"):
         topo_of(declare)
-
-
-def test_two_paths_with_one_vlan_are_refused() -> None:
-    def twice(topo: CampusTopo) -> None:
-        topo.transit_path("first", 2, ["one", "tr1", "tr2", "two"], vlan=1800)
-        topo.transit_path("second", 2, ["one", "tr1", "tr2", "two"], vlan=1800)
-
-    with pytest.raises(ValueError, match=r"^paths\.second\.vlan:"):
-        topo_of(pair(more=twice))
 
 
 def test_a_router_with_two_ways_to_a_campus_is_refused() -> None:
@@ -118,16 +107,12 @@ def test_a_router_with_two_ways_to_a_campus_is_refused() -> None:
         topo_of(declare)
 
 
-def test_the_same_vlan_is_for_paths_that_share_neither_circuit_nor_edge() -> None:
+def test_each_path_of_layer_2_has_its_own_vlan() -> None:
     def more(topo: CampusTopo) -> None:
-        topo.campus("three")
-        topo.campus("four")
-        topo.circuit("ends", "three-edge", "four-edge", rate=1)
-        topo.transit_path("b", 2, ["three", "four"], vlan=1701)
-        topo.transit_path("a", 2, ["one", "tr1", "tr2", "two"], vlan=1701)
+        topo.transit_path("a", 2, ["one", "tr1", "tr2", "two"])
 
-    vlans = [one.vlan for one in topo_of(pair(more=more, overlay=())).paths.values()]
-    assert vlans == [1701, 1701, None]
+    vlans = {name: one.vlan for name, one in topo_of(pair(more=more)).paths.items()}
+    assert vlans == {"a": 1701, "al2s": 1702, "internet": None}
 
 
 def test_what_a_path_gives_follows_from_its_circuits() -> None:

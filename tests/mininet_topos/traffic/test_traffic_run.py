@@ -43,6 +43,7 @@ def test_rate_bounds_a_transfer():
     assert run.delivery.received == 300_000
 
 
+@pytest.mark.testbed  # needs CAP_NET_ADMIN
 def test_window_is_set_at_both_ends():
     run = TrafficRun(popen, load(size=100_000, window=8192))
     run.join(TIMEOUT)
