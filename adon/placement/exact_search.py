@@ -4,14 +4,17 @@ A node of the search tree is a partial placement.  For each open task and machin
 gives a lower bound of the completion time with the task there: the time of the bytes between placed tasks on
 the paths to and from the machine, on hoses and on shared links.  The search
 
+- looks for placements that are faster than a limit.  It first takes the shortest time that pairs of tasks do
+  not rule out, which is often the best completion time.  If the search finds no placement soon, it starts
+  again with a longer limit (destructive improvement; Klein and Scholl, European Journal of Operational
+  Research 112, 1999).  The last limit is the best known completion time, so the result is exact;
 - branches on the open task with the fewest machines left (first fail; Haralick and Elliott, Artificial
   Intelligence 14, 1980), and tries the fastest machine first;
-- cuts nodes that are not faster than the best known placement;
-- removes machines by pairs of open tasks (arc consistency; Mackworth, Artificial Intelligence 8, 1977).  Two
+- cuts nodes that are not faster than the limit;
+- removes machines by pairs of tasks (arc consistency; Mackworth, Artificial Intelligence 8, 1977).  Two
   tasks that no path can connect in time must share a machine, and so must all tasks that are connected by
   such pairs; this settles most heavy-tailed transfers;
-- repeats this for the root at each faster placement: if a task has no machine left there, the placement is
-  the fastest.
+- repeats this for the root at each limit: if a task has no machine left there, no placement is faster.
 
 The search starts from the greedy placement, so the result is never slower.  Equally fast placements do not
 replace each other, so the same problem gives the same result if the search ends by itself.
@@ -41,21 +44,24 @@ DEAD_S = 1e30
 """Seconds per bit of a path without a rate; finite, because 0 bits take no time there."""
 NEVER_S = 1e24
 """Completion time of a placement that uses a path without a rate, at least."""
-BATCH_ELEMENTS = 200_000
+BATCH_ELEMENTS = 64_000
 """Numbers per array operation, so that the arrays of a batch stay in the processor's cache."""
 PAIR_ELEMENTS = 4_000_000
-"""Largest table of pairs of open tasks and their machines."""
+"""Largest table of pairs of tasks and their machines."""
 GAIN = 1e-9
 """A placement is faster if it is by more than this part: rounding."""
-PAIRS_USEFUL = 0.85
-"""Pairs are examined while this part of the examined nodes is cut by them, and in every 40th batch."""
 PAIRS_EVERY = 40
+"""Pairs are examined in every 40th batch, and in the next batch if they cut all nodes."""
+LIMIT_PART = 1 / 1024
+"""The first limit is exact to this part of the greedy completion time."""
+BATCHES_PER_TASK = 2
+"""A limit is raised after this many batches for each task, if they find no placement."""
 
 
 def place_exactly(problem: PlacementProblem, should_stop: Callable[[], bool] = lambda: False) -> Placement:
     """Return the fastest placement, or the fastest that is found in time, with a lower bound.
 
-    :param should_stop: is asked before each batch of nodes, a few hundred times a second.
+    :param should_stop: is asked before each batch of nodes, about a thousand times a second.
     :raises NoPlacement: if there is none, or if none was found in time.
     """
     check_feasible(problem)
@@ -65,7 +71,7 @@ def place_exactly(problem: PlacementProblem, should_stop: Callable[[], bool] = l
         start = None
     bounds = _Bounds.of(problem)
     best = NEVER_S if start is None else start.completion_time_s
-    search = _Search(bounds, best, [bounds.root()], bounds.allowed)
+    search = _Search.start(bounds, best)
     while search.stack and not should_stop():
         search.expand_batch()
     if search.found is not None:
@@ -81,25 +87,6 @@ def place_exactly(problem: PlacementProblem, should_stop: Callable[[], bool] = l
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Nodes:
-    """K partial placements of J tasks on M machines.
-
-    :param placed: K x J machines, or :data:`OPEN`.
-    :param free: K x M x 2, cores and memory.
-    :param between: K x M x M bits from machine to machine.
-    :param out: K x J x M bits from a task to those on a machine; ``into``: to a task.
-    :param seconds: K x J x M, shortest completion time with a task on a machine; inf if it cannot be there.
-    """
-
-    placed: Numbers
-    free: Floats
-    between: Floats
-    out: Floats
-    into: Floats
-    seconds: Floats
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Bounds:
     """A problem as arrays: J tasks, M machines, G links that several paths share.
 
@@ -111,6 +98,9 @@ class _Bounds:
     :param shared_wait: G seconds that the bytes of others take there.
     :param allowed: J x M.
     :param clash: J x M x J x M: two tasks cannot be there at the same time.
+    :param pairs: J x M x J x M seconds of the transfers between two tasks on different machines; inf if the
+        tasks cannot be there.  Empty in a large problem.
+    :param sharing: J x J x M: two tasks can be on a machine at the same time.
     """
 
     bits: Floats
@@ -122,6 +112,8 @@ class _Bounds:
     shared_wait: Floats
     allowed: Flags
     clash: Flags
+    pairs: Floats
+    sharing: Flags
 
     @classmethod
     def of(cls, problem: PlacementProblem) -> _Bounds:
@@ -130,24 +122,22 @@ class _Bounds:
         bits = np.zeros((len(tasks), len(tasks)))
         for (sender, receiver), count in problem.application.sent.items():
             bits[number[sender], number[receiver]] = 8.0 * count
-        rooms = [Room.of(machine) for machine in machines]
-        return cls(
-            bits,
-            np.array([(task.cores, task.memory) for task in tasks], float),
-            np.array(rooms),
-            *_link_arrays(problem),
-            np.array([[task.pinned in ("", one.name) for one in machines] for task in tasks]),
-            _find_clashes(problem, number),
-        )
+        need = np.array([(task.cores, task.memory) for task in tasks], float)
+        room = np.array([Room.of(machine) for machine in machines])
+        cost, wait, shared, shared_wait = _link_arrays(problem)
+        allowed = np.array([[task.pinned in ("", one.name) for one in machines] for task in tasks])
+        clash = _find_clashes(problem, number)
+        pairs = _list_pair_seconds(bits, cost, clash)
+        sharing = np.all(need[:, None, None] + need[:, None] <= room + SLACK, axis=3)
+        sharing &= ~clash.diagonal(axis1=1, axis2=3)
+        sharing |= np.eye(len(tasks), dtype=bool)[:, :, None]
+        return cls(bits, need, room, cost, wait, shared, shared_wait, allowed, clash, pairs, sharing)
 
-    def root(self) -> tuple[Numbers, Floats]:
-        """Return the placement of no task, with its lower bound."""
-        return np.full((1, len(self.need)), OPEN), np.zeros(1)
+    def assess(self, placed: Numbers) -> Floats:
+        """Return the time of the transfers to and from a machine, with a task on it.
 
-    def assess(self, placed: Numbers, least: Floats) -> _Nodes:
-        """Bound the completion times of K partial placements.
-
-        :param least: K seconds of the transfers between tasks that are placed.
+        :param placed: K partial placements; K x J machines, or :data:`OPEN`.
+        :return: K x J x M seconds; inf if the task cannot be there.
         """
         there = (placed[:, :, None] == np.arange(len(self.room))).astype(float)
         out, into = self.bits @ there, self.bits.T @ there
@@ -158,12 +148,11 @@ class _Bounds:
         np.maximum(seconds, self._path_seconds(placed, back, into, self.cost.T, self.wait.T), out=seconds)
         if len(self.shared):
             np.maximum(seconds, self._shared_seconds(between, out, into), out=seconds)
-        np.maximum(seconds, least[:, None, None], out=seconds)
-        seconds[(self.need[:, None] > free[:, None] + SLACK).any(3) | ~self.allowed] = np.inf
+        seconds[(self.need[:, None] > free[:, None] + SLACK).any(3)] = np.inf
         if self.clash.any():
             for node, task in np.argwhere(placed != OPEN):
                 seconds[node][self.clash[task, placed[node, task]]] = np.inf
-        return _Nodes(placed, free, between, out, into, seconds)
+        return seconds
 
     def _path_seconds(
         self, placed: Numbers, between: Floats, talk: Floats, cost: Floats, wait: Floats
@@ -187,49 +176,23 @@ class _Bounds:
         slowest: Floats = (seconds + (seconds > 0) * self.shared_wait).max(3)
         return slowest
 
-    def consistent(self, nodes: _Nodes, node: int, domain: Flags, limit: float) -> Flags:
-        """Return the machines of ``domain`` that leave a machine to each other open task within a time.
+    def consistent(self, domain: Flags, possible: Flags) -> Flags:
+        """Return the machines of each task that leave a machine to each other task.
 
-        :param domain: J x M of one node; a row of the result without machines cuts the node.
+        :param domain: J x M; a row of the result without machines shows that there is no placement.
+        :param possible: the pairs that are faster than a limit.
         """
-        open_ = np.flatnonzero(nodes.placed[node] == OPEN)
-        if (len(open_) * len(self.room)) ** 2 > PAIR_ELEMENTS:
+        if not len(possible):
             return domain
-        pairs = self._pairs(nodes, node, open_, limit)
-        left = domain[open_]
         while True:
-            supported = left & np.all((pairs & left).any(3), axis=2)
-            supported &= self._holds_groups(pairs & supported, nodes.free[node], self.need[open_])
-            if not supported.any(1).all() or (supported == left).all():
-                break
-            left = supported
-        found = domain.copy()
-        found[open_] = supported
-        return found
-
-    def _holds_groups(self, pairs: Flags, free: Floats, need: Floats) -> Flags:
-        """Open x M: the machine has room for all tasks that must be on the same machine as a task."""
-        every = np.arange(len(free))
-        pairs[:, every, :, every] = False
-        linked = ~pairs.any((1, 3)) | np.eye(len(need), dtype=bool)
-        together: Flags = np.linalg.matrix_power(linked, len(need))
-        return np.all((together @ need)[:, None] <= free + SLACK, axis=2)  # type: ignore[no-any-return]
-
-    def _pairs(self, nodes: _Nodes, node: int, open_: Numbers, limit: float) -> Flags:
-        """Open x M x open x M: two tasks can be there at the same time."""
-        # From the first task, on n, to m; and from what is on n to the second task, on m.
-        one = (nodes.between[node] + nodes.out[node, open_][:, None]) * self.cost
-        other = nodes.into[node, open_][:, None] * self.cost.T
-        own = self.bits[np.ix_(open_, open_)]
-        seconds = one[:, :, None] + other.transpose(2, 0, 1) + own[:, None, :, None] * self.cost[:, None]
-        pairs: Flags = seconds < limit
-        pairs &= pairs.transpose(2, 3, 0, 1)
-        need, tasks, every = self.need[open_], np.arange(len(open_)), np.arange(len(self.room))
-        together = np.all(need[:, None, None] + need[:, None] <= nodes.free[node] + SLACK, axis=3)
-        pairs[:, every, :, every] = together.transpose(2, 0, 1)
-        pairs &= ~self.clash[open_][:, :, open_]
-        pairs[tasks, :, tasks, :] = True
-        return pairs
+            elsewhere = (possible & domain[:, :, None, None]).any(1)
+            left = domain & (elsewhere | (self.sharing & domain[:, None])).all(0)
+            linked = ~(elsewhere & left).any(2) | np.eye(len(left), dtype=bool)
+            groups = np.linalg.matrix_power(linked, len(left))  # tasks that must share a machine
+            left &= np.all((groups @ self.need)[:, None] <= self.room + SLACK, axis=2)
+            if not left.any(1).all() or (left == domain).all():
+                return left
+            domain = left
 
 
 def _link_arrays(problem: PlacementProblem) -> tuple[Floats, Floats, Floats, Floats]:
@@ -251,6 +214,15 @@ def _link_arrays(problem: PlacementProblem) -> tuple[Floats, Floats, Floats, Flo
             shared.append(crosses * per_bit)
             shared_wait.append(wait)
     return cost, load * cost, np.array(shared).reshape(-1, *size), np.array(shared_wait)
+
+
+def _list_pair_seconds(bits: Floats, cost: Floats, clash: Flags) -> Floats:
+    if clash.size > PAIR_ELEMENTS:
+        return np.zeros((0, 0, 0, 0))
+    seconds = bits[:, None, :, None] * cost[:, None]
+    seconds = np.maximum(seconds, seconds.transpose(2, 3, 0, 1))
+    seconds[clash | np.eye(len(cost), dtype=bool)[:, None]] = np.inf
+    return seconds
 
 
 def _find_clashes(problem: PlacementProblem, number: dict[str, int]) -> Flags:
@@ -276,29 +248,46 @@ class _Search:
 
     :param best: seconds of the best known placement.
     :param stack: open nodes, the next last: K x J machines and K lower bounds.
-    :param domain: J x M, the machines of each task in a placement that is faster than the best.
+    :param low: seconds below which there is no placement.
+    :param limit: seconds; the search looks for a faster placement.
+    :param step: seconds from the last limit to this one.
+    :param domain: J x M, the machines of each task in a placement that is faster than the limit.
+    :param pairs: the pairs that are faster than the limit.
     :param found: machines of the best placement found by this search.
+    :param batches: number since the search started at the root.
+    :param pairs_cut: pairs cut all nodes of a batch the last time that they were examined.
     """
 
     bounds: _Bounds
     best: float
     stack: list[tuple[Numbers, Floats]]
     domain: Flags
+    pairs: Flags
+    low: float = 0.0
+    limit: float = 0.0
+    step: float = 0.0
     found: Numbers | None = None
     batches: int = 0
-    useful: float = 1.0
+    pairs_cut: bool = False
 
-    def lower_bound(self, halvings: int = 10) -> float:
-        """Seconds below which there is no placement.
+    @classmethod
+    def start(cls, bounds: _Bounds, best: float) -> _Search:
+        """Start at the shortest limit that pairs do not rule out."""
+        search = cls(bounds, best, [], bounds.allowed, bounds.pairs < best)
+        high = limit = search._longest
+        while len(bounds.pairs) and high - search.low > LIMIT_PART * search._longest:
+            if search._set_limit(limit):
+                high = limit
+            else:
+                search.low = limit
+            limit = (search.low + high) / 2
+        search.step = high - search.low
+        search._start_at_root(high)
+        return search
 
-        It is the larger of what the stack leaves open, and a destructive bound (Klein and Scholl, European
-        Journal of Operational Research 112, 1999): a time that leaves no machine to some task is too short.
-        """
-        low, high = 0.0, self.best
-        for _ in range(halvings):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self._root_domain(middle).any(1).all() else (middle, high)
-        return max(low, min(self.best, *(float(least.min()) for _, least in self.stack)))
+    def lower_bound(self) -> float:
+        """Seconds below which there is no placement."""
+        return max(self.low, min(self.limit, *(float(least.min()) for _, least in self.stack)))
 
     def expand_batch(self) -> None:
         """Take nodes from the stack, and push their children."""
@@ -307,21 +296,40 @@ class _Search:
         placed, least = self.stack.pop()
         if len(least) > size:
             self.stack.append((placed[:-size], least[:-size]))
-        alive = least[-size:] < self._limit
+        alive = least[-size:] < self.limit
         if alive.any():
             self.batches += 1
-            self._branch(self.bounds.assess(placed[-size:][alive], least[-size:][alive]))
+            self._branch(placed[-size:][alive], least[-size:][alive])
+        if self.limit < self._longest and (not self.stack or self.batches >= BATCHES_PER_TASK * tasks):
+            self.low = self.low if self.stack else self.limit
+            self.step *= 2
+            self._start_at_root(min(self._longest, self.limit + self.step))
 
     @property
-    def _limit(self) -> float:
+    def _longest(self) -> float:
         return self.best * (1 - GAIN)
 
-    def _branch(self, nodes: _Nodes) -> None:
-        open_ = nodes.placed == OPEN
-        possible = (nodes.seconds < self._limit) & open_[:, :, None] & self.domain
-        alive = (possible.any(2) | ~open_).all(1)
-        if self.useful >= PAIRS_USEFUL or self.batches % PAIRS_EVERY == 0:
-            self._examine_pairs(nodes, possible, alive)
+    def _start_at_root(self, limit: float) -> None:
+        self._set_limit(limit)
+        self.stack, self.batches = [(np.full((1, len(self.domain)), OPEN), np.zeros(1))], 0
+
+    def _set_limit(self, limit: float) -> bool:
+        """Set the limit; return whether pairs leave a machine to each task."""
+        self.limit, self.pairs = limit, self.bounds.pairs < limit
+        self.domain = self.bounds.consistent(self.bounds.allowed, self.pairs)
+        return bool(self.domain.any(1).all())
+
+    def _branch(self, placed: Numbers, least: Floats) -> None:
+        seconds = self.bounds.assess(placed)
+        open_ = placed == OPEN
+        there = placed[:, :, None] == np.arange(len(self.bounds.room))
+        possible: Flags = np.where(open_[:, :, None], (seconds < self.limit) & self.domain, there)
+        alive: Flags = np.all(possible.any(2), axis=1)
+        if self.pairs_cut or self.batches % PAIRS_EVERY == 0:
+            for index in np.flatnonzero(alive):
+                possible[index] = self.bounds.consistent(possible[index], self.pairs)
+            alive = np.all(possible.any(2), axis=1)
+            self.pairs_cut = not alive.any()
         traffic = self.bounds.bits.sum(0) + self.bounds.bits.sum(1)
         order = possible.sum(2) - 0.5 * traffic / max(traffic.max(), 1.0)
         task = np.where(open_, order, np.inf).argmin(1)
@@ -329,26 +337,14 @@ class _Search:
         node, machine = np.nonzero(possible[each, task] & alive[:, None])
         if not len(node):
             return
-        least = nodes.seconds[node, task[node], machine]
-        children = nodes.placed[node]
+        least = np.maximum(least[node], seconds[node, task[node], machine])
+        children = placed[node]
         children[np.arange(len(node)), task[node]] = machine
         if open_[0].sum() == 1:
             best = int(least.argmin())
             self.best, self.found = float(least[best]), children[best]
-            self.domain = self._root_domain(self._limit)
+            if not self._set_limit(self._longest):
+                self.stack.clear()
             return
         last_best = np.argsort(-least, kind="stable")
         self.stack.append((children[last_best], least[last_best]))
-
-    def _root_domain(self, limit: float) -> Flags:
-        """Return the machines that each task can have in a placement faster than a time."""
-        root = self.bounds.assess(*self.bounds.root())
-        return self.bounds.consistent(root, 0, root.seconds[0] < limit, limit)
-
-    def _examine_pairs(self, nodes: _Nodes, possible: Flags, alive: Flags) -> None:
-        examined = np.flatnonzero(alive)
-        for node in examined.tolist():
-            possible[node] = self.bounds.consistent(nodes, node, possible[node], self._limit)
-            alive[node] = possible[node].any(1)[nodes.placed[node] == OPEN].all()
-        if len(examined):
-            self.useful = 0.7 * self.useful + 0.3 * (1 - alive[examined].mean())
