@@ -83,6 +83,15 @@ def test_nothing_is_cited_that_nobody_can_read(file: Path) -> None:
     assert NOWHERE.findall(file.read_text()) == []
 
 
+def test_code_names_only_pages_that_exist() -> None:
+    page = re.compile(r"docs/[\w/-]+\.md")
+    tops = [ROOT / name for name in ("adon", "apps", "measurement", "mininet_topos")]
+    kinds = {".py", ".yaml", ".conf", ".service"}
+    texts = [file.read_text("utf-8") for top in tops for file in top.rglob("*") if file.suffix in kinds]
+    named = {name for text in texts for name in page.findall(text)}
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
 def test_what_leads_nowhere_is_found() -> None:
     links = "[a](#two-words) [b](#three) [c](none.md) [d](cost-model.md#none) [e](https://x.y/z) `apps/x.py`"
     text = f"# Two `words`!\n{links}\n"
