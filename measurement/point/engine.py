@@ -45,7 +45,7 @@ class Engine:
     """The acting part of a point.
 
     :param metrics: this host's custom metrics.
-    :param ports: where test servers listen.
+    :param ports: ports of test servers: TCP and UDP for iperf3, UDP for one-way delay.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Engine:
         self.store = store
         self._peers = peers
         self._metrics = metrics
-        self._ports = ports
+        self.test_ports = ports
         self._probe_key = probe_key
         self._lock = threading.Lock()
         self._children: dict[str, Children] = {}
@@ -267,7 +267,7 @@ class Engine:
 
     def _take_port(self) -> int:
         with self._lock:
-            for port in self._ports:
+            for port in self.test_ports:
                 if port not in self._ports_in_use and _bindable(port):
                     self._ports_in_use.add(port)
                     return port

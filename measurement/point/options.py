@@ -51,7 +51,7 @@ def _listening(group: argparse._ArgumentGroup) -> None:
         type=_ports,
         default=(5201, 5299),
         metavar="LOW-HIGH",
-        help="ports of iperf3 (default: 5201-5299)",
+        help="TCP and UDP ports of tests (default: 5201-5299)",
     )
 
 

@@ -9,6 +9,7 @@ kernel's, send times are taken just before the packet is handed to the kernel.
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import secrets
 import socket
@@ -23,6 +24,8 @@ from measurement.probes import stamps
 
 TOKEN_BYTES = 16
 MOST_SESSIONS = 16
+ANY_PORT = range(1)
+"""Port 0: the kernel chooses a free port."""
 _HEADER = struct.Struct(f"!{TOKEN_BYTES}sIq")
 _NTP_EPOCH = 2_208_988_800
 _BUFFER = 65_536
@@ -77,10 +80,13 @@ class Receiver:
     :param source: the address that packets may come from; None for any (the token still counts).
     :param most: how many packets to keep.
     :param lifetime: seconds after which it closes by itself.
-    :raises OSError: when the address is not ours.
+    :param ports: ports to listen on; the last free one is taken, because iperf3 takes the first ones.
+    :raises OSError: when the address is not ours, or no port is free.
     """
 
-    def __init__(self, address: str, source: str | None, most: int, lifetime: float) -> None:
+    def __init__(
+        self, address: str, source: str | None, most: int, lifetime: float, ports: range = ANY_PORT
+    ) -> None:
         self.token = secrets.token_bytes(TOKEN_BYTES)
         self._source = source
         self._most = most
@@ -92,7 +98,7 @@ class Receiver:
             stamps.receive_stamps(self._socket)
             stamps.hop_limits(self._socket)
             self._socket.settimeout(0.25)
-            self._socket.bind((address, 0))
+            _bind(self._socket, address, ports)
         except OSError:
             self._socket.close()
             raise
@@ -130,10 +136,26 @@ class Receiver:
             self._packets.append(Packet(*found, received, said.ttl))
 
 
-class Sessions:
-    """The receiving sessions that are open, by name."""
+def _bind(receiver: socket.socket, address: str, ports: range) -> None:
+    for port in reversed(ports):
+        try:
+            receiver.bind((address, port))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+        else:
+            return
+    raise OSError(errno.EADDRINUSE, f"no UDP port of {ports.start} to {ports.stop - 1} is free")
 
-    def __init__(self) -> None:
+
+class Sessions:
+    """The receiving sessions that are open, by name.
+
+    :param ports: ports that they listen on.
+    """
+
+    def __init__(self, ports: range = ANY_PORT) -> None:
+        self._ports = ports
         self._lock = threading.Lock()
         self._open: dict[str, Receiver] = {}
 
@@ -152,7 +174,7 @@ class Sessions:
             if len(self._open) >= MOST_SESSIONS:
                 raise ValueError("too many one-way delay sessions are open")
             try:
-                receiver = Receiver(address, source, most, lifetime)
+                receiver = Receiver(address, source, most, lifetime, self._ports)
             except OSError as error:
                 raise ValueError(f"cannot listen on {address}: {error.strerror}") from None
             name = secrets.token_hex(16)

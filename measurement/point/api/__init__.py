@@ -49,7 +49,7 @@ def create_app(engine: Engine, settings: Settings) -> Flask:
         runs.routes(engine, guard),
         schedule.routes(engine, guard),
         peers.routes(engine, guard),
-        owd.routes(guard),
+        owd.routes(guard, engine.test_ports),
     ):
         app.register_blueprint(routes, url_prefix="/pscheduler")
     app.register_error_handler(Refusal, _refused)

@@ -15,10 +15,13 @@ _LONGEST = 8000.0
 _MOST_PACKETS = 100_000
 
 
-def routes(guard: Guard) -> Blueprint:
-    """The resources."""
+def routes(guard: Guard, ports: range) -> Blueprint:
+    """Return the resources.
+
+    :param ports: UDP ports of the sessions.
+    """
     found = Blueprint("owd", __name__)
-    sessions = Sessions()
+    sessions = Sessions(ports)
 
     @found.post("/owd")
     def open_session() -> Response:

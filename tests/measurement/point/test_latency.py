@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from typing import Any
 
@@ -94,3 +95,18 @@ def test_a_specification_has_at_least_one_period(fields, field):
         return
     with refused(ValueError, field):
         parse_spec("latencybg", {"dest": "192.0.2.1", **fields})
+
+
+def test_sessions_listen_on_the_last_free_ports_of_a_range():
+    own = "127.77.1.9"  # no other process listens there
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as busy:
+        busy.bind((own, 0))
+        last = busy.getsockname()[1]
+        sessions = owd.Sessions(range(last - 1, last + 1))
+        name, receiver = sessions.open(own, None, 1, 5.0)
+        try:
+            assert receiver.port == last - 1
+            with refused(ValueError):
+                sessions.open(own, None, 1, 5.0)
+        finally:
+            sessions.close(name)
