@@ -126,13 +126,16 @@ def _rate(row: results.FlowRow) -> float | None:
 
 
 def _decision_time(scope: _Scope) -> float | None:
-    if scope.figure.since is None:
-        return _mean(_difference(row.decided, row.asked) for row in scope.rows)
-    since = scope.tables.time_of(scope.figure.since)
-    if since is None:
+    return _mean(_find_delay(scope, row) for row in scope.rows)
+
+
+def _find_delay(scope: _Scope, row: results.FlowRow) -> float | None:
+    """Return the time from the request of a flow, or from ``since``, to the next decision about it."""
+    since = scope.figure.since
+    begin = row.asked if since is None else scope.tables.time_of(since)
+    if begin is None:
         return None
-    turns = ([one.at for one in scope.tables.find_turns(row.flow) if one.at >= since] for row in scope.rows)
-    return _mean(times[0] - since if times else None for times in turns)
+    return next((turn.at - begin for turn in scope.tables.find_turns(row.flow) if turn.at >= begin), None)
 
 
 def _throughput(scope: _Scope) -> float | None:

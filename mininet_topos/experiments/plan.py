@@ -197,8 +197,8 @@ def swept_values(experiment: document.Experiment) -> dict[str, tuple[document.Sc
     return {**cases, **experiment.sweep, document.POLICY: tuple(experiment.policies)}
 
 
-def settings_at(experiment: document.Experiment, point: Point) -> dict[str, tuple[Place, document.Scalar]]:
-    """Return for each key that a combination sets the place of its value in the document, and the value."""
+def settings_at(experiment: document.Experiment, point: Point) -> dict[Place, tuple[Place, document.Scalar]]:
+    """Return for each place that a combination sets the place of the value in the document, and the value."""
     case = str(point.get(document.CASE))
     settings: dict[str, tuple[Place, document.Scalar]] = {
         key: (("cases", case, key), value) for key, value in experiment.cases.get(case, {}).items()
@@ -206,7 +206,9 @@ def settings_at(experiment: document.Experiment, point: Point) -> dict[str, tupl
     for key, values in experiment.sweep.items():
         if key in point:
             settings[key] = (("sweep", key, values.index(point[key])), point[key])
-    return settings
+    targets = find_targets(experiment)
+    names = {key: key.split(".") for key in settings}
+    return {(*targets[name], *fields): settings[key] for key, (name, *fields) in names.items()}
 
 
 def find_targets(experiment: document.Experiment) -> dict[str, Place]:
@@ -214,12 +216,6 @@ def find_targets(experiment: document.Experiment) -> dict[str, Place]:
     places: dict[str, Place] = {"links": ("links",), "measuring": ("measuring",)}
     places |= {one.name: ("workload", row) for row, one in enumerate(experiment.workload)}
     return places | {one.name: ("events", row) for row, one in enumerate(experiment.events)}
-
-
-def find_target(experiment: document.Experiment, key: str) -> Place:
-    """Return the place in the document that a key sets."""
-    name, *fields = key.split(".")
-    return *find_targets(experiment)[name], *fields
 
 
 def experiment_at(experiment: document.Experiment, point: Point) -> document.Experiment:
@@ -231,8 +227,8 @@ def experiment_at(experiment: document.Experiment, point: Point) -> document.Exp
     if not settings:
         return experiment
     data = experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    for key, (_, value) in settings.items():
-        _put(data, find_target(experiment, key), value)
+    for place, (_, value) in settings.items():
+        _put(data, place, value)
     return yamlfile.check_model(data, document.Experiment)
 
 

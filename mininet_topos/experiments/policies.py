@@ -38,8 +38,6 @@ class FlowUpdate:
     :param at: since when, seconds since the epoch.
     :param path: of an active flow.
     :param reason: of the last decision, or of the end.
-    :param decided_at: when the flow was first decided on.
-    :param flow_id: ADON's name of the flow; empty if ADON does not know it.
     :param size: bytes to send: of a flow that is computed where it starts, its result only.
     """
 
@@ -47,8 +45,6 @@ class FlowUpdate:
     at: float
     path: str | None = None
     reason: str = ""
-    decided_at: float | None = None
-    flow_id: str = ""
     size: int | None = None
     is_rejected: bool = False
 
@@ -78,13 +74,13 @@ class PinnedPolicy:
 
     def request(self, flow: PlannedFlow, port: int) -> None:
         """Choose a path and pin the flow to it; a flow with a path is no decision."""
-        path, now = flow.path or self._choose_path(flow), self._clock()
+        path = flow.path or self._choose_path(flow)
         pinned = PinnedFlow(flow.source, flow.destination, flow.protocol, port)
         self._flows[flow.name] = (pinned, FIRST_COOKIE + len(self._flows))
         if flow.path is None:
-            row = DecisionRow(0, now, flow.name, "admit", path, None, None, self._policy)
+            row = DecisionRow(0, self._clock(), flow.name, "admit", path, None, None, self._policy)
             self.decisions.append(row)
-        self._pin(flow.name, path, decided_at=now)
+        self._pin(flow.name, path)
 
     def _choose_path(self, flow: PlannedFlow) -> str:
         paths = list(paths_between(self._topo, flow.source, flow.destination))
@@ -94,7 +90,7 @@ class PinnedPolicy:
         return always if always in paths else paths[0]
 
     def report_start(self, flow: str) -> None:
-        """Nothing to do."""
+        """Do nothing: rules need no report."""
 
     def report_end(self, flow: str, delivery: Delivery | None) -> None:  # noqa: ARG002
         """Remove the rules of a flow."""
@@ -113,12 +109,12 @@ class PinnedPolicy:
         return updates
 
     def read_decisions(self) -> None:
-        """Nothing to do."""
+        """Do nothing: each decision is known."""
 
-    def _pin(self, flow: str, path: str, decided_at: float | None = None) -> None:
+    def _pin(self, flow: str, path: str) -> None:
         pinned, cookie = self._flows[flow]
         pin_flow(self._ofctl, self._topo, path, pinned, cookie)
-        self._updates.append(FlowUpdate(flow, self._clock(), path, decided_at=decided_at))
+        self._updates.append(FlowUpdate(flow, self._clock(), path))
 
 
 class AdonPolicy:
@@ -225,9 +221,8 @@ class AdonPolicy:
             return None
         self._seen[name] = flow
         decisions = self._decided[name] = self._client.decisions(flow.id)
-        decided_at = min((one.at for one in decisions), default=None)
         reason = next((one.reason for one in reversed(decisions) if one.outcome != "stay"), "")
-        update = FlowUpdate(name, flow.state_since, None, reason, decided_at, flow.id)
+        update = FlowUpdate(name, flow.state_since, None, reason)
         if flow.state == "finished":
             return None
         if flow.final:

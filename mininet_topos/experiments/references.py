@@ -71,11 +71,8 @@ def _find_unknown_keys(experiment: document.Experiment) -> Iterator[Finding]:
 
 def _find_setting(experiment: document.Experiment, point: plan.Point, place: Place) -> Place:
     """Return where the document sets the value at a place of a combination."""
-    for key, (setting, _) in plan.settings_at(experiment, point).items():
-        target = plan.find_target(experiment, key)
-        if place[: len(target)] == target:
-            return setting
-    return place
+    settings = plan.settings_at(experiment, point)
+    return next((there for target, (there, _) in settings.items() if place[: len(target)] == target), place)
 
 
 def _walk(value: object, place: Place = ()) -> Iterator[tuple[Place, object]]:

@@ -46,9 +46,8 @@ class FlowState(StrEnum):
 class FlowRow(NamedTuple):
     """A flow of a trial.
 
-    :param path: where it was last carried.
     :param paths: its paths in order, with `` > `` between them.
-    :param asked, decided, began, ended: request, first decision, first byte sent, last byte received.
+    :param asked, began, ended: request, first byte sent, last byte received.
     :param size: bytes to send; None for a flow that lasts a time.
     :param floor: bits/s that its QSpec demands.
     :param packets_sent: UDP datagrams or TCP segments.
@@ -59,15 +58,12 @@ class FlowRow(NamedTuple):
 
     trial: int
     flow: str
-    flow_id: str = ""
     template: str = ""
     source: str = ""
     destination: str = ""
     state: FlowState = FlowState.WAITING
-    path: MaybeEmpty[str] = None
     paths: str = ""
     asked: MaybeEmpty[float] = None
-    decided: MaybeEmpty[float] = None
     began: MaybeEmpty[float] = None
     ended: MaybeEmpty[float] = None
     size: MaybeEmpty[int] = None

@@ -172,7 +172,7 @@ class TrialRun:
         self._traffic[flow.name].update(asked=self._now)
         self._print(f"{flow.name} requests a path from {flow.source} to {flow.destination}")
         self._report_moment(flow.name, Phase.ASKED)
-        self._policy_of(flow).request(flow, self._ports[flow.name])
+        self._policy_of(flow.name).request(flow, self._ports[flow.name])
 
     def _start_event(self, event: Event, obstacle: str) -> None:
         if obstacle:
@@ -222,7 +222,7 @@ class TrialRun:
         """Order a flow to another path; return why that failed."""
         if self._traffic[move.flow].is_over:
             return f"{move.flow} is over"
-        return self._policy_of(self._flows[move.flow]).order_move(move.flow, move.to)
+        return self._policy_of(move.flow).order_move(move.flow, move.to)
 
     def _end(self, name: str) -> None:
         one = self._traffic.get(name)
@@ -230,7 +230,7 @@ class TrialRun:
             one.run.stop()
         elif one is not None and not one.is_over:
             if one.row.asked is not None:
-                self._policy_of(self._flows[name]).report_end(name, None)
+                self._policy_of(name).report_end(name, None)
             self._reject(name, "its end came before it had a path")
         elif name in self._undo and name in self._open:
             circuit, undo = self._undo[name]
@@ -270,7 +270,7 @@ class TrialRun:
                 self._report_moment(name, Phase.BEGINS, one.row.began)
                 self._print(f"{name} sends")
                 if name in self._flows:
-                    self._policy_of(self._flows[name]).report_start(name)
+                    self._policy_of(name).report_start(name)
             if one.run.delivery is not None:
                 self._finish(name, one, one.run, one.run.delivery)
 
@@ -285,7 +285,7 @@ class TrialRun:
         if name in self._flows:
             problem = f": {delivery.problem}" if delivery.problem else ""
             self._print(f"{name} ends after {ended - (one.row.began or ended):.1f} s{problem}")
-            self._policy_of(self._flows[name]).report_end(name, delivery)
+            self._policy_of(name).report_end(name, delivery)
             return
         self._note(name, "ends", f"{delivery.received} bytes", delivery.problem)
         if run.stopped_at is None:
@@ -306,8 +306,8 @@ class TrialRun:
 
     # Policies and tests
 
-    def _policy_of(self, flow: PlannedFlow) -> PathPolicy:
-        return self._setup.policy if flow.path is None else self._setup.pinned
+    def _policy_of(self, flow: str) -> PathPolicy:
+        return self._setup.policy if self._flows[flow].path is None else self._setup.pinned
 
     def _poll_policies(self) -> None:
         for policy in self._setup.policies:
@@ -316,9 +316,6 @@ class TrialRun:
 
     def _apply(self, update: FlowUpdate, one: Traffic) -> None:
         name = update.flow
-        if one.row.decided is None:
-            decided = self._now if update.decided_at is None else update.decided_at - self._began_at
-            one.update(decided=max(decided, one.row.asked or decided), flow_id=update.flow_id)
         if one.is_over:
             return
         because = f": {update.reason}" if update.reason else ""
@@ -330,7 +327,7 @@ class TrialRun:
         else:
             at, is_first = update.at - self._began_at, not one.paths
             one.paths.append((at, update.path))
-            one.update(path=update.path, paths=" > ".join(path for _, path in one.paths))
+            one.update(paths=" > ".join(path for _, path in one.paths))
             self._print(f"{name} is {'admitted' if is_first else 'moved'} to {update.path}{because}")
             self._report_moment(name, Phase.ADMITTED if is_first else Phase.MOVED, at)
             if is_first:

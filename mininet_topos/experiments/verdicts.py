@@ -70,7 +70,7 @@ def judge_all(experiment: document.Experiment, result: results.RunResult) -> lis
     """Return the verdict on each check, and on whether repetitions decide the same."""
     verdicts = [judge(check, experiment, result) for check in experiment.checks]
     if experiment.repetitions > 1 and any(result.rows(trial).decisions for trial in result.complete()):
-        verdicts.append(_complete(REPETITIONS, lambda: _judge_repetitions(result)))
+        verdicts.append(_add_outcome(REPETITIONS, lambda: _judge_repetitions(result)))
     return verdicts
 
 
@@ -106,10 +106,10 @@ def judge(check: document.Check, experiment: document.Experiment, result: result
         paper="" if check.paper is None else str(check.paper),
         discrepancy=check.discrepancy,
     )
-    return _complete(verdict, lambda: _JUDGES[check.kind](_Run(experiment, result), check))
+    return _add_outcome(verdict, lambda: _JUDGES[check.kind](_Run(experiment, result), check))
 
 
-def _complete(verdict: Verdict, judge_check: Callable[[], _Judgement]) -> Verdict:
+def _add_outcome(verdict: Verdict, judge_check: Callable[[], _Judgement]) -> Verdict:
     """Return a verdict with its outcome."""
     try:
         is_held, found, doubt = judge_check()

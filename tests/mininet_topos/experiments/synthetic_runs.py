@@ -165,11 +165,11 @@ def run_trial(trial: Trial, topo: CampusTopo, noise: float = 0.02) -> tuple[Tria
         row = _row(trial, flow, paths[flow.name], start, end, rates[flow.name])
         flows.append(row)
         decisions.append(
-            DecisionRow(trial.number, start, flow.name, "admit", row.path, None, 7.5, "it is best")
+            DecisionRow(trial.number, start, flow.name, "admit", row.paths, None, 7.5, "it is best")
         )
         for second in range(int(end - start)):
             received = round(rates[flow.name] / 8)
-            seconds.append(ThroughputRow(trial.number, start + second, flow.name, row.path, received))
+            seconds.append(ThroughputRow(trial.number, start + second, flow.name, row.paths, received))
     last = max(row.ended or 0.0 for row in flows)
     tests = [
         MeasurementRow(trial.number, float(at), path, "mu", "osu", "throughput", way.goodput)
@@ -201,10 +201,8 @@ def _row(trial: Trial, flow: PlannedFlow, path: str, start: float, end: float, r
         source=flow.source,
         destination=flow.destination,
         state=FlowState.FINISHED,
-        path=path,
         paths=path,
         asked=start,
-        decided=start + 0.1,
         began=start + 0.2,
         ended=end,
         size=flow.size,
@@ -243,8 +241,8 @@ def make_run(its: ExperimentFile, *, noise: float = 0.02, only: int | None = Non
 def make_row(name: str = "a", **changes: Any) -> FlowRow:
     """Return the row of a flow that ended."""
     row = FlowRow(
-        trial=1, flow=name, flow_id="f", template="t", source="mu-dtn", destination="osu-dtn",
-        state=FlowState.FINISHED, path="al2s", paths="al2s", asked=1.0, decided=1.5, began=2.0, ended=12.0,
+        trial=1, flow=name, template="t", source="mu-dtn", destination="osu-dtn",
+        state=FlowState.FINISHED, paths="al2s", asked=1.0, began=2.0, ended=12.0,
         size=1000, received=1000, streams=1, window=None, priority=500, floor=None,
         packets_sent=None, packets_lost=None, jitter=None, problem="",
     )  # fmt: skip

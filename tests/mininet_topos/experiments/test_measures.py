@@ -44,7 +44,7 @@ def event_moments(begin: float, end: float, name: str = "cut") -> list[MomentRow
 TWO = Tables(
     flows=[
         make_row(packets_sent=100, packets_lost=3),
-        make_row("b", asked=2.0, decided=2.0, began=4.0, ended=9.0, received=500,
+        make_row("b", asked=2.0, began=4.0, ended=9.0, received=500,
              packets_sent=100, packets_lost=1, paths="al2s > internet > al2s", floor=800.0),
     ],
     throughput=[*seconds("a", [100] * 10), *seconds("b", [100, 0, 0, 200, 200], "internet", 4.0)],
@@ -131,7 +131,7 @@ def test_rejected_flow_counts_only_in_counts():
     ],
 )
 def test_only_counts_have_a_value_when_all_flows_are_rejected(of: str, expected: float | None) -> None:
-    refused = make_row(state="rejected", began=None, ended=None, received=0, path=None, paths="",
+    refused = make_row(state="rejected", began=None, ended=None, received=0, paths="",
                    floor=1e6)  # fmt: skip
     assert measure(figure(of=of), Tables(flows=[refused, refused._replace(flow="b")])) == expected
     assert measure(figure(of=of), Tables()) is None

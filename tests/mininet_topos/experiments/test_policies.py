@@ -112,7 +112,7 @@ def test_flow_is_requested_as_it_is_planned(policy, api):
 def test_each_change_of_a_flow_is_one_update(policy, api):
     submit(policy)
     api.become("queued", None)
-    queued = FlowUpdate("a", NOW, reason="free", decided_at=NOW, flow_id="f-7")
+    queued = FlowUpdate("a", NOW, reason="free")
     assert (policy.poll(), policy.poll()) == ([queued], [])
     for path in ("al2s", "internet"):
         api.become("active", path)
@@ -215,7 +215,7 @@ def test_pinned_flow_has_rules_until_it_ends():
         lambda: NOW,
     )
     policy.request(A, 5001)
-    assert policy.poll() == [FlowUpdate("a", NOW, "al2s", decided_at=NOW)]
+    assert policy.poll() == [FlowUpdate("a", NOW, "al2s")]
     assert all("tp_dst=5001" in rule[-1] or "tp_src=5001" in rule[-1] for rule in rules)
     policy.order_move("a", "internet")
     assert [update.path for update in policy.poll()] == ["internet"]

@@ -188,5 +188,5 @@ def test_interrupted_run_keeps_the_trials_that_had_ended(place):
     assert (run.info.partial, run.conclusion) == ("interrupted", Conclusion.PARTIAL)
     (trial,) = run.info.trials
     (row,) = run.result.rows(trial).flows
-    assert (row.state, row.path, row.received) == (FlowState.FINISHED, "al2s", 1_000_000)
+    assert (row.state, row.paths, row.received) == (FlowState.FINISHED, "al2s", 1_000_000)
     assert processes(place) == []
