@@ -47,12 +47,12 @@ class MeasurementPeriods:
 
     @property
     def longest(self) -> float | None:
-        """The longest period; None if nothing is tested."""
+        """Return the longest period; None if nothing is tested."""
         periods = [getattr(self, name) for name in TESTS]
         return max((period for period in periods if period is not None), default=None)
 
     def every(self, seconds: float, fixed: Container[str] = ()) -> MeasurementPeriods:
-        """Return the same tests, each once in so many seconds; the fixed ones keep their periods."""
+        """Return the same tests with another period in seconds; fixed tests keep theirs."""
         tested = [name for name in TESTS if getattr(self, name) is not None and name not in fixed]
         changed: dict[str, Any] = dict.fromkeys(tested, seconds)
         return replace(self, **changed)
@@ -64,11 +64,11 @@ DEFAULT_PERIODS = MeasurementPeriods()
 def fit_periods_to(
     topo: CampusTopo, like: MeasurementPeriods = DEFAULT_PERIODS, fixed: Container[str] = ()
 ) -> MeasurementPeriods:
-    """Return a round in which every test of the network has its place, found by bisection.
+    """Return the shortest round in which all tests of the network fit, found by bisection.
 
-    :param like: what is tested, and how long; no period becomes shorter than its longest.
+    :param like: tests and their durations; no period becomes shorter than the longest of these.
     :param fixed: names of tests that keep their periods.
-    :raises InvalidInput: if there is none within an hour, with the planner's reason.
+    :raises InvalidInput: if no round of up to an hour fits, with the planner's reason.
     """
     first = ROUND_STEP * math.ceil((like.longest or 0.0) / ROUND_STEP)
     rounds = range(first, max(first, LONGEST_ROUND) + 1, ROUND_STEP)

@@ -1,4 +1,4 @@
-"""``adon serve`` in a testbed: start, stop, kill, and a new start with the same data.
+"""``adon serve`` in a testbed: start, stop, kill, and restart with the same data.
 
 On the host, browsers outside reach its dashboard through a relay: a socket belongs to the network namespace
 in which it was opened, so :func:`~mininet_topos.isolation.run_isolated` opens it outside and passes it on.
@@ -65,7 +65,7 @@ class Ping:
 
 @dataclass
 class AdonServer:
-    """One ADON that controls the edges of a testbed.
+    """``adon serve``, which controls the edges of a testbed.
 
     :param folder: its configuration, data, tokens and log.
     :param dashboard: URL of the dashboard outside; None in a guest.
@@ -78,37 +78,37 @@ class AdonServer:
 
     @property
     def is_running(self) -> bool:
-        """Return whether its process runs."""
+        """Return whether the process runs."""
         return self.process is not None and self.process.poll() is None
 
     @property
     def last_words(self) -> str:
-        """Return the end of its log, in one line."""
+        """Return the last lines of the log, in one line."""
         return read_end(self.folder / LOG)
 
     def require_running(self) -> None:
-        """Refuse to continue without its process.
+        """Check that the process runs.
 
-        :raises Unavailable: with the end of its log.
+        :raises Unavailable: if it has ended, with the last lines of the log.
         """
         if not self.is_running:
             raise Unavailable(f"adon serve ended by itself: {self.last_words}", code="not-running")
 
     def start(self) -> None:
-        """Start it without waiting for it."""
+        """Start the process; :meth:`wait_ready` waits for it."""
         serve = [sys.executable, "-m", "apps.cli.main", "serve"]
         serve += ["--config", str(self.folder / "network.yaml"), "--data", str(self.folder / "data")]
         serve += ["--admin-token-file", str(self.folder / ADMIN_TOKEN)]
         with (self.folder / LOG).open("ab") as log:
-            # In a session of its own: a Ctrl-C is for the program that starts it.
+            # It has its own session, so that a Ctrl-C reaches only the program that starts it.
             self.process = subprocess.Popen(
                 serve, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
 
     def wait_ready(self) -> Client:
-        """Wait until it answers and return its administrator's client.
+        """Wait until ADON answers and return the administrator's client.
 
-        :raises Unavailable: if it ends or does not answer, with the end of its log.
+        :raises Unavailable: if ADON ends or does not answer, with the last lines of the log.
         """
         anonymous = Client.at(URL, None)
         wait_until(lambda: not self.is_running or anonymous.ready(), READY_TIMEOUT)
@@ -135,11 +135,11 @@ class AdonServer:
                 file.write_text(f"{made.secret}\n")
 
     def kill(self) -> None:
-        """End it as a crash does."""
+        """Kill the process, as a crash does."""
         self.stop(signal.SIGKILL)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """End it by a signal, and wait until it has ended."""
+        """End the process by a signal, and wait until it has ended."""
         if self.process is not None:
             stop_process(self.process, STOP_TIMEOUT, number)
         self.process = None
@@ -188,10 +188,10 @@ def plan_ping(topo: Topo) -> Ping:
 
 @contextmanager
 def prepare_server(testbed: Testbed, configuration: str, folder: Path) -> Iterator[AdonServer]:
-    """Prepare an ADON with this configuration, not started yet; it is stopped when the context ends.
+    """Yield an ADON with this configuration, to be started; stop it when the context ends.
 
     :param configuration: the text of its file.
-    :param folder: made if it is not there; an ADON that was there before continues with its data.
+    :param folder: created if it is missing; ADON continues with the data in it.
     """
     folder.mkdir(exist_ok=True)
     (folder / "network.yaml").write_text(configuration)
@@ -204,7 +204,7 @@ def prepare_server(testbed: Testbed, configuration: str, folder: Path) -> Iterat
 
 @cache
 def start_relay() -> str | None:
-    """Relay connections of the socket from outside to ADON until this process ends; start once.
+    """Start the relay from the socket outside to ADON; it runs once and until this process ends.
 
     :return: the URL outside; None without a socket.
     """
@@ -221,7 +221,7 @@ async def _relay(outside: socket.socket) -> None:
 
 
 async def _forward(requests: StreamReader, to_browser: StreamWriter) -> None:
-    """Copy both ways until both sides have ended; ADON may not run now."""
+    """Copy both ways until both sides have ended; close the connection if ADON does not run."""
     with closing(to_browser), suppress(OSError):
         answers, to_server = await asyncio.open_connection(LOCALHOST, WEB_PORT)
         with closing(to_server):

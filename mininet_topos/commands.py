@@ -84,7 +84,7 @@ def wait_until(condition: Callable[[], bool], timeout: float, interval: float = 
 def stop_process(
     process: subprocess.Popen[Any], timeout: float, number: signal.Signals = signal.SIGTERM
 ) -> None:
-    """End a program by a signal; kill it if it still runs after ``timeout`` seconds."""
+    """Send a signal to a process; kill the process if it still runs after ``timeout`` seconds."""
     process.send_signal(number)
     try:
         process.wait(timeout)

@@ -133,7 +133,7 @@ class Demo:
         return holds
 
     def _run_part(self, name: str, testbed: Testbed, points: Path) -> Sequence[Verdict]:
-        """Run an experiment with the ADON of the one before; write its report and return its verdicts."""
+        """Run an experiment on the data of the previous one; write its report and return its verdicts."""
         folder = Path(self.report) / name
         read, topo = load_part(name, self.seed)
         (trial,) = plan_trials(read.experiment, topo)
@@ -168,7 +168,7 @@ def select_verdicts(verdicts: Iterable[Verdict]) -> list[Verdict]:
 
 
 def _remove_run(folder: Path) -> None:
-    """Remove the files of the run before; the folder of a report belongs to the user."""
+    """Remove the files of the previous run; the folder of a report belongs to the user."""
     for file in folder.glob("*"):
         file.unlink()
     if folder.exists():

@@ -56,7 +56,7 @@ def _has_amx() -> bool:
 
 
 def is_guest() -> bool:
-    """Return whether this process runs in such a kernel."""
+    """Return whether this process runs in a guest."""
     return "User Mode Linux" in Path("/proc/cpuinfo").read_text()
 
 
@@ -133,7 +133,7 @@ def _start_keeper(argv: Sequence[str], line: tuple[int, int], control: Path) -> 
 
 @contextmanager
 def _terminal() -> Iterator[str]:
-    """Pass keys on as they are typed while the guest runs; ``ROWSxCOLUMNS``, empty without a terminal."""
+    """Set the terminal to raw mode; yield its size as ``ROWSxCOLUMNS``, empty without a terminal."""
     if not (os.isatty(0) and os.isatty(1)):
         yield ""
         return
@@ -148,7 +148,7 @@ def _terminal() -> Iterator[str]:
 
 @contextmanager
 def handle_signals(interrupt: SignalHandler, end: SignalHandler) -> Iterator[None]:
-    """Handle SIGINT by ``interrupt``, SIGTERM and SIGHUP by ``end``, while the context lasts."""
+    """Handle SIGINT by ``interrupt``, SIGTERM and SIGHUP by ``end``, until the context ends."""
     handlers = {signal.SIGINT: interrupt, signal.SIGTERM: end, signal.SIGHUP: end}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:

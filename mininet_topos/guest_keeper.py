@@ -4,7 +4,7 @@ The kernel of a guest is several processes of its host; when it is killed, some 
 memory remain.  The keeper ends these processes and removes the files, also when the owner was killed: it
 reads its standard input, which ends with the owner.  When the keeper is killed, so is the kernel.
 
-It imports little, because one runs with every guest.
+It imports few modules, because a keeper runs with every guest.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _has_room(folder: Path) -> bool:
-    """Whether a guest can have its memory in a folder that is no disk.
+    """Return whether the memory of a guest fits into a folder in memory.
 
-    That of a container is often too small, and some forbid to run programs from it.
+    In a container this folder is often too small or mounted with noexec.
     """
     if not os.access(folder, os.W_OK):
         return False

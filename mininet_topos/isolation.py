@@ -1,4 +1,4 @@
-"""Run a program in namespaces of its own, or in a User-Mode-Linux guest: whichever this machine can run.
+"""Run a program in its own namespaces or in a User-Mode-Linux guest, as this machine permits.
 
 A testbed is built by a program that runs inside.  On the host that program is the first process of its own
 network, PID and mount namespaces::
@@ -114,7 +114,7 @@ def first_process(folder: Path) -> str:
 
 
 def _check_parent(parent: Path) -> None:
-    """Make the parent of run folders, or refuse one that does not fit."""
+    """Create the parent of run folders, or refuse it if it does not fit."""
     try:
         parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         owner = parent.lstat().st_uid  # of a link: its own
@@ -135,7 +135,7 @@ def _first_child(process: str) -> str:
 
 
 def _remove(path: Path) -> None:
-    """Remove a folder in which processes that end just now may still write."""
+    """Remove a folder; processes that are about to end may still write to it."""
 
     def is_gone() -> bool:
         shutil.rmtree(path, ignore_errors=True)

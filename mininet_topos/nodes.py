@@ -116,12 +116,12 @@ class CampusSwitch(OVSSwitch):  # type: ignore[misc]
         """Check nothing: :meth:`batchStartup` fails if Open vSwitch does not answer."""
 
     def intfOpts(self, intf: Any) -> str:  # noqa: N802 - Mininet's name
-        """Port options: the VLANs that the port carries under the NORMAL action, and its number."""
+        """Return port options: the VLANs that the port carries under the NORMAL action, and its number."""
         vlans = intf.params.get("vlans", "")
         return f" {vlans}{super().intfOpts(intf)}"
 
     def start(self, controllers: Sequence[Any]) -> None:
-        """Queue the commands that make the switch; only an edge gets the controllers."""
+        """Queue the commands that create the switch; only an edge gets the controllers."""
         super().start(controllers if self.controlled else [])
 
     def connected(self) -> bool:
@@ -130,7 +130,7 @@ class CampusSwitch(OVSSwitch):  # type: ignore[misc]
 
     @classmethod
     def batchStartup(cls, switches: Sequence[Any], run: Any = None) -> Sequence[Any]:  # noqa: N802
-        """Make all switches by one ``ovs-vsctl``, then install their rules.
+        """Create all switches by one ``ovs-vsctl``, then install their rules.
 
         The rules come second: a switch that gets its first controller forgets its rules.
 
@@ -164,7 +164,7 @@ class ProviderSwitch(CampusSwitch):
 
 
 class ManagementBridge(Switch):  # type: ignore[misc]
-    """A Linux bridge beside the network under test: the collector reaches the measurement points over it.
+    """A Linux bridge outside the network under test; the collector reaches the measurement points over it.
 
     :param address: of the bridge itself, with prefix length.
     :param routes: destination and next hop of each static route over it.
@@ -177,7 +177,7 @@ class ManagementBridge(Switch):  # type: ignore[misc]
         self.address, self.routes = address, routes
 
     def start(self, controllers: Sequence[Any]) -> None:  # noqa: ARG002 - Mininet's signature
-        """Make the bridge with its ports."""
+        """Create the bridge with its ports."""
         ports = [name for name in self.intfNames() if name != "lo"]
         lines = [
             f"link add name {self.name} type bridge",

@@ -31,13 +31,13 @@ PROCESSORS_COUNTED = 10.1
 
 @dataclass(frozen=True, slots=True)
 class OpenVSwitch:
-    """A running instance."""
+    """A running instance of Open vSwitch."""
 
     folder: Path
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Variables with which programs of Open vSwitch talk to this instance."""
+        """Return the variables with which programs of Open vSwitch find this instance."""
         return {name: str(self.folder) for name in ("OVS_RUNDIR", "OVS_DBDIR", "OVS_LOGDIR")}
 
     def run(self, *argv: str) -> str:
@@ -84,7 +84,7 @@ def open_vswitch(folder: Path, *, dummy: bool = False) -> Iterator[OpenVSwitch]:
 
 
 def _start(instance: OpenVSwitch, daemons: ExitStack, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-    """Start a daemon, which ends with ``daemons``; it has a session of its own: a Ctrl-C is not for it."""
+    """Start a daemon, which ends with ``daemons``; its own session keeps Ctrl-C away from it."""
     files = (f"--pidfile={instance.folder / name}.pid", f"--log-file={instance.folder / name}.log")
     process = subprocess.Popen(
         [name, *files, "--verbose=console:off", "--verbose=syslog:off", *arguments],
@@ -99,7 +99,7 @@ def _start(instance: OpenVSwitch, daemons: ExitStack, name: str, *arguments: str
 
 
 def await_processors() -> None:
-    """Wait until ``ovs-vswitchd`` can count the processors of the machine: only a new guest has to wait.
+    """Wait until ``ovs-vswitchd`` can count the processors of the machine; only a new guest waits.
 
     It has a thread per processor that hears from the kernel's datapath.  It counts them again when ten
     seconds have passed, the first time since the machine started; one that starts before has no such thread.

@@ -125,7 +125,7 @@ def _port_of(switch: str, link: Mapping[str, Any]) -> str:
 
 
 def _read_dpid(switch: str, info: Mapping[str, Any]) -> int:
-    """Return the datapath id by Mininet's own rule: what was declared, else the number in the name."""
+    """Return the datapath id by Mininet's rule: the declared one, else the number in the name."""
     if info.get("dpid"):
         return int(str(info["dpid"]).replace(":", ""), 16)
     number = re.search(r"\d+", switch)

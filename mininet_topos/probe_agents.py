@@ -17,7 +17,7 @@ from mininet_topos.topologies.cloud_topo import CloudTopo
 
 
 def instances_of(topo: CloudTopo) -> list[Instance]:
-    """Return the instances as the user of probe agents names them."""
+    """Return the instances as users of probe agents need them."""
     return [Instance(one.name, one.address, zone=one.zone) for one in topo.instances.values()]
 
 

@@ -55,7 +55,7 @@ class LinkChange:
 
 @dataclass
 class Testbed:
-    """A network that runs.
+    """A running network.
 
     :param folder: for sockets and logs; it ends with the testbed.
     :param emulation: datapath, rates and delays in words; every report quotes it.
@@ -73,7 +73,7 @@ class Testbed:
     def popen(self, host: str, argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
         """Start a program in a host; it ends with the testbed at the latest.
 
-        It has a session of its own: a Ctrl-C in the terminal is not for it.
+        The program has its own session, so that a Ctrl-C in the terminal does not reach it.
 
         :param options: as for :class:`subprocess.Popen`.
         """
@@ -87,7 +87,7 @@ class Testbed:
         return commands.output(self._command(host, argv), name=f"{host}: {argv[0]}", timeout=timeout)
 
     def change_link(self, circuit: str, change: LinkChange) -> LinkChange:
-        """Change a circuit while traffic runs, and return its attributes before.
+        """Change a circuit while traffic runs, and return the attributes that it had before.
 
         The kernel removes the routes by an interface that goes down; they return with the interface.
 
@@ -182,7 +182,7 @@ def build_testbed(topo: Topo, folder: Path) -> Iterator[Testbed]:
 
 
 class _Controller(RemoteController):  # type: ignore[misc]
-    """ADON, which starts later."""
+    """ADON, which starts after the network."""
 
     def checkListening(self) -> None:  # noqa: N802 - Mininet's name
         """Expect nothing."""

@@ -21,7 +21,7 @@ BUILT_IN = ("choreo_tree", "five_sites", "mu_osu", "two_campuses", "two_ports")
 
 
 def load_topology(reference: str, scale: float | None = None) -> CampusTopo:
-    """Return a topology of campuses, complete with its numbers; no network is built.
+    """Return a topology of campuses with all its numbers; no network is built.
 
     :param reference: as :func:`load_network` takes it.
     :param scale: declared rates are divided by it; None for the topology's own.

@@ -69,7 +69,7 @@ def run(
 
 
 def _run_again(platform: str | None, words: list[str]) -> int:
-    """Run this command inside; its exit status."""
+    """Run this command inside; return its exit status."""
     from mininet_topos.isolation import choose_platform, run_isolated
 
     choice = choose_platform(platform, needs_netem=False)

@@ -91,7 +91,7 @@ def _summary(name: str, topo: CampusTopo) -> dict[str, Any]:
 
 
 def _document(name: str, topo: CampusTopo) -> dict[str, Any]:
-    """Bits/s as built, seconds, ratios."""
+    """Return the description as JSON: bits/s as built, seconds, ratios."""
     return {
         **_summary(name, topo),
         "campuses": [asdict(campus) for campus in topo.campuses.values()],

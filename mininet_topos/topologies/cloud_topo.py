@@ -148,7 +148,7 @@ class CloudTopo(Topo):  # type: ignore[misc]
         return shape
 
     def _add_routes(self) -> None:
-        """Route to the instances of each router below, and by default upwards."""
+        """Give each router routes to the instances below it, and a default route upwards."""
         routes: dict[str, list[tuple[str, str]]] = {name: [] for name in self.routers}
         for one in self.instances.values():
             below, above = one.router, self.routers[one.router]

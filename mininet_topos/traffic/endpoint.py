@@ -53,7 +53,7 @@ class FlowFailedError(Exception):
 
 @dataclass(slots=True)
 class StopRequest:
-    """Whether the program must stop; a signal handler sets it, so it has no lock."""
+    """A request to stop the program; a signal handler sets it, so it has no lock."""
 
     is_set: bool = False
 
@@ -64,7 +64,7 @@ class StopRequest:
 
 @dataclass(slots=True)
 class ByteCount:
-    """What a receiver has counted; times are seconds since the epoch.
+    """Counts of a receiver; times are seconds since the epoch.
 
     :param began_at: when the first stream or packet arrived; None before.
     :param ended_at: when the last byte arrived.
@@ -77,12 +77,12 @@ class ByteCount:
     per_second: list[int] = field(default_factory=list)
 
     def begin(self, at: float) -> None:
-        """Note the arrival of a stream; the first one counts."""
+        """Record when the first stream arrived."""
         if self.began_at is None:
             self.began_at = self.ended_at = at
 
     def add(self, count: int, at: float) -> None:
-        """Count bytes; print the progress if a second begins with them."""
+        """Count bytes; print the progress when a new second starts."""
         self.begin(at)
         assert self.began_at is not None  # noqa: S101 - it has begun
         second = max(0, int(at - self.began_at))
@@ -96,7 +96,7 @@ class ByteCount:
 
 
 def emit(event: str, **values: Any) -> None:
-    """Print one line at once."""
+    """Print a JSON line without delay."""
     sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
     sys.stdout.flush()
 

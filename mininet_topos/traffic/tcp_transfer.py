@@ -156,7 +156,7 @@ def _accept(listener: socket.socket, stack: ExitStack, load: Load) -> socket.soc
 
 
 def _connect(load: Load, stop: StopRequest) -> socket.socket:
-    """Return a stream to the receiver; one that is refused is tried again."""
+    """Return a stream to the receiver; repeat a refused connection."""
     deadline = time.monotonic() + load.patience
     _, receiver = load.destination
     while True:
@@ -174,7 +174,7 @@ def _connect(load: Load, stop: StopRequest) -> socket.socket:
 
 
 def _read(stream: socket.socket, buffer: bytearray) -> tuple[int, bool]:
-    """Return bytes that arrived, 0 at the end; and whether the stream was cut off."""
+    """Return the number of bytes that arrived, 0 at the end, and whether the stream was reset."""
     try:
         return stream.recv_into(buffer), False
     except OSError:

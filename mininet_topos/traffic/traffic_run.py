@@ -26,7 +26,7 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What a receiver counted; times are seconds since the epoch.
+    """Result of a load; times are seconds since the epoch.
 
     :param began_at: when the first stream or packet arrived; None if none is known to have arrived.
     :param ended_at: when the last byte arrived; of a flow that was stopped, not before the stop.
@@ -69,7 +69,7 @@ class TrafficRun:
         self._thread.start()
 
     def stop(self) -> None:
-        """End it now; both ends report within :data:`STOP_TIMEOUT`."""
+        """Stop the load; both ends report within :data:`STOP_TIMEOUT`."""
         with self._lock:
             if self.stopped_at is not None:
                 return
@@ -82,7 +82,7 @@ class TrafficRun:
         timer.start()
 
     def join(self, timeout: float = STOP_TIMEOUT + EXIT_TIMEOUT) -> None:
-        """Wait until it has ended."""
+        """Wait until the load has ended."""
         self._thread.join(timeout)
 
     def _end_programs(self) -> None:

@@ -66,7 +66,7 @@ class PacketCount:
 
 
 def packet_size(rate: float) -> int:
-    """Return the bytes of payload of each packet at so many bits/s."""
+    """Return the payload of each packet in bytes at a rate in bits/s."""
     return min(MAX_SIZE, max(MIN_SIZE, math.ceil(rate * INTERVAL / 8)))
 
 
