@@ -28,8 +28,8 @@ PAGE = 500
 MOST_RESULTS = 5_000_000
 DAY_S = 86_400.0
 MODEL = (
-    "The model: a path carries what its last throughput test and the flows beside it had together; transfers "
-    "share that evenly by streams. The network is taken as whole, hosts and disks as no limit."
+    "Model: a path carries the sum of its last throughput test and the flows during it; transfers share this "
+    "evenly by streams. The network has no failures, hosts and disks have no limits."
 )
 
 

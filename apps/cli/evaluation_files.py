@@ -85,5 +85,5 @@ def document_for(name: str, found: Run, document: str | None) -> tuple[str, Docu
         return document_of(str(beside))
     if found.document.name in builtins.names():
         return document_of(found.document.name)
-    cause = f"the document {found.document.name!r} is not beside the run: name it"
+    cause = f"the document {found.document.name!r} is not in the folder of the run; name its file"
     raise InvalidInput.of("--document", cause)

@@ -116,7 +116,7 @@ def _print_workflows(found: WorkflowList) -> None:
         )
         for one in found.items
     )
-    print_table(("Host", "Workflow", "State", "Done", "Failed", "Told"), rows, "no host tells of a workflow")
+    print_table(("Host", "Workflow", "State", "Done", "Failed", "Reported"), rows, "no workflows")
     users = (
         (one.host, one.name, ", ".join(f"{count} {name}" for name, count in one.workflows.items()))
         for one in found.users
@@ -134,7 +134,7 @@ def _print_workflows(found: WorkflowList) -> None:
         )
         for one in found.batch_systems
     )
-    print_table(("Host", "Batch", "System", "Cores free", "Run", "Wait", "Told"), batch, "")
+    print_table(("Host", "Batch", "System", "Cores free", "Run", "Wait", "Reported"), batch, "")
 
 
 def _of(values: dict[str, float], *names: str) -> str:

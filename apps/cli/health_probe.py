@@ -49,7 +49,7 @@ def probe(
         str | None,
         typer.Option(
             metavar="AGE",
-            help="Only where a marker fires, or the throughput is older than this ('6 h'), it is found anew.",
+            help="Measure throughput again only if a marker fires or it is older than this ('6 h').",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Chooses the pairs to verify.")] = 1,

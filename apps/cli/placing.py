@@ -171,11 +171,11 @@ def _outcome(found: Placement) -> str:
     from adon.units import format_duration
 
     if found.limit is None:
-        return "nothing leaves a machine: no placement is faster"
+        return "no transfer crosses the network; no placement is faster"
     time = format_duration(found.completion_time_s)
-    text = f"{time} until the last transfer is over; {_decides(found.limit)}"
+    text = f"{time} until the last transfer ends; {_decides(found.limit)}"
     if found.proven:
-        return f"{text}\nno placement is faster: proven"
+        return f"{text}\nproven: no placement is faster"
     if found.lower_bound_s:
         return f"{text}\nnot proven; none takes less than {format_duration(found.lower_bound_s)}"
     return text

@@ -73,9 +73,9 @@ def summary(record: RoundRecord) -> list[str]:
         f"{record.profile} of {len(record.instances)} instances, {found}",
     ]
     if record.interrupted:
-        lines.append(f"it ended early: {record.interrupted}")
+        lines.append(f"ended early: {record.interrupted}")
     if record.failures:
-        lines.append(f"{len(record.failures)} probes told nothing")
+        lines.append(f"{len(record.failures)} probes without result")
     if record.carried:
         lines.append(f"the throughput of {len(record.carried)} pairs is of an earlier round")
     if record.translated:

@@ -49,8 +49,7 @@ def sequence(
         str | None,
         typer.Option(
             metavar="TIME",
-            help=f"How long an application stands still to move; its tasks' memory travels, too "
-            f"(default {MOVE_COST}).",
+            help=f"Pause of an application that moves, without the copy of its memory (default {MOVE_COST}).",
         ),
     ] = None,
     method: MethodOption = Method.EXACT,

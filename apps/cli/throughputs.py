@@ -180,4 +180,4 @@ def predict(
         return
     typer.echo(f"next hour: {format_size(bytes_ or 0.0)}, by {len(hours)} hours")
     rows = ((name, f"{one.share:.1%}", str(one.hours)) for name, one in errors.items() if one is not None)
-    print_table(("By", "Off by, of all bytes", "Hours"), rows, "more than two days tell how far off that is")
+    print_table(("By", "Error, of all bytes", "Hours"), rows, "the error needs more than two days of hours")

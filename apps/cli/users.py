@@ -81,7 +81,7 @@ def show_user(ctx: typer.Context, name: Name, json_: JsonFlag = False) -> None:
         "first seen": at(one.first_seen),
         "last seen": at(one.last_seen),
     }
-    print_table(("What", "Is"), ((key, value or "-") for key, value in told.items()), "")
+    print_table(("Field", "Value"), ((key, value or "-") for key, value in told.items()), "")
 
 
 @app.command()

@@ -30,7 +30,7 @@ def test_it_prints_a_table_and_changes_nothing(folder: Path) -> None:
     before = fingerprints(folder)
     found = run(folder)
     assert found.exit_code == 0, found.output
-    for shown in ("f-1", "f-2", "internet", "bulk@2", "saved", "The model:"):
+    for shown in ("f-1", "f-2", "internet", "bulk@2", "saved", "Model:"):
         assert shown in found.stdout
     assert fingerprints(folder) == before
     with Store.open(f"sqlite:///{folder / 'state.db'}", read_only=True) as store:
