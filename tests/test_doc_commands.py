@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.apps.commands import commands, options
-from tests.test_doc_links import DOCUMENTS, ROOT
+from tests.support.documents import DOCUMENTS, ROOT
 
 GLOBAL = {"--url", "--utc", "--help", "--json", "--version"}
 CALL = re.compile(r"(?:^|[\s;$(])(?:\S*/bin/)?(?<!exec )adon ((?:--url \S+ )?[a-z][a-z-]*(?: [^|;)>]*)?)")

@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-DOCUMENTS = (
-    *sorted((ROOT / "docs").rglob("*.md")),
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
-)
+from tests.support.documents import DOCUMENTS, ROOT
+
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`]*)`")
 FILE = re.compile(
