@@ -128,8 +128,9 @@ class Demo:
             verdicts = [verdict for name in EXPERIMENTS for verdict in self._run_part(name, testbed, points)]
             holds = self._print_verdicts(verdicts)
             if self.stay:
-                print_line = self.narrator.print_line
-                showcase.keep_running(testbed, points, read.experiment.configuration, print_line)
+                showcase.keep_running(
+                    testbed, points, read.experiment.configuration, self.narrator.print_line
+                )
         return holds
 
     def _run_part(self, name: str, testbed: Testbed, points: Path) -> Sequence[Verdict]:

@@ -19,7 +19,6 @@ import tty
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 
 from adon.errors import Unavailable
 from mininet_topos import guest_keeper
@@ -34,7 +33,6 @@ INIT = Path(__file__).with_name("guest_init.sh")
 MEMORY = "2G"
 STATUS, CONSOLE, PROGRAM = "status", "console", "program"
 """Files of the control folder."""
-SignalHandler = Callable[[int, FrameType | None], object]
 READY, _INTERRUPT, _END_OF_INPUT = b"\0", b"\x03", b"\x04"
 
 
@@ -147,7 +145,7 @@ def _terminal() -> Iterator[str]:
 
 
 @contextmanager
-def handle_signals(interrupt: SignalHandler, end: SignalHandler) -> Iterator[None]:
+def handle_signals(interrupt: Callable[..., object], end: Callable[..., object]) -> Iterator[None]:
     """Handle SIGINT by ``interrupt``, SIGTERM and SIGHUP by ``end``, until the context ends."""
     handlers = {signal.SIGINT: interrupt, signal.SIGTERM: end, signal.SIGHUP: end}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
