@@ -198,8 +198,8 @@ def _verdict(report: RehearsalView) -> str:
     hit, broken = len(report.flows), report.broken
     moved = sum(flow.to is not None for flow in report.flows)
     unknown = sum(flow.quality == "unknown" for flow in report.flows)
-    doubt = f" ({unknown} to one of which little is known now)" if unknown else ""
+    doubt = f" ({unknown} to a path of unknown quality)" if unknown else ""
     return (
-        f"{report.verdict}: {report.failure} {report.name} would hit {hit} flows; "
-        f"{moved} find another path{doubt}, the QSpec of {broken} would break"
+        f"{report.verdict}: {report.failure} {report.name}: {hit} flows affected, "
+        f"{moved} moved to another path{doubt}, {broken} with broken QSpec"
     )
