@@ -128,9 +128,8 @@ class Demo:
             verdicts = [verdict for name in EXPERIMENTS for verdict in self._run_part(name, testbed, points)]
             holds = self._print_verdicts(verdicts)
             if self.stay:
-                showcase.keep_running(
-                    testbed, points, read.experiment.configuration, self.narrator.print_line
-                )
+                print_line = self.narrator.print_line
+                showcase.keep_running(testbed, points, read.experiment.configuration, print_line)
         return holds
 
     def _run_part(self, name: str, testbed: Testbed, points: Path) -> Sequence[Verdict]:
