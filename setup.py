@@ -44,7 +44,7 @@ setup(
         "prometheus-client>=0.20,<1",
         "psutil>=5.9,<8",
         "pulp>=2.9,<4",
-        "pydantic>=2.11,<3",
+        "pydantic>=2.12,<3",
         "pyyaml>=6,<7",
         "requests>=2.31,<3",
         "rich>=13,<16",

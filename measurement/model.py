@@ -1,4 +1,4 @@
-"""The one normalised form of a measurement, whichever way it came in.
+"""Normalised measurements of all sources, and the JSON codec of values.
 
 Units: throughput in bits/s, delays and jitter in seconds, loss and health as ratios 0..1.  Times are seconds
 since the Unix epoch, UTC.  Metric meanings follow RFC 7679 (one-way delay), RFC 7680 (one-way loss),
@@ -9,11 +9,13 @@ delays) and perfSONAR's words for tasks, runs and results.
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from measurement.errors import InvalidValue
 
@@ -25,7 +27,7 @@ T = TypeVar("T")
 
 
 class Metric(StrEnum):
-    """What is measured on a transit path; ``higher_is_better`` tells its good direction."""
+    """Metric of a transit path; ``higher_is_better`` states its good direction."""
 
     THROUGHPUT = "throughput"
     RTT = "rtt"
@@ -53,7 +55,7 @@ _RUN = re.compile(
 
 
 def _object_schema(kind: Any) -> CoreSchema:
-    """Return how a named tuple of strings is written: as an object with its field names, not as a list."""
+    """Return the schema of a named tuple of strings: an object with its field names, not a list."""
     from pydantic_core import core_schema
 
     fields = {name: core_schema.typed_dict_field(core_schema.str_schema()) for name in kind._fields}
@@ -65,27 +67,26 @@ def _object_schema(kind: Any) -> CoreSchema:
 
 
 def sparse_schema(kind: Any, handler: Any, *always: str) -> CoreSchema:
-    """Return how a dataclass is written without the fields that have their default.
+    """Return the schema of a dataclass that is written without default values.
 
-    :param always: fields that are written all the same.
+    :param always: fields that are always written.
     """
-    from pydantic_core import core_schema
-
-    optional = [one for one in fields(kind) if one.name not in always]
-    defaults = {one.name: one.default for one in optional if one.default is not MISSING}
-    defaults |= {one.name: one.default_factory() for one in optional if one.default_factory is not MISSING}
-
-    def write(value: Any, write_all: Any) -> dict[str, Any]:
-        same = {name for name, default in defaults.items() if getattr(value, name) == default}
-        return {name: part for name, part in write_all(value).items() if name not in same}
-
-    return {**handler(kind), "serialization": core_schema.wrap_serializer_function_ser_schema(write)}
+    schema: CoreSchema = handler(kind)
+    arguments = handler.resolve_ref_schema(schema)
+    while arguments["type"] != "dataclass-args":
+        arguments = arguments["schema"]
+    parts = {part["name"]: part for part in arguments["fields"]}
+    for one in fields(kind):
+        default = one.default if one.default_factory is MISSING else one.default_factory()
+        if one.name not in always and default is not MISSING:
+            parts[one.name]["serialization_exclude_if"] = partial(operator.eq, default)
+    return schema
 
 
 def headed_schema(schema: CoreSchema, *head: str) -> CoreSchema:
-    """Return a schema of documents that must say what they are, although a value has it as default.
+    """Return the schema of a dataclass whose documents must have some fields in spite of their defaults.
 
-    :param head: the fields that say it.
+    :param head: the required fields.
     """
     from pydantic_core import core_schema
 
@@ -99,7 +100,7 @@ def headed_schema(schema: CoreSchema, *head: str) -> CoreSchema:
 
 
 class PathKey(NamedTuple):
-    """One direction of one transit path: its configured name, and the sites it leads from and to."""
+    """Direction of a transit path: its configured name, and its source and destination site."""
 
     path: str
     source: str
@@ -114,7 +115,7 @@ class PathKey(NamedTuple):
 
 
 class Series(NamedTuple):
-    """One time series: one metric of one directed path, or a metric of a host (:class:`Observation`)."""
+    """Time series of a metric of a directed path, or of a host (:class:`Observation`)."""
 
     path: str
     source: str
@@ -127,7 +128,7 @@ class Series(NamedTuple):
 
     @property
     def key(self) -> PathKey:
-        """What it is measured on."""
+        """Directed path or host of the series."""
         return PathKey(self.path, self.source, self.destination)
 
     def __str__(self) -> str:
@@ -136,17 +137,17 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One value of one metric on one directed path.
+    """Value of a metric of a directed path.
 
-    :param key: the directed path it was measured on.
-    :param metric: which metric.
+    :param key: the directed path.
+    :param metric: the metric.
     :param value: in the units of this module; finite and not negative.
-    :param started_at: when the test began.
-    :param observed_at: when the test ended: the age of a value counts from here.
-    :param source: where it came from, precise enough to find it again (a run's URL).
+    :param started_at: start of the test.
+    :param observed_at: end of the test: the age of a value counts from here.
+    :param source: identifier of its origin, such as a run's URL.
     :param tool: the program that measured (``iperf3``, ``ping``).
     :param parameters: the test's own parameters that change its meaning (``streams``, ``protocol``).
-    :raises ValueError: for a value no network can have (NaN, negative, a loss above 1) or a test that
+    :raises ValueError: for an impossible value (NaN, negative, a loss above 1) or a test that
         ends before it begins.
     """
 
@@ -176,7 +177,7 @@ class Measurement:
 
     @property
     def origin(self) -> str:
-        """What makes it this value and no other: see :func:`origin_of`."""
+        """Identity of the result: see :func:`origin_of`."""
         return origin_of(self.source)
 
     def age(self, now: float) -> float:
@@ -186,13 +187,13 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One value of a metric that is not one of the network's: of a host, a workflow, an estimate.
+    """Value of a custom metric: of a host, a workflow, an estimate.
 
-    :param key: what it is of; for a host ``PathKey("", host, "")`` (:func:`host_key`).
+    :param key: the object of the metric; for a host ``PathKey("", host, "")`` (:func:`host_key`).
     :param metric: a dotted name (``host.memory_available``, ``pegasus.percent_done``).
-    :param value: a finite number; its unit is in ``parameters["unit"]``, if it has one.
-    :param parameters: what belongs to it, as JSON (a workflow's state, a job's id).
-    :raises ValueError: for a value or time that is no finite number, or a metric of :class:`Metric`.
+    :param value: a finite number; ``parameters["unit"]`` is its unit, if any.
+    :param parameters: details as JSON (a workflow's state, a job's id).
+    :raises ValueError: for an infinite value or time, or a metric of :class:`Metric`.
     """
 
     key: PathKey
@@ -223,12 +224,12 @@ class Observation:
 
 
 def host_key(host: str) -> PathKey:
-    """The key of what is observed on one host."""
+    """Return the key of the observations of a host."""
     return PathKey("", host, "")
 
 
 def origin_of(source: str) -> str:
-    """The identity of a result, the same by whichever way it came: the run's UUID if ``source`` names a run.
+    """Return the identity of a result: the UUID of the run if ``source`` names a run.
 
     A run's URL begins differently when it is polled (the host as configured), pushed (the host's own name)
     or read from an archive; its UUID is the same.
@@ -238,13 +239,14 @@ def origin_of(source: str) -> str:
 
 
 STRICT = {"extra": "forbid"}
-"""``__pydantic_config__`` of a value whose document has no other keys than its fields."""
+"""``__pydantic_config__`` of a value whose documents have only the keys of its fields."""
+
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
 def type_adapter(kind: Any) -> TypeAdapter[Any]:
-    """Return what reads and writes values of a type; it takes some milliseconds to make the first time."""
-    from pydantic import TypeAdapter  # an agent that writes no values starts without it
+    """Return the codec of a type; the first call takes some milliseconds."""
+    from pydantic import TypeAdapter  # imported on demand, because probe agents do not need it
 
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
@@ -254,36 +256,35 @@ def type_adapter(kind: Any) -> TypeAdapter[Any]:
 def to_json(value: object, kind: Any = None) -> Any:
     """Return a value (a dataclass, a model, or a collection of them) as JSON values.
 
-    :param kind: its type, where ``type(value)`` does not say it: ``tuple[Shape, ...]``.
+    :param kind: its type if ``type(value)`` is not enough: ``tuple[Shape, ...]``.
     """
-    return finite(type_adapter(type(value) if kind is None else kind).dump_python(value, mode="json"))
+    document = type_adapter(type(value) if kind is None else kind).dump_python(value, mode="json")
+    return _replace_infinity([document])[0]
 
 
 def from_json(kind: type[T], data: object) -> T:
     """Return the value that :func:`to_json` wrote.
 
-    :raises InvalidValue: for data that are no value of this type; one line that names each wrong field, and
-        the code of the first problem.
+    :raises InvalidValue: for data that are not a value of this type; one line that names each wrong field,
+        and the code of the first problem.
     """
     from pydantic import ValidationError
 
     try:
-        value: T = type_adapter(kind).validate_python(data)
+        return cast(T, type_adapter(kind).validate_python(data))
     except ValidationError as error:
         cause = error.errors(include_url=False, include_input=False)[0].get("ctx", {}).get("error")
-        code = cause.code if isinstance(cause, InvalidValue) else "invalid"
-        raise InvalidValue("; ".join(list_problems(error)), code) from None
-    return value
+        raise InvalidValue("; ".join(list_problems(error)), getattr(cause, "code", "invalid")) from None
 
 
 LISTED = 5
-"""Problems that an error names at most."""
+"""Maximum number of problems in an error."""
 
 
 def list_problems(error: ValidationError, whole: str = "value") -> list[str]:
-    """Return a line per problem: the field and the cause; of many the first, and how many more there are.
+    """Return a line per problem with field and cause: the first ones, and the number of others.
 
-    :param whole: what is named where no field is.
+    :param whole: name for a problem without a field.
     """
     found = error.errors(include_url=False, include_input=False)
     lines = [_problem_line(each, whole) for each in found[:LISTED]]
@@ -294,19 +295,23 @@ def _problem_line(problem: Any, whole: str) -> str:
     field = ".".join(map(str, problem["loc"]))
     if problem["type"] != "value_error":
         return f"{field or whole}: {problem['msg']}"
-    cause = str(problem["ctx"]["error"])  # raised by the value itself, whose text names the field
+    cause = str(problem["ctx"]["error"])  # the value's own error, whose text names the field
     return f"{field}: {cause}" if field and not cause.startswith(f"{field}:") else cause
 
 
 def finite(value: Any) -> Any:
     """Return JSON values of plain Python ones: mappings, lists, and infinity as the string ``"inf"``."""
-    # What there is most of comes first: a move waits for this (R3), and Mapping is slow to ask for.
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, float):
-        return str(value) if math.isinf(value) else value
-    if isinstance(value, list | tuple):
-        return [finite(part) for part in value]
-    if isinstance(value, Mapping):
-        return {str(key): finite(part) for key, part in value.items()}
-    return value
+    from pydantic_core import to_jsonable_python
+
+    return _replace_infinity([to_jsonable_python(value, inf_nan_mode="constants")])[0]
+
+
+def _replace_infinity(parts: Any) -> Any:
+    # In place, because a copy of a large document takes longer than its serialisation.
+    for key, part in parts.items() if isinstance(parts, dict) else enumerate(parts):
+        if isinstance(part, float):
+            if math.isinf(part):
+                parts[key] = str(part)
+        elif isinstance(part, dict | list):
+            _replace_infinity(part)
+    return parts
