@@ -1,4 +1,4 @@
-"""Which code decides: the package's version, and a digest of the source of everything that decides.
+"""Version of the decision code: the package's version, and a digest of its source.
 
 A version number alone does not tell two states of a checkout apart; the source does.  Comments count, too:
 that two sources mean the same cannot be seen from outside.
@@ -15,20 +15,20 @@ from importlib.resources.abc import Traversable
 import adon
 
 DECIDING = ("broker", "config", "flowvisor", "templates_catalog")
-"""The packages of :mod:`adon` whose modules decide."""
+"""The packages of :mod:`adon` that affect decisions."""
 APART = frozenset({"openflow"})
-"""Packages in them that do not: messages to switches."""
+"""Packages in them that do not affect decisions: messages to switches."""
 SHOWN = 12
 
 
 @cache
 def code_version() -> str:
-    """``0.4.0+3f9c2a7be01d``."""
+    """Return the version, such as ``0.4.0+3f9c2a7be01d``."""
     return f"{adon.__version__}+{_source_digest()[:SHOWN]}"
 
 
 def _source_digest() -> str:
-    """SHA-256 over the modules' names and contents, in the order of their names."""
+    """Return the SHA-256 of the modules' names and contents, in the order of their names."""
     root, found = resources.files("adon"), hashlib.sha256()
     for package in DECIDING:
         for name, module in _modules(root.joinpath(package), package):

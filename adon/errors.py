@@ -1,14 +1,14 @@
-"""Every exception of ADON's own, as one family, sorted by whose fault it is.
+"""Exceptions of ADON, by their cause.
 
 ::
 
     AdonError
-    ├── InvalidInput       the caller wrote something wrong; carries every problem found
-    ├── NotFound           the caller named something that does not exist
-    ├── Conflict           the request contradicts what is already there
-    ├── NotAuthenticated   we do not know who asks
-    ├── Forbidden          we know, and the answer is no
-    ├── TooManyRequests    they ask more often than one may
+    ├── InvalidInput       an input is wrong; has all problems that were found
+    ├── NotFound           the named object does not exist
+    ├── Conflict           the request contradicts the present state
+    ├── NotAuthenticated   the requester is unknown
+    ├── Forbidden          the requester is known and lacks the permission
+    ├── TooManyRequests    the requester exceeds a rate limit
     └── Unavailable        a part of ADON, or a system it relies on, does not answer
         ├── DatabaseUnavailable   the database does not answer now
         └── UnknownSchema         the database was made by another version of ADON
@@ -39,7 +39,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 INVALID = "invalid"
-"""The code of a problem that needs no code of its own."""
+"""Code of a problem without a specific code."""
 EXIT_FAILED = 1
 EXIT_INPUT = 2
 EXIT_DATABASE = 74
@@ -49,10 +49,10 @@ _RELATIVE = re.compile(r"(?P<field>[\w-]+(?:\.[\w-]+)*): (?P<cause>.+)")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with an input.
+    """Problem of an input.
 
-    :param field: where, as a dotted path (``qspec.throughput.min``).
-    :param cause: what is wrong with it, in words a person can act on.
+    :param field: place of the problem, as a dotted path (``qspec.throughput.min``).
+    :param cause: cause of the problem and the expected input, in words.
     :param file: the file it was read from, if any.
     :param line: the line in that file, counted from 1, if known.
     :param column: the column in that line, counted from 1, if known.
@@ -73,12 +73,12 @@ class Problem:
         return ": ".join(part for part in (place, self.field, self.cause) if part)
 
     def under(self, field: str) -> Problem:
-        """The same problem, seen from the value that has this one as ``field``."""
+        """Return the problem with its field below ``field``."""
         return replace(self, field=f"{field}.{self.field}" if self.field else field)
 
 
 class InvalidFields(InvalidValue):
-    """All problems that a validator of a model found, with fields relative to the model.
+    """Problems that a validator of a model found, with fields relative to the model.
 
     :param problems: each a :class:`Problem`, or a line ``field: cause``.
     """
@@ -91,7 +91,7 @@ class InvalidFields(InvalidValue):
 
 
 def problems_of(error: ValueError, under: str = "") -> tuple[Problem, ...]:
-    """The problems that a validator's error reports, one per line of a plain error.
+    """Return the problems of a validator's error, one per line of a plain error.
 
     :param under: the field whose value the error is about.
     """
@@ -103,7 +103,7 @@ def problems_of(error: ValueError, under: str = "") -> tuple[Problem, ...]:
 
 
 def read_each(items: Iterable[tuple[K, S]], read: Callable[[K, S], T], under: str = "") -> dict[K, T]:
-    """Return what ``read`` makes of each item, by its key.
+    """Return the result of ``read`` for each item, by its key.
 
     :param under: the field that the items stand in.
     :raises InvalidFields: with the problems of all items that ``read`` refuses, each with its key as field.
@@ -121,7 +121,7 @@ def read_each(items: Iterable[tuple[K, S]], read: Callable[[K, S], T], under: st
 
 
 def code_of(error: BaseException) -> str:
-    """The code of an error of our families; ``invalid`` for any other."""
+    """Return the code of an error of ADON; ``invalid`` for other errors."""
     return error.code if isinstance(error, AdonError | MeasurementError | InvalidValue) else INVALID
 
 
@@ -132,7 +132,7 @@ def _parse_line(line: str, code: str) -> Problem:
 
 
 class AdonError(Exception):
-    """Root of the family.  :attr:`status` is the HTTP status the REST border answers with.
+    """Base of ADON's exceptions.  :attr:`status` is the HTTP status of the REST API's answer.
 
     :param code: a more specific code than that of the class.
     """
@@ -148,7 +148,7 @@ class AdonError(Exception):
 
 
 class InvalidInput(AdonError):
-    """Something that a person or a program wrote is wrong; all problems found are reported."""
+    """Invalid input of a user or a program, with all problems that were found."""
 
     code = "invalid-input"
     status = 422
@@ -160,9 +160,9 @@ class InvalidInput(AdonError):
 
     @classmethod
     def of(cls, field: str, cause: str | Exception, code: str | None = None) -> InvalidInput:
-        """One problem, for the common case.
+        """Return the error of one problem.
 
-        :param cause: in words, or the error of another family that says it.
+        :param cause: the cause in words, or the error of another family with the cause.
         :param code: of the problem; by default that of the other family's error, else ``invalid``.
         """
         default = code_of(cause) if isinstance(cause, Exception) else INVALID
@@ -170,7 +170,7 @@ class InvalidInput(AdonError):
 
 
 class NotFound(AdonError):
-    """There is no such thing."""
+    """Missing object."""
 
     code = "not-found"
     status = 404
@@ -183,7 +183,7 @@ class NotFound(AdonError):
 
 
 class Conflict(AdonError):
-    """The request contradicts the present state (a version that exists, a flow that has ended)."""
+    """Contradiction of a request to the present state (an existing version, an ended flow)."""
 
     code = "conflict"
     status = 409
@@ -196,7 +196,7 @@ class Conflict(AdonError):
 
 
 class NotAuthenticated(AdonError):
-    """No identity, or one that cannot be verified."""
+    """Missing identity, or an identity that cannot be verified."""
 
     code = "not-authenticated"
     status = 401
@@ -204,7 +204,7 @@ class NotAuthenticated(AdonError):
 
 
 class Forbidden(AdonError):
-    """The actor is known and may not do this."""
+    """Refusal of an action of a known actor."""
 
     code = "forbidden"
     status = 403
@@ -212,9 +212,9 @@ class Forbidden(AdonError):
 
 
 class TooManyRequests(AdonError):
-    """Somebody asks more often than one may.
+    """Refusal of a request above a rate limit.
 
-    :param wait_s: seconds until it may be tried again.
+    :param wait_s: seconds until the next permitted request.
     """
 
     code = "too-many-requests"
@@ -227,7 +227,7 @@ class TooManyRequests(AdonError):
 
 
 class Unavailable(AdonError):
-    """A part that is needed does not answer now; trying again later may help."""
+    """Missing answer of a required system; a later attempt may succeed."""
 
     code = "unavailable"
     status = 503
@@ -235,13 +235,13 @@ class Unavailable(AdonError):
 
 
 class DatabaseUnavailable(Unavailable):
-    """A database does not answer now."""
+    """Missing answer of a database."""
 
     code = "database-unavailable"
 
 
 class UnknownSchema(Unavailable):
-    """A database has the schema of another version of ADON."""
+    """Schema of another version of ADON in a database."""
 
     code = "database-schema"
 
@@ -252,7 +252,7 @@ BY_STATUS: Mapping[object, type[AdonError]] = {
     502: Unavailable,
     504: Unavailable,
 }
-"""The class that an HTTP status stands for; other statuses of a client's error are :class:`InvalidInput`."""
+"""Class of an HTTP status; other statuses of client errors are :class:`InvalidInput`."""
 
 
 def exit_status(error: AdonError) -> int:

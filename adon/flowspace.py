@@ -1,4 +1,4 @@
-"""Sets of connections: what a slice may have, as values that can be compared (FlowVisor's flowspace).
+"""Sets of connections as comparable values: the flowspaces of slices (FlowVisor).
 
 A *connection* is seen from the host that opens it: source and destination address, IP protocol, and the
 port it goes to (0 for a protocol without ports).  A :class:`Box` is every connection whose four numbers lie
@@ -30,7 +30,7 @@ _EVERYWHERE: dict[Literal[4, 6], Network] = {4: IPv4Network("0.0.0.0/0"), 6: IPv
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One connection, as the host that opens it sees it."""
+    """Connection from the view of the host that opens it."""
 
     source: Address
     destination: Address
@@ -45,7 +45,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Every connection of one version of IP whose numbers lie in these ranges.
+    """Connections of one version of IP with all numbers in the given ranges.
 
     :param ranges: of the source's address, the destination's, the protocol and the port, in this order.
     """
@@ -55,17 +55,17 @@ class Box:
 
     @property
     def empty(self) -> bool:
-        """Whether there is no connection in it."""
+        """Whether the box has no connection."""
         return not all(self.ranges)
 
     def holds(self, connection: Connection) -> bool:
-        """Whether a connection is in it."""
+        """Return whether a connection is in the box."""
         ends = connection.source, connection.destination
         numbers = (int(ends[0]), int(ends[1]), connection.protocol, connection.port)
         return all(end.version == self.version for end in ends) and all(map(_within, numbers, self.ranges))
 
     def intersection(self, other: Box) -> Box | None:
-        """What is in both; None if nothing is."""
+        """Return the common connections; None without one."""
         if self.version != other.version:
             return None
         one, two, three, four = map(_common, self.ranges, other.ranges)
@@ -73,7 +73,7 @@ class Box:
         return None if found.empty else found
 
     def between(self, source: str, destination: str) -> Box | None:
-        """What is in it from one address to another; None if nothing is."""
+        """Return the connections from one address to another; None without one."""
         ends = ip_address(source), ip_address(destination)
         if any(end.version != self.version for end in ends):
             return None
@@ -81,7 +81,7 @@ class Box:
         return self.intersection(Box(self.version, (one, two, ANY_PROTOCOL, ANY_PORT)))
 
     def without(self, other: Box) -> Iterator[Box]:
-        """What is in this one and not in the other, as boxes that do not overlap."""
+        """Return the connections that are not in the other box, as disjoint boxes."""
         common = self.intersection(other)
         if common is None:
             yield self
@@ -94,25 +94,25 @@ class Box:
             rest[place] = both
 
     def example(self) -> Connection:
-        """One connection of a box that is not empty: the lowest numbers, but a port where there is one.
+        """Return the connection of the lowest numbers; its port is above 0 if possible.
 
         :raises ValueError: for an empty box.
         """
         if self.empty:
-            raise ValueError("there is no connection in an empty box")
+            raise ValueError("an empty box has no connection")
         of = IPv4Address if self.version == 4 else IPv6Address
         sources, destinations, protocols, ports = self.ranges
         named = next((p for p in PROTOCOL_NAMES if _within(p, protocols)), protocols[0][0])
         return Connection(of(sources[0][0]), of(destinations[0][0]), named, ports[0][0])
 
 
-def boxes(
+def build_boxes(
     sources: Sequence[Network] = (),
     destinations: Sequence[Network] = (),
     protocols: Sequence[int] = (),
     ports: Sequence[tuple[int, int]] = (),
 ) -> tuple[Box, ...]:
-    """What a person wrote as prefixes, protocols and port ranges; an empty list leaves it open.
+    """Return the boxes of prefixes, protocols and port ranges; an empty list does not restrict.
 
     One box per version of IP that both ends have; none if they have none in common.
     """
@@ -122,8 +122,8 @@ def boxes(
             (
                 _addresses(sources, version),
                 _addresses(destinations, version),
-                merged((p, p) for p in protocols) or ANY_PROTOCOL,
-                merged(ports) or ANY_PORT,
+                merge_ranges((p, p) for p in protocols) or ANY_PROTOCOL,
+                merge_ranges(ports) or ANY_PORT,
             ),
         )
         for version in _EVERYWHERE
@@ -131,23 +131,23 @@ def boxes(
     return tuple(box for box in made if not box.empty)
 
 
-def overlap(one: Iterable[Box], other: Iterable[Box]) -> Box | None:
-    """Some box that is in both flowspaces; None if they have no connection in common."""
+def find_overlap(one: Iterable[Box], other: Iterable[Box]) -> Box | None:
+    """Return a box that is in both flowspaces; None without a common connection."""
     theirs = tuple(other)
     found = (mine.intersection(box) for mine in one for box in theirs)
     return next((both for both in found if both is not None), None)
 
 
-def outside(inner: Iterable[Box], outer: Iterable[Box]) -> Box | None:
-    """Some box that is in the first flowspace and not in the second; None if the second holds it all."""
+def find_outside(inner: Iterable[Box], outer: Iterable[Box]) -> Box | None:
+    """Return a box of the first flowspace that is not in the second; None without one."""
     rest = list(inner)
     for box in outer:
         rest = [piece for left in rest for piece in left.without(box)]
     return rest[0] if rest else None
 
 
-def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """Ranges sorted, those that overlap or touch as one."""
+def merge_ranges(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """Return the ranges in order, with overlapping and adjacent ranges merged."""
     found: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if found and first <= found[-1][1] + 1:
@@ -159,7 +159,7 @@ def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
 
 def _addresses(networks: Sequence[Network], version: Literal[4, 6]) -> Ranges:
     chosen = [n for n in networks if n.version == version] if networks else [_EVERYWHERE[version]]
-    return merged((int(n.network_address), int(n.broadcast_address)) for n in chosen)
+    return merge_ranges((int(n.network_address), int(n.broadcast_address)) for n in chosen)
 
 
 def _within(number: int, ranges: Ranges) -> bool:
@@ -167,7 +167,7 @@ def _within(number: int, ranges: Ranges) -> bool:
 
 
 def _common(one: Ranges, other: Ranges) -> Ranges:
-    return merged((max(a, c), min(b, d)) for a, b in one for c, d in other if max(a, c) <= min(b, d))
+    return merge_ranges((max(a, c), min(b, d)) for a, b in one for c, d in other if max(a, c) <= min(b, d))
 
 
 def _difference(one: Ranges, other: Ranges) -> Ranges:
@@ -175,4 +175,4 @@ def _difference(one: Ranges, other: Ranges) -> Ranges:
     for first, last in other:
         cut = [((a, min(b, first - 1)), (max(a, last + 1), b)) for a, b in left]
         left = [(a, b) for pair in cut for a, b in pair if a <= b]
-    return merged(left)
+    return merge_ranges(left)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
-"""The key of a link."""
+"""Key of a link."""
 
 TOLERANCE = 1e-12
 """Relative difference below which two levels are equal: the rounding of sums of floating-point numbers."""
@@ -25,7 +25,7 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Demand(Generic[K]):
-    """Streams over the same links.
+    """Parallel streams over the same links.
 
     :param links: keys of the links.
     :param streams: number of streams, at least 1.
@@ -45,7 +45,7 @@ class Demand(Generic[K]):
 
 
 def max_min_rates(capacities: Mapping[K, float], demands: Sequence[Demand[K]]) -> list[float]:
-    """Return the bits/s of one stream of each demand; a demand's total is this times its streams.
+    """Return the bits/s of one stream of each demand; the total of a demand is this times its streams.
 
     The same arguments give the same rates, bit for bit.  The time is at most the number of links plus the
     number of demands, times the number of different rates in the result.
@@ -64,7 +64,7 @@ def max_min_rates(capacities: Mapping[K, float], demands: Sequence[Demand[K]]) -
         lowest = min(demands[index].limit for index in growing)
         if math.isinf(level) and math.isinf(lowest):
             raise ValueError("demands: a demand without bounds; expected at least one link or a finite limit")
-        stopped = _reached(demands, growing, free, streams, min(level, lowest))
+        stopped = _find_limited(demands, growing, free, streams, min(level, lowest))
         for index in stopped:
             demand = demands[index]
             rates[index] = min(level, demand.limit)
@@ -83,7 +83,7 @@ def _streams_per_link(demands: Sequence[Demand[K]]) -> dict[K, int]:
     return streams
 
 
-def _reached(
+def _find_limited(
     demands: Sequence[Demand[K]],
     growing: set[int],
     free: Mapping[K, float],

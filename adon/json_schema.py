@@ -1,4 +1,4 @@
-"""What a file may hold, as a JSON schema for editors, and valid examples of its fields for error messages."""
+"""JSON schemas of files, for editors, and valid examples of fields, for error messages."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Schema = Mapping[str, Any]
 
 
 class _Generator(GenerateJsonSchema):
-    # A default that is an empty mapping has no place in a schema; its key is optional all the same.
+    # A schema cannot state an empty mapping as default; its key is optional nevertheless.
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
 
 def json_schema(model: type[BaseModel], title: str) -> dict[str, Any]:
-    """The JSON schema (2020-12) of a file that is read as this model.
+    """Return the JSON schema (2020-12) of files of this model.
 
     It knows each key, its type and its bounds; what keys mean together, and whether names are there, is told
     only by who reads the file.
@@ -44,7 +44,7 @@ def json_schema(model: type[BaseModel], title: str) -> dict[str, Any]:
 def find_example(model: type[BaseModel], place: Sequence[str | int]) -> str:
     """Return a valid value of a field as YAML on one line: its default, or an example; empty if it has none.
 
-    :param place: where the field stands, from the outermost on.
+    :param place: keys from the root to the field.
     """
     schema = _schema_of(model)
     fields = _schemas_at(schema, place)
@@ -65,7 +65,7 @@ def _default(schema: Schema) -> Any:
 def find_keys(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
     """Return the keys that a mapping may have.
 
-    :param place: where the mapping stands, from the outermost on.
+    :param place: keys from the root to the mapping.
     """
     schema = _schema_of(model)
     found = (kind for one in _schemas_at(schema, place) for kind in _kinds(one, schema))
@@ -86,7 +86,7 @@ def _schema_of(model: type[BaseModel]) -> Schema:
 
 
 def _kinds(schema: Schema, whole: Schema) -> Iterator[Schema]:
-    """Yield what a schema may stand for: itself, or each alternative; references are followed."""
+    """Yield the alternatives of a schema with resolved references, or the schema itself."""
     if "examples" in schema:
         yield schema
     elif "$ref" in schema:
@@ -107,7 +107,7 @@ def _child(schema: Schema, step: str | int) -> Schema | None:
 
 
 def _values(schema: Schema) -> Schema | None:
-    """Return what a mapping with any keys has as values."""
+    """Return the schema of the values of a mapping with any keys."""
     found = (schema.get("additionalProperties"), *schema.get("patternProperties", {}).values())
     return next((one for one in found if isinstance(one, Mapping)), None)
 

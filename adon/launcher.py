@@ -19,7 +19,7 @@ PACKAGES = ("apps", "measurement", "mininet_topos")
 
 
 def check_packages(home: Path | None = None) -> None:
-    """Refuse packages that do not lie beside the package ``adon``.
+    """Check that all packages are in the folder of the package ``adon``.
 
     :param home: the folder that must hold them; by default the one that holds ``adon``.
     :raises InvalidInput: code ``package-shadowed``; names each foreign package and its folder.

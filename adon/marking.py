@@ -1,4 +1,4 @@
-"""Telling other networks what a flow is: DSCP for their queues, scitags for their statistics.
+"""Marking of flows for other networks: DSCP for their queues, scitags for their statistics.
 
 **DSCP.**  Six bits in every packet, written by the edges
 (:class:`~adon.flowvisor.rules.rule_compiler.Treatment`). People write a number or a name: the class selectors
@@ -58,11 +58,11 @@ SERVICE_CLASSES: dict[str, int] = {
     "standard": DSCP_NAMES["CS0"],
     "low-priority-data": DSCP_NAMES["LE"],
 }
-"""RFC 4594's service classes, each with the first DSCP that it names."""
+"""Service classes of RFC 4594 with the first DSCP of each."""
 
 
 def parse_dscp(value: object) -> int:
-    """A DSCP from its number or one of its names.
+    """Return a DSCP from its number or one of its names.
 
     :raises ValueError: for anything else.
     """
@@ -76,12 +76,12 @@ def parse_dscp(value: object) -> int:
 
 
 def dscp_text(dscp: int) -> str:
-    """A DSCP as people name it: ``LE``; its number where it has no name."""
+    """Return the name of a DSCP, such as ``LE``; its number without a name."""
     return next((name for name, value in DSCP_NAMES.items() if value == dscp), str(dscp))
 
 
 Dscp = Annotated[int, BeforeValidator(parse_dscp)]
-"""A pydantic field: a DSCP by number or by name."""
+"""Pydantic field of a DSCP, by number or name."""
 
 
 class _Value(BaseModel):
@@ -89,10 +89,10 @@ class _Value(BaseModel):
 
 
 class Scitags(_Value):
-    """Which experiment or community a transfer belongs to, and what it does for it.
+    """Experiment or community of a transfer, and its activity.
 
-    :param experiment: 1 to 511; 0 would say nobody.
-    :param activity: 0 to 63; 0 says that it is not known.
+    :param experiment: 1 to 511; scitags reserve 0 for no experiment.
+    :param activity: 0 to 63; 0 for an unknown activity.
     """
 
     experiment: int = Field(ge=1, le=(1 << 9) - 1)
@@ -100,13 +100,13 @@ class Scitags(_Value):
 
     @property
     def number(self) -> int:
-        """Both as one number: how transfer tools are told (``scitag.flow``)."""
+        """Both as one number, as transfer tools expect it (``scitag.flow``)."""
         return self.experiment << 6 | self.activity
 
     def flow_label(self, entropy: int = 0) -> int:
-        """The 20 bits for the IPv6 flow label.
+        """Return the 20 bits of the IPv6 flow label.
 
-        :param entropy: five bits, spread over the places marked E in the module's text.
+        :param entropy: five bits for the positions E in the module's docstring.
         :raises ValueError: if it does not fit five bits.
         """
         if not 0 <= entropy < 1 << 5:
@@ -117,13 +117,13 @@ class Scitags(_Value):
 
 
 class Marking(_Value):
-    """What a template or a request wants its packets and flows to say; what is None says nothing."""
+    """Marking of the packets and flows of a template or request; None for no mark."""
 
     dscp: Dscp | None = None
     scitags: Scitags | None = None
 
     def over(self, other: Marking | None) -> Marking:
-        """This marking, the other's in the places that it leaves open."""
+        """Return this marking, with the values of the other one in place of None."""
         if other is None:
             return self
         return Marking(
@@ -133,11 +133,11 @@ class Marking(_Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Reported:
-    """One connection that a firefly is about; addresses as text, times in seconds since the epoch.
+class FireflyFlow:
+    """Connection of a firefly; addresses as text, times in seconds since the epoch.
 
-    :param ended: None while it goes on.
-    :param sent: bytes that the source sent, None where that is not known.
+    :param ended: end of the connection; None if it is open.
+    :param sent: bytes that the source sent; None if unknown.
     """
 
     source: str
@@ -150,22 +150,22 @@ class Reported:
     sent: int | None = None
 
 
-def firefly(tags: Scitags, about: Reported, now: float, host: str, application: str = "adon") -> bytes:
-    """The payload of a firefly: ``start`` for a connection that goes on, ``end`` for one that has ended.
+def firefly(tags: Scitags, about: FireflyFlow, now: float, host: str, application: str = "adon") -> bytes:
+    """Return the payload of a firefly: ``start`` of an open connection, ``end`` of a closed one.
 
-    :param host: who reports, for syslog's header: printable ASCII without blanks.
+    :param host: the reporting host in syslog's header: printable ASCII without blanks.
     :raises ValueError: for a port or a host that the format cannot hold.
     """
     for port in (about.source_port, about.destination_port):
         if not 1 <= port <= 65_535:
-            raise ValueError(f"port {port} is not between 1 and 65535")
+            raise ValueError(f"port: {port} is out of range; expected 1 to 65535")
     if not 1 <= len(host) <= 255 or not all("!" <= letter <= "~" for letter in host):
         raise ValueError(f"{host!r} is no host name for syslog")
     head = f"<{LOCAL0 << 3 | INFORMATIONAL}>1 {_time(now)} {host} {application} - firefly-json - "
     return (head + json.dumps(_body(tags, about, now, application), separators=(",", ":"))).encode()
 
 
-def _body(tags: Scitags, about: Reported, now: float, application: str) -> dict[str, Any]:
+def _body(tags: Scitags, about: FireflyFlow, now: float, application: str) -> dict[str, Any]:
     life = {
         "state": "start" if about.ended is None else "end",
         "current-time": _time(now),

@@ -1,4 +1,4 @@
-"""From the configuration, and from what templates need, to the conflict-free plan of tests: pure.
+"""Conflict-free plan of tests, from the configuration and the needs of templates.
 
 Three things ask for tests: the configuration's own periods; a pSConfig template, where one is named; and,
 where ``measurements.follow_templates`` is on, the registered application templates: each measured
@@ -45,22 +45,22 @@ METRICS: Mapping[str, tuple[Metric, ...]] = {
     Kind.RTT: (Metric.RTT,),
     Kind.LATENCY: (Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS),
 }
-"""What is kept of each kind of test."""
+"""Stored metrics of each kind of test."""
 SECOND = 1.0
 NO_NEEDS: Mapping[Metric, Need] = {}
 NO_PSCONFIG = Expansion()
 Slots = Mapping[str, float]
-"""By task the seconds that its points keep free, where they have reported it."""
+"""Reported seconds that the points of a task reserve for it, by task."""
 NO_SLOTS: Slots = {}
 
 
 @dataclass(frozen=True, slots=True)
 class MeasurementPlan:
-    """What is measured, and when.
+    """Schedule of all tests.
 
-    :param tests: per task of the schedule the test it stands for.
-    :param loads: per task that fills a path, the path.
-    :param notes: one line for everything that was asked for and is not in the plan.
+    :param tests: the test of each task of the schedule.
+    :param loads: the path of each task that loads a path.
+    :param notes: one line for each requested test that is not in the plan.
     """
 
     schedule: Schedule
@@ -69,7 +69,7 @@ class MeasurementPlan:
     notes: tuple[str, ...] = ()
 
     def expected(self, quiet: Collection[str] = ()) -> dict[Series, float]:
-        """Per series the seconds between its values; infinity for what is not measured on quiet paths."""
+        """Return the seconds between the values of each series; infinity for series of busy paths only."""
         return {
             Series(*test.key, metric.value): (
                 math.inf if self.loads.get(name) in quiet else self.schedule.tasks[name].period
@@ -79,10 +79,10 @@ class MeasurementPlan:
         }
 
     def request(self, test: PathTest, number: int, over_by: float) -> Request:
-        """One run of a test beside the plan.
+        """Return a run of a test in addition to the plan.
 
-        :param number: makes its name unique.
-        :param over_by: the wall time at which it must be over.
+        :param number: unique number in its name.
+        :param over_by: latest end in wall time.
         """
         like = self.schedule.tasks[task_id(test)]
         return Request(
@@ -100,11 +100,11 @@ class MeasurementPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """One test that is asked for.
+class _Demand:
+    """Requested test.
 
-    :param task: with the shortest period that is of use.
-    :param longest: the longest period that still is.
+    :param task: task with the shortest useful period.
+    :param longest: longest useful period.
     """
 
     test: PathTest
@@ -113,12 +113,12 @@ class _Wanted:
 
 
 def task_id(test: PathTest) -> str:
-    """The name of a test's task in the schedule: a directed path has at most one test of each kind."""
+    """Return the name of a test's task; a directed path has at most one test of each kind."""
     return f"{test.key}/{test.request.kind}"
 
 
 def load_agreement(configuration: Configuration) -> Agreement:
-    """What tests may offer at any instant: a path's capacity, unless the configuration says otherwise."""
+    """Return the maximum load of tests: a path's capacity, unless the configuration limits it."""
     capacities = {name: path.capacity for name, path in configuration.paths.items()}
     return Agreement({**capacities, **configuration.measurements.agreement})
 
@@ -129,31 +129,31 @@ def plan_measurements(
     psconfig: Expansion = NO_PSCONFIG,
     slots: Slots = NO_SLOTS,
 ) -> MeasurementPlan:
-    """The conflict-free schedule (EDF-CE) of every periodic test that is asked for.
+    """Return the conflict-free schedule (EDF-CE) of all requested periodic tests.
 
-    :param needs: what registered templates need; heeded where the configuration follows them.
-    :param psconfig: the tasks of a pSConfig template.
-    :param slots: what points have reported.
+    :param needs: needs of registered templates; used if the configuration follows templates.
+    :param psconfig: tasks of a pSConfig template.
+    :param slots: reports of points.
     :raises InvalidInput: when what the configuration itself asks for cannot be scheduled, naming the test,
         what it conflicts with, and what would fit.
     """
-    wanted = {task_id(each.test): each for each in _configured(configuration, slots)}
-    found = _scheduled(configuration, list(wanted.values()))
-    extra, notes = _of_template(configuration, psconfig, wanted, slots)
+    wanted = {task_id(each.test): each for each in _list_configured(configuration, slots)}
+    found = _schedule_demands(configuration, list(wanted.values()))
+    extra, notes = _list_psconfig_tests(configuration, psconfig, wanted, slots)
     everything = wanted | {task_id(each.test): each for each in extra}
     try:
         if configuration.measurements.follow_templates:
-            added = _needed(configuration, needs, everything, slots)
+            added = _list_needed(configuration, needs, everything, slots)
             everything |= {task_id(each.test): each for each in added}
         if everything != wanted:
-            found, wanted = _scheduled(configuration, list(everything.values())), everything
+            found, wanted = _schedule_demands(configuration, list(everything.values())), everything
     except InvalidInput as error:
-        notes.append(f"what templates ask for does not fit: {error}")
+        notes.append(f"the needs of templates do not fit: {error}")
     loads = {name: each.test.key.path for name, each in wanted.items() if each.task.loads}
     return MeasurementPlan(found, {name: each.test for name, each in wanted.items()}, loads, tuple(notes))
 
 
-def _scheduled(configuration: Configuration, wanted: Sequence[_Wanted]) -> Schedule:
+def _schedule_demands(configuration: Configuration, wanted: Sequence[_Demand]) -> Schedule:
     limits = load_agreement(configuration)
     try:
         if all(each.longest == each.task.period for each in wanted):
@@ -168,7 +168,7 @@ def _scheduled(configuration: Configuration, wanted: Sequence[_Wanted]) -> Sched
     return found
 
 
-def _configured(configuration: Configuration, slots: Slots) -> Iterator[_Wanted]:
+def _list_configured(configuration: Configuration, slots: Slots) -> Iterator[_Demand]:
     for number, test in enumerate(configuration.measurements.tests):
         for kind, period in _periods(test).items():
             if period is None:
@@ -178,7 +178,7 @@ def _configured(configuration: Configuration, slots: Slots) -> Iterator[_Wanted]
                 cause = f"{period:g} s is no whole number of seconds"
                 raise InvalidInput.of(where, f"{cause}; write for example {max(60, int(period))} s")
             path_test = _path_test(configuration, test, kind, _periods(test))
-            slot = _slot(configuration, path_test, slots)
+            slot = _test_slot(configuration, path_test, slots)
             if slot > period:
                 cause = (
                     f"{period:g} s is too short: one test takes {slot} s, with what is kept free around it"
@@ -186,7 +186,7 @@ def _configured(configuration: Configuration, slots: Slots) -> Iterator[_Wanted]
                 cause = f"{cause}; write for example {format_duration(60 * slot)}"
                 raise InvalidInput.of(where, cause, "out-of-range")
             rate = test.throughput_rate
-            yield _Wanted(path_test, _task(configuration, path_test, period, slot, rate), period)
+            yield _Demand(path_test, _task(configuration, path_test, period, slot, rate), period)
 
 
 def _periods(test: MeasurementTest) -> dict[Kind, float | None]:
@@ -197,10 +197,10 @@ def _periods(test: MeasurementTest) -> dict[Kind, float | None]:
     }
 
 
-def _needed(
-    configuration: Configuration, needs: Mapping[Metric, Need], known: Mapping[str, _Wanted], slots: Slots
-) -> list[_Wanted]:
-    """The tests that templates need and that are not done, or not often enough."""
+def _list_needed(
+    configuration: Configuration, needs: Mapping[Metric, Need], known: Mapping[str, _Demand], slots: Slots
+) -> list[_Demand]:
+    """Yield the tests that templates need and that have no test, or a test with a longer period."""
     return [
         found
         for test in configuration.measurements.tests
@@ -216,9 +216,9 @@ def _needed_of(
     test: MeasurementTest,
     kind: Kind,
     needs: Sequence[Need],
-    known: Mapping[str, _Wanted],
+    known: Mapping[str, _Demand],
     slots: Slots,
-) -> Iterator[_Wanted]:
+) -> Iterator[_Demand]:
     if not needs:
         return
     path_test = _path_test(configuration, test, kind, dict.fromkeys(Kind, 0.0))
@@ -226,13 +226,13 @@ def _needed_of(
     held = known.get(task_id(path_test))
     if held is not None and held.longest <= longest:
         return
-    slot = _slot(configuration, path_test, slots)
+    slot = _test_slot(configuration, path_test, slots)
     shortest = max(slot, math.ceil(longest / 2))
     if longest < slot:
         raise InvalidInput.of(
             "templates", f"{task_id(path_test)}: needed every {longest} s, but one test takes {slot} s"
         )
-    yield _Wanted(path_test, _task(configuration, path_test, shortest, slot, test.throughput_rate), longest)
+    yield _Demand(path_test, _task(configuration, path_test, shortest, slot, test.throughput_rate), longest)
 
 
 def _path_test(
@@ -248,15 +248,15 @@ def _path_test(
     elif kind is Kind.RTT:
         request = specs.rtt(ends, test.rtt_count)
         if periods.get(Kind.LATENCY) is None and test.key not in one_way:
-            # The loss of a ping is that of both directions: kept only where nothing better is measured.
+            # A ping measures the loss of both directions; it counts only without a one-way test.
             metrics = (Metric.RTT, Metric.LOSS)
     else:
         request = specs.latency(ends, test.latency_packets, test.latency_interval)
     return PathTest(test.key, request, metrics)
 
 
-def _slot(configuration: Configuration, test: PathTest, slots: Slots) -> int:
-    """Whole seconds, as the points' clocks have it."""
+def _test_slot(configuration: Configuration, test: PathTest, slots: Slots) -> int:
+    """Return whole seconds, the resolution of the points' schedules."""
     measurements, request = configuration.measurements, test.request
     if (reported := slots.get(task_id(test))) is not None:
         return math.ceil(reported)
@@ -272,14 +272,14 @@ def _is_ours(configuration: Configuration, key: PathKey) -> bool:
 
 
 def _task(configuration: Configuration, test: PathTest, period: float, slot: int, rate: float | None) -> Task:
-    """A periodic test as a task of the schedule.
+    """Return a periodic test as a task of the schedule.
 
-    :param rate: what it offers to the path if it loads it; None for all the path carries.
+    :param rate: offered load in bits/s of a test that loads the path; None for the path's capacity.
     """
     path = configuration.paths[test.key.path]
     links = frozenset({test.key.path, *path.links})
     loads = test.request.kind == Kind.THROUGHPUT
-    # Whole bits/s, rounded down: a test that offers exactly what is allowed must fit.
+    # Whole bits/s, rounded down: a test with exactly the permitted load must fit.
     offered = math.floor(path.capacity if rate is None else rate)
     return Task(
         id=task_id(test),
@@ -296,10 +296,10 @@ def _task(configuration: Configuration, test: PathTest, period: float, slot: int
     )
 
 
-def _of_template(
-    configuration: Configuration, template: Expansion, known: Mapping[str, _Wanted], slots: Slots
-) -> tuple[list[_Wanted], list[str]]:
-    """The tests of a pSConfig template between addresses that are pinned to a path, and what is left out."""
+def _list_psconfig_tests(
+    configuration: Configuration, template: Expansion, known: Mapping[str, _Demand], slots: Slots
+) -> tuple[list[_Demand], list[str]]:
+    """Return a pSConfig template's tests between addresses pinned to a path, and notes on other tests."""
     pinned = {
         (str(test.source), str(test.destination)): test.key for test in configuration.measurements.tests
     }
@@ -315,7 +315,7 @@ def _of_template(
 
     read = psconfig_plan.plan(template.tasks, route_of)
     skipped = [*template.skipped, *read.skipped]
-    found: dict[str, _Wanted] = {}
+    found: dict[str, _Demand] = {}
     for planned in read.periodic:
         first, last = planned.origin.places[0].address, planned.origin.places[-1].address
         metrics = METRICS.get(planned.request.kind, ())
@@ -334,12 +334,12 @@ def _of_template(
         slot = math.ceil(slots.get(name, planned.task.duration))
         deadline = planned.task.deadline and max(planned.task.deadline, slot)
         task = replace(planned.task, id=name, period=period, duration=slot, deadline=deadline)
-        found[name] = _Wanted(test, task, period)
+        found[name] = _Demand(test, task, period)
     return list(found.values()), list(map(str, merge_skipped(skipped)))
 
 
 def as_psconfig(configuration: Configuration, found: MeasurementPlan) -> dict[str, Any]:
-    """The plan as a pSConfig template, for agents that an existing perfSONAR site runs (JSON)."""
+    """Return the plan as a pSConfig template (JSON), for the agents of an existing perfSONAR site."""
     nodes = {name: point.node_name for name, point in configuration.measurements.points.items()}
     addresses = {
         test.key: (str(test.source), str(test.destination)) for test in configuration.measurements.tests

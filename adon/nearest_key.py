@@ -1,4 +1,4 @@
-"""What somebody may have meant who wrote a key that a model does not know, or a name that nothing has."""
+"""Suggestions for unknown keys and names in input."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from adon.errors import Problem
 from adon.json_schema import find_keys
 
 ALIKE = 0.7
-"""How alike two words must be, by :func:`difflib.get_close_matches`: one letter of five may be wrong."""
+"""Minimum similarity of two words by :func:`difflib.get_close_matches`: one letter of five may differ."""
 
 
 SHOWN = 20
-"""Known words that a message lists at most."""
+"""Maximum number of known words in a message."""
 
 
 def nearest_key(model: type[BaseModel], place: Sequence[str | int]) -> str:
-    """Return the key that was meant; empty if no key of the model is much like the last of the place.
+    """Return the key of the model that is similar to the last key of the place; empty without one.
 
-    :param place: where the key stands, from the outermost on.
+    :param place: keys from the root to the unknown key.
     """
     word = str(place[-1])
-    # The word itself may be a key of another kind that may stand there: whoever wrote it knows that one.
+    # A key that is valid in another alternative at this place is not a typing error.
     return _nearest(word, [key for key in find_keys(model, place[:-1]) if key != word])
 
 
-def known_keys(model: type[BaseModel], place: Sequence[str | int]) -> str:
+def suggest_key(model: type[BaseModel], place: Sequence[str | int]) -> str:
     """Return ``; did you mean policy?`` for a key that the model does not know, else ``; known are ...``."""
     nearest = nearest_key(model, place) if place else ""
     return f"; did you mean {nearest}?" if nearest else _list(find_keys(model, place[:-1]))
 
 
-def absent(kind: str, name: str, known: Iterable[str]) -> str:
-    """Return the cause for a name that nothing has: ``there is no switch 'mu-egde'; did you mean mu-edge?``.
+def describe_missing(kind: str, name: str, known: Iterable[str]) -> str:
+    """Return the cause for an unknown name: ``there is no switch 'mu-egde'; did you mean mu-edge?``.
 
-    :param known: the names that there are.
+    :param known: the existing names.
     """
     names = sorted(known)
     return f"there is no {kind} {name!r}{suggest(name, names) or _list(names)}"
 
 
-def unknown_name(field: str, kind: str, name: str, known: Iterable[str]) -> Problem:
-    """Return the problem of a field that names what there is not."""
-    return Problem(field, absent(kind, name, known), code="unknown-name")
+def unknown_name_problem(field: str, kind: str, name: str, known: Iterable[str]) -> Problem:
+    """Return the problem of a field with an unknown name."""
+    return Problem(field, describe_missing(kind, name, known), code="unknown-name")
 
 
 def suggest(text: str, known: Sequence[str]) -> str:
-    """``; did you mean policy?``, or nothing if no known word is much like the text."""
+    """Return ``; did you mean policy?``, or an empty text without a similar known word."""
     nearest = _nearest(text, known)
     return f"; did you mean {nearest}?" if nearest else ""
 

@@ -1,4 +1,4 @@
-"""Errors as they travel between processes: RFC 9457 problem documents, to and from :mod:`adon.errors`.
+"""Problem documents of RFC 9457, to and from the exceptions of :mod:`adon.errors`.
 
 One form serves the link between our processes, the REST API's ``application/problem+json`` and the
 command line, which turns an answer back into the exception it began as.  A document names every
@@ -24,11 +24,11 @@ HTTP_CODES = {
     413: "body-too-large",
     415: "unsupported-media-type",
 }
-"""The codes of statuses of HTTP for which :mod:`adon.errors` has no class; of others the class has one."""
+"""Codes of HTTP statuses without a class in :mod:`adon.errors`; other codes are in the class."""
 
 
 def to_document(error: AdonError) -> dict[str, Any]:
-    """The problem document of one of our errors."""
+    """Return the problem document of an error of ADON."""
     document: dict[str, Any] = {
         "type": _PREFIX + type(error).__name__,
         "title": error.title,
@@ -50,13 +50,13 @@ def to_document(error: AdonError) -> dict[str, Any]:
 
 
 def http_document(status: int, title: str, detail: str | None) -> dict[str, Any]:
-    """The problem document of a status of HTTP that is no error of ours (405, 408)."""
+    """Return the problem document of an HTTP status without an error of ADON (405, 408)."""
     code = HTTP_CODES.get(status) or _class_of(status).code
     return {"type": "about:blank", "title": title, "status": int(status), "code": code, "detail": detail}
 
 
 def from_document(document: Mapping[str, Any]) -> AdonError:
-    """The exception that a problem document reports; its HTTP status decides the class.
+    """Return the exception of a problem document; its HTTP status decides the class.
 
     An answer of a proxy in between is such a document too.
     """

@@ -1,4 +1,4 @@
-"""Reasons: a stable code for programs and tests with the text for people.
+"""Reasons of decisions: a stable code for programs, and a text for users.
 
 docs/reference/codes.md gives the meaning of each code.
 """
@@ -65,7 +65,7 @@ DecisionCode = Literal[
     "nat",
     "mtu",
 ]
-"""Why a decision has its outcome, and what was found about a candidate path."""
+"""Code of a decision's outcome, or of a candidate path's verdict."""
 
 AnnouncementCode = Literal[
     "alarm-raised",
@@ -124,11 +124,11 @@ AnnouncementCode = Literal[
     "template-saved",
     "trigger-fired",
 ]
-"""The kind of an announcement."""
+"""Code of an announcement."""
 
 
 class Reason(NamedTuple):
-    """Why something is decided, or why a path cannot be used."""
+    """Reason of a decision, or of an unusable path."""
 
     code: DecisionCode
     text: str

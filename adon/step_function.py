@@ -1,4 +1,4 @@
-"""Step functions of time: the capacity of a link, or how much of something is reserved from when until when.
+"""Step functions of time: the capacity of a link, or the reserved amount of a resource.
 
 A question about a function (its maximum between two times, the earliest time at which an amount is free for
 a given duration) costs at most one pass over its steps.  Reservations are whole numbers (bits/s, worker
@@ -19,7 +19,7 @@ N = TypeVar("N", int, float)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """An amount that is taken from ``begins`` up to, not including, ``ends``."""
+    """Amount that is reserved from ``begins`` until before ``ends``."""
 
     begins: float
     ends: float
@@ -28,7 +28,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class StepFunction(Generic[N]):
-    """``values[i]`` from ``times[i]`` until ``times[i + 1]``, 0 before the first time.
+    """Function with ``values[i]`` from ``times[i]`` until ``times[i + 1]``, and 0 before the first time.
 
     :param times: strictly rising, one for each value.
     :raises ValueError: for times that do not rise.
@@ -65,7 +65,7 @@ class StepFunction(Generic[N]):
         )
 
     def earliest(self, amount: N, limit: N, lasts: float, since: float, until: float) -> float | None:
-        """Return the earliest begin from which an amount fits below the limit for a duration; None if never.
+        """Return the earliest start from which an amount fits below the limit for a duration; None if never.
 
         :param lasts: seconds; the end must not be later than ``until``.
         """

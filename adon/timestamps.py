@@ -1,4 +1,4 @@
-"""Times in seconds since the epoch: their text, and the clock that events are stamped with.
+"""Times in seconds since the epoch: their text, and the clock of events.
 
 A user writes a time of RFC 3339 or a span from now (``8 h``).  :class:`Moment` keeps which of the two it was.
 """
@@ -24,13 +24,13 @@ _A_DATE = re.compile(r"\s*\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time in seconds since the epoch, or (``at`` None) so many seconds from now."""
+    """Time in seconds since the epoch, or (``at`` None) a number of seconds from now."""
 
     at: float | None = None
     after: float = 0.0
 
     def seen_from(self, now: float) -> float:
-        """Seconds since the epoch."""
+        """Return the seconds since the epoch."""
         return now + self.after if self.at is None else self.at
 
 
@@ -55,21 +55,21 @@ def parse_moment(value: object) -> Moment:
 
 
 def format_moment(moment: Moment) -> str:
-    """A text that reads back as the same moment."""
+    """Return a text that :func:`parse_moment` reads as the same moment."""
     return f"{moment.after!r} s" if moment.at is None else format_time(moment.at)
 
 
 def format_time(at: float) -> str:
-    """Seconds since the epoch as RFC 3339, in UTC, to the microsecond where that is needed."""
+    """Return seconds since the epoch as RFC 3339, in UTC, with microseconds if necessary."""
     return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
 
 
 LATEST = 253_402_300_799.0
-"""The end of the year 9999: later times have no name."""
+"""End of the year 9999, the last year of RFC 3339."""
 
 
 def format_minutes(at: float) -> str:
-    """``2026-11-21 06:00 UTC``, for people; ``never`` where that is not in any year that has a name."""
+    """Return a time such as ``2026-11-21 06:00 UTC``; ``never`` for a time outside RFC 3339."""
     if not 0 <= at <= LATEST:
         return "never"
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC"
@@ -81,7 +81,7 @@ When = Annotated[
     PlainSerializer(format_moment),
     WithJsonSchema({"type": "string", "examples": ["2026-11-21T06:00:00Z", "8 h"]}),
 ]
-"""A pydantic field read from a time or a span, written back so that it reads the same."""
+"""Pydantic field that is read from a time or a span, and written in the same form."""
 
 
 def boot_time() -> float:
@@ -90,12 +90,12 @@ def boot_time() -> float:
 
 
 class MonotoneClock:
-    """The wall clock, except that it never falls; usable from any thread.
+    """Wall clock that never decreases; usable from any thread.
 
     While the wall clock is behind (it was set back, or a saved time is later), this clock runs at half the
     speed of :func:`boot_time` until the wall clock has caught up.  A step forward is followed at once.
 
-    :param start: a time before which the clock does not begin: the latest saved time, in seconds.
+    :param start: minimum time of the clock: the latest saved time, in seconds.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class MonotoneClock:
         self._read_at, self._now = steady(), max(start, wall())
 
     def __call__(self) -> float:
-        """Return the time in seconds since the epoch; at least the one returned before."""
+        """Return the time in seconds since the epoch; at least the previous result."""
         with self._lock:
             read_at = self._steady()
             passed, self._read_at = max(0.0, read_at - self._read_at), max(read_at, self._read_at)
@@ -116,7 +116,7 @@ class MonotoneClock:
             return self._now
 
     def advance_to(self, start: float) -> float:
-        """Continue at ``start`` if that is later; return the seconds that the wall clock is behind."""
+        """Continue at ``start`` if that is later; return the lag of the wall clock in seconds."""
         with self._lock:
             self._now = max(self._now, start)
             return max(0.0, self._now - self._wall())

@@ -58,15 +58,15 @@ _BASES = (
     ("ratio", 0.01, ("%", "pct", "percent")),
     ("ratio", 1e-6, ("ppm",)),
 )
-"""The unit of ADON, how many of it one of these is, and the names of these."""
+"""Unit of ADON, number of them per unit, and names of the unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A unit that people write.
+    """Unit of a quantity in text.
 
-    :param held_in: the unit of ADON that measures the same.
-    :param factor: how many of that one is.
+    :param held_in: the unit of ADON of the same dimension.
+    :param factor: number of ADON's units per unit.
     :param symbol: of its prefix.
     :param prefix: its prefix in words.
     :param is_bits: whether it counts bits.
@@ -107,7 +107,7 @@ def _parse(text: object, held_in: str, example: str) -> float:
     unit = _find_unit(name, held_in, example)
     if unit.held_in != held_in:
         raise InvalidValue(f"{name!r} does not measure this; write for example {example!r}", "wrong-unit")
-    if cause := _doubt(found["number"], name, unit, example):
+    if cause := _find_likely_mistake(found["number"], name, unit, example):
         raise InvalidValue(cause, "ambiguous-unit")
     value = number * unit.factor
     if not math.isfinite(value):
@@ -135,8 +135,8 @@ def _find_unit(name: str, held_in: str, example: str) -> _Unit:
     return replace(unit, held_in="bps" if is_rate else name, factor=8 * unit.factor / time.factor)
 
 
-def _doubt(number: str, name: str, unit: _Unit, example: str) -> str:
-    """Return why a quantity of data very likely means another unit; empty if it does not."""
+def _find_likely_mistake(number: str, name: str, unit: _Unit, example: str) -> str:
+    """Return the reason why a quantity of data probably means another unit; empty without one."""
     is_size_in_bits = unit.held_in == "B" and unit.is_bits
     if unit.prefix in ("milli", "micro", "nano") and unit.held_in in ("B", "bps"):
         meant = "MB" if is_size_in_bits else "M" + name.removeprefix("milli").removeprefix("m")
@@ -155,7 +155,7 @@ def _doubt(number: str, name: str, unit: _Unit, example: str) -> str:
 
 
 def parse_rate(text: object) -> float:
-    """A data rate in bits/s, from text such as ``700 Mbps`` or ``80 MB/s``.
+    """Return a data rate in bits/s, from text such as ``700 Mbps`` or ``80 MB/s``.
 
     :raises ValueError: without a unit, with one that is not a rate, negative or not finite.
     """
@@ -163,18 +163,18 @@ def parse_rate(text: object) -> float:
 
 
 def parse_size(text: object) -> int:
-    """A data size in whole bytes, from text such as ``25 GB`` or ``64 MiB``.
+    """Return a data size in whole bytes, from text such as ``25 GB`` or ``64 MiB``.
 
     :raises ValueError: as :func:`parse_rate`.
     """
     value = _parse(text, "B", "25 GB")
     whole = _WHOLE_BYTES.fullmatch(text) if isinstance(text, str) else None
-    # A float counts single bytes up to 9 PB only; what we wrote ourselves must read back exactly.
+    # A float has exact bytes up to 9 PB only; text written by ADON must be read back exactly.
     return round(value) if whole is None else int(whole["bytes"])
 
 
 def parse_duration(text: object) -> float:
-    """A time span in seconds, from text such as ``20 ms`` or ``5 min``.
+    """Return a time span in seconds, from text such as ``20 ms`` or ``5 min``.
 
     :raises ValueError: as :func:`parse_rate`.
     """
@@ -182,7 +182,7 @@ def parse_duration(text: object) -> float:
 
 
 def parse_ratio(text: object) -> float:
-    """A ratio 0..1, from text such as ``0.01 %`` or ``50 ppm``.
+    """Return a ratio 0..1, from text such as ``0.01 %`` or ``50 ppm``.
 
     :raises ValueError: as :func:`parse_rate`, or above 100 %.
     """
@@ -193,7 +193,7 @@ def parse_ratio(text: object) -> float:
 
 
 def _exact(value: float, unit: str) -> str:
-    # A border text that parses back to the same number: repr is the shortest such text.
+    # repr is the shortest text that parses back to the same number.
     return f"{value!r} {unit}"
 
 
@@ -203,34 +203,34 @@ UNITS: Mapping[str, tuple[Callable[[object], float], Callable[[float], str]]] = 
     "s": (parse_duration, format_duration),
     "ratio": (parse_ratio, format_ratio),
 }
-"""How a quantity in each of ADON's own units is read and written."""
+"""Parser and text of a quantity in each unit of ADON."""
 
 EXAMPLES = {"rate": "700 Mbps", "size": "25 GB", "time-span": "20 ms", "ratio": "0.01 %"}
 """What is written for each kind of quantity; the kind is the ``format`` of its JSON schema
 (``duration`` would be ISO 8601 there)."""
 HELD_IN = {"rate": "bps", "size": "B", "time-span": "s", "ratio": "ratio"}
-"""The unit that each kind is held in."""
+"""Unit of ADON of each kind."""
 
 
 def _text(kind: str) -> WithJsonSchema:
-    # For OpenAPI: what travels is the text, not the number it is held as.
+    # For OpenAPI: JSON has the text, not the number.
     return WithJsonSchema({"type": "string", "format": kind, "examples": [EXAMPLES[kind]]})
 
 
 Rate = Annotated[
     float, BeforeValidator(parse_rate), PlainSerializer(lambda v: _exact(v, "bps")), _text("rate")
 ]
-"""A pydantic field read from ``700 Mbps``, held as bits/s, written back exactly."""
+"""Pydantic field that is read from ``700 Mbps``, has bits/s, and is written exactly."""
 
 Size = Annotated[int, BeforeValidator(parse_size), PlainSerializer(lambda v: f"{v} B"), _text("size")]
-"""A pydantic field read from ``25 GB``, held as bytes."""
+"""Pydantic field that is read from ``25 GB``, in bytes."""
 
 Duration = Annotated[
     float, BeforeValidator(parse_duration), PlainSerializer(lambda v: _exact(v, "s")), _text("time-span")
 ]
-"""A pydantic field read from ``20 ms``, held as seconds."""
+"""Pydantic field that is read from ``20 ms``, in seconds."""
 
 Ratio = Annotated[
     float, BeforeValidator(parse_ratio), PlainSerializer(lambda v: _exact(v, "ratio")), _text("ratio")
 ]
-"""A pydantic field read from ``0.01 %``, held as 0..1."""
+"""Pydantic field that is read from ``0.01 %``, as 0..1."""

@@ -1,4 +1,4 @@
-"""What the values of ADON have in common: models that cannot change, names, modes, roles."""
+"""Common parts of ADON's values: immutable models, names, modes, roles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Mode = Literal["dry-run", "active"]
 
 
 class Role(StrEnum):
-    """The roles of [ADON] 3.1 (researcher, performance engineer) and of running a network."""
+    """Roles of [ADON] 3.1 (researcher, performance engineer) and of network operation."""
 
     ADMIN = "admin"
     PERFORMANCE_ENGINEER = "performance_engineer"
@@ -26,7 +26,7 @@ class Role(StrEnum):
 
 
 class Value(BaseModel):
-    """Base of models that are values: immutable; an unknown key is an error, not a silent default."""
+    """Base of immutable models; an unknown key is an error, not a silent default."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=4000)
 
@@ -36,7 +36,7 @@ V = TypeVar("V")
 
 
 class FrozenMap(dict[K, V]):
-    """An immutable ``dict`` for the fields of frozen models; it has a hash if its values have one.
+    """Immutable ``dict`` for the fields of frozen models; it has a hash if its values have one.
 
     Pydantic's ``frozen`` forbids assigning a field, not changing a ``dict`` in it. JSON, YAML,
     ``dataclasses.asdict`` and pydantic's serialiser accept this type, because it is a ``dict``.
@@ -58,9 +58,9 @@ class FrozenMap(dict[K, V]):
         return hash(frozenset(self.items()))
 
     def __reduce__(self) -> tuple[type[FrozenMap[K, V]], tuple[dict[K, V]]]:
-        # The inherited way fills an empty mapping item by item, which is what we refuse.
+        # The inherited method fills an empty mapping item by item, which this class refuses.
         return FrozenMap, (dict(self),)
 
 
 Frozen = Annotated[Mapping[K, V], AfterValidator(FrozenMap)]
-"""``Frozen[K, V]``: a pydantic field read as a mapping and held as a :class:`FrozenMap`."""
+"""``Frozen[K, V]``: pydantic field that is read as a mapping and has a :class:`FrozenMap`."""

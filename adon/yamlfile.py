@@ -1,9 +1,9 @@
-"""YAML that people write (configuration, templates), read safely and checked against a model.
+"""YAML files of users (configuration, templates): safe reader, and check against a model.
 
-What is accepted is the part of YAML 1.2 that means the same as JSON: mappings with text keys,
+The reader accepts the part of YAML 1.2 that is equivalent to JSON: mappings with text keys,
 sequences, text, numbers, ``true``/``false``, ``null``.  PyYAML's parser yields the events; the values
 are built here, because its YAML 1.1 constructor reads ``02:00:00:00:00:01`` as a number in base 60,
-``on`` as true, ``0123`` as octal and ``2024-01-01`` as a date.  Refused, each with its line:
+``on`` as true, ``0123`` as octal and ``2024-01-01`` as a date.  It refuses, with the line:
 
 - more than 1 MB (before a byte is parsed) and more than 50 levels;
 - anchors and aliases, and so cyclic documents and those that expand without end;
@@ -31,13 +31,13 @@ from pydantic_core import ErrorDetails
 
 from adon.errors import INVALID, InvalidInput, Problem, problems_of
 from adon.json_schema import find_example
-from adon.nearest_key import known_keys, nearest_key, suggest
+from adon.nearest_key import nearest_key, suggest, suggest_key
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
 PLAIN = "; write the value itself"
 UNKNOWN = "extra_forbidden"
-"""Pydantic's type of a complaint about a key that a model does not know."""
+"""Pydantic's type of the error for an unknown key."""
 _HAS_EXAMPLE = re.compile(r"for example|such as|; expected|known are|did you mean|[Ww]rite ")
 
 T = TypeVar("T", bound=BaseModel)
@@ -53,25 +53,30 @@ _SCALARS: tuple[tuple[str, re.Pattern[str], Callable[[str], Any]], ...] = (
     ("int", re.compile(r"(?:[-+]?(?:0|[1-9][0-9]{0,39})|0x[0-9a-fA-F]{1,40})\Z"), lambda text: int(text, 0)),
     ("float", re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z"), float),
 )
-"""Plain text that is no text: PyYAML's name of the kind, its pattern, and how it is read."""
+"""Plain scalars that are not text: PyYAML's name of the kind, its pattern, and its parser."""
 
-CODES = {
-    "missing|union_tag_not_found": "missing",
-    "extra_forbidden": "unknown-key",
-    "enum|literal_error|union_tag_invalid": "unknown-value",
-    "(greater|less)_than(_equal)?|multiple_of|finite_number": "out-of-range",
-    "(string_)?too_(short|long)": "wrong-length",
-    "string_pattern_mismatch|json_invalid|.+_parsing": "malformed",
-    ".+_type": "wrong-type",
-}
-"""The codes of what pydantic itself refuses, by patterns of its ``type``."""
+CAUSES = (
+    ("missing|union_tag_not_found", "missing", "is required"),
+    ("extra_forbidden", "unknown-key", "is not a known key here"),
+    ("literal_error|enum", "unknown-value", "must be {expected}"),
+    ("union_tag_invalid", "unknown-value", "{discriminator} must be one of {expected_tags}"),
+    ("(greater|less)_than(_equal)?|multiple_of|finite_number", "out-of-range", ""),
+    ("(string_)?too_(short|long)", "wrong-length", ""),
+    ("string_pattern_mismatch", "malformed", "does not have the form of this value"),
+    ("json_invalid|.+_parsing", "malformed", ""),
+    ("(dict|model|dataclass)_type", "wrong-type", "must be a mapping"),
+    ("(list|tuple|set|frozen_set)_type", "wrong-type", "must be a list"),
+    (".+_type", "wrong-type", ""),
+    (".+", INVALID, ""),
+)
+"""Patterns of pydantic's types of errors, with ADON's code and cause; empty for pydantic's own text."""
 
 
 class Lines(dict[Place, tuple[int, int]]):
-    """Line and column, counted from 1, of each value in a text, by its place in the data."""
+    """Positions of all values in a text: line and column, counted from 1, by place in the data."""
 
     def of(self, place: Place) -> tuple[int, int] | None:
-        """Return where a value stands, or the nearest value around it; None if unknown."""
+        """Return the position of a value, or of the nearest value around it; None if unknown."""
         around = (place[:end] for end in range(len(place), -1, -1))
         return next((self[one] for one in around if one in self), None)
 
@@ -80,7 +85,7 @@ def read_yaml(text: str, file: str | None = None) -> tuple[Any, Lines]:
     """Return the data in a YAML text as plain JSON values, and the position of each value.
 
     :param file: the name of the file in problems.
-    :raises InvalidInput: for text that is not YAML, or uses what this module's docstring refuses.
+    :raises InvalidInput: for text that is not YAML, or with a part that this module refuses.
     """
     if len(text.encode(errors="replace")) > MAX_BYTES:
         raise _too_large(file)
@@ -107,21 +112,21 @@ def parse_model(text: str, model: type[T], file: str | None = None) -> T:
 
 
 def check_model(data: Any, model: type[T], file: str | None = None, lines: Lines | None = None) -> T:
-    """Check plain JSON values against a model, strictly: ``"3"`` and ``true`` are no numbers.
+    """Check plain JSON values against a model, strictly: ``"3"`` and ``true`` are not numbers.
 
     :raises InvalidInput: with every problem found.
     """
     if data is None:
-        raise InvalidInput(Problem("", f"is empty{known_keys(model, ())}", file, code="missing"))
+        raise InvalidInput(Problem("", f"is empty{suggest_key(model, ())}", file, code="missing"))
     try:
         # JSON is the only input for which pydantic's strict mode still takes a list for a tuple and
         # text for an address or an enumeration.
         return model.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
-        raise InvalidInput(problems(error, data, file, lines, model)) from error
+        raise InvalidInput(list_model_problems(error, data, file, lines, model)) from error
 
 
-def problems(
+def list_model_problems(
     error: ValidationError,
     data: Any,
     file: str | None = None,
@@ -130,13 +135,13 @@ def problems(
 ) -> Iterator[Problem]:
     """Yield the problems that a model found in ``data``, one per cause, in the order of the model.
 
-    Of several complaints about a value, only the first is reported, and none if a part of the value has one.
+    A value has at most one problem: the first one, and none if a part of the value has one.
 
-    :param model: the model, if known; it gives the key that was meant, and a valid example.
+    :param model: the model, if known, for similar keys and valid examples.
     """
     details = [(_place(detail, data), detail) for detail in error.errors(include_url=False)]
     unknown = [place for place, detail in details if detail["type"] == UNKNOWN]
-    # A key that an unknown key was meant to be is not reported as missing.
+    # A missing key that is similar to an unknown key is not reported.
     reported = {(*place[:-1], nearest_key(model, place)) for place in unknown} if model else set()
     reported |= {place[:end] for place, _ in details for end in range(1, len(place))}
     for place, detail in details:
@@ -144,20 +149,20 @@ def problems(
             continue
         reported.add(place)
         for found in causes(detail):
-            whole = (*place, *place_of(found.field))
+            whole = (*place, *find_place(found.field))
             hint = "" if model is None or found.field else _hint(model, detail, place, found.cause)
             line, column = (lines and lines.of(whole)) or (None, None)
             yield Problem(".".join(map(str, whole)), found.cause + hint, file, line, column, found.code)
 
 
 def _hint(model: type[BaseModel], detail: ErrorDetails, place: Place, cause: str) -> str:
-    """Return the key that was meant, or a valid example, if the cause has none."""
+    """Return a similar key, or a valid example, if the cause has none."""
     if _HAS_EXAMPLE.search(cause) or (not place and detail["type"] == "value_error"):
         return ""
     if detail["type"] == UNKNOWN or not place:
-        return known_keys(model, place)
+        return suggest_key(model, place)
     example = find_example(model, place)
-    return f"; for example {example}" if example else ""
+    return f"; for example {example}" if example else suggest_key(model, (*place, ""))
 
 
 def dump(model: BaseModel, *, defaults: bool = True) -> str:
@@ -170,7 +175,7 @@ def dump(model: BaseModel, *, defaults: bool = True) -> str:
 
 def dump_data(data: Any) -> str:
     """Return plain JSON values as YAML text that :func:`read_yaml` reads as equal values."""
-    # Text beyond ASCII is escaped: PyYAML writes a lone U+0085 as it is and reads it back as a space.
+    # Non-ASCII text is escaped: PyYAML writes a single U+0085 unescaped and reads it back as a space.
     return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=100))
 
 
@@ -182,7 +187,7 @@ def read_text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: of a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: for an impossible file name
         cause = getattr(error, "strerror", None) or str(error)
         raise InvalidInput(Problem("", f"cannot be read: {cause}", str(path), code="unreadable")) from error
     if len(content) > MAX_BYTES:
@@ -195,13 +200,11 @@ def read_text(path: Path) -> str:
 
 
 def _too_large(file: str | None) -> InvalidInput:
-    return InvalidInput(
-        Problem("", f"is larger than {MAX_BYTES // 1_000_000} MB, refused unread", file, code="too-large")
-    )
+    return InvalidInput(Problem("", f"is larger than {MAX_BYTES // 1_000_000} MB", file, code="too-large"))
 
 
 class _Reader:
-    """Builds the data of one text from the parser's events, and notes where each value stands."""
+    """Builder of the data and positions of one text, from the parser's events."""
 
     def __init__(self, text: str, file: str | None) -> None:
         self.lines = Lines()
@@ -268,7 +271,7 @@ class _Reader:
             if key in found:
                 raise self._refuse(event, inside, "is written twice; write it once", code="duplicate")
             found[key] = self._value(next(self._events), inside)
-            # A complaint about a value is best shown at its key: its value may begin a line below.
+            # The position of a value is that of its key, because the value may start on a later line.
             self.lines[inside] = _position(event)
         return found
 
@@ -280,7 +283,7 @@ class _Reader:
 
     def _scalar(self, event: Any, place: Place) -> Any:
         text = str(event.value)
-        if not event.implicit[0]:  # quoted, or a block: text whatever it looks like
+        if not event.implicit[0]:  # quoted, or a block: always text
             return text
         value = next((read(text) for _, kind, read in _SCALARS if kind.match(text)), text)
         if isinstance(value, float) and not math.isfinite(value):
@@ -295,7 +298,7 @@ def _position(event: yaml.Event) -> tuple[int, int]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes exactly the texts that :class:`_Reader` would read as something else."""
+    """YAML dumper that quotes exactly the texts that :class:`_Reader` would not read as text."""
 
     yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
@@ -320,26 +323,21 @@ def _place(detail: ErrorDetails, data: Any) -> Place:
 
 
 def causes(detail: ErrorDetails) -> Sequence[Problem]:
-    """Return the problems that one complaint of pydantic reports, with fields relative to its place."""
-    match detail["type"]:
-        case "value_error" if isinstance(detail["ctx"]["error"], AddressValueError | NetmaskValueError):
-            cause = f"{str(detail['input'])[:60]!r} is not an IP address or network"
-            return [Problem("", cause, code="malformed")]
-        case "value_error":
-            return problems_of(detail["ctx"]["error"])
-        case "missing":
-            cause = "is required"
-        case "extra_forbidden":
-            cause = "is not a known key here"
-        case "literal_error" | "enum" if isinstance(detail["input"], str):
-            known = re.findall(r"'([^']*)'", detail["ctx"]["expected"])
-            cause = detail["msg"] + suggest(detail["input"], known)
-        case _:
-            cause = detail["msg"]
-    codes = (code for pattern, code in CODES.items() if re.fullmatch(pattern, detail["type"]))
-    return [Problem("", cause, code=next(codes, INVALID))]
+    """Return the problems of one error of pydantic, with fields relative to its place."""
+    error = detail.get("ctx", {}).get("error")
+    if isinstance(error, AddressValueError | NetmaskValueError):
+        return [
+            Problem("", f"{str(detail['input'])[:60]!r} is not an IP address or network", code="malformed")
+        ]
+    if isinstance(error, ValueError):
+        return problems_of(error)
+    code, cause = next((code, cause) for kind, code, cause in CAUSES if re.fullmatch(kind, detail["type"]))
+    cause = cause.format(**detail.get("ctx", {})) or re.sub(r"^\w+ should", "must", detail["msg"])
+    if code == "unknown-value" and isinstance(detail["input"], str):
+        cause += suggest(detail["input"], re.findall(r"'([^']*)'", cause))
+    return [Problem("", ("is empty; " if detail["input"] is None else "") + cause, code=code)]
 
 
-def place_of(field: str) -> Place:
+def find_place(field: str) -> Place:
     """Return the place in the data that a problem's field (``events.0.at``) names."""
     return tuple(int(part) if part.isdecimal() else part for part in field.split(".")) if field else ()

@@ -35,5 +35,5 @@ def located(problems: Iterable[Problem], file: Path) -> Iterator[Problem]:
     """Problems of a configuration with its file, and the line of their field."""
     _, lines = yamlfile.read_yaml(yamlfile.read_text(file), str(file))
     for problem in problems:
-        line, column = lines.of(yamlfile.place_of(problem.field)) or (None, None)
+        line, column = lines.of(yamlfile.find_place(problem.field)) or (None, None)
         yield replace(problem, file=str(file), line=line, column=column)

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from adon.access.audit import Entry, Outcome
+from adon.access.audit import AuditEntry, Outcome
 from adon.access.identity import create_token
 from adon.errors import InvalidInput, Unavailable
 from adon.store.access.access import Access
@@ -40,7 +40,7 @@ def first_token(url: str, to_file: Path | None, pages: str) -> None:
                 to_file.unlink()  # another attempt writes it again
             raise
         detail = f"token {token.id} for {ADMIN}, scope all: the first start"
-        first = Entry(
+        first = AuditEntry(
             now, ADMIN, "local", "", "token.create", "", f"/tokens/{token.id}", Outcome.DONE, 0, detail
         )
         access.audit.append([first])

@@ -46,7 +46,9 @@ class Instance:
         try:
             ipaddress.ip_address(self.address)
         except ValueError:
-            raise ValueError(f"address: {self.address[:80]!r} is no IP address") from None
+            raise ValueError(
+                f"address: {self.address[:80]!r} is not an IP address; for example 10.1.0.10"
+            ) from None
         if not 0 < self.port < 65_536:
             raise ValueError(f"port: {self.port} is none")
         if self.cores is not None and not self.cores > 0:

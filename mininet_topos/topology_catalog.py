@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adon.errors import InvalidInput, Unavailable
-from adon.nearest_key import absent
+from adon.nearest_key import describe_missing
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
@@ -83,7 +83,7 @@ def _find_class(reference: str) -> tuple[Path, str, Any]:
         module = importlib.import_module(f"mininet_topos.topologies.{reference}")
         return Path(str(module.__file__)), reference, module.topos[reference]
     if not file.suffix and len(file.parts) == 1:
-        raise InvalidInput.of("topology", absent("topology", reference, BUILT_IN), "unknown-name")
+        raise InvalidInput.of("topology", describe_missing("topology", reference, BUILT_IN), "unknown-name")
     if not file.is_file():
         raise InvalidInput.of("topology", f"{file}: no such file")
     try:

@@ -13,10 +13,10 @@ from adon.flowspace import (
     ANY_PROTOCOL,
     Box,
     Connection,
-    boxes,
-    merged,
-    outside,
-    overlap,
+    build_boxes,
+    find_outside,
+    find_overlap,
+    merge_ranges,
 )
 from tests.support.refusals import refused
 
@@ -41,7 +41,8 @@ PREFIXES = st.lists(
 )
 PORTS = st.lists(st.sampled_from([(0, 79), (80, 80), (80, 443), (81, 65_535), (443, 443)]), max_size=2)
 SPACES = st.lists(
-    st.builds(boxes, PREFIXES, PREFIXES, st.lists(st.sampled_from([6, 17]), max_size=2), PORTS), max_size=3
+    st.builds(build_boxes, PREFIXES, PREFIXES, st.lists(st.sampled_from([6, 17]), max_size=2), PORTS),
+    max_size=3,
 ).map(lambda parts: tuple(box for part in parts for box in part))
 
 
@@ -54,7 +55,7 @@ def test_an_overlap_is_found_exactly_where_a_connection_is_in_both(
     one: tuple[Box, ...], other: tuple[Box, ...]
 ) -> None:
     both = members(one) & members(other)
-    found = overlap(one, other)
+    found = find_overlap(one, other)
     assert (found is not None) == bool(both)
     if found is not None:
         example = found.example()
@@ -66,7 +67,7 @@ def test_an_overlap_is_found_exactly_where_a_connection_is_in_both(
 def test_what_is_outside_is_in_the_first_and_not_in_the_second(
     one: tuple[Box, ...], other: tuple[Box, ...]
 ) -> None:
-    found = outside(one, other)
+    found = find_outside(one, other)
     if found is None:
         assert members(one) <= members(other)
     else:
@@ -90,21 +91,21 @@ def test_a_difference_and_the_intersection_are_the_whole_and_share_nothing(
     st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5)).map(lambda p: (p[0], p[0] + p[1])), max_size=6)
 )
 def test_merged_ranges_hold_the_same_numbers_and_do_not_touch(ranges: list[tuple[int, int]]) -> None:
-    found = merged(ranges)
+    found = merge_ranges(ranges)
     assert {n for a, b in found for n in range(a, b + 1)} == {n for a, b in ranges for n in range(a, b + 1)}
     assert all(b + 1 < c for (_, b), (c, _) in pairwise(found))
 
 
 def test_an_entry_with_prefixes_of_two_versions_holds_both_and_no_mixture() -> None:
-    space = boxes([ip_network("10.0.0.0/8"), ip_network("fd00::/8")], [ip_network("10.0.0.0/8")])
+    space = build_boxes([ip_network("10.0.0.0/8"), ip_network("fd00::/8")], [ip_network("10.0.0.0/8")])
     assert [box.version for box in space] == [4]
-    assert [box.version for box in boxes()] == [4, 6]
+    assert [box.version for box in build_boxes()] == [4, 6]
 
 
 def test_an_example_is_told_in_words() -> None:
-    (box,) = boxes([ip_network("10.1.0.0/16")], [ip_network("10.2.0.0/16")], [17], [(5000, 5010)])
+    (box,) = build_boxes([ip_network("10.1.0.0/16")], [ip_network("10.2.0.0/16")], [17], [(5000, 5010)])
     assert str(box.example()) == "udp from 10.1.0.0 to 10.2.0.0 port 5000"
-    (other,) = boxes([ip_network("10.1.0.9")], [ip_network("10.2.0.9")], [1])
+    (other,) = build_boxes([ip_network("10.1.0.9")], [ip_network("10.2.0.9")], [1])
     assert str(other.example()) == "IP protocol 1 from 10.1.0.9 to 10.2.0.9"
 
 

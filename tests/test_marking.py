@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from adon.marking import Marking, Reported, Scitags, dscp_text, firefly, parse_dscp
+from adon.marking import FireflyFlow, Marking, Scitags, dscp_text, firefly, parse_dscp
 from tests.support.refusals import refused
 
-CONNECTION = Reported("10.1.0.10", "10.2.0.10", "tcp", 40_000, 5_001, started=1_000_000.0)
+CONNECTION = FireflyFlow("10.1.0.10", "10.2.0.10", "tcp", 40_000, 5_001, started=1_000_000.0)
 TAGS = st.builds(Scitags, experiment=st.integers(1, 511), activity=st.integers(0, 63))
 
 
@@ -111,7 +111,7 @@ def test_a_firefly_at_the_start_of_a_connection() -> None:
 
 
 def test_a_firefly_at_the_end_tells_the_end_and_the_bytes() -> None:
-    over = Reported("fd00::1", "fd00::2", "udp", 1, 65_535, 1_000_000.0, ended=1_000_002.0, sent=0)
+    over = FireflyFlow("fd00::1", "fd00::2", "udp", 1, 65_535, 1_000_000.0, ended=1_000_002.0, sent=0)
     _, body = read(firefly(Scitags(experiment=511), over, 1_000_002.0, "x"))
     assert body["flow-lifecycle"]["state"] == "end"
     assert body["flow-lifecycle"]["end-time"] == "1970-01-12T13:46:42.000000+00:00"
@@ -121,6 +121,6 @@ def test_a_firefly_at_the_end_tells_the_end_and_the_bytes() -> None:
 
 @pytest.mark.parametrize(("source_port", "host"), [(0, "x"), (65_536, "x"), (1, "a b"), (1, "")])
 def test_what_no_firefly_can_hold(source_port: int, host: str) -> None:
-    about = Reported("10.1.0.10", "10.2.0.10", "tcp", source_port, 5_001, started=0.0)
+    about = FireflyFlow("10.1.0.10", "10.2.0.10", "tcp", source_port, 5_001, started=0.0)
     with refused(ValueError):
         firefly(Scitags(experiment=1), about, 0.0, host)

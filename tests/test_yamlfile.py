@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 import yaml
@@ -121,12 +122,12 @@ def test_text_nested_without_end_is_refused() -> None:
     ("text", "expected"),
     [
         ("", ["f.yaml: is empty; known are count, parts, ports"]),
-        ("[1]", ["f.yaml:1: Input should be an object; known are count, parts, ports"]),
+        ("[1]", ["f.yaml:1: must be a mapping; known are count, parts, ports"]),
         ("parts:\n  a: {}", ["f.yaml:2: parts.a.rate: is required; for example 700 Mbps"]),
         (
             "parts:\n  a:\n    rate: 7\n    form: x\ncount: '3'",
             [
-                "f.yaml:5: count: Input should be a valid integer; for example 0",
+                "f.yaml:5: count: must be a valid integer; for example 0",
                 "f.yaml:3: parts.a.rate: '7' has no unit; write for example '700 Mbps'",
                 "f.yaml:4: parts.a.form: is not a known key here; did you mean from?",
             ],
@@ -134,8 +135,8 @@ def test_text_nested_without_end_is_refused() -> None:
         (
             "parts:\n  a:\n    rate: 1 bps\n    from: [1]\ncount: true",
             [
-                "f.yaml:5: count: Input should be a valid integer; for example 0",
-                "f.yaml:4: parts.a.from: Input should be a valid string; for example here",
+                "f.yaml:5: count: must be a valid integer; for example 0",
+                "f.yaml:4: parts.a.from: must be a valid string; for example here",
             ],
         ),
         (
@@ -209,3 +210,44 @@ class Text(BaseModel):
 def test_what_is_dumped_is_read_back_equal(text: str, number: float, whole: int, flag: bool) -> None:
     model = Text(text=text, number=number, whole=whole, flag=flag)
     assert yamlfile.parse_model(yamlfile.dump(model), Text) == model
+
+
+class Row(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    flag: bool = False
+    share: float = Field(default=0.5, ge=0, le=1)
+    rows: tuple[int, ...] = ()
+    part: dict[str, int] = {}
+    word: str = Field(default="here", pattern="^[a-z]+$", max_length=5)
+    choice: Literal["start", "stop"] = "start"
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "code"),
+    [
+        ("flag: yes", "flag", "wrong-type"),
+        ("flag:", "flag", "wrong-type"),
+        ("share: 60 %", "share", "wrong-type"),
+        ("share: 1.5", "share", "out-of-range"),
+        ("share: -1", "share", "out-of-range"),
+        ("rows: 1/2", "rows", "wrong-type"),
+        ("rows: {a: 1}", "rows", "wrong-type"),
+        ("rows: [1.5]", "rows.0", "wrong-type"),
+        ("part: [a]", "part", "wrong-type"),
+        ("part:", "part", "wrong-type"),
+        ("word: My Name", "word", "wrong-length"),
+        ("word: ABC", "word", "malformed"),
+        ("word: 7", "word", "wrong-type"),
+        ("choice: Start", "choice", "unknown-value"),
+        ("choice: 1", "choice", "unknown-value"),
+        ("chioce: start", "chioce", "unknown-key"),
+    ],
+)
+def test_wrong_value_names_field_cause_and_valid_values(text: str, field: str, code: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        yamlfile.parse_model(text, Row)
+    (problem,) = caught.value.problems
+    assert (problem.field, problem.code, problem.line) == (field, code, 1)
+    assert "Input" not in problem.cause
+    assert re.search("for example|known are|did you mean", problem.cause)

@@ -25,7 +25,7 @@ from operator import eq
 from urllib.parse import unquote
 
 from adon.access.assertion import Assertion
-from adon.access.user_names import Named, own_affiliations, user_name
+from adon.access.user_names import UserIdentity, own_affiliations, user_name
 from adon.config.access import AccessRule, Condition
 from adon.errors import Forbidden
 from adon.values import Role
@@ -40,7 +40,7 @@ _ROLE = "role="
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A membership.
+    """Membership in a group.
 
     :param path: the group, then its subgroups inwards; never empty.
     :param role: the role in the innermost group; None for a plain member.
@@ -53,7 +53,7 @@ class Group:
     authority: str | None = None
 
     def fulfils(self, asked: Group) -> bool:
-        """Return whether this membership implies the membership ``asked``."""
+        """Return whether this membership implies another one."""
         if self.namespace != asked.namespace or asked.authority not in (None, self.authority):
             return False
         if asked.role is not None:
@@ -89,13 +89,13 @@ def _plain(part: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
-    """An admitted user.
+class AdmittedUser:
+    """Name, roles and groups of an admitted user.
 
-    :param rules: the positions of the rules that held, counted from 0; none for the default roles.
+    :param rules: the positions of the matching rules, counted from 0; empty for the default roles.
     """
 
-    named: Named
+    named: UserIdentity
     roles: frozenset[Role]
     groups: frozenset[str]
     rules: tuple[int, ...]
@@ -107,7 +107,7 @@ def admit(
     rules: Sequence[AccessRule],
     default_roles: Collection[Role] = (),
     parties: Collection[str] = frozenset(),
-) -> Admitted:
+) -> AdmittedUser:
     """Return the name, roles and groups of an asserted identity.
 
     :param may_assert: domains that the party speaks for; ``*`` for all.
@@ -120,11 +120,10 @@ def admit(
     roles = frozenset(role for number in held for role in rules[number].roles) or frozenset(default_roles)
     if not roles:
         raise Forbidden(
-            f"{named.name} is known now, but no rule gives a role here; "
-            "ask who runs this network, and tell them this name"
+            f"no rule gives {named.name} a role; ask who runs this network, and tell them this name"
         )
     groups = frozenset(group for number in held for group in _collect_groups(rules[number], allowed))
-    return Admitted(named, roles, groups, held)
+    return AdmittedUser(named, roles, groups, held)
 
 
 def _holds(when: Condition, name: str, assertion: Assertion) -> bool:

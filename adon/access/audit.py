@@ -1,7 +1,7 @@
 """Audit log: the values of a line, the chain of digests, bounded refusals, and the export.
 
 The digest of a line is SHA-256 over the digest of the previous line and all of its own values: a changed,
-removed or inserted line breaks the chain (:func:`verify`).  A writer of the database could compute
+removed or inserted line breaks the chain (:func:`verify_chain`).  A writer of the database could compute
 the whole chain again; a digest that is kept elsewhere (``expected``) protects against that.
 """
 
@@ -24,7 +24,7 @@ FIRST = ""
 
 
 class Outcome(StrEnum):
-    """How a request ended."""
+    """Outcome of a request."""
 
     DONE = "done"
     REFUSED = "refused"
@@ -32,8 +32,8 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A request that was carried out, refused or failed.
+class AuditEntry:
+    """Entry of the audit log: a request that was carried out, refused or failed.
 
     :param at: time in seconds since the epoch; of several requests the last.
     :param actor: the proven name; empty without one.
@@ -58,18 +58,18 @@ class Entry:
     detail: str = ""
     times: int = 1
 
-    def sanitise(self) -> Entry:
+    def sanitise(self) -> AuditEntry:
         """Return the entry for storage: texts bounded, on one line, without invisible characters.
 
         The time has millisecond resolution, as in the API, so that API clients can compute digests.
         """
-        texts = {name: clean(getattr(self, name), most) for name, most in _LENGTHS.items()}
+        texts = {name: clean_text(getattr(self, name), most) for name, most in _LENGTHS.items()}
         return replace(self, at=round(self.at, 3), **texts)  # type: ignore[arg-type]
 
 
 _LENGTHS = dict.fromkeys(("via", "address", "object", "detail"), LONGEST)
 _LENGTHS |= {"actor": 200, "action": 64, "method": 16}
-_FIELDS = tuple(one.name for one in fields(Entry))
+_FIELDS = tuple(one.name for one in fields(AuditEntry))
 _values = attrgetter(*("outcome.value" if name == "outcome" else name for name in _FIELDS))
 COLUMNS = ("number", *_FIELDS, "digest")
 """Names of a line's values in order, as stored and exported; ``at`` in seconds since the epoch."""
@@ -77,21 +77,21 @@ Values = Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """An entry in its place in the chain."""
+class ChainedEntry:
+    """Entry with its number and digests in the chain."""
 
     number: int
-    entry: Entry
+    entry: AuditEntry
     digest: str
 
     @classmethod
-    def of(cls, values: Values) -> Line:
+    def of(cls, values: Values) -> ChainedEntry:
         """Return the line with these values.
 
         :raises ValueError: for an unknown outcome.
         """
         number, *rest, digest = values
-        entry = Entry(*rest)
+        entry = AuditEntry(*rest)
         return cls(number, replace(entry, outcome=Outcome(entry.outcome)), digest)
 
     @property
@@ -101,8 +101,8 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """The result of checking the log.
+class Verification:
+    """Result of the check of the log.
 
     :param lines: the number of good lines, from the first one.
     :param head: the digest of the last of them.
@@ -114,7 +114,7 @@ class Verified:
     problem: str | None = None
 
 
-def clean(text: str, most: int = LONGEST) -> str:
+def clean_text(text: str, most: int = LONGEST) -> str:
     """Return a text with its invisible characters escaped, truncated to a length."""
     shown = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text[: most + 1])
     return shown if len(shown) <= most else shown[: most - 1] + "…"
@@ -128,23 +128,23 @@ def _digest(previous: str, values: Iterable[Any]) -> str:
     return hashlib.sha256(_encoded([previous, *values]).encode()).hexdigest()
 
 
-def chain_entries(previous: Line | None, entries: Iterable[Entry]) -> list[Line]:
+def chain_entries(previous: ChainedEntry | None, entries: Iterable[AuditEntry]) -> list[ChainedEntry]:
     """Return entries as the lines after a line; None for the start of the log."""
     number, digest = (0, FIRST) if previous is None else (previous.number, previous.digest)
     lines = []
     for entry in entries:
         number += 1
         digest = _digest(digest, (number, *_values(entry)))
-        lines.append(Line(number, entry, digest))
+        lines.append(ChainedEntry(number, entry, digest))
     return lines
 
 
-def verify(
+def verify_chain(
     lines: Iterable[Values], head: tuple[int, str] | None, expected: Mapping[int, str] | None = None
-) -> Verified:
+) -> Verification:
     """Check whether a log is complete and unchanged.
 
-    :param lines: the values of all lines in order; there may be millions, so no objects are made of them.
+    :param lines: the values of all lines in order, without objects, because a log may have millions.
     :param head: number and digest of the last line, as the database stores them separately; None if missing.
     :param expected: digests by number from an external copy.
     """
@@ -153,22 +153,22 @@ def verify(
     for line in lines:
         its_number, its_digest = line[0], line[-1]
         if its_number != number + 1:
-            return Verified(number, digest, f"line {number + 1} is missing: {its_number} comes next")
+            return Verification(number, digest, f"line {number + 1} is missing: {its_number} comes next")
         if _digest(digest, line[:-1]) != its_digest:
-            return Verified(number, digest, f"line {its_number}, or the one before it, was changed")
+            return Verification(number, digest, f"line {its_number}, or the one before it, was changed")
         number, digest = its_number, its_digest
         if wanted.pop(number, digest) != digest:
-            return Verified(number - 1, digest, f"line {number} is not the one that was noted")
+            return Verification(number - 1, digest, f"line {number} does not have the expected digest")
     if wanted:
-        return Verified(number, digest, f"line {max(wanted)} was noted, and the log ends at {number}")
+        return Verification(number, digest, f"line {max(wanted)} was noted, and the log ends at {number}")
     if head is None or head != (number, digest):
         ends = "nothing says where it ends" if head is None else f"line {head[0]} was the last"
-        return Verified(number, digest, f"the log ends at {number}, and {ends}")
-    return Verified(number, digest)
+        return Verification(number, digest, f"the log ends at {number}, and {ends}")
+    return Verification(number, digest)
 
 
 @dataclass(slots=True)
-class Flood:
+class RepetitionCounter:
     """Counter of repeated entries: the first is written at once, the others as one entry per window.
 
     The number of different entries is bounded, too: above a number of kinds of one address, or of all
@@ -180,10 +180,10 @@ class Flood:
     window: float = 60.0
     per_address: int = 60
     total: int = 600
-    _kinds: dict[Entry, tuple[float, int, float]] = field(default_factory=dict)
+    _kinds: dict[AuditEntry, tuple[float, int, float]] = field(default_factory=dict)
     """Of each kind the start of its window, the number of entries and the time of the last one."""
 
-    def take(self, entry: Entry, now: float) -> list[Entry]:
+    def take(self, entry: AuditEntry, now: float) -> list[AuditEntry]:
         """Return the entries to write after this one."""
         due = self.due(now)
         kind = replace(entry, at=0.0)
@@ -197,16 +197,16 @@ class Flood:
         self._kinds[kind] = (since, times + 1, entry.at)
         return due
 
-    def due(self, now: float, *, everything: bool = False) -> list[Entry]:
+    def due(self, now: float, *, everything: bool = False) -> list[AuditEntry]:
         """Return the counts whose window is over."""
         over = [kind for kind, one in self._kinds.items() if everything or now - one[0] >= self.window]
         counted = [(kind, *self._kinds.pop(kind)) for kind in over]
         return [replace(kind, at=at, times=times) for kind, _, times, at in counted if times]
 
-    def _various(self, kind: Entry) -> Entry:
+    def _various(self, kind: AuditEntry) -> AuditEntry:
         """Return the kind of all further entries of an address, or of all addresses if there are too many."""
         various = replace(kind, actor="", via="", action="various", method="", object="", status=0)
-        various = replace(various, detail="too various to be told apart")
+        various = replace(various, detail="more kinds of requests than are counted separately")
         if len(self._kinds) < self.total:
             return various
         return replace(various, address="", outcome=Outcome.REFUSED)
@@ -216,7 +216,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class _Echo:
-    """A file that returns each text that is written to it."""
+    """File that returns each text that is written to it."""
 
     def write(self, text: str) -> str:
         return text

@@ -23,7 +23,7 @@ PREFIX = "adon_"
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The requester of an action.
+    """Requester of an action.
 
     :param roles: names of roles; unknown roles grant nothing.
     :param groups: groups that an identity provider asserted (AARC-G069 values).
@@ -127,5 +127,5 @@ def digest_of(text: str) -> str:
     A search by digest leaks nothing through its duration: a client that does not know the text cannot choose
     its digest.
     """
-    # A header can carry bytes that are no text; they match no token.
+    # A header can have bytes that are not text; they match no token.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

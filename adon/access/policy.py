@@ -1,4 +1,4 @@
-"""Permissions: one table of actions and roles, the grants of measurements, and the decision by both.
+"""Access policy: the table of actions and roles, the grants of measurements, and the decision by both.
 
 Every request is checked by :meth:`Policy.decide`.  What neither the table nor a grant allows is refused.
 
@@ -36,7 +36,7 @@ class Scope(StrEnum):
 
 
 Grant = Mapping[Role, Scope]
-"""The roles that may do an action, and on which objects."""
+"""Roles that may do an action, with their scopes."""
 
 
 def _grant(any_: Iterable[Role], own: Iterable[Role] = ()) -> Grant:
@@ -57,15 +57,15 @@ _OWN_OR_AUDITORS = _grant(_AUDITORS, Role)
 
 
 class Action(StrEnum):
-    """Actions of requests, with the roles that may do them.
+    """Actions of requests, with the scopes of the roles that may do them.
 
-    :ivar grant: on which objects each role may do it; a missing role may not.
+    :ivar grant: scope of each role that may do it; other roles may not.
     """
 
     grant: Grant
 
     def __new__(cls, value: str, grant: Grant) -> Action:
-        """Make a member; its value is the name of the action."""
+        """Create a member; its value is the name of the action."""
         action = str.__new__(cls, value)
         action._value_ = value
         action.grant = grant
@@ -124,8 +124,8 @@ ANONYMOUS: frozenset[Action] = frozenset({Action.HEALTH_READ, Action.PSCONFIG_RE
 """Actions that need no identity."""
 
 
-class Owned(NamedTuple):
-    """An object of a user.
+class OwnedObject(NamedTuple):
+    """Object of a user.
 
     :param owner: the name of the user; None without a known owner.
     """
@@ -133,13 +133,13 @@ class Owned(NamedTuple):
     owner: str | None
 
 
-Subject = Owned | Series | None
+Subject = OwnedObject | Series | None
 """Subject of a request: an object of a user, a series of measurements, or None for shared objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """A decision and its reason."""
+    """Decision about a request, with its reason."""
 
     allowed: bool
     reason: str
@@ -155,32 +155,32 @@ class Policy:
     grants: Sequence[MeasurementGrant] = ()
 
     def _grants_of(self, action: Action) -> list[MeasurementGrant]:
-        """Return the entries about starting, or reading, measurements; with any, roles do not decide."""
+        """Return the entries for starting, or reading, measurements; with entries, roles do not decide."""
         kind, _, deed = action.value.partition(".")
         return [grant for grant in self.grants if kind == "measurement" and grant.may == deed]
 
     def decide(self, actor: Actor | None, action: Action, subject: Subject = None) -> Permission:
         """Decide whether an actor may do an action on a subject.
 
-        Where grants decide, and no series is named, the actor may ask for a series.
+        If grants decide and no series is given, the actor may request a series.
 
         :param actor: None for a request without identity.
         """
         if action in ANONYMOUS:
-            return Permission(True, f"everybody may do {action}")
+            return Permission(True, f"all users may do {action}")
         if actor is None:
             return Permission(False, f"{action} needs an identity")
         if actor.scope is not None and action not in actor.scope:
-            return Permission(False, f"the token of {actor.name} is not good for {action}")
+            return Permission(False, f"the token of {actor.name} does not allow {action}")
         grants = self._grants_of(action)
         if not grants or Role.ADMIN in actor.roles:
-            return _decide_by_role(actor, action, subject.owner if isinstance(subject, Owned) else None)
+            return _decide_by_role(actor, action, subject.owner if isinstance(subject, OwnedObject) else None)
         if not isinstance(subject, Series):
-            return Permission(True, f"measurement_access says who may do {action}, for each series")
+            return Permission(True, f"measurement_access decides for each series who may do {action}")
         return _decide_by_grants(actor, action, subject, grants)
 
     def authorise(self, actor: Actor | None, action: Action, subject: Subject = None) -> None:
-        """Do nothing if :meth:`decide` allows it.
+        """Check that :meth:`decide` allows the action.
 
         :raises NotAuthenticated: if an identity might help.
         :raises Forbidden: if the actor is known and may not.
@@ -190,7 +190,7 @@ class Policy:
             raise (NotAuthenticated if actor is None else Forbidden)(permission.reason)
 
     def readable(self, actor: Actor | None, items: Iterable[tuple[Series, Item]]) -> list[Item]:
-        """Return the items whose series the actor may read; each series is judged once."""
+        """Return the items whose series the actor may read; each series is checked once."""
 
         @cache
         def may_read(series: Series) -> bool:
@@ -218,5 +218,5 @@ def _decide_by_grants(
     where = f"from {series.source} to {series.destination}" if series.destination else f"of {series.source}"
     for grant in grants:
         if grant.includes(actor.name, actor.roles, actor.groups) and grant.covers(series):
-            return Permission(True, f"the configuration lets {actor.name} {what} {where}")
-    return Permission(False, f"no entry of measurement_access lets {actor.name} {what} {where}")
+            return Permission(True, f"the configuration permits {actor.name} to {what} {where}")
+    return Permission(False, f"no entry of measurement_access permits {actor.name} to {what} {where}")

@@ -20,15 +20,15 @@ from adon.access.assertion import Assertion
 from adon.errors import Forbidden, InvalidInput
 
 PRINCIPALS = "eduPersonPrincipalName"
-"""Issuer of all principal names: the domain vouches for them, whichever of its parties asserted it."""
+"""Issuer of all principal names: the domain identifies the user, independent of the asserting party."""
 _PRINCIPAL = re.compile(r"[!-?A-~]{1,120}@[A-Za-z0-9.-]{1,120}")
 _PARTY = re.compile(r"[!-?A-~]{1,255}")
 _SUBJECT = re.compile(r"[!-~]{1,255}")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A user's name and its source: the same issuer and subject are the same user."""
+class UserIdentity:
+    """Name of a user with its source: the same issuer and subject are the same user."""
 
     name: str
     issuer: str
@@ -37,7 +37,7 @@ class Named:
 
 def user_name(
     assertion: Assertion, may_assert: Collection[str], parties: Collection[str] = frozenset()
-) -> Named:
+) -> UserIdentity:
     """Return the name of an asserted user.
 
     :param may_assert: domains that the party speaks for; ``*`` for all.
@@ -47,23 +47,23 @@ def user_name(
     if assertion.principal is not None and may_assert:
         name = _read_principal(assertion.principal)
         if name is None:
-            cause = f"{assertion.issuer} asserts a name that is none: {assertion.principal[:80]!a}"
+            cause = f"{assertion.issuer} asserts an invalid name: {assertion.principal[:80]!a}"
             raise Forbidden(cause, code="malformed")
         scope = name.partition("@")[2]
-        if not _is_allowed(scope, may_assert) or scope in {address(party) for party in parties}:
+        if not _is_allowed(scope, may_assert) or scope in {party_address(party) for party in parties}:
             raise Forbidden(f"{assertion.issuer} may not assert names of {scope}")
-        return Named(name, PRINCIPALS, name)
-    if not _SUBJECT.fullmatch(assertion.subject) or not _PARTY.fullmatch(address(assertion.issuer)):
+        return UserIdentity(name, PRINCIPALS, name)
+    if not _SUBJECT.fullmatch(assertion.subject) or not _PARTY.fullmatch(party_address(assertion.issuer)):
         raise Forbidden(
-            f"{assertion.issuer} does not say who signed in: "
-            "neither eduPersonPrincipalName nor a lasting identifier",
+            f"{assertion.issuer} does not identify the user: expected "
+            "eduPersonPrincipalName or a permanent identifier",
             code="missing",
         )
-    name = f"{assertion.subject}@{address(assertion.issuer)}"
-    return Named(name, assertion.issuer, assertion.subject)
+    name = f"{assertion.subject}@{party_address(assertion.issuer)}"
+    return UserIdentity(name, assertion.issuer, assertion.subject)
 
 
-def derive_name(issuer: str, subject: str) -> Named:
+def derive_name(issuer: str, subject: str) -> UserIdentity:
     """Return the name that the first sign-in of a user will have.
 
     :param issuer: :data:`PRINCIPALS`, or the identifier of the party (OpenID's ``iss``, SAML's entity ID).
@@ -73,22 +73,22 @@ def derive_name(issuer: str, subject: str) -> Named:
     if issuer == PRINCIPALS:
         name = _read_principal(subject)
         if name is None:
-            raise InvalidInput.of("identity.subject", "is no eduPersonPrincipalName, as in ann@missouri.edu")
-        return Named(name, PRINCIPALS, name)
-    if ":" not in issuer or not _PARTY.fullmatch(address(issuer)):
+            raise InvalidInput.of("identity.subject", "is not a principal name such as ann@missouri.edu")
+        return UserIdentity(name, PRINCIPALS, name)
+    if ":" not in issuer or not _PARTY.fullmatch(party_address(issuer)):
         raise InvalidInput.of(
-            "identity.issuer", f"is neither {PRINCIPALS} nor the URL or URN that an identity provider goes by"
+            "identity.issuer", f"is neither {PRINCIPALS} nor the URL or URN of an identity provider"
         )
     if not _SUBJECT.fullmatch(subject):
-        raise InvalidInput.of("identity.subject", "is no identifier: 1 to 255 visible characters of ASCII")
-    return Named(f"{subject}@{address(issuer)}", issuer, subject)
+        raise InvalidInput.of("identity.subject", "is not 1 to 255 visible ASCII characters")
+    return UserIdentity(f"{subject}@{party_address(issuer)}", issuer, subject)
 
 
 def _read_principal(text: str) -> str | None:
     return text.lower() if _PRINCIPAL.fullmatch(text) else None
 
 
-def address(issuer: str) -> str:
+def party_address(issuer: str) -> str:
     """Return the address of a party in names: its URL without scheme and closing slash, or its URN."""
     rest = issuer.partition("://")[2]
     host, slash, path = rest.rstrip("/").partition("/")

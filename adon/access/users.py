@@ -16,12 +16,12 @@ from adon.access.scopes import actions_of
 from adon.errors import InvalidInput
 
 LOCAL = "local"
-"""The issuer of users whom an administrator of this machine named."""
+"""Issuer of users whom an administrator of this machine created."""
 LONGEST = 200
 PUNCTUATION = frozenset("._-@+:=~")
 """Characters of a name in addition to letters, digits and marks."""
 ONESELF = "me"
-"""The name of the requester in an address."""
+"""Placeholder of the requester's name in an address."""
 INVISIBLE = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
     + "".join(map(chr, range(0x180B, 0x1810)))
@@ -35,7 +35,7 @@ ALIKE = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC")
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A known user; times in seconds since the epoch.
+    """User; times in seconds since the epoch.
 
     :param name: the owner's name of what they request; never changes, and is never given to another user.
     :param by_rules: the roles that the rules gave at the last sign-in.
@@ -64,7 +64,7 @@ class User:
         return (self.by_rules | self.granted) - self.removed
 
     def actor(self, via: str, proof: str = "", token: Token | None = None) -> Actor:
-        """Return the user as the requester of something.
+        """Return the user as the requester of an action.
 
         :param proof: the id of the token or session.
         :param token: the token that limits the proof; None for no limits.
@@ -83,7 +83,7 @@ def user_values(user: User) -> dict[str, Any]:
 
 
 _PLAIN = {code: "-" for code in range(0x20, 0x7F) if not (chr(code).isalnum() or chr(code) in PUNCTUATION)}
-"""Visible ASCII characters that are not for names, and their replacement."""
+"""Visible ASCII characters that names must not contain, and their replacement."""
 
 
 def unique_name(wanted: str, taken: Collection[str]) -> str:
@@ -127,8 +127,8 @@ def name_problem(text: str) -> str | None:
         scripts = {name.partition(" ")[0] for name in names}.intersection(ALIKE)
         if len(scripts) > 1:
             told = " and ".join(script.title() for script in sorted(scripts))
-            return f"mixes letters that look alike, of {told}"
-    return f"{text} is no name: it stands for whoever asks" if name_key(text) == ONESELF else None
+            return f"mixes similar letters of {told}"
+    return f"{text} is reserved: it stands for the requester" if name_key(text) == ONESELF else None
 
 
 def name_key(text: str) -> str:

@@ -17,7 +17,7 @@ _Roles = Annotated[list[Role], Field(max_length=len(Role))]
 
 
 class UserView(View):
-    """Somebody known here; ``roles`` are those in force."""
+    """User; ``roles`` are the roles in force."""
 
     name: str
     issuer: str
@@ -26,12 +26,12 @@ class UserView(View):
     mail: str | None
     groups: list[str]
     roles: list[str]
-    by_rules: list[str] = Field(description="roles that the rules gave at the last sign-in")
-    granted: list[str] = Field(description="roles that an administrator gave")
-    removed: list[str] = Field(description="roles that an administrator took away, whatever the rules say")
+    by_rules: list[str] = Field(description="roles by the rules at the last sign-in")
+    granted: list[str] = Field(description="roles that an administrator granted")
+    removed: list[str] = Field(description="roles that an administrator removed; overrides the rules")
     disabled_since: Time | None
     first_seen: Time
-    last_seen: Time | None = Field(description="by a browser or with a token, to the minute; null for never")
+    last_seen: Time | None = Field(description="time of the last request, to the minute; null: never")
 
 
 class UserList(ListView):
@@ -47,66 +47,68 @@ class IdentityBody(Body):
         default=PRINCIPALS,
         min_length=1,
         max_length=1000,
-        description="`eduPersonPrincipalName`, or the party itself: OpenID's `iss`, SAML's entity ID",
+        description="`eduPersonPrincipalName`, or the identity provider: OpenID's `iss`, SAML's entity ID",
     )
     subject: str = Field(
         min_length=1,
         max_length=255,
-        description="the principal name (ann@missouri.edu), or the party's identifier of the person",
+        description="the principal name (ann@missouri.edu), or the provider's identifier of the user",
     )
 
 
 class UserBody(Body):
-    """A user whom an administrator names; people who sign in elsewhere need none."""
+    """User to create; users of an identity provider are created at their first sign-in."""
 
     name: str = Field(min_length=1, max_length=200)
-    granted: _Roles = Field(default=[], description="the roles given")
-    identity: IdentityBody | None = Field(default=None, description="for sign-in; null: tokens only")
+    granted: _Roles = Field(default=[], description="granted roles")
+    identity: IdentityBody | None = Field(default=None, description="identity for sign-in; null: tokens only")
 
 
 class UserChange(Body):
-    """What an administrator decides about a user; what is left out stays."""
+    """Changes of a user; absent fields stay unchanged."""
 
-    granted: _Roles | None = Field(default=None, description="all roles given here; replaces the list")
-    removed: _Roles | None = Field(default=None, description="all roles taken away here; replaces the list")
+    granted: _Roles | None = Field(default=None, description="all granted roles; replaces the list")
+    removed: _Roles | None = Field(default=None, description="all removed roles; replaces the list")
     disabled: bool | None = None
 
 
 class RoleGrant(View):
-    """One thing that a role may do."""
+    """Permission of a role: an action and its scope."""
 
     action: Action
     scope: Scope
 
 
 class RoleView(View):
-    """A role, and everything it may do."""
+    """Role with its permissions."""
 
     name: Role
     may: list[RoleGrant]
 
 
 class RoleList(View):
-    """All roles, and the ready-made scopes of tokens with the actions they hold."""
+    """All roles, and the predefined scopes of tokens with their actions."""
 
     items: list[RoleView]
     scopes: dict[str, list[Action]]
 
 
 class TokenBody(Body):
-    """A token that is asked for."""
+    """Token to create."""
 
-    label: str = Field(default="", max_length=100, description="what its owner calls it")
+    label: str = Field(default="", max_length=100, description="label of the owner")
     scope: list[Annotated[str, Field(max_length=64)]] = Field(
-        default=["all"], max_length=100, description="ready-made scopes and actions; see GET /roles"
+        default=["all"], max_length=100, description="predefined scopes and actions; see GET /roles"
     )
-    roles: _Roles | None = Field(default=None, description="limits it to these roles of its owner")
-    expires: When | None = Field(default=None, description="a time, or a span from now")
-    owner: str | None = Field(default=None, max_length=200, description="another user, by administrators")
+    roles: _Roles | None = Field(default=None, description="roles of the owner that the token is limited to")
+    expires: When | None = Field(default=None, description="expiry: a time, or a span from now")
+    owner: str | None = Field(
+        default=None, max_length=200, description="owner; another user needs an administrator"
+    )
 
 
 class TokenView(View):
-    """A token; what proves something is not in it."""
+    """Token without its secret."""
 
     id: str
     owner: str
@@ -120,7 +122,7 @@ class TokenView(View):
 
 
 class NewTokenView(TokenView):
-    """A token that was just made, with what proves it: shown now and never again."""
+    """Created token with its secret, which is shown only once."""
 
     secret: str
 
@@ -136,13 +138,13 @@ class SessionView(View):
 
     id: str
     owner: str
-    how: str = Field(description="the way of signing in: token, oidc or shibboleth")
+    how: str = Field(description="method of sign-in: token, oidc or shibboleth")
     began: Time
-    last_seen: Time = Field(description="to the minute")
-    ends: Time = Field(description="whatever is done; earlier if it is not used")
-    address: str = Field(description="from where it began; empty if that was not written down")
-    browser: str = Field(description="as what it named itself")
-    asking: bool = Field(description="whether this request came by it")
+    last_seen: Time = Field(description="time of the last request, to the minute")
+    ends: Time = Field(description="latest end; an unused session ends earlier")
+    address: str = Field(description="client address at sign-in; empty if unknown")
+    browser: str = Field(description="User-Agent of the browser")
+    asking: bool = Field(description="whether this request used the session")
 
 
 class SessionList(ListView):
@@ -151,14 +153,14 @@ class SessionList(ListView):
     items: list[SessionView]
 
 
-class EndedView(View):
-    """How many sessions were ended."""
+class SessionEndView(View):
+    """Number of ended sessions."""
 
     ended: int
 
 
 class AuditLine(View):
-    """One line of the audit log; ``times`` is how many it stands for."""
+    """Line of the audit log; ``times`` is the number of requests that it counts."""
 
     number: int
     at: Time
@@ -180,8 +182,8 @@ class AuditList(ListView):
 
     items: list[AuditLine]
     head: str | None = Field(
-        description="number and digest (17:9f86d0…) of the log's last line, kept apart from the lines; "
-        "null if they are gone"
+        description="number and digest (17:9f86d0…) of the last line, stored separately from the lines; "
+        "null if missing"
     )
 
 

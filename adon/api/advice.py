@@ -19,45 +19,45 @@ class _Body(Body):
 
 
 class PathBody(_Body):
-    """What is known, or supposed, about a path; what is left out is taken from the flow, or not known."""
+    """Known or assumed values of a path; absent values are those of the flow, or unknown."""
 
-    rate: Rate | None = Field(default=None, description="what it carries, as in 10 Gbps")
+    rate: Rate | None = Field(default=None, description="capacity of the path, such as 10 Gbps")
     rtt: Duration | None = None
     rtt_deviation: Duration = 0.0
     loss: Ratio | None = None
     mtu: int | None = Field(default=None, ge=576, le=65_535)
-    reached: Rate | None = Field(default=None, description="what a throughput test got")
+    reached: Rate | None = Field(default=None, description="result of a throughput test")
     reached_streams: int = Field(default=1, ge=1, le=1000)
-    shallow_queues: bool | None = Field(default=None, description="a queue holds less than one BDP")
+    shallow_queues: bool | None = Field(default=None, description="whether a queue holds less than one BDP")
 
 
 class HostBody(_Body):
-    """One end host, and what its own commands printed."""
+    """End host, with the output of its own commands."""
 
     name: HostName | None = None
     text: str = Field(
         default="",
         max_length=900_000,
-        description="of sysctl -a, ip -d link, tc qdisc, ethtool, ss -tin, /proc/meminfo; in any order",
+        description="output of sysctl -a, ip -d link, tc qdisc, ethtool, ss -tin, /proc/meminfo",
     )
     interface: InterfaceName | None = None
     memory: Size | None = None
-    rate: Rate | None = Field(default=None, description="of its interface")
+    rate: Rate | None = Field(default=None, description="bit rate of its interface")
     mtu: int | None = Field(default=None, ge=576, le=65_535)
 
 
 class AdviceBody(_Body):
-    """A question: about a flow with other numbers, or about numbers alone."""
+    """Question about a flow with changed values, or about values alone."""
 
-    flow: str | None = Field(default=None, max_length=20, description="as in f-17; then it says the rest")
+    flow: str | None = Field(default=None, max_length=20, description="flow for absent values, such as f-17")
     path: PathBody = PathBody()
     sender: HostBody = HostBody()
     receiver: HostBody = HostBody()
-    streams: int | None = Field(default=None, ge=1, le=1000, description="that are open now")
+    streams: int | None = Field(default=None, ge=1, le=1000, description="number of open streams")
 
 
 class ItemView(View):
-    """One piece of advice."""
+    """Item of advice."""
 
     name: str
     value: str
@@ -67,7 +67,7 @@ class ItemView(View):
 
 
 class GapView(View):
-    """Something that is not known, what is left open by it, how to find out."""
+    """Unknown value, the effect of its absence, and how to measure it."""
 
     what: str
     without: str
@@ -75,7 +75,7 @@ class GapView(View):
 
 
 class SettingView(View):
-    """One value a host should have, and has."""
+    """Recommended and present value of a setting of a host."""
 
     kind: Literal["sysctl", "interface"]
     key: str
@@ -87,7 +87,7 @@ class SettingView(View):
 
 
 class HostAdviceView(View):
-    """One end: what it should have, and whether it has it."""
+    """Recommended settings of one host, and whether they are applied."""
 
     host: str
     role: Literal["sender", "receiver"]
@@ -106,7 +106,7 @@ _Finite = Annotated[float | None, BeforeValidator(_omit_infinity)]
 
 
 class RangeView(View):
-    """A low end, what is expected, a high end; null where it is not a finite number."""
+    """Expected value with its lower and upper limit; null for a value that is not finite."""
 
     low: _Finite
     expected: _Finite
@@ -124,7 +124,7 @@ class PredictionView(View):
 
 
 class PathFactsView(View):
-    """What the advice was computed from; null is what is not known."""
+    """Inputs of the advice; null if unknown."""
 
     path: str
     rate_bps: float | None
@@ -137,7 +137,7 @@ class PathFactsView(View):
 
 
 class AdviceView(View):
-    """Everything there is to say about one path between two hosts."""
+    """Advice for one path between two hosts."""
 
     path: PathFactsView
     target_bps: float | None
@@ -156,4 +156,4 @@ class AdviceView(View):
 class AdviceQuery(Query):
     """Path that the advice is for."""
 
-    path: str | None = Field(default=None, max_length=100, description="another path than that of the flow")
+    path: str | None = Field(default=None, max_length=100, description="path instead of the flow's path")

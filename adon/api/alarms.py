@@ -11,7 +11,7 @@ from adon.api.measurements import SeriesView
 
 
 class EvidenceView(View):
-    """What a series was like in a stretch of time, in the unit of its metric."""
+    """Statistics of a series in a period, in the unit of its metric."""
 
     mean: float
     deviation: float
@@ -19,19 +19,19 @@ class EvidenceView(View):
 
 
 class AlarmBase(View):
-    """Fields of an alarm that its short form has, too."""
+    """Base of an alarm and its short form."""
 
     id: str
     kind: str
     direction: str | None
-    bad: bool = Field(description="false for an improvement")
+    bad: bool = Field(description="whether the change is for the worse")
     severity: str
     text: str
     raised_at: Time
 
 
 class AlarmView(AlarmBase):
-    """What happened to a series, since when, on what evidence, and whether it is over."""
+    """Alarm on a series: start, evidence and end."""
 
     series: SeriesView
     cleared_at: Time | None
@@ -48,32 +48,32 @@ class AlarmList(ListView):
 
 
 class FilterBody(Body):
-    """Which alarms; what is left out is not narrowed."""
+    """Filter of alarms; absent fields do not restrict it."""
 
     path: str | None = Field(default=None, max_length=100)
     source: str | None = Field(default=None, max_length=100)
     destination: str | None = Field(default=None, max_length=100)
     metric: str | None = Field(default=None, max_length=100)
     kinds: list[Literal["plateau", "absence", "threshold"]] | None = None
-    least: Literal["warning", "critical"] = Field(default="warning", description="the lowest severity")
+    least: Literal["warning", "critical"] = Field(default="warning", description="lowest severity")
     changes_for_the_better: bool = False
-    ends: bool = Field(default=True, description="tell also when an alarm is over")
+    ends: bool = Field(default=True, description="whether the end of an alarm is reported, too")
 
 
 class SubscriptionBody(Body):
-    """Which alarms are to be told, how, and to whom."""
+    """Subscription to create: filter, channel and target."""
 
     channel: Literal["mail", "webhook", "stream"]
     target: str = Field(
         default="",
         max_length=500,
-        description="a mail address, or the URL to call; none for the event stream",
+        description="mail address, or URL of the webhook; empty for the event stream",
     )
     filter: FilterBody = FilterBody()
 
 
 class SubscriptionView(View):
-    """A subscription as it is kept."""
+    """Stored subscription."""
 
     id: str
     owner: str

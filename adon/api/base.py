@@ -28,11 +28,11 @@ UNITS: Mapping[str, str] = {
     "loss": "ratio",
     "health": "ratio",
 }
-"""The unit each metric's numbers are in."""
+"""Unit of the values of each metric."""
 
 
-def listed_values(kind: type[StrEnum]) -> WithJsonSchema:
-    """The schema of an enumeration where it is used, for one whose name others have, too."""
+def enumeration_schema(kind: type[StrEnum]) -> WithJsonSchema:
+    """Return the inline schema of an enumeration whose name is not unique."""
     return WithJsonSchema({"type": "string", "enum": [one.value for one in kind]})
 
 
@@ -41,7 +41,7 @@ def _write_infinity(value: object) -> object:
 
 
 Seconds = Annotated[float | Literal["inf"], BeforeValidator(_write_infinity)]
-"""A time span; ``"inf"`` where something is impossible (JSON has no infinity)."""
+"""A time span; infinity is ``"inf"``, because JSON has no infinity."""
 
 
 def format_utc(at: float) -> str:
@@ -55,7 +55,7 @@ def format_utc(at: float) -> str:
 
 @lru_cache(4096)
 def _format_minute(number: int) -> str:
-    # A list can hold thousands of times of the same few minutes.
+    # A list can contain thousands of times within a few minutes.
     return datetime.fromtimestamp(number * 60, UTC).isoformat()[:17]
 
 
@@ -78,7 +78,7 @@ def _read_time(value: object) -> float:
     if isinstance(value, str):
         return parse_utc(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("is no time such as 2026-11-21T06:00:00Z")
+        raise ValueError("is not a time; write for example 2026-11-21T06:00:00Z")
     return float(value)
 
 
@@ -99,7 +99,7 @@ def _sources(field: str) -> str | AliasChoices:
 class View(BaseModel):
     """Base of all answers.
 
-    Written with their fields in the order of the class, so that equal answers have equal bytes and ETags.
+    Fields are written in the order of the class, so that equal answers have equal bytes and ETags.
     A document can be made of any value: each field shows the attribute or item of its name.  Without one, a
     field with a unit in its name (``rtt_seconds``) shows the one without the unit (``rtt``).
     """
@@ -120,15 +120,15 @@ class View(BaseModel):
         """
         if isinstance(value, Mapping):
             return cls.model_validate({**value, **more})
-        return cls.model_validate(_Extended(value, more))
+        return cls.model_validate(_AttributeOverlay(value, more))
 
     def body(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return self.model_dump(mode="json")
 
 
-class _Extended:
-    """A value with more attributes."""
+class _AttributeOverlay:
+    """Value with additional attributes."""
 
     def __init__(self, value: object, more: Mapping[str, object]) -> None:
         self.__dict__.update(more, _value=value)
@@ -146,7 +146,7 @@ class PathDirection(View):
 
 
 class ListView(View):
-    """Base of all lists: ``items`` in an order that stays, and where to go on."""
+    """Base of all lists: ``items`` in a stable order, and the cursor of the next page."""
 
     next: str | None = Field(default=None, description="cursor of the next page; null on the last page")
 
@@ -158,7 +158,7 @@ class ListAtTime(ListView):
 
 
 class ProblemItem(View):
-    """One thing that is wrong."""
+    """Problem of a request."""
 
     field: str
     cause: str
@@ -169,7 +169,7 @@ class ProblemItem(View):
 
 
 class ProblemDocument(View):
-    """RFC 9457: why a request was not carried out."""
+    """Problem document of RFC 9457: the reason of a refused or failed request."""
 
     type: str
     title: str
@@ -177,32 +177,32 @@ class ProblemDocument(View):
     code: str = Field(description="stable name of the error")
     detail: str
     problems: list[ProblemItem] = []
-    kind: str | None = Field(default=None, description="of what is not there")
-    name: str | None = Field(default=None, description="the name by which it was asked for")
+    kind: str | None = Field(default=None, description="kind of the missing object")
+    name: str | None = Field(default=None, description="requested name of the missing object")
 
 
-class Deleted(View):
+class DeletionView(View):
     """Id of the deleted object."""
 
     id: str
 
 
 MAX_BODY = 1_000_000
-"""Bytes in one request's body."""
+"""Maximum bytes of a request's body."""
 PREFIX = "/api/v1"
 """Root of the API in the paths of its addresses."""
 MOST = 500
-"""Items of one page, where a list has no other bound."""
+"""Default maximum number of items of a page."""
 
 
 class Body(BaseModel):
-    """Base of all bodies of requests. An unknown field is an error."""
+    """Base of the bodies of requests; an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Query(BaseModel):
-    """Base of all queries. An unknown parameter is an error."""
+    """Base of all queries; an unknown parameter is an error."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
@@ -223,7 +223,7 @@ Cursor = Annotated[str, Field(max_length=400, description="`next` of the previou
 
 
 class NewestFirst(Query):
-    """Page of a list that begins with the newest item."""
+    """Page of a list, newest item first."""
 
     limit: int = Field(default=50, ge=1, le=MOST, description="largest number of items")
     before: Cursor | None = None
@@ -237,7 +237,7 @@ class InOrder(Query):
 
 
 class Ids(BaseModel):
-    """Base of the parameters in a path: the names of the object that a route is about."""
+    """Base of the parameters in a path: the ids of the object of a route."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
 

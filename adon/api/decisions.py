@@ -1,4 +1,4 @@
-"""Decisions: candidates, costs, forecasts, and why an alternative was not taken."""
+"""Decisions: candidates, costs, forecasts, and reasons against alternatives."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, Field
 
-from adon.api.base import ListView, NewestFirst, Query, Seconds, Time, View, listed_values
+from adon.api.base import ListView, NewestFirst, Query, Seconds, Time, View, enumeration_schema
 from adon.broker.decision import Outcome
 from adon.values import Name
 
 
 class ForecastView(View):
-    """When a transfer was expected to be over, in seconds from its admission on."""
+    """Forecast of a transfer's end, in seconds after its admission."""
 
     expected_seconds: Seconds
     low_seconds: Seconds
@@ -22,7 +22,7 @@ class ForecastView(View):
 
 
 class MeanRateView(View):
-    """How fast a transfer is expected to be on average, in bits/s."""
+    """Expected mean rate of a transfer, in bits/s."""
 
     expected_bps: float
     low_bps: float
@@ -30,8 +30,8 @@ class MeanRateView(View):
     coverage: float = Field(description="nominal share of intervals that contain the true value")
 
 
-class ForeseenEndView(View):
-    """When a transfer would be over."""
+class ExpectedEndView(View):
+    """Expected end of a transfer."""
 
     earliest: Time
     expected: Time
@@ -39,20 +39,20 @@ class ForeseenEndView(View):
 
 
 class CurvePoint(View):
-    """Of the intervals that should hold so many truths, so many did."""
+    """Nominal and observed share of intervals that contain the true value."""
 
     nominal: float
     observed: float
 
 
 class CalibrationView(View):
-    """How well the forecasts of some finished flows held.
+    """Calibration of the forecasts of finished flows.
 
     ``least`` and ``most`` bound the coverage with 95 % confidence; ``bias`` and ``error`` are the median of
     (expected - took) / took and of its size; ``score`` is the median interval score over what was taken.
     """
 
-    flows: str = Field(description="all, at once, after a wait")
+    flows: str = Field(description="group of flows: all, admitted at once, or admitted after a wait")
     count: int
     nominal: float
     covered: float
@@ -65,20 +65,20 @@ class CalibrationView(View):
 
 
 class CalibrationList(View):
-    """Forecasts of all finished flows, and apart of those that ran at once and that had waited."""
+    """Calibration of all finished flows, of those admitted at once, and of those that waited."""
 
     items: list[CalibrationView]
 
 
 class ForecastQuery(Query):
-    """Flows whose forecasts are compared with their ends."""
+    """Filters of the flows whose forecasts are evaluated."""
 
-    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
-    limit: int = Field(default=500, ge=1, le=5000, description="number of flows that ended last")
+    template: str | None = Field(default=None, max_length=80, description="such as soykb or soykb@3")
+    limit: int = Field(default=500, ge=1, le=5000, description="number of latest flows")
 
 
 class MetricView(View):
-    """One metric of one candidate: value, origin, bound and score, or why there is no value."""
+    """Metric of a candidate: value, origin, bound and score, or the reason of a missing value."""
 
     metric: str
     unit: str
@@ -95,19 +95,19 @@ class MetricView(View):
 
 
 class CandidateView(View):
-    """One candidate path as the decision saw it; ``q`` is the weighted score, equation 3."""
+    """Candidate path at the time of the decision; ``q`` is the weighted score, equation 3."""
 
     path: str
     layer: str
     verdict: str
-    code: str = Field(description="the reason of the verdict")
+    code: str = Field(description="reason of the verdict")
     why: str
     q: float | None
     metrics: list[MetricView]
 
 
 class SiteCostView(View):
-    """Algorithm 4 for one compute site, every term by its name in the paper's table 3."""
+    """Cost of a compute site by algorithm 4; the terms have their names of the paper's table 3."""
 
     site: str
     local: bool
@@ -129,30 +129,30 @@ class SiteCostView(View):
     available_basis: str = Field(
         default="",
         validation_alias=AliasChoices("available_basis", "basis"),
-        description="what the available rate rests on; empty: unknown",
+        description="basis of the available rate; empty: unknown",
     )
     deviations: dict[str, float] = Field(
-        default_factory=dict, description="standard deviations of terms, in their units; none: not observed"
+        default_factory=dict, description="standard deviations of terms, in their units; absent: not observed"
     )
-    origins: dict[str, str] = Field(default_factory=dict, description="who says what a term is")
+    origins: dict[str, str] = Field(default_factory=dict, description="source of each term")
 
 
-class GrantedView(View):
-    """What the queue ladder of a port gives a flow; rates in bits/s."""
+class GrantView(View):
+    """Grant of a flow in the queue ladder of a port; rates in bits/s."""
 
     port: str
-    share: float = Field(description="of its queue, of the port's capacity")
+    share: float = Field(description="share of its queue in the port's capacity")
     asked: float
     guaranteed: float
     lent: float
-    ceiling: float = Field(description="all that it may use at present")
-    by: str = Field(description="what holds it to that: `queue`, `meter` or `nothing`")
+    ceiling: float = Field(description="present maximum rate")
+    by: str = Field(description="enforcement: `queue`, `meter` or `nothing`")
     why: str
-    number: int | None = Field(description="of the queue or meter")
+    number: int | None = Field(description="number of the queue or meter")
 
 
 class DecisionBase(View):
-    """Fields of a decision that its summary has, too."""
+    """Base of a decision and its summary."""
 
     id: str
     flow: str
@@ -161,42 +161,42 @@ class DecisionBase(View):
     outcome: str
     path: str | None
     previous_path: str | None
-    code: str = Field(description="the rule that led to the outcome")
+    code: str = Field(description="rule that led to the outcome")
     reason: str
     template: str
     compute_site: str | None
-    alarm: str | None = Field(description="the alarm that led to the decision; null: none")
+    alarm: str | None = Field(description="alarm that caused the decision; null: none")
     slice: str | None
 
 
 class DecisionView(DecisionBase):
-    """The recorded outcome for one flow at one time, with everything it was based on."""
+    """Recorded decision about a flow, with its inputs."""
 
     weights: dict[str, float]
     candidates: list[CandidateView]
     tables: dict[str, Any] | None
     compute: list[SiteCostView]
-    granted: GrantedView | None = Field(description="by the queue ladder, in addition to what was asked")
+    granted: GrantView | None = Field(description="additional rate by the queue ladder")
     trigger: str | None = Field(default=None, description="the template's trigger that led to it, if one did")
     forecast: ForecastView | None = None
 
 
 class DecisionList(ListView):
-    """Decisions about one flow, the oldest first."""
+    """Decisions about a flow, oldest first."""
 
     items: list[DecisionView]
 
 
 class DecisionSummary(DecisionBase):
-    """What was decided about one flow at one time."""
+    """Summary of a decision about a flow."""
 
-    outcome: Annotated[Outcome, listed_values(Outcome)]
-    candidates: int = Field(description="paths that it chose among")
+    outcome: Annotated[Outcome, enumeration_schema(Outcome)]
+    candidates: int = Field(description="number of candidate paths")
     trigger: str | None = Field(description="the template's trigger that led to it, if one did")
 
 
 class DecisionPage(ListView):
-    """Decisions about all flows, the newest first."""
+    """Decisions about all flows, newest first."""
 
     items: list[DecisionSummary]
 
@@ -207,10 +207,10 @@ class Quantity(View):
     kind: str = Field(
         description="metric, weight, bound, priority, size, switch_margin, patience, dwell or closed"
     )
-    name: str = Field(description="the metric; for the kind `closed`, the reason")
+    name: str = Field(description="metric; for the kind `closed` the reason")
     path: str | None
     unit: str
-    value: float | None = Field(description="null if it was not known")
+    value: float | None = Field(description="null if unknown")
 
 
 class QuantityView(Quantity):
@@ -221,29 +221,29 @@ class QuantityView(Quantity):
 
 
 class FlipView(Quantity):
-    """Smallest change of one quantity with which the decision, made again, selects the alternative."""
+    """Smallest change of a quantity with which a repeated decision selects the alternative."""
 
-    needed: float = Field(description="the nearest value with which it would have been taken")
-    short_of: float | None = Field(description="the value beside that, with which it would not")
-    told: float = Field(description="about the needed one, with few digits; it would have been taken too")
-    size: float | None = Field(description="the logarithm of the ratio of needed and value; none: no ratio")
+    needed: float = Field(description="nearest value with which the alternative is selected")
+    short_of: float | None = Field(description="adjacent value with which the alternative is not selected")
+    told: float = Field(description="value with few digits that selects the alternative, too")
+    size: float | None = Field(description="logarithm of the ratio of `needed` and `value`; null: no ratio")
     text: str
 
 
 class AlternativeView(View):
-    """A path, or a compute site by a path, that was not taken."""
+    """Path, or compute site with a path, that was not selected."""
 
     path: str
-    site: str | None = Field(description="none: whatever site goes with the path")
+    site: str | None = Field(description="null: any site with the path")
     verdict: str | None
     q: float | None
-    why: str = Field(description="what was said of it then")
-    text: str = Field(description="the smallest change in words, or that there is none")
-    flips: list[FlipView] = Field(description="the smallest change first")
+    why: str = Field(description="reason in the decision")
+    text: str = Field(description="smallest change in words, or its absence")
+    flips: list[FlipView] = Field(description="changes, smallest first")
 
 
 class WhyNotView(View):
-    """Per alternative the nearest changes that would have had it taken."""
+    """Nearest changes that select each alternative."""
 
     decision: str
     outcome: str
@@ -251,20 +251,20 @@ class WhyNotView(View):
     compute_site: str | None
     alternatives: list[AlternativeView]
     searched: list[QuantityView]
-    left_out: list[QuantityView] = Field(description="not looked at: that would have taken too long")
-    decisions_made: int = Field(description="how often the decision was made again")
-    code: str = Field(description="the version of the code that made the decision")
+    left_out: list[QuantityView] = Field(description="quantities that were not examined, to limit the time")
+    decisions_made: int = Field(description="number of repeated decisions")
+    code: str = Field(description="version of the code that made the decision")
     this_code: str
-    as_recorded: bool = Field(description="whether this code makes the same decision of what it saw")
+    as_recorded: bool = Field(description="whether the present code makes the same decision")
 
 
 class DecisionQuery(NewestFirst):
     """Filters of decisions."""
 
-    flow: str | None = Field(default=None, max_length=20, description="as in f-17")
-    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
-    outcome: Annotated[Outcome, listed_values(Outcome)] | None = None
-    path: Name | None = Field(default=None, description="the selected path")
-    site: Name | None = Field(default=None, description="the selected compute site")
+    flow: str | None = Field(default=None, max_length=20, description="flow, such as f-17")
+    template: str | None = Field(default=None, max_length=80, description="such as soykb or soykb@3")
+    outcome: Annotated[Outcome, enumeration_schema(Outcome)] | None = None
+    path: Name | None = Field(default=None, description="selected path")
+    site: Name | None = Field(default=None, description="selected compute site")
     since: Time | None = Field(default=None, description="made at this time or later")
     until: Time | None = Field(default=None, description="made before this time")

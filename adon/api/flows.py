@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, Field
 
 from adon.api.base import MOST, Body, InOrder, ListView, NewestFirst, Time, View
-from adon.api.decisions import DecisionView, ForecastView, ForeseenEndView, GrantedView, MeanRateView
+from adon.api.decisions import DecisionView, ExpectedEndView, ForecastView, GrantView, MeanRateView
 from adon.broker.flow import FlowRequest, FlowState, Quality
 from adon.values import Name
 
@@ -20,18 +20,18 @@ class Connection(View):
     source_port: int | None = None
 
 
-class FiredView(View):
-    """What a trigger of a flow's template saw and did, the last time."""
+class TriggerState(View):
+    """Last activation of a trigger of the flow's template."""
 
     name: str = Field(validation_alias=AliasChoices("name", "trigger"))
     at: Time
-    count: int = Field(description="how often it has fired for this flow")
-    on: bool = Field(description="its condition was not over since")
+    count: int = Field(description="number of activations for this flow")
+    on: bool = Field(description="whether its condition still holds")
     text: str
 
 
 class BookingView(View):
-    """Bandwidth of a path that is reserved for a time to come."""
+    """Bandwidth of a path that is reserved for a future time."""
 
     path: str
     rate_bps: float
@@ -40,7 +40,7 @@ class BookingView(View):
 
 
 class FlowView(View):
-    """A flow, and where it is in its life."""
+    """Flow with its state."""
 
     id: str
     state: FlowState
@@ -63,23 +63,23 @@ class FlowView(View):
     bytes_sent: int
     bytes_delivered: int
     bytes_reported: int | None
-    bytes_moved: int = Field(description="what is known to have arrived, at most what was to be moved")
+    bytes_moved: int = Field(description="bytes known to have arrived, at most the size of the transfer")
     evidence: str
     started_at: Time | None
     ended_at: Time | None
     moves: int
-    advised: bool = Field(default=False, description="active on paper: nothing was sent to a switch")
+    advised: bool = Field(default=False, description="active without rules in switches (dry run)")
     decision: str | None
     slice: str | None
-    granted: GrantedView | None = Field(description="by the queue ladder, in addition to what was asked")
+    granted: GrantView | None = Field(description="additional rate by the queue ladder")
     not_before: Time | None = None
     deadline: Time | None = None
-    booking: BookingView | None = Field(default=None, description="what it has reserved")
-    aggregated: bool = Field(description="its connections share one pair of rules: a switch has no room")
-    forecast: ForecastView | None = Field(default=None, description="told when it was admitted")
+    booking: BookingView | None = Field(default=None, description="reservation of the flow")
+    aggregated: bool = Field(description="whether its connections share one pair of rules")
+    forecast: ForecastView | None = Field(default=None, description="forecast at admission")
     forecast_at: Time | None = None
     connections: list[Connection]
-    triggers: list[FiredView] = Field(description="those of its template that have fired, the latest last")
+    triggers: list[TriggerState] = Field(description="triggers of its template that have fired, latest last")
 
 
 class FlowList(ListView):
@@ -89,7 +89,7 @@ class FlowList(ListView):
 
 
 class HistoryEntry(View):
-    """One step of a flow's life."""
+    """Entry of a flow's history."""
 
     at: Time
     state: FlowState
@@ -98,57 +98,57 @@ class HistoryEntry(View):
 
 
 class FlowHistory(ListView):
-    """The steps of a flow's life, the first first."""
+    """History of a flow, oldest entry first."""
 
     items: list[HistoryEntry]
 
 
 class FlowBody(FlowRequest, defer_build=True):
-    """What a researcher asks for; quantities with units, as ``25 GB``."""
+    """Request of a flow; quantities have units, such as ``25 GB``."""
 
 
-class ReportBody(Body):
-    """What a transfer says about itself; ``finished`` and ``failed`` end the flow."""
+class TransferReport(Body):
+    """Report of a transfer; ``finished`` and ``failed`` end the flow."""
 
     status: Literal["started", "progress", "finished", "failed"]
-    bytes: int = Field(ge=0, le=10**18, description="bytes the receiver has")
+    bytes: int = Field(ge=0, le=10**18, description="bytes that the receiver has")
     detail: str = Field(default="", max_length=500)
 
 
-class PushedView(View):
-    """What would become of a running flow by the one that is asked for."""
+class DisplacedFlow(View):
+    """Running flow that the requested flow would displace."""
 
     flow: str
     path: str
-    to: str | None = Field(description="the path that it would move to; none if it would wait")
+    to: str | None = Field(description="path after the reroute; null if it would wait")
     why: str
 
 
 class PreviewView(View):
-    """What would be decided about a request if it were made now; nothing is kept of it."""
+    """Decision that a request would get now; nothing is stored."""
 
     at: Time
     outcome: str = Field(description="admit or queue; a request that would be refused is answered with 422")
-    decision: DecisionView = Field(description="as it would be recorded; its id and its flow are 'preview'")
+    decision: DecisionView = Field(description="possible decision; its id and its flow are 'preview'")
     path: str | None
     compute_site: str | None
-    transfer_size_bytes: int = Field(description="what would travel")
+    transfer_size_bytes: int = Field(description="bytes that would be transferred")
     forecast: ForecastView | None = Field(description="expected completion time; null if unknown")
-    throughput: MeanRateView | None = Field(description="by the forecast, on average")
+    throughput: MeanRateView | None = Field(description="mean rate by the forecast")
     waits_for: list[str]
-    end: ForeseenEndView | None = Field(description="now and its forecast together; none if it would wait")
-    displaced: int = Field(description="running flows that would go back to the queue")
-    moved: int = Field(description="running flows that would get another path")
-    pushed: list[PushedView] = Field(description="those flows")
+    end: ExpectedEndView | None = Field(description="present time plus the forecast; null if it would wait")
+    displaced: int = Field(description="running flows that would return to the queue")
+    moved: int = Field(description="running flows that would be rerouted")
+    pushed: list[DisplacedFlow] = Field(description="displaced flows")
     replaced: list[str] = Field(
-        description="flows that were seen but not announced, and would end; counted as still there"
+        description="unregistered flows that would end; the preview counts them as running"
     )
     booking: BookingView | None
-    advised: bool = Field(description="decided and shown only: no switch would be told")
+    advised: bool = Field(description="whether it would be a dry run, without rules in switches")
 
 
-class StayView(View):
-    """So long was a flow on one path."""
+class PathStay(View):
+    """Time of a flow on one path."""
 
     path: str
     since: Time
@@ -157,7 +157,7 @@ class StayView(View):
 
 
 class ConditionView(View):
-    """What the admitting decision saw on the path."""
+    """Value of a metric of the path at admission."""
 
     metric: str
     value: float
@@ -165,13 +165,13 @@ class ConditionView(View):
 
 
 class OutcomeView(View):
-    """What a flow leaves behind: what it was promised, what it got, and what it met on its way."""
+    """Outcome of an ended flow: promised and achieved throughput, and events on its paths."""
 
     flow: str
     template: str
     source: str
     destination: str
-    state: str = Field(description="how it ended")
+    state: str = Field(description="final state")
     slice: str | None
     priority: int
     streams: int
@@ -184,22 +184,22 @@ class OutcomeView(View):
     requested_bytes: int
     transferred_bytes: int
     throughput_bps: float | None
-    measured_by: str = Field(description="who says so")
+    measured_by: str = Field(description="source of the value")
     promised_bps: float | None
-    error: float | None = Field(description="(promised - achieved) / achieved; above zero: too much")
-    kept: bool = Field(description="whether its QSpec was kept all the time that it was known")
+    error: float | None = Field(description="(promised - achieved) / achieved; above zero: too high")
+    kept: bool = Field(description="whether its QSpec was met whenever the quality was known")
     quality_seconds: dict[str, float]
     moves: int
-    stays: list[StayView]
+    stays: list[PathStay]
     conditions: list[ConditionView]
-    decision: str | None = Field(description="the one that admitted it")
+    decision: str | None = Field(description="admitting decision")
     compute_site: str | None
     forecast: ForecastView | None
-    foretold: bool | None = Field(description="whether the forecast's interval held")
+    foretold: bool | None = Field(description="whether the end was within the interval of the forecast")
 
 
 class OutcomeList(ListView):
-    """Outcomes, those of the flows that ended last first."""
+    """Outcomes, latest ended flow first."""
 
     items: list[OutcomeView]
 
@@ -209,7 +209,7 @@ class FlowQuery(NewestFirst):
 
     state: FlowState | None = None
     requester: str | None = Field(default=None, max_length=200)
-    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
+    template: str | None = Field(default=None, max_length=80, description="such as soykb or soykb@3")
     host: str | None = Field(default=None, max_length=100, description="source or destination host")
     path: Name | None = Field(default=None, description="present or last path")
     since: Time | None = Field(default=None, description="submitted at this time or later")
@@ -218,19 +218,19 @@ class FlowQuery(NewestFirst):
         default=None,
         min_length=1,
         max_length=100,
-        description="part of label, reason, hosts, template or requester",
+        description="text in label, reason, hosts, template or requester",
     )
 
 
 class HistoryQuery(InOrder):
-    """Steps of a flow's life to show."""
+    """Number of history entries."""
 
-    last: int | None = Field(default=None, ge=1, le=MOST, description="number of the last steps")
+    last: int | None = Field(default=None, ge=1, le=MOST, description="number of latest entries")
 
 
 class OutcomeQuery(NewestFirst):
     """Filters of outcomes."""
 
-    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
-    since: Time | None = Field(default=None, description="of flows that ended at this time or later")
+    template: str | None = Field(default=None, max_length=80, description="such as soykb or soykb@3")
+    since: Time | None = Field(default=None, description="ended at this time or later")
     limit: int = Field(default=100, ge=1, le=1000)

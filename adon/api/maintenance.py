@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from adon.api.base import Body, InOrder, ListView, PathDirection, Query, Time, View, listed_values
+from adon.api.base import Body, InOrder, ListView, PathDirection, Query, Time, View, enumeration_schema
 from adon.broker.maintenance import Scope, Stage
 from adon.broker.scenario import Failure
 from adon.units import Duration
@@ -14,61 +14,61 @@ from adon.values import Name
 
 
 class WindowBody(Body):
-    """A maintenance window that is asked for."""
+    """Maintenance window to create."""
 
-    scope: Annotated[Scope, listed_values(Scope)] = Field(description="what is to be closed")
+    scope: Annotated[Scope, enumeration_schema(Scope)] = Field(description="kind of the object to close")
     name: Name = Field(description="its name in the configuration")
     begins: Time
     ends: Time
-    lead: Duration = Field(default=600.0, description="running flows leave so long before it begins")
+    lead: Duration = Field(default=600.0, description="time before the start for rerouting")
     note: str = Field(default="", max_length=200)
 
     def request(self) -> dict[str, Any]:
-        """What the controller is asked; times in seconds since the epoch."""
+        """Return the request to the controller; times in seconds since the epoch."""
         times = {"begins": self.begins, "ends": self.ends, "lead": f"{self.lead!r} s"}
         return {"scope": self.scope.value, "name": self.name, "note": self.note, **times}
 
 
 class WindowView(View):
-    """A maintenance window."""
+    """Maintenance window."""
 
     id: str
-    scope: Annotated[Scope, listed_values(Scope)]
+    scope: Annotated[Scope, enumeration_schema(Scope)]
     name: str
     begins: Time
     ends: Time
     lead_seconds: float
     note: str
     requester: str
-    stage: Annotated[Stage, listed_values(Stage)]
+    stage: Annotated[Stage, enumeration_schema(Stage)]
 
 
 class WindowList(ListView):
-    """Maintenance windows, in the order in which they were asked for."""
+    """Maintenance windows, in the order of their creation."""
 
     items: list[WindowView]
 
 
 class AffectedView(View):
-    """What would become of one flow."""
+    """Effect of a failure on a flow."""
 
     flow: str
     requester: str
     priority: int
     bound_bps: float
-    path: str = Field(alias="from", description="the path that it is on now")
+    path: str = Field(alias="from", description="present path")
     to: str | None
     outcome: Literal["moves", "stays", "queues"]
     q: float | None
     estimate_bps: float | None
-    quality: str = Field(description="met, degraded, unknown; none for a flow without a path")
+    quality: str = Field(description="met, degraded or unknown; null for a flow without a path")
     why: str
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
 
 class LoadView(PathDirection):
-    """The throughput bounds on one directed path, before and after."""
+    """Sum of the throughput bounds on a directed path, before and after the failure."""
 
     capacity_bps: float
     carries_bps: float
@@ -78,19 +78,19 @@ class LoadView(PathDirection):
 
 
 class RehearsalView(View):
-    """What one failure would do to the flows that run now."""
+    """Effects of one failure on the running flows."""
 
     failure: Failure
     name: str
     verdict: Literal["fine", "unknown", "broken"]
-    broken: int = Field(description="flows whose QSpec would break")
-    paths: list[str] = Field(description="the paths that would be down")
+    broken: int = Field(description="flows whose QSpec would be violated")
+    paths: list[str] = Field(description="paths that would be down")
     flows: list[AffectedView]
     loads: list[LoadView]
 
 
 class RehearsalList(View):
-    """Rehearsed failures, the most damage first."""
+    """Rehearsed failures, most severe first."""
 
     at: Time
     items: list[RehearsalView]

@@ -13,7 +13,7 @@ from measurement.model import Metric
 
 
 class MeasurementView(PathDirection):
-    """One value of one metric on one directed path."""
+    """Value of a metric of a directed path."""
 
     metric: Metric
     value: float
@@ -26,13 +26,13 @@ class MeasurementView(PathDirection):
 
 
 class MeasurementList(ListView):
-    """Measurements, the newest first."""
+    """Measurements, newest first."""
 
     items: list[MeasurementView]
 
 
 class Verdict(StrEnum):
-    """How a value is; from the best to the worst."""
+    """Verdict on a value, best first."""
 
     GOOD = "good"
     UNJUDGED = "unjudged"
@@ -43,13 +43,13 @@ class Verdict(StrEnum):
 
 
 class SeriesView(PathDirection):
-    """One metric of one directed path, or of a host (then ``path`` and ``destination`` are empty)."""
+    """Metric of a directed path, or of a host (with empty ``path`` and ``destination``)."""
 
     metric: str
 
 
 class BucketView(View):
-    """The values of a stretch of time; quantiles within the archive's stated error."""
+    """Values of a period; quantiles are within the stated error of the archive."""
 
     start: Time
     seconds: float
@@ -61,14 +61,14 @@ class BucketView(View):
 
 
 class Plot(View):
-    """A series for a picture, the oldest first."""
+    """Series for a chart, oldest value first."""
 
     series: SeriesView
     items: list[BucketView]
 
 
 class TaskView(View):
-    """A periodic test of the plan."""
+    """Periodic test of the plan."""
 
     task: str
     source: str
@@ -79,14 +79,14 @@ class TaskView(View):
 
 
 class StartView(View):
-    """A run to come."""
+    """Future run of a test."""
 
     task: str
     start: Time
 
 
 class SpendView(View):
-    """What the plan offers to a path or link, of what the measurement level agreement allows (bits/s)."""
+    """Test load of the plan on a path or link, and its limit by the measurement level agreement (bits/s)."""
 
     allowed_bps: float
     peak_bps: float
@@ -94,9 +94,9 @@ class SpendView(View):
 
 
 class ScheduleView(View):
-    """The conflict-free schedule (EDF-CE) as it is being carried out."""
+    """Present conflict-free schedule (EDF-CE)."""
 
-    measures: bool = Field(description="false while another collector measures")
+    measures: bool = Field(description="whether this collector runs the tests")
     round_seconds: float
     tasks: list[TaskView]
     upcoming: list[StartView]
@@ -104,7 +104,7 @@ class ScheduleView(View):
 
 
 class PsconfigTemplate(View):
-    """A pSConfig template; what its sections hold is said in perfSONAR's documentation."""
+    """pSConfig template; perfSONAR's documentation describes its sections."""
 
     addresses: dict[str, Any]
     hosts: dict[str, Any]
@@ -116,7 +116,7 @@ class PsconfigTemplate(View):
 
 
 class ExecutionView(View):
-    """What the plan wanted of one run, and what happened."""
+    """Planned and actual execution of a run."""
 
     task: str
     planned_start: Time
@@ -126,17 +126,17 @@ class ExecutionView(View):
 
 
 class ExecutionList(ListView):
-    """Executed runs, the newest first."""
+    """Executed runs, newest first."""
 
     items: list[ExecutionView]
 
 
 class PointView(View):
-    """A measurement point."""
+    """Measurement point."""
 
     name: str
     url: str
-    ignored: dict[str, int] | None = Field(description="wrong parts of results; null: no collector answers")
+    ignored: dict[str, int] | None = Field(description="invalid parts of results; null: no collector answers")
 
 
 class PointList(ListView):
@@ -146,7 +146,7 @@ class PointList(ListView):
 
 
 class RunBody(Body):
-    """Which configured test to do now, beside the plan."""
+    """Configured test to run now, in addition to the plan."""
 
     path: str = Field(max_length=100)
     source: str = Field(max_length=100)
@@ -154,12 +154,12 @@ class RunBody(Body):
     test: Literal["throughput", "rtt", "latency"]
 
 
-class RunAccepted(StartView):
+class RunStart(StartView):
     """Start of a requested test."""
 
 
 class MeshValue(View):
-    """One directed path with its latest value; without one it was never measured."""
+    """Directed path with its latest value; null if never measured."""
 
     path: str
     verdict: Verdict
@@ -167,11 +167,11 @@ class MeshValue(View):
     value: float | None
     observed_at: Time | None
     age_seconds: float | None
-    fresh_seconds: float = Field(description="after so long without another value it is stale")
+    fresh_seconds: float = Field(description="age after which the value is stale")
 
 
 class MeshCell(View):
-    """All paths from one site to another; the verdict is that of the best one."""
+    """All paths from one site to another, with the verdict on the best path."""
 
     source: str
     destination: str
@@ -180,15 +180,15 @@ class MeshCell(View):
 
 
 class LimitsView(View):
-    """What values are held against, in the metric's unit; the configuration goes first."""
+    """Limits of a metric in its unit; the configuration takes precedence."""
 
     warning: float | None
     critical: float | None
-    templates: dict[str, float] = Field(description="hard bounds of the catalog's latest versions")
+    templates: dict[str, float] = Field(description="hard bounds of the latest template versions")
 
 
 class MeshView(View):
-    """Every site to every other: what was measured last, and whether that is good."""
+    """Latest values and verdicts between all sites."""
 
     at: Time
     metric: Metric
@@ -200,7 +200,7 @@ class MeshView(View):
 
 
 class SeriesBoxes(View):
-    """One series in boxes, the oldest first; a stretch without values has none."""
+    """Box plot of a series, oldest box first; a period without values has no box."""
 
     series: SeriesView
     unit: str
@@ -208,7 +208,7 @@ class SeriesBoxes(View):
 
 
 class BoxList(ListView):
-    """Series in boxes, by path, source, destination and metric."""
+    """Box plots of series, by path, source, destination and metric."""
 
     group: str
     since: Time
@@ -217,20 +217,20 @@ class BoxList(ListView):
 
 
 class SeriesList(ListView):
-    """Series of which something is kept, in order."""
+    """Stored series, in order."""
 
     items: list[SeriesView]
 
 
 class OverlapView(View):
-    """Two conflicting runs that ran at the same time."""
+    """Two conflicting runs with overlapping times."""
 
     first: ExecutionView
     second: ExecutionView
 
 
 class OverlapList(View):
-    """Overlaps, the newest first; at most 500."""
+    """Overlaps, newest first; at most 500."""
 
     items: list[OverlapView]
 
@@ -263,7 +263,7 @@ class MeshQuery(Query):
     """Metric of the mesh."""
 
     metric: Metric = Metric.THROUGHPUT
-    path: str | None = Field(default=None, max_length=100, description="only this path")
+    path: str | None = Field(default=None, max_length=100, description="path of the values")
 
 
 class SeriesQuery(InOrder):
@@ -278,7 +278,7 @@ class SeriesQuery(InOrder):
 class BoxQuery(SeriesQuery):
     """Series, time span and width of boxes."""
 
-    group: Literal["hour", "day"] = Field(default="hour", description="a day begins at 00:00 UTC")
+    group: Literal["hour", "day"] = Field(default="hour", description="box width; a day starts at 00:00 UTC")
     since: Time | None = Field(default=None, description="default: two days ago, or 60 days for group day")
     until: Time | None = Field(default=None, description="default: now")
     limit: int = Field(default=20, ge=1, le=100, description="largest number of series")
@@ -287,7 +287,7 @@ class BoxQuery(SeriesQuery):
 class OverlapQuery(Query):
     """Start of the time span."""
 
-    since: Time | None = Field(default=None, description="noticed at this time or later; default: 1 h ago")
+    since: Time | None = Field(default=None, description="detected at this time or later; default: 1 h ago")
 
 
 class ExecutionQuery(NewestFirst):

@@ -11,8 +11,8 @@ from adon.api.base import ListAtTime, ListView, PathDirection, Time, View
 from adon.values import Mode
 
 
-class Reading(View):
-    """The latest value of one metric on one directed path."""
+class LatestValue(View):
+    """Latest value of a metric of a directed path."""
 
     value: float
     unit: str
@@ -23,43 +23,43 @@ class Reading(View):
 
 
 class PathAlarm(AlarmBase):
-    """An alarm in force on a path, in short; all of it is at ``/alarms/{id}``."""
+    """Summary of an open alarm on a path; ``/alarms/{id}`` has the details."""
 
     metric: str
-    acted_on: bool = Field(description="whether values before it are no longer trusted")
+    acted_on: bool = Field(description="whether values before the alarm are unknown")
 
 
 class PathView(PathDirection):
-    """One direction of one transit path, with what is known about it now."""
+    """Direction of a transit path with its present state."""
 
     layer: str
     capacity_bps: float
     mtu: int
     usable: bool
     reason: str
-    metrics: dict[str, Reading]
+    metrics: dict[str, LatestValue]
     flows: list[str]
     alarms: list[PathAlarm]
 
 
 class SwitchView(View):
-    """A campus-edge switch as the controller sees it."""
+    """State of a campus-edge switch."""
 
     name: str
     dpid: str
     connected: bool
     rules: int
     foreign_rules: int = 0
-    table: dict[str, Any] | None = Field(default=None, description="rules that it holds and may hold")
+    table: dict[str, Any] | None = Field(default=None, description="number and maximum number of rules")
     tables: dict[str, Any] = Field(
-        default_factory=dict, description="rules in each table of ours, and its limit, as the switch says"
+        default_factory=dict, description="reported and maximum number of rules per table"
     )
-    lacks: list[str] = Field(default_factory=list, description="what it needs and cannot, by its own account")
-    mode: Mode = Field(description="dry-run: decided, recorded and shown; nothing is sent")
+    lacks: list[str] = Field(default_factory=list, description="required features that are missing")
+    mode: Mode = Field(description="dry-run: decisions are recorded and shown, but no rules are sent")
 
 
 class EstimateView(PathDirection):
-    """How far off the throughput expected of a path was: relative errors, above zero for too much.
+    """Relative error of the expected throughput of a path; above zero: the estimate was too high.
 
     ``median`` and ``spread`` (interquartile range) are of the latest ``count`` flows that were decided on
     this basis.
@@ -72,7 +72,7 @@ class EstimateView(PathDirection):
 
 
 class PathList(ListAtTime):
-    """All directed paths and the edge switches at one moment."""
+    """All directed paths and the edge switches at one time."""
 
     items: list[PathView]
     switches: list[SwitchView]
@@ -80,7 +80,7 @@ class PathList(ListAtTime):
 
 
 class SiteView(View):
-    """A campus: its edge switch and its DTNs."""
+    """Campus with its edge switch and its DTNs."""
 
     name: str
     edge: str
@@ -88,14 +88,14 @@ class SiteView(View):
 
 
 class PortView(View):
-    """A port of a switch."""
+    """Port of a switch."""
 
     number: int
     live: bool
 
 
 class SwitchDetail(SwitchView):
-    """A switch with how we drive it and its ports."""
+    """Switch with its control mode and its ports."""
 
     pipeline: str = "single"
     control: str = "exclusive"
@@ -104,37 +104,37 @@ class SwitchDetail(SwitchView):
 
     @property
     def down(self) -> list[str]:
-        """The names of ports without a link."""
+        """Names of the ports without a link."""
         return [name for name, port in self.ports.items() if not port.live]
 
 
 class LinkEnd(View):
-    """Where a link meets a switch; what is not known is null."""
+    """End of a link at a switch; unknown values are null."""
 
     switch: str | None
     port: str | None
     dpid: str | None = None
     number: int | None = None
-    admin: bool | None = Field(default=None, description="whether the port is switched on")
+    admin: bool | None = Field(default=None, description="whether the port is enabled")
     oper: bool | None = Field(default=None, description="whether it has carrier")
 
 
 class LinkView(View):
-    """A link between two of our switches, or a port that leads to something else (``foreign``)."""
+    """Link between two switches of ADON, or a port with a foreign neighbour (``foreign``)."""
 
-    name: str | None = Field(description="of a configured link")
+    name: str | None = Field(description="name of a configured link")
     state: str = Field(description="live, settling, penalised, one-way, down, unknown, unheard, foreign, …")
     reason: str
     since: Time | None = None
     penalised_until: Time | None = None
     ends: list[LinkEnd]
-    delays_seconds: list[float | None] = Field(default=[], description="one way, from each end, by discovery")
+    delays_seconds: list[float | None] = Field(default=[], description="one-way, from each end, by discovery")
     capacity_bps: float | None = None
-    neighbour: str | None = Field(default=None, description="what a foreign system says it is (LLDP)")
+    neighbour: str | None = Field(default=None, description="name of a foreign system (LLDP)")
 
 
 class CircuitView(View):
-    """A path between two sites, configured or computed, and over what it leads."""
+    """Configured or computed path between two sites, with its links."""
 
     name: str
     overlay: str | None = Field(description="null for a configured path")
@@ -143,7 +143,7 @@ class CircuitView(View):
     destination: str
     vlan: int | None
     links: list[str]
-    switches: list[str] = Field(description="of ours, from source to destination")
+    switches: list[str] = Field(description="switches of ADON, from source to destination")
     capacity_bps: float | None
     usable: bool
     reason: str
@@ -151,7 +151,7 @@ class CircuitView(View):
 
 
 class NetworkView(View):
-    """What the network is made of, and the state of each part at one moment."""
+    """Elements of the network with their states at one time."""
 
     at: Time
     network: str
@@ -163,23 +163,23 @@ class NetworkView(View):
 
 
 class PolicyItem(View):
-    """One setting of ``policy``, as it is in force."""
+    """Setting of ``policy`` in force."""
 
     name: str
-    value: Any = Field(description="as it would be written in the configuration")
-    configured: bool = Field(description="false: it is the default")
+    value: Any = Field(description="value in the notation of the configuration")
+    configured: bool = Field(description="whether the configuration sets the value")
     meaning: str
 
 
 class PolicyList(ListView):
-    """The policy in force, by the order of its description; it is changed in the configuration file only."""
+    """Policy in force, in the order of its documentation; only the configuration file changes it."""
 
     network: str
     items: list[PolicyItem]
 
 
 class SliceRules(View):
-    """Rules of a slice in one switch."""
+    """Number of rules of a slice in one switch."""
 
     dpid: str
     rules: int
@@ -187,21 +187,21 @@ class SliceRules(View):
 
 
 class SlicePath(PathDirection):
-    """What a slice may use, and uses, of one direction of a path."""
+    """Permitted and used bandwidth of a slice on one direction of a path."""
 
-    share: float = Field(description="of the path's capacity")
+    share: float = Field(description="share of the path's capacity")
     allowed_bps: float
-    reserved_bps: float = Field(description="by the throughput bounds of its running flows")
+    reserved_bps: float = Field(description="sum of the throughput bounds of its running flows")
 
 
 class SliceView(View):
-    """A tenant: what is its, and what it uses now."""
+    """Slice with its limits and its present usage."""
 
     name: str
     number: int
     shared: bool
     priorities: tuple[int, int]
-    dscp: list[int] | None = Field(description="what its flows may be marked with; null: anything")
+    dscp: list[int] | None = Field(description="permitted DSCP marks of its flows; null: all")
     mark: int | None
     flowspace: list[dict[str, Any]]
     members: dict[str, Any] | None = Field(description="null without the permission to operate the network")
@@ -210,19 +210,19 @@ class SliceView(View):
 
 
 class SliceList(ListAtTime):
-    """Slices by name; none where the network is not divided."""
+    """Slices by name; empty without slices."""
 
     items: list[SliceView]
 
 
 class HostView(View):
-    """A data transfer node."""
+    """Data transfer node."""
 
     name: str
-    site: str = Field(description="the campus that it is at")
+    site: str = Field(description="campus of the node")
 
 
 class HostList(ListView):
-    """The nodes of the configuration, by name."""
+    """Configured data transfer nodes, by name."""
 
     items: list[HostView]

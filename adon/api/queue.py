@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from adon.api.base import Body, InOrder, ListAtTime, ListView, Time, View, listed_values
+from adon.api.base import Body, InOrder, ListAtTime, ListView, Time, View, enumeration_schema
 from adon.api.flows import FlowView
 from adon.broker.resources.reservation import Stage
 from adon.timestamps import When
@@ -15,23 +15,23 @@ from adon.values import Name
 
 
 class QueueView(ListAtTime):
-    """The waiting flows, first to be served first; of very many the first 1 000."""
+    """Waiting flows in the order of service; at most the first 1 000."""
 
-    waiting: int = Field(default=0, description="all that wait, anybody's")
+    waiting: int = Field(default=0, description="number of all waiting flows, of all users")
     items: list[FlowView]
 
 
 class WaitingView(View):
-    """What a waiting flow waits for."""
+    """State of a waiting flow."""
 
     id: str
     at: Time
-    phase: str = Field(description="asleep, calm, hurried (its deadline is near) or due (reserved)")
-    before: int = Field(description="flows that are before it")
-    waiting: int = Field(description="all flows that wait")
+    phase: str = Field(description="asleep, calm, hurried (close to its deadline) or due (reserved)")
+    before: int = Field(description="number of flows before it")
+    waiting: int = Field(description="number of waiting flows")
     expires_at: Time | None
-    not_overtaken_from: Time | None = Field(description="a flow that comes later is never before it")
-    claims: bool = Field(description="what it waits for is kept for it")
+    not_overtaken_from: Time | None = Field(description="whether no later flow can overtake it")
+    claims: bool = Field(description="whether the resource that it waits for is claimed for it")
     waits_for: list[str]
 
 
@@ -41,11 +41,11 @@ _Count = Annotated[int, Field(ge=0, le=1_000_000)]
 class ReservationBody(Body):
     """Request to reserve resources of one site or path."""
 
-    compute: Name | None = Field(default=None, description="a compute site, or else a path")
+    compute: Name | None = Field(default=None, description="kind of the resource: compute site or path")
     path: Name | None = None
-    source: Name | None = Field(default=None, description="the site that the path leads from")
-    destination: Name | None = Field(default=None, description="the site that the path leads to")
-    begins: When | None = Field(default=None, description="at once, if it is left out")
+    source: Name | None = Field(default=None, description="source site of the path")
+    destination: Name | None = Field(default=None, description="destination site of the path")
+    begins: When | None = Field(default=None, description="start; by default now")
     ends: When
     worker_nodes: _Count = 0
     cores: _Count = 0
@@ -53,7 +53,7 @@ class ReservationBody(Body):
     memory: Size = 0
     storage: Size = 0
     bandwidth: Rate = 0.0
-    flow: str | None = Field(default=None, max_length=20, description="for this flow of one's own alone")
+    flow: str | None = Field(default=None, max_length=20, description="own flow that the reservation is for")
     note: str = Field(default="", max_length=200)
 
 
@@ -61,7 +61,7 @@ class ReservationView(View):
     """A reservation."""
 
     id: str
-    stage: Annotated[Stage, listed_values(Stage)]
+    stage: Annotated[Stage, enumeration_schema(Stage)]
     compute: str | None
     path: str | None
     source: str | None
@@ -77,11 +77,11 @@ class ReservationView(View):
     owner: str
     flow: str | None
     note: str
-    words: str = Field(description="all of it in one line")
+    words: str = Field(description="summary in one line")
 
 
 class ReservationList(ListView):
-    """Reservations, in the order in which they were made."""
+    """Reservations, in the order of their creation."""
 
     items: list[ReservationView]
 

@@ -26,7 +26,7 @@ class RouteKind(StrEnum):
 
     READ = "read"
     ASK = "ask"
-    """A POST that changes nothing: its question is too long for an address."""
+    """A POST that changes nothing, because its query is too long for an address."""
     CHANGE = "change"
 
 
@@ -49,7 +49,7 @@ class Route(Generic[A]):
     :ivar tag: group of routes in the API's description.
     :ivar name: id of the operation in the API's description.
     :ivar path: address below :data:`adon.api.base.PREFIX`, with ``{name}`` for each id.
-    :ivar action: what :class:`adon.access.policy.Policy` is asked.
+    :ivar action: the action that :class:`adon.access.policy.Policy` checks.
     :ivar answer: a document, ``dict`` for any JSON object, or ``str`` for text of the type ``media``.
     :ivar subject: the object that the path names.
     :ivar created: the route that reads what this one creates; its address is the answer's Location.

@@ -82,7 +82,12 @@ GET_FLOW = _FLOWS.get("/flows/{id}", Action.FLOW_READ, flows.FlowView)
 SUBMIT_FLOW = _FLOWS.create(GET_FLOW, Action.FLOW_SUBMIT, flows.FlowBody, status=202)
 CANCEL_FLOW = _FLOWS.delete("/flows/{id}", Action.FLOW_CANCEL, flows.FlowView)
 REPORT_TRANSFER = _FLOWS.post(
-    "/flows/{id}/reports", Action.FLOW_REPORT, flows.FlowView, flows.ReportBody, status=202, created=GET_FLOW
+    "/flows/{id}/reports",
+    Action.FLOW_REPORT,
+    flows.FlowView,
+    flows.TransferReport,
+    status=202,
+    created=GET_FLOW,
 )
 GET_HISTORY = _FLOWS.get("/flows/{id}/history", Action.FLOW_READ, flows.FlowHistory, flows.HistoryQuery)
 GET_WAITING = _FLOWS.get("/flows/{id}/waiting", Action.FLOW_READ, queue.WaitingView, failures=(409,))
@@ -117,10 +122,10 @@ LIST_SLICES = _NETWORK.get("/slices", Action.PATH_READ, network.SliceList, InOrd
 
 _RULES = Tag("rules", "OpenFlow rules: desired, present, explained, repaired")
 LIST_RULES = _RULES.get("/rules", Action.RULE_READ, rules.RuleList, rules.RuleQuery)
-EXPLAIN_RULES = _RULES.get("/rules/explain", Action.RULE_READ, rules.Explanation, rules.ExplainQuery)
+EXPLAIN_RULES = _RULES.get("/rules/explain", Action.RULE_READ, rules.RuleExplanationList, rules.ExplainQuery)
 RULES_DIFF = _RULES.get("/rules/diff", Action.NETWORK_READ, rules.DifferenceList, InOrder)
-RULES_SYNC = _RULES.post("/rules/sync", Action.NETWORK_SYNC, rules.Synchronised, status=202)
-LIST_SENT = _RULES.get("/rules/sent", Action.NETWORK_READ, rules.SentList, rules.SentQuery)
+RULES_SYNC = _RULES.post("/rules/sync", Action.NETWORK_SYNC, rules.SynchronisationView, status=202)
+LIST_SENT = _RULES.get("/rules/sent", Action.NETWORK_READ, rules.SentMessageList, rules.SentMessageQuery)
 
 _MAINTENANCE = Tag("maintenance", "Maintenance windows and what-if analysis")
 LIST_WINDOWS = _MAINTENANCE.get(
@@ -136,7 +141,7 @@ LIST_MEASUREMENTS = _MEASUREMENTS.get(
     "/measurements", Action.MEASUREMENT_READ, measurements.MeasurementList, measurements.MeasurementQuery
 )
 RUN_NOW = _MEASUREMENTS.post(
-    "/measurements", Action.MEASUREMENT_START, measurements.RunAccepted, measurements.RunBody, status=202
+    "/measurements", Action.MEASUREMENT_START, measurements.RunStart, measurements.RunBody, status=202
 )
 PLOT = _MEASUREMENTS.get(
     "/measurements/plot", Action.MEASUREMENT_READ, measurements.Plot, measurements.PlotQuery
@@ -175,7 +180,7 @@ LIST_SUBSCRIPTIONS = _ALARMS.get(
 )
 GET_SUBSCRIPTION = _ALARMS.get("/subscriptions/{id}", Action.SUBSCRIPTION_READ, alarms.SubscriptionView)
 SUBSCRIBE = _ALARMS.create(GET_SUBSCRIPTION, Action.SUBSCRIPTION_ADD, alarms.SubscriptionBody)
-UNSUBSCRIBE = _ALARMS.delete("/subscriptions/{id}", Action.SUBSCRIPTION_DELETE, base.Deleted)
+UNSUBSCRIBE = _ALARMS.delete("/subscriptions/{id}", Action.SUBSCRIPTION_DELETE, base.DeletionView)
 
 _SITES = Tag("sites", "Compute sites, jobs and reservations")
 LIST_SITES = _SITES.get("/sites", Action.COMPUTE_READ, sites.ComputeSiteList, InOrder)
@@ -198,7 +203,7 @@ GET_STUDY = _STUDIES.get("/studies/{id}", Action.STUDY_READ, studies.StudyDetail
 ADD_STUDY = _STUDIES.post(
     "/studies", Action.STUDY_ADD, studies.StudyView, studies.StudyBody, status=201, created=GET_STUDY
 )
-DELETE_STUDY = _STUDIES.delete("/studies/{id}", Action.STUDY_DELETE, base.Deleted)
+DELETE_STUDY = _STUDIES.delete("/studies/{id}", Action.STUDY_DELETE, base.DeletionView)
 
 _ACCESS = Tag("access", "Users, roles, tokens, sessions and the audit log")
 LIST_USERS = _ACCESS.get("/users", Action.USER_READ, access.UserList, InOrder)
@@ -221,8 +226,8 @@ ADD_TOKEN = _ACCESS.post(
 REVOKE_TOKEN = _ACCESS.delete("/tokens/{id}", Action.TOKEN_REVOKE, access.TokenView)
 LIST_SESSIONS = _ACCESS.get("/sessions", Action.SESSION_READ, access.SessionList, access.CredentialQuery)
 GET_SESSION = _ACCESS.get("/sessions/{id}", Action.SESSION_READ, access.SessionView)
-END_SESSION = _ACCESS.delete("/sessions/{id}", Action.SESSION_END, access.EndedView)
-END_SESSIONS = _ACCESS.delete("/sessions", Action.SESSION_END, access.EndedView, query=access.OwnerQuery)
+END_SESSION = _ACCESS.delete("/sessions/{id}", Action.SESSION_END, access.SessionEndView)
+END_SESSIONS = _ACCESS.delete("/sessions", Action.SESSION_END, access.SessionEndView, query=access.OwnerQuery)
 LIST_AUDIT = _ACCESS.get("/audit", Action.AUDIT_READ, access.AuditList, access.AuditQuery)
 
 _SYSTEM = Tag("system", "Events, controllers, health, metrics and this description")
@@ -230,7 +235,7 @@ EVENTS = _SYSTEM.get(
     "/events", Action.ALARM_READ, str, status.EventQuery, media="text/event-stream", live=True
 )
 LIST_CONTROLLERS = _SYSTEM.get("/controllers", Action.NETWORK_READ, status.ControllerList, InOrder)
-GET_HEALTH = _SYSTEM.get("/health", Action.METRICS_READ, status.StandingView)
+GET_HEALTH = _SYSTEM.get("/health", Action.METRICS_READ, status.StatusView)
 GET_VERSION = _SYSTEM.get("/version", Action.PATH_READ, status.VersionOfAdon)
 METRICS = _SYSTEM.get("/metrics", Action.METRICS_READ, str, media="text/plain", live=True)
 HEALTHZ = _SYSTEM.get("/healthz", Action.HEALTH_READ, status.Health)

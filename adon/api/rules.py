@@ -8,14 +8,14 @@ from adon.api.base import InOrder, ListAtTime, ListView, NewestFirst, Query, Tim
 
 
 class RuleView(View):
-    """A rule that should be in a switch, and how far it has come."""
+    """Desired rule of a switch, with its state."""
 
     dpid: str
     state: str
     error: str
     owner: str
     kind: str
-    text: str = Field(description="as ovs-ofctl -O OpenFlow13 prints it")
+    text: str = Field(description="text of the rule as ovs-ofctl -O OpenFlow13 prints it")
 
 
 class RuleList(ListView):
@@ -24,16 +24,16 @@ class RuleList(ListView):
     items: list[RuleView]
 
 
-class ExplainedRule(RuleView):
-    """A rule with what it is for, which packets it takes and what it does with them."""
+class RuleExplanation(RuleView):
+    """Rule with its purpose, match and actions in words."""
 
     purpose: str
     packets: str
     deeds: list[str]
 
 
-class Explanation(View):
-    """Why some rules are there.
+class RuleExplanationList(View):
+    """Explanation of the rules of an owner.
 
     :param because: the decision's reason in words; None if no decision is behind them.
     """
@@ -42,35 +42,35 @@ class Explanation(View):
     because: str | None
     decision: str | None
     requester: str | None
-    items: list[ExplainedRule]
+    items: list[RuleExplanation]
 
 
 class SwitchDifference(View):
-    """How one switch differed from what should be when its rules were last read."""
+    """Difference of a switch's last reported rules from the desired rules."""
 
     name: str
     dpid: str
     connected: bool
     missing: list[str]
-    wrong: list[str] = Field(description="what should stand in a slot that holds something else of ours")
+    wrong: list[str] = Field(description="desired rules whose slot has a different rule of ADON")
     extra: list[str]
-    blocked: list[str] = Field(description="what cannot be put in: a rule that is not ours is in its place")
+    blocked: list[str] = Field(description="desired rules whose slot has a foreign rule")
 
 
 class DifferenceList(ListAtTime):
-    """Desired against reported rules, per switch; nothing is changed by asking."""
+    """Differences between desired and reported rules, per switch."""
 
     items: list[SwitchDifference]
 
 
-class Synchronised(View):
-    """The switches that are being compared and repaired now."""
+class SynchronisationView(View):
+    """Switches whose rules are compared and repaired now."""
 
-    switches: list[str] = Field(description="by name")
+    switches: list[str] = Field(description="names of the switches")
 
 
-class SentView(View):
-    """One change that was sent to a switch, and what led to it."""
+class SentMessage(View):
+    """Message to a switch, with its cause."""
 
     at: Time
     dpid: str
@@ -81,10 +81,10 @@ class SentView(View):
     text: str
 
 
-class SentList(ListView):
-    """What was sent, the newest first."""
+class SentMessageList(ListView):
+    """Messages to switches, newest first."""
 
-    items: list[SentView]
+    items: list[SentMessage]
 
 
 class RuleQuery(InOrder):
@@ -99,14 +99,14 @@ class ExplainQuery(Query):
 
     of: str = Field(
         pattern=r"^(f-\d{1,18}|path-\d{1,9}|switch-\d{1,9}|0x[0-9a-f]{1,16})$",
-        description="a flow (f-17), another owner (path-0, switch-2), or a cookie as a switch prints it",
+        description="flow (f-17), other owner (path-0, switch-2), or cookie as a switch prints it",
     )
 
 
-class SentQuery(NewestFirst):
+class SentMessageQuery(NewestFirst):
     """Filters of messages to switches."""
 
     flow: str | None = Field(default=None, description="messages for this flow (f-17)")
     dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
-    cause: str | None = Field(default=None, max_length=64, description="the event that caused the message")
+    cause: str | None = Field(default=None, max_length=64, description="event that caused the message")
     limit: int = Field(default=100, ge=1, le=1000)

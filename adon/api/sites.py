@@ -12,7 +12,7 @@ from adon.values import Name
 
 
 class CapacityView(View):
-    """What a site has, and what of it is free; null for what it does not say."""
+    """Total and free resources of a site; null if not reported."""
 
     nodes: int
     nodes_free: int | None
@@ -27,30 +27,30 @@ class CapacityView(View):
 
 
 class WaitView(View):
-    """T_q of one size of request."""
+    """Queue wait T_q of one size of request."""
 
     nodes: int
     cores: int = Field(description="in all")
     memory_bytes: int = Field(description="in all; 0: what the site gives to such a job")
     time_limit_seconds: float
-    said_seconds: float | None = Field(description="as the site said it; null: such a job would not start")
-    counted_seconds: float | None = Field(description="as the cost model counts it: never less than was said")
+    said_seconds: float | None = Field(description="reported wait; null: such a job would not start")
+    counted_seconds: float | None = Field(description="wait in the cost model, at least the reported wait")
     deviation_seconds: float | None
     why: str
 
 
-class HonestyView(View):
-    """What a site said, against what came of it."""
+class WaitBiasView(View):
+    """Bias of a site's reported queue waits."""
 
     jobs: int = Field(description="comparisons")
-    factor: float = Field(description="by which its T_q is stretched; 1 for a site that keeps its word")
+    factor: float = Field(description="factor on its T_q; 1 for accurate reports")
     spread: float
-    said_seconds: float | None = Field(description="T_q of the latest job, when it was handed over")
-    waited_seconds: float | None = Field(description="how long that job then waited")
+    said_seconds: float | None = Field(description="T_q of the latest job at its submission")
+    waited_seconds: float | None = Field(description="actual wait of that job")
 
 
 class NodeRateView(View):
-    """Γ_c of one worker node, learnt from finished jobs of one template."""
+    """Processing rate Γ_c of one worker node, learnt from finished jobs of one template."""
 
     template: str
     mean_bps: float
@@ -58,21 +58,21 @@ class NodeRateView(View):
 
 
 class ComputeSiteView(View):
-    """A compute site as it is known now."""
+    """Compute site with its present state."""
 
     name: str
-    site: str = Field(description="the campus it is at")
+    site: str = Field(description="campus of the site")
     adapter: str | None = Field(description="null if the configured numbers apply")
-    jobs: list[str] = Field(description="the programs that may run there")
+    jobs: list[str] = Field(description="programs that may run at the site")
     state: Literal["answers", "silent", "configured"]
     silent_since: Time | None
-    why: str = Field(description="why it does not answer")
+    why: str = Field(description="reason of a missing answer")
     heard_at: Time | None
     worker_nodes: int
-    queue_wait_seconds: float | None = Field(description="as configured; null: nothing there is ours to use")
+    queue_wait_seconds: float | None = Field(description="configured T_q; null: no available resource")
     capacity: CapacityView | None
     waits: list[WaitView]
-    honesty: HonestyView
+    honesty: WaitBiasView
     rates: list[NodeRateView]
 
 
@@ -83,15 +83,15 @@ class ComputeSiteList(ListAtTime):
 
 
 class JobBody(JobRequest, defer_build=True):
-    """A job that is asked for."""
+    """Job to start."""
 
 
 class JobView(View):
-    """A job at a compute site."""
+    """Job at a compute site."""
 
     id: str
     site: str
-    job: str = Field(description="the program, by its name in the site's configuration")
+    job: str = Field(description="name of the program in the site's configuration")
     arguments: list[str]
     state: JobState
     final: bool
@@ -105,20 +105,20 @@ class JobView(View):
     memory_bytes: int
     time_limit_seconds: float
     asked_at: Time
-    site_job: str | None = Field(description="the site's own id")
+    site_job: str | None = Field(description="id of the job at the site")
     cancelling: bool
-    queued_at: Time | None = Field(description="this and the next two by the site's clock")
+    queued_at: Time | None = Field(description="time by the site's clock, as the next two times")
     started_at: Time | None
     ended_at: Time | None
     exit_status: int | None
-    predicted_seconds: float | None = Field(description="T_q that the site named when it got the job")
+    predicted_seconds: float | None = Field(description="T_q that the site reported at submission")
     waited_seconds: float | None
     ran_seconds: float | None
-    node_rate_bps: float | None = Field(description="what one worker node processed (Γ_c)")
+    node_rate_bps: float | None = Field(description="measured rate of one worker node (Γ_c)")
 
 
 class JobList(ListView):
-    """Jobs, the newest first."""
+    """Jobs, newest first."""
 
     items: list[JobView]
 
@@ -134,10 +134,10 @@ class SiteResourcesView(View):
     limits: dict[str, int]
     held: dict[str, int]
     free: dict[str, int]
-    flows: list[str] = Field(description="who holds something of it")
-    overdrawn: list[str] = Field(description="what is promised now and not there")
+    flows: list[str] = Field(description="owners of its allocations")
+    overdrawn: list[str] = Field(description="allocations that exceed the present resources")
     node_rate_bps: float
-    queue_wait_seconds: float | None = Field(description="none: no resource there is ours to use")
+    queue_wait_seconds: float | None = Field(description="null: no resource is available to ADON")
     queue_wait_deviation_seconds: float | None
     price_per_node_hour: float
     origin: str
@@ -145,7 +145,7 @@ class SiteResourcesView(View):
 
 
 class SiteResourcesList(ListAtTime):
-    """All compute sites at one moment."""
+    """All compute sites at one time."""
 
     items: list[SiteResourcesView]
 
@@ -160,35 +160,35 @@ class HostReport(View):
 
 
 class WorkflowView(HostReport):
-    """A workflow as its host told it last."""
+    """Workflow as its host last reported it."""
 
     state: Literal["running", "success", "failure", "unknown"]
     percent_done: float | None
-    jobs: dict[str, int] = Field(description="by state: ready, queued, done, failed, ..., total")
-    retries: int | None = Field(description="of jobs; of a workflow that has ended")
-    times_seconds: dict[str, float] = Field(description="of a workflow that has ended")
+    jobs: dict[str, int] = Field(description="jobs by state: ready, queued, done, failed, ..., total")
+    retries: int | None = Field(description="sum over jobs; only of an ended workflow")
+    times_seconds: dict[str, float] = Field(description="only of an ended workflow")
     parts: list[dict[str, Any]] = Field(description="its DAGs, each with name, state and percent_done")
     failures: list[dict[str, Any]] = Field(description="jobs that failed, as pegasus-analyzer names them")
-    stale: bool = Field(description="it runs, by what was told, but nothing has been told for a while")
+    stale: bool = Field(description="whether a running workflow has not been reported for some time")
 
 
 class WorkflowUserView(HostReport):
-    """How many workflows one user's list holds, by state."""
+    """Number of a user's workflows, by state."""
 
     workflows: dict[str, int]
 
 
 class BatchView(HostReport):
-    """A batch system as a host told it last."""
+    """Batch system as a host last reported it."""
 
     system: str = Field(description="slurm or htcondor")
     values: dict[str, float] = Field(description="cores_total, cores_free, jobs_running, jobs_pending, ...")
-    queue_wait_seconds: float | None = Field(description="null: never, or not known")
+    queue_wait_seconds: float | None = Field(description="null: never, or unknown")
     stale: bool
 
 
 class WorkflowList(ListView):
-    """Workflows by host and name, with the batch systems they run on; none if no host tells of any."""
+    """Workflows by host and name, with their batch systems; empty if no host reports any."""
 
     items: list[WorkflowView]
     users: list[WorkflowUserView]

@@ -1,4 +1,4 @@
-"""The state of ADON's own parts, its version and its controllers."""
+"""State of ADON's own parts, its version and its controllers."""
 
 from __future__ import annotations
 
@@ -11,61 +11,61 @@ from adon.api.base import ListView, Query, Time, View
 
 
 class Health(View):
-    """Whether this process, or what it needs, works."""
+    """Health of this process and its dependencies."""
 
     status: Literal["ok"]
     checks: dict[str, str] = Field(default={})
 
 
 class PartState(StrEnum):
-    """How a part is; from the best to the worst."""
+    """State of a part, best first."""
 
     OK = "ok"
     DEGRADED = "degraded"
     AWAY = "away"
 
 
-class PartStanding(View):
-    """A process, a database, or what is connected to them."""
+class PartStatus(View):
+    """State of a process, a database, or a connected system."""
 
     name: str
     state: PartState
-    since: Time | None = Field(description="in this state, as far as the web process knows")
-    text: str = Field(description="what is the matter, in words; empty if all is well")
-    data_at: Time | None = Field(default=None, description="of when its latest data are")
+    since: Time | None = Field(description="start of this state, as known to the web process")
+    text: str = Field(description="reason in words; empty in the state ok")
+    data_at: Time | None = Field(default=None, description="time of its latest data")
     data_age_seconds: float | None = None
-    figures: dict[str, Any] = Field(default={}, description="numbers by name, with the unit in it")
+    figures: dict[str, Any] = Field(default={}, description="numbers by name, which contains the unit")
 
 
-class StandingView(View):
-    """ADON part by part; the state is that of the worst part that flows need."""
+class StatusView(View):
+    """State of all parts; the overall state is the worst state of a part that flows require."""
 
     at: Time
     state: PartState
-    parts: list[PartStanding]
+    parts: list[PartStatus]
 
 
 class VersionOfAdon(View):
-    """Which version of ADON answers."""
+    """Version of ADON."""
 
     version: str
-    code: str = Field(description="a digest of the source that decides")
+    code: str = Field(description="digest of the source of the decision code")
     api: str
-    schema_revision: str = Field(description="of the state's database")
+    schema_revision: str = Field(description="schema of the state database")
     python: str
 
 
 class ControllerView(View):
-    """A controller that is active, or was the last to be."""
+    """Present or last active controller."""
 
     name: str
     active: bool
-    generation: int = Field(description="grows at every change of the active controller")
-    lease_s: float | None = Field(description="how long its lease still runs; null without high availability")
+    generation: int = Field(description="number that grows at every change of the active controller")
+    lease_s: float | None = Field(description="remaining time of its lease; null without high availability")
 
 
 class ControllerList(ListView):
-    """The active controller; none where none has run."""
+    """Active controller; empty if no controller has run."""
 
     items: list[ControllerView]
 
@@ -73,7 +73,7 @@ class ControllerList(ListView):
 EVENT_KINDS = ("alarm", "notice", "announce", "flow", "decision", "path")
 """``alarm``, ``notice`` and ``path`` come from the collector, the others from the controller."""
 LONGEST_STREAM_S = 300.0
-"""Seconds after which an event stream ends; clients open it again by themselves, where they left off."""
+"""Seconds after which an event stream ends; clients reconnect at the last event."""
 
 
 class EventQuery(Query):

@@ -6,29 +6,29 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from adon.api.base import Body, ListView, NewestFirst, Time, View, listed_values
+from adon.api.base import Body, ListView, NewestFirst, Time, View, enumeration_schema
 from adon.studies.model import MOST_TITLE, StudyKind
 
-Kind = Annotated[StudyKind, listed_values(StudyKind)]
+Kind = Annotated[StudyKind, enumeration_schema(StudyKind)]
 
 
 class StudyBody(Body):
-    """A study to be kept: its document as it is, or packed where it is large."""
+    """Study to store: its document, compressed if it is large."""
 
     kind: Kind
-    title: str = Field(default="", max_length=MOST_TITLE, description="what the document says if left out")
+    title: str = Field(default="", max_length=MOST_TITLE, description="by default the value in the document")
     document: dict[str, Any] | None = None
     packed: str | None = Field(
-        default=None, description="`document` as JSON, compressed with gzip, in base64"
+        default=None, description="in place of `document`: its JSON, compressed with gzip, in base64"
     )
 
 
 class StudyView(View):
-    """A study in short."""
+    """Summary of a study."""
 
     id: str
     kind: Kind
-    at: Time = Field(description="when its network was looked at")
+    at: Time = Field(description="time of the observation of its network")
     title: str
     summary: str
     submitted_by: str
@@ -37,13 +37,13 @@ class StudyView(View):
 
 
 class StudyDetail(StudyView):
-    """A study with its document."""
+    """Study with its document."""
 
     document: dict[str, Any]
 
 
 class StudyList(ListView):
-    """Studies, those of the latest looks at a network first."""
+    """Studies, latest observation first."""
 
     items: list[StudyView]
 
@@ -52,4 +52,4 @@ class StudyQuery(NewestFirst):
     """Filters of studies."""
 
     kind: Kind | None = None
-    since: Time | None = Field(default=None, description="of this time or later")
+    since: Time | None = Field(default=None, description="observed at this time or later")

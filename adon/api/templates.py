@@ -15,7 +15,7 @@ from measurement.model import Metric
 
 
 class VersionView(View):
-    """A version of a template: who saved it, and when."""
+    """Version of a template, with its author and time."""
 
     name: str
     version: int
@@ -25,7 +25,7 @@ class VersionView(View):
 
 
 class TemplateSummary(VersionView):
-    """A template in a list: its latest version, without its parts."""
+    """Summary of the latest version of a template."""
 
     description: str
     priority: int
@@ -33,13 +33,13 @@ class TemplateSummary(VersionView):
 
 
 class TemplateList(ListView):
-    """The latest version of every template, by name."""
+    """Latest version of every template, by name."""
 
     items: list[TemplateSummary]
 
 
 class TemplateBody(Template, defer_build=True):
-    """A template; without a ``version`` it is saved as the next one."""
+    """Template to save; without a ``version`` it becomes the next version."""
 
     # As inherited, but with a default that pydantic can leave out of a JSON schema without a warning.
     tables: Frozen[MetricName, LookupTable] = Field(default_factory=FrozenMap)
@@ -49,13 +49,13 @@ Form = Literal["yaml", "json", "rspec"]
 
 
 class VersionList(ListView):
-    """The versions of a template, the first first."""
+    """Versions of a template, oldest first."""
 
     items: list[VersionView]
 
 
 class ChangeView(View):
-    """A value that differs; null where it is not there."""
+    """Value that differs; null where it is absent."""
 
     field: str
     before: Any
@@ -63,54 +63,54 @@ class ChangeView(View):
 
 
 class TemplateDiff(View):
-    """How two versions of a template differ."""
+    """Difference of two versions of a template."""
 
     name: str
     before: int
     after: int
     changes: list[ChangeView]
-    text: str = Field(description="a unified diff of both as YAML; empty if they do not differ")
+    text: str = Field(description="unified diff of both as YAML; empty if equal")
 
 
 class CheckBody(Body):
-    """A template as it is being written."""
+    """Text of a template to check."""
 
     text: str = Field(max_length=MAX_BODY)
     form: Form = "yaml"
 
 
 class CurveView(View):
-    """A lookup table as a line to draw: from a value of the metric to a score."""
+    """Curve of a lookup table: score by value of the metric."""
 
     metric: Metric
     unit: str
-    weight: float = Field(description="of all weights together 1")
-    generated: bool = Field(description="the template has none: made of its bound and target")
-    points: list[tuple[float, float]] = Field(description="value and score; drawn straight between them")
+    weight: float = Field(description="share of the sum of weights")
+    generated: bool = Field(description="whether the table is generated from bound and target")
+    points: list[tuple[float, float]] = Field(description="value and score; linear between points")
 
 
 class LinkDraftView(View):
-    """What a link of a GENI RSpec asks for."""
+    """Requirements of a link of a GENI RSpec."""
 
-    link: str = Field(description="its client_id")
+    link: str = Field(description="client_id of the link")
     qspec: dict[str, Any]
     rspec: dict[str, Any]
-    remarks: list[str] = Field(description="what is not kept, and what has no effect in ADON")
+    remarks: list[str] = Field(description="dropped parts, and parts without effect in ADON")
 
 
 class TemplateCheck(View):
-    """What was found in a template's text; nothing was saved."""
+    """Result of the check of a template's text; nothing is saved."""
 
     ok: bool
     problems: list[ProblemItem]
-    template: dict[str, Any] | None = Field(description="as it would be saved; null if something is wrong")
-    next_version: int | None = Field(description="the version it would become")
-    curves: list[CurveView] = Field(description="how its metrics would be scored")
-    links: list[LinkDraftView] = Field(description="of a GENI RSpec: what each of its links asks for")
+    template: dict[str, Any] | None = Field(description="template as it would be saved; null if invalid")
+    next_version: int | None = Field(description="version that it would get")
+    curves: list[CurveView] = Field(description="curves of its metrics")
+    links: list[LinkDraftView] = Field(description="requirements of each link of a GENI RSpec")
 
 
-class State(StrEnum):
-    """How far a backtest is."""
+class BacktestState(StrEnum):
+    """State of a backtest."""
 
     RUNNING = "running"
     DONE = "done"
@@ -119,22 +119,22 @@ class State(StrEnum):
 
 
 class BacktestBody(Body):
-    """Which version of a template is to be tried on which past."""
+    """Backtest to start: template version and period."""
 
     template: TemplateBody
     since: Time
-    until: Time | None = Field(default=None, description="now, if it is left out")
+    until: Time | None = Field(default=None, description="end of the period; by default now")
 
 
-class HappenedView(View):
-    """What really became of a flow."""
+class ActualOutcome(View):
+    """Actual outcome of a flow."""
 
     paths: list[str]
     took_seconds: float | None
 
 
-class ReplayedView(View):
-    """What becomes of a flow with one version of the template."""
+class ReplayedOutcome(View):
+    """Replayed outcome of a flow with one version of the template."""
 
     template: str
     state: str
@@ -146,34 +146,34 @@ class ReplayedView(View):
     took_seconds: float | None
 
 
-class ComparedView(View):
-    """One flow: as it was, with today's version, with the one that is tried."""
+class FlowComparison(View):
+    """Comparison of a flow: actual outcome, and replays with the present and the tested version."""
 
     flow: str
     template: str
     size_bytes: int
     submitted_at: Time
-    happened: HappenedView
-    present: ReplayedView
-    proposed: ReplayedView
+    happened: ActualOutcome
+    present: ReplayedOutcome
+    proposed: ReplayedOutcome
     moved: bool
-    saved_seconds: float | None = Field(description="negative: lost; null: one of the two did not finish")
+    saved_seconds: float | None = Field(description="negative: slower; null: a replay did not finish")
 
 
-class FoundView(View):
-    """The comparison of the two versions."""
+class BacktestResult(View):
+    """Comparison of two versions."""
 
     present: str
     proposed: str
     model: str
     moved: int
     saved_seconds: float
-    model_off_by: float | None = Field(description="median of |replayed - real| / real, with today's version")
-    flows: list[ComparedView]
+    model_off_by: float | None = Field(description="median of |replayed - actual| / actual, present version")
+    flows: list[FlowComparison]
 
 
 class BacktestSummary(View):
-    """A backtest without its results."""
+    """Backtest without its results."""
 
     id: str
     template: str
@@ -181,19 +181,19 @@ class BacktestSummary(View):
     asked_at: Time
     since: Time
     until: Time
-    state: State
+    state: BacktestState
     ended_at: Time | None
-    cause: str = Field(description="why it failed")
+    cause: str = Field(description="reason of a failure")
 
 
 class BacktestView(BacktestSummary):
-    """A backtest with its results."""
+    """Backtest with its results."""
 
-    found: FoundView | None
+    found: BacktestResult | None
 
 
 class BacktestList(ListView):
-    """Backtests, the newest first."""
+    """Backtests, newest first."""
 
     items: list[BacktestSummary]
 
@@ -201,7 +201,7 @@ class BacktestList(ListView):
 class TemplateName(Ids):
     """Name of a template."""
 
-    name: str = Field(max_length=64, description="as in soykb")
+    name: str = Field(max_length=64, description="name of the template, such as soykb")
 
 
 class TemplateVersion(TemplateName):

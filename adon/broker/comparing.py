@@ -43,9 +43,9 @@ from adon.flowvisor.selection.assessment import CandidateRecord, Verdict
 from adon.flowvisor.selection.performance import PerformanceView, streams_of
 from adon.flowvisor.topology.path import Basis, CandidatePath, KnownValue
 from adon.reasons import Reason
+from adon.running_statistics import NONE, RunningStatistics
 from adon.templates_catalog.model import CostModel
 from adon.values import FrozenMap
-from adon.variation import NONE, Moments
 from measurement.model import Metric
 
 MOST_PATHS = 4
@@ -63,7 +63,7 @@ class Observed:
     """
 
     errors: tuple[float, ...] = ()
-    tests: Moments = NONE
+    tests: RunningStatistics = NONE
     competing: tuple[CompetingFlow, ...] | None = None
     lasted: tuple[float, ...] = ()
 

@@ -18,7 +18,7 @@ from adon.broker.steering import attached
 from adon.broker.tenancy import asked_marking
 from adon.broker.world import World
 from adon.flowvisor.topology.path import FiveTuple
-from adon.marking import Reported, firefly
+from adon.marking import FireflyFlow, firefly
 
 _PROTOCOLS: dict[int, Literal["tcp", "udp"]] = {6: "tcp", 17: "udp"}
 
@@ -51,7 +51,7 @@ def _told(
         protocol = _PROTOCOLS.get(one.protocol)
         if protocol is None or one.source_port is None:
             continue
-        about = Reported(
+        about = FireflyFlow(
             source=str(addresses[0]),
             destination=str(addresses[1]),
             protocol=protocol,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from adon.flowvisor.selection.performance import PathChange, PerformanceView
-from adon.variation import Moments
+from adon.running_statistics import RunningStatistics
 from measurement.model import Measurement, Metric, PathKey
 
 _HOUR_S = 3600.0
@@ -23,7 +23,7 @@ class Heard(PerformanceView):
         self.version = 0
         self._versions: dict[PathKey, int] = {}
         self._best_of: dict[tuple[PathKey, Metric, bool], tuple[int, int, float | None]] = {}
-        self._seen_of: dict[tuple[PathKey, Metric], tuple[int, int, Moments]] = {}
+        self._seen_of: dict[tuple[PathKey, Metric], tuple[int, int, RunningStatistics]] = {}
 
     def of(self, key: PathKey) -> int:
         """How often what is known of one directed path has changed."""
@@ -57,7 +57,7 @@ class Heard(PerformanceView):
             return None
         return max(values) if metric.higher_is_better else min(values)
 
-    def summarise_results(self, key: PathKey, metric: Metric, since: float) -> Moments:
+    def summarise_results(self, key: PathKey, metric: Metric, since: float) -> RunningStatistics:
         """As :meth:`PerformanceView.summarise_results`; reads the hours of a path once per change."""
         version, hour = self.of(key), math.floor(since / _HOUR_S)
         held = self._seen_of.get((key, metric))

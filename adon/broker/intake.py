@@ -21,7 +21,7 @@ from adon.errors import AdonError, Conflict, Forbidden, InvalidInput, NotFound
 from adon.flowvisor.rules.slices import Requester
 from adon.flowvisor.topology.path import FiveTuple
 from adon.flowvisor.topology.topology import Topology
-from adon.nearest_key import unknown_name
+from adon.nearest_key import unknown_name_problem
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from adon.timestamps import format_minutes
@@ -84,7 +84,7 @@ def _template(request: FlowRequest, catalog: Catalog) -> Template:
     except NotFound as error:
         if request.template is None:
             raise InvalidInput.of("application", error) from error
-        raise InvalidInput(unknown_name("template", "template", error.name, catalog.names)) from error
+        raise InvalidInput(unknown_name_problem("template", "template", error.name, catalog.names)) from error
 
 
 def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None:
@@ -93,7 +93,7 @@ def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None
         try:
             sites[field] = topology.site_of(getattr(request, field))
         except NotFound as error:
-            problems.append(unknown_name(field, "host", error.name, topology.hosts))
+            problems.append(unknown_name_problem(field, "host", error.name, topology.hosts))
     if problems:
         raise InvalidInput(problems)
     if not topology.joins(request.source, request.destination):

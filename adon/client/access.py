@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from adon.access.audit import COLUMNS, Values, Verified, verify
+from adon.access.audit import COLUMNS, Values, Verification, verify_chain
 from adon.api import routes
 from adon.api.access import (
     AuditLine,
-    EndedView,
     NewTokenView,
     RoleList,
+    SessionEndView,
     SessionView,
     TokenView,
     UserView,
@@ -91,11 +91,11 @@ class AccessCalls(Caller):
         """Return one session by its id."""
         return self.call(routes.GET_SESSION, id=session)
 
-    def end_session(self, session: str) -> EndedView:
+    def end_session(self, session: str) -> SessionEndView:
         """End one browser session."""
         return self.call(routes.END_SESSION, id=session)
 
-    def end_sessions(self, owner: str | None = None) -> EndedView:
+    def end_sessions(self, owner: str | None = None) -> SessionEndView:
         """End all browser sessions of a user, except the one that asks; one's own by default."""
         return self.call(routes.END_SESSIONS, query={"owner": owner})
 
@@ -108,8 +108,8 @@ class AccessCalls(Caller):
         for line in self.each(routes.LIST_AUDIT, {**query, "after": 0}):
             yield [getattr(line, name) for name in COLUMNS]
 
-    def verify_audit(self, expected: Mapping[int, str] | None = None) -> Verified:
-        """Verify the hash chain of the audit log (:func:`adon.access.audit.verify`).
+    def verify_audit(self, expected: Mapping[int, str] | None = None) -> Verification:
+        """Verify the hash chain of the audit log (:func:`adon.access.audit.verify_chain`).
 
         :param expected: digests by number that were recorded elsewhere.
         """
@@ -118,4 +118,4 @@ class AccessCalls(Caller):
         lines: Iterator[Values] = self.audit_values({})
         if told is not None:
             lines = takewhile(lambda line: line[0] <= int(number), lines)
-        return verify(lines, None if told is None else (int(number), digest), expected)
+        return verify_chain(lines, None if told is None else (int(number), digest), expected)

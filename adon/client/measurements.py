@@ -10,7 +10,7 @@ from typing import Any
 
 from adon.api import routes
 from adon.api.alarms import AlarmView, SubscriptionView
-from adon.api.base import Deleted
+from adon.api.base import DeletionView
 from adon.api.measurements import (
     BoxList,
     BucketView,
@@ -20,7 +20,7 @@ from adon.api.measurements import (
     OverlapView,
     PointView,
     PsconfigTemplate,
-    RunAccepted,
+    RunStart,
     ScheduleView,
     SeriesView,
 )
@@ -46,7 +46,7 @@ class MeasurementCalls(Caller):
         """Return a series in intervals, the oldest first; ``query`` as in the API."""
         return self.call(routes.PLOT, query=query).items
 
-    def measure(self, path: str, source: str, destination: str, test: str) -> RunAccepted:
+    def measure(self, path: str, source: str, destination: str, test: str) -> RunStart:
         """Run a configured test now; return its start."""
         body = {"path": path, "source": source, "destination": destination, "test": test}
         return self.call(routes.RUN_NOW, body=body)
@@ -93,7 +93,7 @@ class MeasurementCalls(Caller):
         """Subscribe to alarms."""
         return self.call(routes.SUBSCRIBE, body=subscription)
 
-    def unsubscribe(self, subscription: str) -> Deleted:
+    def unsubscribe(self, subscription: str) -> DeletionView:
         """Delete a subscription."""
         return self.call(routes.UNSUBSCRIBE, id=subscription)
 
@@ -146,7 +146,7 @@ class StudyCalls(Caller):
             return self.call(routes.ADD_STUDY, body={**body, "packed": _packed(text)})
         return self.call(routes.ADD_STUDY, body={**body, "document": document})
 
-    def delete_study(self, study: str) -> Deleted:
+    def delete_study(self, study: str) -> DeletionView:
         """Delete a study."""
         return self.call(routes.DELETE_STUDY, id=study)
 

@@ -8,7 +8,7 @@ from typing import Any
 from adon.api import routes
 from adon.api.maintenance import RehearsalView, WindowView
 from adon.api.network import HostView, NetworkView, PathList, PathView, PolicyItem, SliceView
-from adon.api.rules import Explanation, RuleView, SentView, SwitchDifference
+from adon.api.rules import RuleExplanationList, RuleView, SentMessage, SwitchDifference
 from adon.api.status import ControllerView
 from adon.client.calling import Caller, flag
 
@@ -36,13 +36,13 @@ class NetworkCalls(Caller):
         """Return the desired rules of the switches."""
         return self._all(routes.LIST_RULES, {"flow": flow, "dpid": dpid})
 
-    def rules_explained(self, of: str) -> Explanation:
+    def rules_explained(self, of: str) -> RuleExplanationList:
         """Return the purpose and meaning of rules, in words."""
         return self.call(routes.EXPLAIN_RULES, query={"of": of})
 
     def rules_sent(
         self, flow: str | None, dpid: str | None, limit: int, cause: str | None = None
-    ) -> list[SentView]:
+    ) -> list[SentMessage]:
         """Return the messages that were sent to switches, the newest first."""
         query = {"flow": flow, "dpid": dpid, "cause": cause, "limit": limit}
         return self.call(routes.LIST_SENT, query=query).items

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from adon.api import routes
-from adon.api.status import Health, StandingView, VersionOfAdon
+from adon.api.status import Health, StatusView, VersionOfAdon
 from adon.client.calling import Caller, Json, body_of
 from adon.client.transport import Refused
 from adon.errors import Unavailable
@@ -61,7 +61,7 @@ class StatusCalls(Caller):
         """Return the API's description (OpenAPI 3.1)."""
         return self._json(routes.OPENAPI)
 
-    def health(self) -> StandingView:
+    def health(self) -> StatusView:
         """Return the state of each part of ADON."""
         return self.call(routes.GET_HEALTH)
 

@@ -1,4 +1,4 @@
-"""The configuration of one ADON installation, parsed once into immutable values.
+"""Configuration of an ADON installation, parsed once into immutable values.
 
 One YAML file describes the network (switches, sites with their DTNs, transit paths), where
 measurements come from, the compute sites, and the policy.  The same parser serves ``adon serve`` and
@@ -18,7 +18,7 @@ from pydantic import Field
 
 from adon import yamlfile
 from adon.config.access import Access
-from adon.config.checks import problems
+from adon.config.checks import find_section_problems
 from adon.config.compute import ComputeSite
 from adon.config.controller import Controller
 from adon.config.instances import HealthRounds
@@ -31,12 +31,12 @@ from adon.errors import Problem
 from adon.values import Frozen, FrozenMap, Mode, Name
 
 ORDERED = ("switches", "paths")
-"""The sections in which the order of names means something."""
+"""Sections in which the order of names has a meaning."""
 _ABSENT = object()
 
 
 class Configuration(Section):
-    """The whole file.
+    """Configuration file.
 
     :param network: name of the network.
     :param mode: ``dry-run``: decide, record and show, but change no switch.
@@ -74,7 +74,7 @@ class Configuration(Section):
     health: HealthRounds | None = None
 
     def _problems(self) -> Iterator[str | Problem]:
-        return problems(self)
+        return find_section_problems(self)
 
     def mode_of(self, switch: str) -> Mode:
         """Return the mode of a switch: its own, else the network's."""
@@ -96,7 +96,7 @@ def fingerprint(configuration: Configuration) -> str:
 
 
 def list_changed_fields(before: Configuration, after: Configuration) -> tuple[str, ...]:
-    """Return what differs by value, in the order of the file: ``policy.drain``, ``paths.al2s``, ``network``.
+    """Return the fields that differ, in the order of the file: ``policy.drain``, ``paths.al2s``, ``network``.
 
     Only the section itself if it is no mapping, or if just the order of its names differs.  Comments, units
     and defaults that are written out do not count.  The order of ``switches`` and ``paths`` does: a position
@@ -120,6 +120,6 @@ def _keys(section: str, old: Any, new: Any) -> list[str]:
 
 
 def _values(configuration: Configuration) -> dict[str, Any]:
-    """A configuration as JSON values, those of :data:`ORDERED` as pairs."""
+    """Return a configuration as JSON values, with the sections of :data:`ORDERED` as pairs."""
     values = configuration.model_dump(mode="json")
     return {**values, **{name: [list(pair) for pair in values[name].items()] for name in ORDERED}}

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from adon.config.types import File, Network, Section, Span, checked_url, is_loopback
+from adon.config.types import File, Network, Section, Span, check_url, is_loopback
 from adon.values import Frozen, FrozenMap, Name, Role
 
 Attribute = Literal[
@@ -24,9 +24,9 @@ RESERVED = (SHIBBOLETH, "static")
 
 
 def _safe(text: str) -> str:
-    url = urlsplit(checked_url(text))
+    url = urlsplit(check_url(text))
     if url.scheme == "http" and not is_loopback(url.hostname or ""):
-        raise ValueError("is not https, so secrets that are sent there could be read on the way")
+        raise ValueError("would receive secrets without TLS")
     if url.query or url.fragment:
         raise ValueError("has a query or a fragment")
     return text
@@ -56,11 +56,11 @@ _SCOPED = Field(pattern=r"^(\*|[A-Za-z-]+)@(\*|[A-Za-z0-9.-]+)$", examples=["fac
 Affiliation = Annotated[Text, _SCOPED, AfterValidator(str.lower)]
 T = TypeVar("T")
 OneOrMore = Annotated[tuple[T, ...], BeforeValidator(_many)]
-"""A list, or its only value."""
+"""List, or its only value."""
 
 
 class OpenIdProvider(Section):
-    """An OpenID Connect provider: CILogon, a campus's own.
+    """OpenID Connect provider, such as CILogon or that of a campus.
 
     :param title: its name on the sign-in page.
     :param issuer: exactly as in its discovery document.
@@ -90,7 +90,7 @@ class OpenIdProvider(Section):
 
 
 class Shibboleth(Section):
-    """A web server with mod_shib in front of ADON, which names the signed-in user in headers.
+    """Web server with mod_shib in front of ADON, which names the signed-in user in headers.
 
     :param proxies: its addresses, networks, or ``unix`` for a Unix socket.
     :param secret_file: file with the value of its header ``Adon-Proxy-Secret``.
@@ -108,14 +108,14 @@ class Shibboleth(Section):
 
 
 class Condition(Section):
-    """What somebody must bring along for a rule to hold: all that is named; of several values one suffices.
+    """Condition of a rule: every given key must match, each by one of its values.
 
     :param issuer: OpenID issuers, or entity IDs of SAML identity providers.
-    :param home: the home institution that a hub names (CILogon's claim ``idp``).
-    :param name: user names as they are here.
-    :param entitlement: values, or their beginnings (``urn:mace:example.edu:*``).
+    :param home: home institution that a hub asserts (CILogon's claim ``idp``).
+    :param name: names of users.
+    :param entitlement: values, or prefixes (``urn:mace:example.edu:*``).
     :param affiliation: ``faculty@missouri.edu``, ``*@missouri.edu``, ``faculty@*``.
-    :param group: AARC-G069 groups, or names and beginnings of names of groups.
+    :param group: AARC-G069 groups, names of groups, or prefixes of names.
     """
 
     issuer: OneOrMore[Text] = ()
@@ -128,16 +128,16 @@ class Condition(Section):
     def _problems(self) -> Iterator[str]:
         if self == Condition.model_construct():
             example = "write default_roles, or for example {affiliation: '*@missouri.edu'}"
-            yield f"names nothing, so it would hold for everybody; {example}"
+            yield f"is empty, so it would match all users; {example}"
 
 
 class AccessRule(Section):
-    """Roles and groups for those whom a condition describes.
+    """Rule that gives roles and groups to the users of a condition.
 
-    :param groups: names of groups here.
-    :param keep_groups: whether the asserted values that fulfilled ``group`` become groups here too.
-    :param when: the people that the rule is about.
-    :param roles: the roles that they get.
+    :param groups: names of groups.
+    :param keep_groups: whether the asserted values that matched ``group`` become groups, too.
+    :param when: condition of the rule.
+    :param roles: roles of these users.
     """
 
     when: Condition
@@ -153,13 +153,13 @@ class AccessRule(Section):
 
 
 class Access(Section):
-    """The section ``access``.
+    """Section ``access``.
 
-    :param public_url: under which browsers reach us; where providers send them back to.
-    :param default_roles: of those for whom no rule gives a role; without any they are refused.
+    :param public_url: URL of ADON for browsers, to which identity providers redirect.
+    :param default_roles: roles of users without a role by rules; without default roles they are refused.
     :param openid: OpenID Connect providers, by name.
-    :param shibboleth: the web server with mod_shib that signs people in.
-    :param rules: which roles and groups people get, by what their institution asserts.
+    :param shibboleth: web server with mod_shib.
+    :param rules: rules that give roles and groups by the assertions of institutions.
     """
 
     public_url: SafeUrl | None = None
@@ -181,12 +181,12 @@ class Access(Section):
         parties = len(self.openid) + (self.shibboleth is not None)
         if parties and not self.default_roles and not any(rule.roles for rule in self.rules):
             example = "for example [{when: {affiliation: '*@missouri.edu'}, roles: [researcher]}]"
-            yield f"rules: nobody would get a role; write rules or default_roles, {example}"
+            yield f"rules: no user would get a role; write rules or default_roles, {example}"
         if Role.ADMIN in self.default_roles:
-            yield "default_roles: admin is not for everybody; for example [researcher]"
+            yield "default_roles: admin must not be a default role; for example [researcher]"
         for number, rule in enumerate(self.rules):
-            # Scopes bind names and affiliations to parties; any party can claim entitlements and groups.
+            # Scopes bind names and affiliations to parties; any party can assert entitlements and groups.
             bound = rule.when.issuer or rule.when.name or rule.when.affiliation
             if parties > 1 and Role.ADMIN in rule.roles and not bound:
-                cause = "anybody of any provider could become admin"
+                cause = "any user of any provider could get the role admin"
                 yield f"rules.{number}.when: {cause}; for example issuer: https://login.example.edu"

@@ -13,7 +13,7 @@ from adon.config.network import Cost, vlan_ranges
 from adon.config.slices import Slice
 from adon.config.types import SHARE_ROUNDING
 from adon.errors import Problem
-from adon.nearest_key import unknown_name
+from adon.nearest_key import unknown_name_problem
 from adon.units import format_duration, format_ratio
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ UNIQUE: Mapping[str, tuple[tuple[str, ...], Callable[[Any, int], object]]] = {
 """Unique values: their fields, and the n-th example of an unused value, from n = 1."""
 
 
-def problems(whole: Configuration) -> Found:
-    """Return all problems between the sections, as ``field: text`` or with a code."""
+def find_section_problems(whole: Configuration) -> Found:
+    """Return the problems between the sections, as ``field: text`` or with a code."""
     return chain(
         _find_missing_paths(whole),
         _find_unknown_names(whole),
@@ -93,11 +93,12 @@ def _find_unknown_names(whole: Configuration) -> Found:
         known = attrgetter(section)(whole)
         for field, name in _find(whole, place.split(".")):
             if name not in known:
-                yield unknown_name(field, kind, name, known)
+                yield unknown_name_problem(field, kind, name, known)
     links = {link for path in whole.paths.values() for link in path.links}
     for name in whole.measurements.agreement:
         if name not in links and name not in whole.paths:
-            yield unknown_name(f"measurements.agreement.{name}", "path or link", name, {*whole.paths, *links})
+            known = {*whole.paths, *links}
+            yield unknown_name_problem(f"measurements.agreement.{name}", "path or link", name, known)
 
 
 def _find_duplicates(whole: Configuration) -> Found:
@@ -206,13 +207,13 @@ def _ends_of_test(whole: Configuration, test: MeasurementTest, where: str) -> Fo
     path, points, sites = whole.paths.get(test.path), whole.measurements.points, {*whole.sites}
     ends = {"from": test.from_, "to": test.to}
     if path is None:
-        yield unknown_name(f"{where}.path", "path", test.path, whole.paths)
+        yield unknown_name_problem(f"{where}.path", "path", test.path, whole.paths)
     elif {*ends.values()} <= sites and {*path.ends} <= sites and {*ends.values()} != {*path.ends}:
         cause = f"path {test.path!r} does not lead from {test.from_!r} to {test.to!r}"
         yield f"{where}.path: {cause}; write its ends, for example from: {', to: '.join(path.ends)}"
     for field, end in ends.items():
         if end not in sites:
-            yield unknown_name(f"{where}.{field}", "site", end, sites)
+            yield unknown_name_problem(f"{where}.{field}", "site", end, sites)
         elif end not in points and {*points} <= sites:  # otherwise the name of a point is wrong
             yield f"{where}.{field}: site {end!r} has no measurement point; {_point_of(end)}"
 
@@ -251,7 +252,7 @@ def _certificates(whole: Configuration) -> Found:
 def _slices(whole: Configuration) -> Found:
     for (first, one), (second, other) in combinations(whole.slices.items(), 2):
         if not (one.shared and other.shared):
-            yield from _overlapping(first, one, second, other)
+            yield from _list_overlaps(first, one, second, other)
     told: set[str] = set()
     for path in whole.paths:
         shares = {name: one.share_of(path) for name, one in whole.slices.items() if one.share_of(path)}
@@ -264,7 +265,7 @@ def _slices(whole: Configuration) -> Found:
             yield f"slices.{last}.share: {cause}; for example {{{path}: {rest:.3g}}}"
 
 
-def _overlapping(first: str, one: Slice, second: str, other: Slice) -> Found:
+def _list_overlaps(first: str, one: Slice, second: str, other: Slice) -> Found:
     # The first common connection of two slices; one is enough for the error.
     for row, space in enumerate(other.flowspace):
         for mine in one.flowspace:

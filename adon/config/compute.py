@@ -18,31 +18,31 @@ from adon.units import Duration, Size
 from adon.values import Frozen, FrozenMap, Name
 
 _ARGUMENT = re.compile(r"[A-Za-z0-9_./:@%+,=][A-Za-z0-9_./:@%+,=-]{0,199}")
-"""Argument that a requester may add: no white space, and no option."""
+"""Argument of a requester: no white space, and no option."""
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 FACTS = ("job", "flow", "bytes")
 """Placeholders of a word of ``run``."""
 _POLLS = 3
 _COMMANDS = 8
-"""Missed polls, and commands that reach their timeout, before a site counts as silent."""
+"""Number of missed polls, and of timeouts of commands, after which a site counts as silent."""
 
 
 Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=500, examples=["--verbose"])]
-"""A word that is passed to a program unchanged; a line break could end a batch script's line."""
+"""Word that is passed to a program unchanged, without line breaks, which could end a line of a script."""
 Absolute = Annotated[str, Field(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=500, examples=["/usr/bin/sort"])]
 Words = Annotated[tuple[Word, ...], Field(max_length=50)]
 
 
 class ConfiguredJob(Section):
-    """A program that may run at a site, on request.
+    """Program that may run at a site on request.
 
-    :param run: an absolute path at the site, and the words it is given.  ``{job}``, ``{flow}`` and
-        ``{bytes}`` in a word stand for the job's id, its flow's id (or ``-``) and the bytes to process.
-    :param arguments: so many words a requester may add, each of letters, digits and ``_./:@%+,=-``.
-    :param templates: only for flows of these templates; empty: for any, and without a flow.
-    :param cores, memory: in all, over all nodes.
+    :param run: absolute path at the site, and arguments.  In an argument, ``{job}``, ``{flow}`` and
+        ``{bytes}`` stand for the job's id, its flow's id (or ``-``) and the bytes to process.
+    :param arguments: maximum number of arguments of a requester, each of letters, digits and ``_./:@%+,=-``.
+    :param templates: templates of the flows that may use it; empty: all flows, and requests without a flow.
+    :param cores, memory: sums over all nodes.
     :param nodes: number of nodes.
-    :param time_limit: after which the scheduler kills it.
+    :param time_limit: time after which the scheduler kills it.
     :param output: file at the site that receives its output.
     :param folder: working folder at the site.
     """
@@ -70,7 +70,7 @@ class ConfiguredJob(Section):
     def refusal(self, arguments: Sequence[str]) -> str | None:
         """Return the reason why a program may not run with these arguments, or None."""
         if len(arguments) > self.arguments:
-            return f"takes {self.arguments} at most, {len(arguments)} are given"
+            return f"{len(arguments)} arguments are given; expected at most {self.arguments}"
         for word in arguments:
             if not _ARGUMENT.fullmatch(word):
                 return f"{word[:40]!r} is not a word of letters, digits and _./:@%+,=- (and no option)"
@@ -80,10 +80,10 @@ class ConfiguredJob(Section):
 class Adapter(Section):
     """Common keys of all adapters.
 
-    :param period: between two polls of capacity and T_q.
-    :param timeout: of one command, or one HTTP request; after it the command is killed.
+    :param period: time between two polls of capacity and T_q.
+    :param timeout: maximum time of a command or HTTP request; the command is then killed.
     :param time_limit: length of the jobs whose T_q is polled, if a shape comes from a template.
-    :param follow: between two polls of a running job.
+    :param follow: time between two polls of a running job.
     :param jobs: programs that may run at the site, by name.
     """
 
@@ -114,9 +114,9 @@ class SlurmAdapter(Adapter):
     :param through: the program and words in front of each command: ``[ssh, -oBatchMode=yes, login.hpc.edu]``.
         Behind ``ssh`` the command is quoted for the far shell; behind anything else it is passed word by
         word.
-    :param slurm_conf: SLURM_CONF, where Slurm's configuration is not in /etc/slurm.
+    :param slurm_conf: SLURM_CONF, if Slurm's configuration is not in /etc/slurm.
     :param kind: ``slurm``.
-    :param partition: partition that jobs go to.
+    :param partition: partition of the jobs.
     :param account: account that jobs are charged to.
     """
 
@@ -131,7 +131,7 @@ class HTCondorAdapter(Adapter):
     """HTCondor's own commands.
 
     :param through: as for Slurm.
-    :param condor_config: CONDOR_CONFIG, where it is not in the usual place.
+    :param condor_config: CONDOR_CONFIG, if it is not in the default place.
     :param kind: ``htcondor``.
     """
 
@@ -141,14 +141,14 @@ class HTCondorAdapter(Adapter):
 
 
 AnyAdapter = Annotated[StaticAdapter | SlurmAdapter | HTCondorAdapter, Field(discriminator="kind")]
-"""An adapter of the kind that its ``kind`` names."""
+"""Adapter of the kind ``kind``."""
 
 
 class ComputeSite(Section):
-    """A compute site ([ADON] table 3).
+    """Compute site ([ADON] table 3).
 
     :param site: its campus, the destination of transfers to it.
-    :param throughput_per_node: Γ_c, the prior for what one worker node processes.
+    :param throughput_per_node: Γ_c, the prior of the processing rate of one worker node.
     :param cores, memory, gpus, storage: sums over all its nodes; absent keys are not counted.
     :param queue_wait: T_q; ``null`` means no resource for us: T_q is infinite.
     :param queue_wait_deviation: the standard deviation of T_q.

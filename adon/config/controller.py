@@ -1,4 +1,4 @@
-"""The controller's section: addresses, TLS, connections of switches, high availability, limits of the web."""
+"""Section ``controller``: addresses, TLS, connections of switches, high availability, web limits."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class ControllerTls(Section):
 class Connections(Section):
     """Limits of the connections of switches.
 
-    :param echo_interval: between two echo requests to a switch.
+    :param echo_interval: time between two echo requests to a switch.
     :param echo_misses: silent intervals after the first, after which a switch counts as disconnected.
     :param handshake: maximum time from the TCP connection to the switch's ports; slower switches are refused.
     :param half_open: maximum number of simultaneous connections without a known switch.
-    :param half_open_per_address: the same from one address.
-    :param packet_ins_per_second: of one switch (R18); ``null`` for no limit.
-    :param packet_ins_per_port: of one port of a switch; ``null`` for no limit.
+    :param half_open_per_address: maximum number of them from one address.
+    :param packet_ins_per_second: maximum rate of one switch (R18); ``null`` for no limit.
+    :param packet_ins_per_port: maximum rate of one port of a switch; ``null`` for no limit.
     """
 
     echo_interval: Annotated[Span, Field(ge=0.1, le=300)] = 5.0
@@ -51,7 +51,7 @@ class Connections(Section):
 
 
 class HighAvailability(Section):
-    """This controller is one of several that share a PostgreSQL database.
+    """High availability of several controllers that share a PostgreSQL database.
 
     :param name: name of this controller in logs and answers; by default the host's name.
     :param lease: time after which another controller replaces a silent active controller.
@@ -82,7 +82,7 @@ class WebLimits(Section):
     """Limits of requests and listeners.
 
     :param reads, writes: reading and changing requests of one user to the API.
-    :param inside: requests of the pages on behalf of one user; one page sends some twenty.
+    :param inside: requests of the dashboard's pages for one user; one page sends about twenty.
     :param anonymous: requests to the API without an identity, from one address.
     :param sign_in: attempts to sign in, and tokens that are not valid, from one address.
     :param addresses: requests of every kind from one address.
@@ -105,7 +105,7 @@ class WebLimits(Section):
 
     @property
     def rates(self) -> Mapping[str, Rate]:
-        """The rates by their names."""
+        """Rates by their names."""
         names = ("reads", "writes", "inside", "anonymous", "sign_in", "addresses")
         return {name: getattr(self, name) for name in names}
 
@@ -168,10 +168,10 @@ class Controller(Section):
 
     def _problems(self) -> Iterator[str]:
         if self.tls is not None and self.plain_tcp:
-            yield "plain_tcp: a port with tls speaks nothing else; write plain_tcp: false, or no tls"
+            yield "plain_tcp: contradicts tls, which permits no plain TCP; write plain_tcp: false, or no tls"
         if self.tls is None and not self.plain_tcp and not is_loopback(self.openflow_host):
-            cause = f"is required to listen on {self.openflow_host}, where any host could pass for a switch"
+            cause = f"is required to listen on {self.openflow_host}, where other hosts can connect"
             example = "for example {certificate: c.pem, key: c.key, ca: ca.pem}"
             yield f"tls: {cause}; {example}, or plain_tcp: true on a closed management network"
         if "1.3" not in self.openflow_versions:
-            yield 'openflow_versions: 1.3 is missing, which every switch speaks; for example ["1.3", "1.4"]'
+            yield 'openflow_versions: 1.3 is missing, which every switch supports; for example ["1.3", "1.4"]'

@@ -1,4 +1,4 @@
-"""Input files of commands: an application to place (docs/placement.md), its tasks (docs/choreo.md)."""
+"""Input files of commands: applications (docs/placement.md) and tasks (docs/choreo.md)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MOST = 2000
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class ListedTask(Section):
-    """One task, as :class:`adon.placement.model.Task` describes it."""
+class TaskEntry(Section):
+    """Task, as :class:`adon.placement.model.Task` describes it."""
 
     name: Name
     cores: float
@@ -34,54 +34,54 @@ class ListedTask(Section):
         yield from ()
 
     def task(self) -> Task:
-        """The same, as a value of placement's.
+        """Return it as a value of :mod:`adon.placement`.
 
         :raises ValueError: if it cannot be one; it names the field.
         """
         return Task(self.name, self.cores, self.memory, self.pinned)
 
 
-class Transfer(Section):
-    """What one task sends another."""
+class TransferEntry(Section):
+    """Bytes from one task to another."""
 
     source: Name = Field(alias="from")
     to: Name
     size: Size
 
 
-class Near(Section):
-    """The longest round-trip time between two tasks."""
+class RttLimit(Section):
+    """Maximum round-trip time between two tasks."""
 
     tasks: tuple[Name, Name]
     rtt: Duration
 
 
 class ApplicationFile(Section):
-    """The whole file; of ``transfers``, ``matrix`` and ``profile`` there is one.
+    """Application file with one of ``transfers``, ``matrix`` and ``profile``.
 
     :param matrix: a row per sender and a column per receiver, in the order of the tasks; null or ``0 B``
         where nothing is sent.
     :param profile: a profile's file (``adon place profile -o``), relative to this file's folder.
-    :param apart: groups of tasks of which no two may be on one machine.
+    :param apart: groups of tasks that must be on different machines.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
-    tasks: Annotated[tuple[ListedTask, ...], Field(min_length=1, max_length=MOST)]
-    transfers: tuple[Transfer, ...] | None = None
+    tasks: Annotated[tuple[TaskEntry, ...], Field(min_length=1, max_length=MOST)]
+    transfers: tuple[TransferEntry, ...] | None = None
     matrix: tuple[tuple[Size | None, ...], ...] | None = None
     profile: Path | None = None
     apart: tuple[tuple[Name, ...], ...] = ()
-    within: tuple[Near, ...] = ()
+    within: tuple[RttLimit, ...] = ()
 
     def _problems(self) -> Iterator[str]:
         given = [name for name in ("transfers", "matrix", "profile") if getattr(self, name) is not None]
         if len(given) > 1:
-            yield f"{given[1]}: {given[0]} says what is sent; write only one of both"
+            yield f"{given[1]}: {given[0]} states the transfers already; write only one of both"
         elif self.profile is None:
             self.application({})
 
     def application(self, profiled: dict[tuple[str, str], int]) -> Application:
-        """The same, as a value of placement's.
+        """Return it as a value of :mod:`adon.placement`.
 
         :param profiled: bytes from task to task by the profile.
         :raises ValueError: if it cannot be one; it names the field.
@@ -134,11 +134,11 @@ def load_application(path: Path) -> Application:
 
 
 Ends = Annotated[tuple[str, ...], Field(min_length=1)]
-"""IP addresses, with a port or without: ``10.0.0.1``, ``10.0.0.1:7000``, ``"[2001:db8::1]:7000"``."""
+"""IP addresses with or without a port: ``10.0.0.1``, ``10.0.0.1:7000``, ``"[2001:db8::1]:7000"``."""
 
 
 class TasksFile(Section):
-    """The whole file."""
+    """Tasks file."""
 
     tasks: Annotated[dict[str, Ends], Field(min_length=2, max_length=MOST)]
 
@@ -147,9 +147,9 @@ class TasksFile(Section):
         yield from ()
 
     def mapping(self) -> Tasks:
-        """The same, as a value of the measurement's.
+        """Return it as a value of :mod:`measurement`.
 
-        :raises ValueError: if it cannot be one; it names the task.
+        :raises ValueError: for an invalid value; it names the task.
         """
         return Tasks.of(self.tasks)
 

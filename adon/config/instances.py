@@ -27,8 +27,8 @@ from measurement.model import PathKey
 MOST = 1000
 
 
-class ListedInstance(Section):
-    """One machine, as :class:`measurement.instances.Instance` describes it.
+class InstanceEntry(Section):
+    """Machine, as :class:`measurement.instances.Instance` describes it.
 
     :param name: a word that identifies the instance in results.
     :param address: IP address of the probe agent; source and destination of measurements.
@@ -57,14 +57,14 @@ class ListedInstance(Section):
 
 
 class Instances(Section):
-    """The whole file.
+    """Instances file.
 
     :param key_file: file with the key of the probe agents; relative to this file's folder.
     :param between_zones: maximum number of simultaneous load probes from one zone to another; without it
         only the instances themselves limit them.
     """
 
-    instances: Annotated[tuple[ListedInstance, ...], Field(min_length=1, max_length=MOST)]
+    instances: Annotated[tuple[InstanceEntry, ...], Field(min_length=1, max_length=MOST)]
     key_file: Path | None = None
     between_zones: Annotated[int | None, Field(ge=1)] = None
 
@@ -80,7 +80,7 @@ class Instances(Section):
 
     @property
     def members(self) -> tuple[Instance, ...]:
-        """The instances, in the file's order."""
+        """Return the instances in the file's order."""
         return tuple(one.instance() for one in self.instances)
 
 
@@ -95,10 +95,10 @@ def load_instances(path: Path) -> Instances:
     return found.model_copy(update={"key_file": path.parent / found.key_file})
 
 
-class SitedInstance(ListedInstance):
-    """An instance with its site and path.
+class SiteInstance(InstanceEntry):
+    """Instance with its site and path.
 
-    :param site: its site; without a site its results are of no path.
+    :param site: its site; results without a site belong to no path.
     :param path: the transit path that the edges pin its address to, as for a test's address.
     """
 
@@ -112,7 +112,7 @@ class SitedInstance(ListedInstance):
 
 
 class HealthRounds(Instances):
-    """The ``health`` section: an instances file with the schedule of the probes.
+    """Section ``health``: an instances file with the schedule of the probes.
 
     :param every: time between the starts of two rounds.
     :param verified: number of pairs whose throughput a transfer of ten seconds verifies in each round; at
@@ -122,10 +122,10 @@ class HealthRounds(Instances):
         trains; without it all pairs in each round.
     :param throughput: report the results of trains as the throughput of paths without tests.
     :param instances: the instances.
-    :param key_file: holds the key of the probe agents; relative to this file.
+    :param key_file: file with the key of the probe agents; relative to this file.
     """
 
-    instances: Annotated[tuple[SitedInstance, ...], Field(min_length=2, max_length=MOST)]
+    instances: Annotated[tuple[SiteInstance, ...], Field(min_length=2, max_length=MOST)]
     key_file: Path
     every: Annotated[Span, Field(ge=10.0, le=86_400.0)] = 600.0
     verified: Annotated[int, Field(ge=0, le=1000)] = 0

@@ -17,7 +17,7 @@ from adon.values import Frozen, FrozenMap, Name
 from measurement.model import PathKey
 
 MESH_PERIODS = {"throughput_period": "4 h", "rtt_period": "1 min", "latency_period": "1 min"}
-"""Periods of the tests in each direction of ``mesh``."""
+"""Periods of the tests in each direction of a path of ``mesh``."""
 
 
 def _two_ends(ends: FrozenMap[str, Address]) -> FrozenMap[str, Address]:
@@ -37,7 +37,7 @@ MeshEnds = Annotated[
 
 
 class MeasurementPoint(Section):
-    """A pScheduler host that runs tests: its base URL and the verification of its certificate.
+    """pScheduler host that runs tests: its base URL and the verification of its certificate.
 
     ``verify``: ``system`` (the system's CAs), a PEM file (a CA, or the self-signed certificate),
     ``sha256:`` and the fingerprint of exactly one certificate with any name, or ``none`` (with a warning in
@@ -61,12 +61,12 @@ class MeasurementPoint(Section):
 
     @property
     def node_name(self) -> str:
-        """The name by which other points reach this point: as configured, else as in its URL."""
+        """Name by which other points reach this point: as configured, else the host of its URL."""
         return self.node if self.node is not None else urlsplit(self.url).netloc
 
 
 class Direction(Section):
-    """A direction of a path: from one of its sites to the other.
+    """Direction of a path: from one of its sites to the other.
 
     :param path: name of the path.
     :param from_: site of the sender.
@@ -79,7 +79,7 @@ class Direction(Section):
 
     @property
     def key(self) -> PathKey:
-        """The directed path, as measurements name it."""
+        """Directed path, as measurements name it."""
         return PathKey(self.path, self.from_, self.to)
 
 
@@ -91,14 +91,14 @@ class MeasurementTest(Direction):
 
     :param source: address of the sender.
     :param destination: address of the receiver.
-    :param throughput_period: between two throughput tests; no throughput tests without it.
+    :param throughput_period: time between two throughput tests; no throughput tests without it.
     :param throughput_duration: sending time of a throughput test.
     :param streams: parallel TCP streams of a throughput test.
-    :param rtt_period: between two round-trip tests; no round-trip tests without it.
+    :param rtt_period: time between two round-trip tests; no round-trip tests without it.
     :param rtt_count: packets of a round-trip test.
-    :param latency_period: between two one-way latency tests; no latency tests without it.
+    :param latency_period: time between two one-way latency tests; no latency tests without it.
     :param latency_packets: packets of a latency test.
-    :param latency_interval: between two packets of a latency test.
+    :param latency_interval: time between two packets of a latency test.
     :param throughput_rate: maximum rate of the test; without it a test offers the path's capacity.
     """
 
@@ -122,7 +122,7 @@ class MeasurementTest(Direction):
             yield f"destination: is of another version of IP than the source; for example {example}"
         throughput, rtt, latency = self.throughput_period, self.rtt_period, self.latency_period
         if throughput is None and rtt is None and latency is None:
-            yield "throughput_period: no period is given, so nothing would be measured; for example 4 h"
+            yield "throughput_period: is missing, and so are the other periods; for example 4 h"
         if throughput is not None and throughput <= self.throughput_duration:
             cause = f"one test takes {format_duration(self.throughput_duration)}"
             yield f"throughput_period: {cause}; for example 4 h"
@@ -146,7 +146,7 @@ def mesh_tests(mesh: Mapping[str, Mapping[str, Address]]) -> Iterator[Measuremen
 class BackgroundTest(Direction):
     """Continuous test of one-way delay, jitter and loss between the addresses of a configured test.
 
-    :param packets: packets of one result; times ``interval`` they are the time between results.
+    :param packets: packets of one result; ``packets`` times ``interval`` is the time between results.
     :param interval: seconds between packets.
     """
 
@@ -169,7 +169,7 @@ class HostMetrics(Section):
 
     :param metrics: names of the point's metrics; ``host`` is the host itself
         (docs/custom-metrics-and-tcp-advice.md).
-    :param period: between two values.
+    :param period: time between two values.
     """
 
     metrics: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(
@@ -195,7 +195,7 @@ class Ingest(Section):
     """Server to which measurement points push results.
 
     :param certificate: PEM file, with its key in ``key``; without it plain HTTP, for loopback only.
-    :param trust: the TOML file with the tokens of the known points.
+    :param trust: TOML file with the tokens of the known points.
     :param host: address to listen on.
     :param port: TCP port; 0: any free port.
     :param key: PEM file with the certificate's private key.
@@ -215,7 +215,7 @@ class Ingest(Section):
 
 
 class ResultArchive(Section):
-    """A measurement archive of perfSONAR's that is read periodically.
+    """Measurement archive of perfSONAR that is read periodically.
 
     :param kind: kind of the archive.
     :param url: base URL.
@@ -230,7 +230,7 @@ class ResultArchive(Section):
 
 
 class RabbitQueue(Section):
-    """A RabbitMQ queue into which pScheduler's archiver puts results.
+    """RabbitMQ queue with results of pScheduler's archiver.
 
     :param url_file: file with the AMQP URL, which contains a password.
     :param queue: name of the queue.
@@ -241,11 +241,11 @@ class RabbitQueue(Section):
 
 
 class Mail(Section):
-    """The mail server that alarms are sent through.
+    """Mail server for alarms.
 
     :param host: host name of the mail server.
     :param port: its TCP port.
-    :param sender: address that mails come from.
+    :param sender: address of the sender of mails.
     :param security: encryption of the connection.
     :param user: name to authenticate with; no authentication without it.
     :param password_file: file with the password.
@@ -260,9 +260,9 @@ class Mail(Section):
 
 
 class Notify(Section):
-    """Delivery of alarms to people and programs.
+    """Delivery of alarms by mail and webhooks.
 
-    :param mail: mail server; no mails without it.
+    :param mail: mail server; without it no mails are sent.
     :param webhook_secret_file: file with the key that signs every webhook call (HMAC).
     :param webhook_hosts: permitted hosts of webhooks.
     """
@@ -280,22 +280,22 @@ class Measurements(Section):
     :param agreement: the measurement level agreement: per path or link, the bits/s that tests may offer
         at any instant (spec section 5); without an entry the path's capacity.
     :param around_throughput: real pScheduler servers keep twelve seconds free for a test of three.
-    :param notice: seconds ahead of its start at which a test is given to its points; pScheduler needs ten.
+    :param notice: seconds before its start at which points receive a test; pScheduler needs ten.
     :param archive_url: the archive's database; SQLite in the data folder if absent.
-    :param psconfig: a pSConfig template whose tasks are planned with ours.
-    :param background: tests without end and without a place in the plan.
-    :param host_metrics: by measurement point, what is observed on its host.
+    :param psconfig: pSConfig template whose tasks become part of the plan.
+    :param background: continuous tests, which are not part of the plan.
+    :param host_metrics: metrics of the host, by measurement point.
     :param points: measurement points, by site.
     :param tests: tests, each of one direction of a path.
-    :param window: how far back the best value seen on a path is looked for.
-    :param retention: how long the archive keeps values.
-    :param ingest: server that measurement points push results to.
+    :param window: length of the period in which the best value of a path is searched.
+    :param retention: retention of values in the archive.
+    :param ingest: server to which measurement points push results.
     :param archives: archives that are read periodically.
-    :param rabbitmq: queue that results are read from.
-    :param notify: how alarms reach people and programs.
+    :param rabbitmq: queue with results.
+    :param notify: delivery of alarms.
     :param around_others: the same for the other tests.
-    :param publish_psconfig: serve the plan of tests as a pSConfig template to anyone.
-    :param follow_templates: measure as often as the registered application templates need.
+    :param publish_psconfig: whether the plan of tests is a public pSConfig template.
+    :param follow_templates: whether tests are as frequent as the registered application templates need.
     """
 
     points: Frozen[Name, MeasurementPoint] = FrozenMap()
@@ -339,11 +339,11 @@ class Measurements(Section):
 
     @property
     def one_way(self) -> frozenset[PathKey]:
-        """Directed paths whose one-way delay and loss are measured."""
+        """Directed paths with tests of one-way delay and loss."""
         planned = {test.key for test in self.tests if test.latency_period is not None}
         return frozenset(planned | {each.key for each in self.background})
 
     @property
     def throughput(self) -> frozenset[PathKey]:
-        """Directed paths whose throughput a test measures."""
+        """Directed paths with throughput tests."""
         return frozenset(test.key for test in self.tests if test.throughput_period is not None)

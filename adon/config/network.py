@@ -1,4 +1,4 @@
-"""The network: switches, sites with their DTNs, transit paths, links, overlays, link discovery.
+"""Network: switches, sites with their DTNs, transit paths, links, overlays, link discovery.
 
 Links and overlays describe the network between the edges if ADON controls its switches:
 :mod:`adon.flowvisor.topology.overlay` finds up to ``paths`` paths between every two sites and assigns a VLAN
@@ -15,14 +15,14 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from adon.config.types import CertificateName, Dpid, Mac, PerSecond, PortName, PositiveRate, Section, Span
-from adon.flowspace import merged
+from adon.flowspace import merge_ranges
 from adon.templates_catalog.model import port_range
 from adon.units import Duration, Ratio, format_duration
 from adon.values import Frozen, Mode, Name
 
 
 class Switch(Section):
-    """A switch with ADON's rules: a campus edge, or a switch between edges.
+    """Switch with ADON's rules: a campus edge, or a switch between edges.
 
     :param pipeline: ``single`` puts all rules into one table and ADON's priority bands, in addition to other
         rules of the switch; ``staged`` uses three tables (docs/switches.md).
@@ -53,7 +53,7 @@ class Switch(Section):
 
 
 class Host(Section):
-    """A data transfer node: its addresses, MAC, and port of the edge.
+    """Data transfer node: its addresses, MAC, and port of the edge.
 
     :param address: IP address.
     :param mac: MAC address.
@@ -72,7 +72,7 @@ class Host(Section):
 
 
 class Site(Section):
-    """A campus: its edge switch, the gateway of its hosts, and its DTNs.
+    """Campus: its edge switch, the gateway of its hosts, and its DTNs.
 
     :param edge: name of the edge switch.
     :param gateway_mac: MAC address of the router that the hosts use.
@@ -85,7 +85,7 @@ class Site(Section):
 
 
 class PathEndpoint(Section):
-    """One end of a path.
+    """End of a path.
 
     :param port: the edge's port, by name.
     :param next_hop_mac: layer 3: the router behind the port; by default the site's ``gateway_mac``.
@@ -113,7 +113,7 @@ class Carrier(Section):
 
 
 class TransitPath(Carrier):
-    """A transit path between two sites.
+    """Transit path between two sites.
 
     Its attributes are hard constraints on rerouting of running flows (spec section 2).
 
@@ -163,7 +163,7 @@ def _vlans(value: object) -> object:
 
 def vlan_ranges(vlans: Iterable[int]) -> str:
     """Return VLAN ids as ranges: ``100-199, 300``."""
-    runs = merged((vlan, vlan) for vlan in vlans)
+    runs = merge_ranges((vlan, vlan) for vlan in vlans)
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
@@ -174,7 +174,7 @@ Vlans = Annotated[
 
 
 class NetworkLink(Carrier):
-    """A link between two switches; both directions have the same properties.
+    """Link between two switches; both directions have the same properties.
 
     :param ends: per switch the name of its port.
     :param delay: one-way propagation delay; None if not declared.
@@ -193,7 +193,7 @@ class NetworkLink(Carrier):
 
 
 class Overlay(Section):
-    """A layer-2 overlay: its links, and the number of paths between two sites.
+    """Layer-2 overlay: its links, and the number of paths between two sites.
 
     :ivar links: names of its links; all links of the network if absent.
     :ivar through_edges: whether a path between two sites may pass the edge switch of a third.
@@ -216,7 +216,7 @@ class Overlay(Section):
 class LinkDiscovery(Section):
     """Link discovery by LLDP (docs/switches.md); off by default, because an edge without links needs none.
 
-    :param hello: between two frames of a port; at least one second, to limit the load of the controller
+    :param hello: time between two probes of a port; at least one second, to limit the load of the controller
         (R14).
     :param dead_after: number of consecutive missed frames after which a link is down.
     :param debounce: time after which a port that came up is used; a port that went down counts at once.
@@ -249,7 +249,7 @@ class LinkDiscovery(Section):
 
 
 class CookieRange(Section):
-    """Rules whose cookie, under the mask, has this value are never judged, changed or removed (R2).
+    """Cookies of foreign rules: ADON ignores rules with this value under the mask (R2).
 
     :param value: the value.
     :param mask: the bits that are compared; by default all.

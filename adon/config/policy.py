@@ -73,7 +73,7 @@ class QueuePolicy(Section):
         path or compute site.
     :param hurry: priority bonus of a flow near its deadline.
     :param slack: a deadline is near if the remaining time is at most the transfer time plus this share of it.
-    :param headroom: share of time that a reservation adds to the transfer time at the reserved rate.
+    :param headroom: share of the transfer time at the reserved rate that a reservation adds.
     :param reservable: share of a path's capacity that can be reserved in advance.
     """
 
@@ -208,12 +208,12 @@ class Policy(Section):
 
     :param unknown_paths: for flows without a measured path: ``default_path`` selects the template's default
         path, or the only candidate; ``avoid`` selects none.
-    :param counters_period: between two readings of port and rule counters.
-    :param evidence_after: how long installed rules may count no packets, or bytes may leave and not arrive,
+    :param counters_period: time between two readings of port and rule counters.
+    :param evidence_after: time for which rules may count no packets, or sent bytes may not arrive,
         before that counts as evidence.
-    :param consistency_period: between two comparisons of the rules in a switch with the desired rules.
-    :param failed_path_holdoff: how long a path that failed is held down; each further failure doubles it.
-    :param drain: how long old rules stay after a flow was rerouted.
+    :param consistency_period: time between two comparisons of the rules in a switch with the desired rules.
+    :param failed_path_holdoff: hold-down time of a failed path; each further failure doubles it.
+    :param drain: time for which old rules stay after a reroute.
     :param ladder: queue ladder of output ports.
     :param queue: order and reservations of the queue.
     :param credentials: lifetimes of tokens and sessions.
@@ -223,7 +223,7 @@ class Policy(Section):
     :param preemption: whether a flow may preempt the flow of the lowest priority on layer 2.
     :param standby_paths: number of standby paths per flow, in the order of the configuration; without a
         number all paths.
-    :param settle: a report of rules is not compared with changes that are younger than this.
+    :param settle: minimum age of a change before a report of rules is compared with it.
     :param priority_offset: added to the priority of each of ADON's rules.
     :param measurement_access: grants of measurements; without an entry roles decide.
     :param use_access: grants of templates, paths, sites and priorities; without an entry all users may use

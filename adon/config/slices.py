@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from adon.config.types import Party, Section
-from adon.flowspace import PROTOCOL_NAMES, Box, boxes, overlap
+from adon.flowspace import PROTOCOL_NAMES, Box, build_boxes, find_overlap
 from adon.marking import Dscp, dscp_text
 from adon.templates_catalog.model import port_range
 from adon.values import Frozen, Name
@@ -30,7 +30,7 @@ def _ports(text: int | str) -> int | str:
     return text
 
 
-def _ascending(pair: tuple[int, int]) -> tuple[int, int]:
+def _check_order(pair: tuple[int, int]) -> tuple[int, int]:
     if pair[0] > pair[1]:
         raise ValueError("has the highest priority first")
     return pair
@@ -38,12 +38,12 @@ def _ascending(pair: tuple[int, int]) -> tuple[int, int]:
 
 Ports = Annotated[int | str, AfterValidator(_ports), Field(examples=["20000-20199"])]
 Priority = Annotated[int, Field(ge=0, le=999)]
-Priorities = Annotated[tuple[Priority, Priority], AfterValidator(_ascending), Field(examples=[[0, 999]])]
-"""The lowest and the highest priority."""
+Priorities = Annotated[tuple[Priority, Priority], AfterValidator(_check_order), Field(examples=[[0, 999]])]
+"""Lowest and highest priority."""
 
 
 class Flowspace(Section):
-    """A set of connections from the view of the host that opens them; absent keys do not restrict it.
+    """Set of connections from the view of the host that opens them; absent keys do not restrict it.
 
     :param ports: destination ports: numbers, or ranges such as ``"20000-20199"``.
     :param paths: paths that its flows may take.
@@ -70,7 +70,9 @@ class Flowspace(Section):
     def boxes(self) -> tuple[Box, ...]:
         """Connections as comparable values."""
         protocols = [p if isinstance(p, int) else PROTOCOLS[p] for p in self.protocols]
-        return boxes(self.source, self.destination, protocols, [port_range(port) for port in self.ports])
+        return build_boxes(
+            self.source, self.destination, protocols, [port_range(port) for port in self.ports]
+        )
 
     @property
     def named_ports(self) -> int:
@@ -78,12 +80,12 @@ class Flowspace(Section):
         return sum(last - first + 1 for first, last in map(port_range, self.ports))
 
     def common(self, other: Flowspace) -> Box | None:
-        """Return connections that both have; None if there are none."""
+        """Return the common connections; None without one."""
         apart = self.sites and other.sites and len(set(self.sites) & set(other.sites)) < 2
-        return None if apart else overlap(other.boxes, self.boxes)
+        return None if apart else find_overlap(other.boxes, self.boxes)
 
     def reaches(self, ends: tuple[str, str], path: str | None = None) -> bool:
-        """Return whether flows between these sites, and over this path if given, may belong here."""
+        """Return whether flows between these sites, and over this path if given, may belong to it."""
         here = not self.sites or all(end in self.sites for end in ends)
         return here and (path is None or not self.paths or path in self.paths)
 
@@ -93,11 +95,11 @@ class Members(Party):
 
     def _problems(self) -> Iterator[str]:
         if not (self.who or self.roles or self.groups):
-            yield "who: nobody is named; for example [ann], or roles or groups"
+            yield "who: the slice has no members; for example [ann], or roles or groups"
 
 
 class Slice(Section):
-    """A tenant of the network.
+    """Tenant of the network.
 
     :param number: the tenant in the cookies of its rules.
     :param share: the part of a path's capacity that the throughput bounds of its flows may take

@@ -43,10 +43,10 @@ def _dpid(value: object) -> int:
     return int(value, 16)
 
 
-def checked_url(text: str) -> str:
+def check_url(text: str) -> str:
     """Return an HTTP URL that holds no secret.
 
-    :raises ValueError: if it is none.
+    :raises ValueError: for another text.
     """
     url = urlsplit(text)
     if url.scheme not in ("http", "https") or not url.hostname:
@@ -61,13 +61,13 @@ def _verify(text: str) -> str:
         return text
     digits = text.removeprefix(PINNED).replace(":", "").lower()
     if not re.fullmatch(r"[0-9a-f]{64}", digits):
-        cause = f"{text[:80]!r} is no fingerprint; expected {PINNED} and 64 hexadecimal digits"
+        cause = f"{text[:80]!r} is not a fingerprint; expected {PINNED} and 64 hexadecimal digits"
         raise InvalidValue(f"{cause}, as adon config check prints it", "malformed")
     return f"{PINNED}{digits}"
 
 
 PINNED = "sha256:"
-"""Start of a ``verify`` that pins a certificate; 64 digits in small letters, without colons, follow."""
+"""Prefix of a ``verify`` that pins a certificate, before 64 lower-case digits without colons."""
 Verify = Annotated[str, AfterValidator(_verify)]
 Mac = Annotated[str, AfterValidator(_mac), Field(examples=["02:00:00:00:0a:01"])]
 _AS_WRITTEN = WithJsonSchema(
@@ -76,7 +76,7 @@ _AS_WRITTEN = WithJsonSchema(
 Dpid = Annotated[int, BeforeValidator(_dpid), PlainSerializer(lambda dpid: f"{dpid:016x}"), _AS_WRITTEN]
 Url = Annotated[
     str,
-    AfterValidator(checked_url),
+    AfterValidator(check_url),
     AfterValidator(lambda text: text.rstrip("/")),
     Field(examples=["https://ps.example.edu/pscheduler"]),
 ]
@@ -87,7 +87,7 @@ Span = Annotated[Duration, Field(gt=0)]
 PositiveRate = Annotated[Rate, Field(gt=0)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 SHARE_ROUNDING = 1e-9
-"""Shares of a whole may add up to this much more than 1."""
+"""Permitted excess of a sum of shares above 1."""
 
 
 def raise_all(wrong: Iterable[str | Problem]) -> None:
@@ -105,7 +105,7 @@ PerSecond = Annotated[float, Field(gt=0, le=1_000_000)]
 
 _ONE_NAME = Field(pattern=r"^[^*\s]([^*\x00-\x1f]*[^*\s])?$", max_length=253, examples=["edge1.example.edu"])
 CertificateName = Annotated[str, _ONE_NAME, AfterValidator(str.lower)]
-"""Case-insensitive as DNS names; otherwise exact, without ``*``."""
+"""Name in a certificate: case-insensitive as DNS names, exact otherwise, without ``*``."""
 
 
 def is_loopback(host: str) -> bool:

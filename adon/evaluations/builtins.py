@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-from adon.brought import SUFFIX, Brought
+from adon.builtin_files import SUFFIX, BuiltinFiles
 from adon.errors import NotFound
 from adon.evaluations.reading import DocumentFile, parse
 from measurement.evaluation.run import Run
 from measurement.model import from_json
 
-_BROUGHT = Brought("built-in evaluation", "adon.evaluations")
+_BROUGHT = BuiltinFiles("built-in evaluation", "adon.evaluations")
 names, text = _BROUGHT.names, _BROUGHT.text
 
 

@@ -1,1 +1,1 @@
-"""What applications need: templates, their scoring tables, the catalog and its built-in entries."""
+"""Application templates, their scoring tables, and the catalog with its built-in entries."""

@@ -1,7 +1,7 @@
 """Built-in templates (spec section 10b), and their scaling for a testbed.
 
 The files state real values.  A testbed that is a hundred times slower multiplies every rate by 0.01.
-Delays, loss and the shape of each scoring table stay.
+Delays, loss and the shape of each scoring table stay unchanged.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from adon import yamlfile
-from adon.brought import SUFFIX, Brought
+from adon.builtin_files import SUFFIX, BuiltinFiles
 from adon.templates_catalog.model import QSpec, Template
 
 _RATE = re.compile(r"([0-9.e+-]+) bps")
@@ -22,7 +22,7 @@ def builtin_templates() -> tuple[Template, ...]:
 
     :raises InvalidInput: if an installed file was damaged.
     """
-    brought = Brought("built-in template", "adon.templates_catalog")
+    brought = BuiltinFiles("built-in template", "adon.templates_catalog")
     return tuple(
         yamlfile.parse_model(brought.text(name), Template, f"{name}{SUFFIX}") for name in brought.names()
     )

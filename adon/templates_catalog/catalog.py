@@ -22,7 +22,7 @@ _REFERENCE = re.compile(r"(?P<name>[^@]+)(?:@(?P<version>[1-9][0-9]{0,8}))?")
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All versions of all templates, per name in rising order of version."""
+    """All versions of all templates, in ascending order of version per name."""
 
     _versions: Mapping[str, tuple[Template, ...]] = field(default_factory=FrozenMap)
 
@@ -104,12 +104,12 @@ class Catalog:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all templates."""
+        """Names of all templates."""
         return tuple(self._versions)
 
     @property
     def latest(self) -> tuple[Template, ...]:
-        """The latest version of every template, by name."""
+        """Latest version of every template, by name."""
         return tuple(self._versions[name][-1] for name in sorted(self._versions))
 
     def match(
@@ -163,18 +163,18 @@ def _only(found: list[Template], name: str, stated: str) -> Template:
     if len(found) == 1:
         return found[0]
     names = ", ".join(template.name for template in found)
-    raise InvalidInput.of(name, f"{stated} fits several templates: {names}; name one as template")
+    raise InvalidInput.of(name, f"{stated} matches several templates: {names}; name one as template")
 
 
 def _nothing_answers(offered: list[Template], ports: tuple[int, ...], dscp: int | None) -> InvalidInput:
     names = ", ".join(template.name for template in offered) or "none"
     if ports:
         listed = ", ".join(map(str, ports))
-        return InvalidInput.of("ports", f"no template is for {listed}; there are: {names}")
+        return InvalidInput.of("ports", f"no template matches {listed}; known are: {names}")
     if dscp is not None:
-        return InvalidInput.of("dscp", f"no template is for {dscp}; there are: {names}")
+        return InvalidInput.of("dscp", f"no template matches {dscp}; known are: {names}")
     return InvalidInput.of(
-        "template", f"name a template, an application, ports or a DSCP; there are: {names}"
+        "template", f"name a template, an application, ports or a DSCP; known are: {names}"
     )
 
 

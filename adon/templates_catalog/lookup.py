@@ -37,7 +37,7 @@ PARSERS = {metric: units.UNITS[unit][0] for metric, unit in UNITS.items()}
 
 WORST_SCORE = 1.0
 BEST_SCORE = 10.0
-"""The scores of table 2's first and last row."""
+"""Scores of the first and last row of table 2."""
 
 _DECADE = 10.0
 """Ratio of the ends of table 2 (1 to 10 Gbps), and of a generated table with one unknown end."""
@@ -66,7 +66,7 @@ class LookupTable(Value):
     generated: bool = False
 
     @model_validator(mode="after")
-    def _rising(self) -> Self:
+    def _check_points(self) -> Self:
         if not 2 <= len(self.points) <= MAX_ROWS:
             raise ValueError(f"points: {len(self.points)} is not 2 to {MAX_ROWS} points; {_EXAMPLE}")
         wrong = [
@@ -111,7 +111,7 @@ def _between(left: tuple[float, float], right: tuple[float, float], value: float
     share = (value - left[0]) / (right[0] - left[0])
     score = left[1] + (right[1] - left[1]) * share
     low, high = sorted((left[1], right[1]))
-    return min(max(score, low), high)  # rounding must not carry a score past its neighbours
+    return min(max(score, low), high)  # rounding must not move a score beyond its neighbours
 
 
 def read_table(metric: Metric, written: object) -> object:
@@ -139,7 +139,7 @@ def write_table(metric: Metric, table: LookupTable) -> dict[str, Any]:
     return {"points": points, "step": table.step, "generated": table.generated}
 
 
-def generate(metric: Metric, bound: float | None, best: float | None) -> LookupTable:
+def generate_table(metric: Metric, bound: float | None, best: float | None) -> LookupTable:
     """Generate the table of a metric ([ADON] table 2): the QSpec bound scores 1, ``best`` scores 10.
 
     :param bound: the QSpec's hard bound; None without a bound for this metric.
@@ -157,7 +157,7 @@ def generate(metric: Metric, bound: float | None, best: float | None) -> LookupT
     too narrow to measure.
     """
     if metric is Metric.HEALTH and best is None:
-        best = 1.0  # nothing is healthier
+        best = 1.0  # the maximum of health
     low, high = _high_ends(bound, best) if metric.higher_is_better else _small_ends(metric, bound, best)
     scores = (WORST_SCORE, BEST_SCORE) if metric.higher_is_better else (BEST_SCORE, WORST_SCORE)
     return LookupTable(points=((low, scores[0]), (high, scores[1])), generated=True)

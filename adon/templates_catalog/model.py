@@ -24,7 +24,7 @@ from pydantic import (
 
 from adon.errors import InvalidFields, Problem, problems_of, read_each
 from adon.marking import Marking
-from adon.templates_catalog.lookup import LookupTable, generate, read_table, write_table
+from adon.templates_catalog.lookup import LookupTable, generate_table, read_table, write_table
 from adon.templates_catalog.rspec_document import MAX_CHARACTERS, check_link
 from adon.templates_catalog.trigger_rules import Monitor, Trigger, check_triggers
 from adon.units import UNITS, Duration, Rate, Ratio, Size, format_rate
@@ -105,7 +105,7 @@ class LossBound(_AtMost):
 
 
 class QSpec(Value):
-    """The required quality of a flow: per metric a hard bound and optionally a target (spec section 1)."""
+    """Required quality of a flow: per metric a hard bound and optionally a target (spec section 1)."""
 
     throughput: ThroughputBound | None = None
     rtt: DelayBound | None = None
@@ -115,14 +115,14 @@ class QSpec(Value):
     health: HealthBound | None = None
 
     def bound(self, metric: Metric) -> float | None:
-        """The hard bound of one metric in its own unit, or None where there is none."""
+        """Return the hard bound of a metric in its unit; None without one."""
         part = getattr(self, metric.value)
         if part is None:
             return None
         return float(part.min if metric.higher_is_better else part.max)
 
     def target(self, metric: Metric) -> float | None:
-        """The target of one metric, or None."""
+        """Return the target of a metric; None without one."""
         part = getattr(self, metric.value)
         return None if part is None or part.target is None else float(part.target)
 
@@ -135,7 +135,7 @@ class QSpec(Value):
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics that have a bound, in the order of :class:`Metric`."""
+        """Metrics with a bound, in the order of :class:`Metric`."""
         return tuple(metric for metric in Metric if self.bound(metric) is not None)
 
     @property
@@ -160,7 +160,7 @@ class ComputeRequirement(Value):
 
 
 class RSpec(Value):
-    """The resources an application may use and needs ([ADON] 3.1; GENI RSpec v3 in ``rspec_xml``)."""
+    """Permitted and required resources of an application ([ADON] 3.1; GENI RSpec v3 in ``rspec_xml``)."""
 
     bandwidth_ceiling: Annotated[Rate, Field(gt=0)] | None = None
     sites: tuple[Name, ...] = ()
@@ -169,9 +169,9 @@ class RSpec(Value):
     software: tuple[Annotated[str, StringConstraints(pattern=r"^[ -~]{1,200}$")], ...] = ()
     document: Annotated[str, StringConstraints(max_length=MAX_CHARACTERS)] = Field(
         default="",
-        description="the GENI RSpec v3 that it was drafted from; exported with this template's values",
+        description="original GENI RSpec v3 document; the export has this template's values",
     )
-    link: str = Field(default="", description="client_id of the link in that document")
+    link: str = Field(default="", description="client_id of the link in this document")
 
     @model_validator(mode="after")
     def _link_of_document(self) -> Self:
@@ -242,7 +242,7 @@ class CostModel(Value):
 
     function: Literal["total_time", "money", "weighted"] = "total_time"
     result_ratio: float = Field(default=0.1, ge=0, le=100, description="result size over raw size")
-    local_copy: bool = Field(default=False, description="the result must come home too (B.3)")
+    local_copy: bool = Field(default=False, description="whether the result returns to the source (B.3)")
     time_weight: float = Field(default=1.0, ge=0, description="cost per second, for 'weighted'")
     money_weight: float = Field(default=1.0, ge=0, description="cost per currency unit, for 'weighted'")
 
@@ -254,7 +254,7 @@ class CostModel(Value):
 
 
 class Template(Value):
-    """One version of one application template."""
+    """Version of an application template."""
 
     name: Name
     version: int = Field(default=1, ge=1)
@@ -269,13 +269,13 @@ class Template(Value):
     selection: SelectionPolicy = SelectionPolicy()
     cost: CostModel | None = None
     protocol: Literal["tcp", "udp"] = "tcp"
-    streams: int = Field(default=1, ge=1, le=128, description="parallel streams its transfers use")
+    streams: int = Field(default=1, ge=1, le=128, description="parallel streams of its transfers")
     pausable: bool = Field(
-        default=False, description="its transfers stop while their flow waits, and go on where they were"
+        default=False, description="whether its transfers can pause while their flow waits"
     )
     mode: Mode = Field(
         default="active",
-        description="dry-run: its flows are decided, recorded and shown, and no rule is sent",
+        description="dry-run: decisions about its flows are recorded and shown, but no rules are sent",
     )
     notes: str = ""
     marking: Marking | None = None
@@ -301,7 +301,7 @@ class Template(Value):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        wrong: list[str | Problem] = [*_above_ceiling(self.qspec.throughput, self.rspec.bandwidth_ceiling)]
+        wrong: list[str | Problem] = [*_check_ceiling(self.qspec.throughput, self.rspec.bandwidth_ceiling)]
         for metric, table in self.tables.items():
             try:
                 table.check_direction(metric)
@@ -317,7 +317,7 @@ class Template(Value):
         return f"{self.name}@{self.version}"
 
 
-def _above_ceiling(bound: ThroughputBound | None, ceiling: float | None) -> list[str]:
+def _check_ceiling(bound: ThroughputBound | None, ceiling: float | None) -> list[str]:
     if bound is None or ceiling is None:
         return []
     values = {"min": bound.min, "target": bound.target}
@@ -330,7 +330,7 @@ def _above_ceiling(bound: ThroughputBound | None, ceiling: float | None) -> list
 
 
 MAX_WEIGHT = 1e6
-"""Larger weights are typing errors, and their sums overflow."""
+"""Maximum weight: larger weights are typing errors, and their sums overflow."""
 
 
 def check_weights(weights: Mapping[Metric, float]) -> None:
@@ -378,7 +378,7 @@ def scoring_tables(
     return {
         metric: template.tables[metric]
         if metric in template.tables
-        else generate(metric, qspec.bound(metric), _best_value(template, qspec, best_seen, metric))
+        else generate_table(metric, qspec.bound(metric), _best_value(template, qspec, best_seen, metric))
         for metric in Metric
         if metric in weighted
     }

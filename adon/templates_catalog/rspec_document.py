@@ -44,11 +44,11 @@ _TAG = re.compile(rb"<[^\s/>]+((?:\s+[^\s=]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*/
 
 @dataclass(slots=True)
 class Element:
-    """An element of a document.
+    """Element of a document.
 
     :param attributes: by name; of another namespace, by namespace, a space and the name.
     :param start: index of its first byte in the text as UTF-8.
-    :param end: index of its end tag, or behind its only tag.
+    :param end: index of its end tag, or after its only tag.
     """
 
     namespace: str
@@ -72,7 +72,7 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A request or manifest.
+    """RSpec request or manifest.
 
     :param links: by their ``client_id``.
     :param interfaces: the ``client_id`` of every interface.
@@ -85,7 +85,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link between two interfaces.
+    """Link between two interfaces.
 
     :param direction: the interfaces from and to which data flow: the direction of the larger capacity.
     :param values: the stated values of that direction, without zeros.
@@ -103,7 +103,7 @@ class Link:
 def decode_document(content: bytes) -> str:
     """Return the text of an XML file, by its byte order mark or its declaration; UTF-8 without them.
 
-    :raises InvalidValue: for an encoding that is not known, or text that is not in it.
+    :raises InvalidValue: for an unknown encoding, or text that is not in it.
     """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
@@ -118,11 +118,11 @@ def decode_document(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except UnicodeError as error:
-        raise InvalidValue(f"is not text in {encoding}: {error}", "malformed") from error
+        raise InvalidValue(f"is not text in {encoding}; expected a GENI RSpec", "malformed") from error
 
 
-def without_declaration(text: str) -> str:
-    """Return a document's text without its XML declaration, which would name another encoding."""
+def strip_declaration(text: str) -> str:
+    """Return a document's text without its XML declaration, which may name another encoding."""
     plain = text.replace("\r\n", "\n").lstrip("\ufeff \t\n")
     return _DECLARATION.sub("", plain, count=1) if plain.startswith("<?xml") else plain
 
@@ -130,7 +130,7 @@ def without_declaration(text: str) -> str:
 def parse_document(text: str) -> Document:
     """Return an RSpec v3 request or manifest.
 
-    :raises InvalidValue: for a text that is none, has a DTD, is too large or too deep, or has no link.
+    :raises InvalidValue: for another document, one with a DTD, too large, too deep, or without a link.
     """
     root = _parse(text)
     if (root.namespace, root.name) != (RSPEC, "rspec"):
@@ -151,16 +151,17 @@ def parse_document(text: str) -> Document:
 def _links_of(root: Element) -> dict[str, Element]:
     found = root.find_children("link")
     if not found:
-        raise InvalidValue("the document has no link between nodes", "no-link")
+        raise InvalidValue("the document has no link; expected a link between two nodes", "no-link")
     if len(found) > MAX_LINKS:
         raise InvalidValue(f"the document has {len(found)} links; expected at most {MAX_LINKS}", "too-large")
     links: dict[str, Element] = {}
     for link in found:
         name = link.attributes.get("client_id", "")
         if not name:
-            raise InvalidValue("link: a link has no client_id", "missing")
+            raise InvalidValue("link: a link has no client_id; for example client_id='link0'", "missing")
         if name in links:
-            raise InvalidValue(f"link: {name[:40]!r} is the client_id of several links", "duplicate")
+            cause = f"{name[:40]!r} is the client_id of several links; expected one client_id for each link"
+            raise InvalidValue(f"link: {cause}", "duplicate")
         links[name] = link
     return links
 
@@ -182,7 +183,9 @@ def read_link(document: Document, name: str) -> Link:
         raise InvalidValue(cause, "not-a-link")
     for end in ends:
         if end not in document.interfaces:
-            raise InvalidValue(f"interface_ref: no node has an interface {end[:60]!r}", "unknown-name")
+            known = ", ".join(sorted(document.interfaces))[:200]
+            cause = f"no node has an interface {end[:60]!r}; expected one of {known}"
+            raise InvalidValue(f"interface_ref: {cause}", "unknown-name")
     stated: dict[tuple[str, str], tuple[Element, dict[str, float]]] = {}
     for one in element.find_children("property"):
         direction = one.attributes.get("source_id", ""), one.attributes.get("dest_id", "")
@@ -193,7 +196,8 @@ def read_link(document: Document, name: str) -> Link:
                 "malformed",
             )
         if direction in stated:
-            raise InvalidValue(f"property: is there twice from {direction[0][:60]!r}", "duplicate")
+            cause = f"two properties are from {direction[0][:60]!r}; expected one for each direction"
+            raise InvalidValue(f"property: {cause}", "duplicate")
         stated[direction] = one, _values_of(one)
     return _by_direction(element, (ends[0], ends[1]), stated)
 
@@ -236,13 +240,12 @@ def _number(name: str, text: str) -> float:
     value = float(text) if len(text) < 40 and _NUMBER.fullmatch(text) else -1.0
     most = 1.0 if name == LOSS else MAX_VALUE
     if not 0 <= value <= most:
-        raise InvalidValue(
-            f"property.{name}: {text[:40]!r} is not a number from 0 to {most:g}", "out-of-range"
-        )
+        cause = f"{text[:40]!r} is out of range; expected a number from 0 to {most:g}"
+        raise InvalidValue(f"property.{name}: {cause}", "out-of-range")
     return value
 
 
-def with_values(text: str, link: Link, values: Mapping[str, str | None], extension: str = "") -> str:
+def replace_values(text: str, link: Link, values: Mapping[str, str | None], extension: str = "") -> str:
     """Return the text with other values of a link, and with another extension of ADON.
 
     :param values: attributes of its properties; None removes an attribute.
@@ -282,17 +285,17 @@ def _span(data: bytes, element: Element) -> tuple[int, int]:
 
 def _parse(text: str) -> Element:
     if len(text) > MAX_CHARACTERS:
-        raise InvalidValue(f"is larger than {MAX_CHARACTERS} characters, refused unread", "too-large")
+        raise InvalidValue(f"is larger than {MAX_CHARACTERS} characters, the maximum", "too-large")
     reader = _Reader()
     try:
         reader.parser.Parse(text.encode(), True)
     except (expat.ExpatError, UnicodeError) as error:
-        raise InvalidValue(f"is not XML: {error}", "not-xml") from error
+        raise InvalidValue(f"is not XML: {error}; expected a GENI RSpec v3 document", "not-xml") from error
     return reader.root
 
 
 class _Reader:
-    """Builds the elements of a document while expat reads it."""
+    """Builder of the elements of a document, with expat."""
 
     def __init__(self) -> None:
         self.root: Element
@@ -322,4 +325,4 @@ class _Reader:
             self._open[-1].text += text
 
     def _doctype(self, *_args: object) -> NoReturn:
-        raise InvalidValue("has a DTD; DTDs and entities are not accepted", "unsupported-xml")
+        raise InvalidValue("has a DTD; expected a document without DTD and entities", "unsupported-xml")

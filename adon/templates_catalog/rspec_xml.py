@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from xml.sax.saxutils import escape, quoteattr
 
@@ -31,8 +31,8 @@ from adon.templates_catalog.rspec_document import (
     Link,
     parse_document,
     read_link,
-    with_values,
-    without_declaration,
+    replace_values,
+    strip_declaration,
 )
 from measurement.errors import InvalidValue
 from measurement.model import Metric
@@ -92,7 +92,8 @@ def draft_links(text: str, only: str | None = None) -> tuple[tuple[LinkDraft, ..
     :param only: ``client_id`` of the one link to draft; all if None.
     :raises InvalidInput: if the document cannot be used.
     """
-    kept = without_declaration(text)
+    kept = strip_declaration(text)
+    first_line = text.count("\n") - kept.count("\n") + 1
     try:
         document = parse_document(kept)
     except ValueError as error:
@@ -103,10 +104,11 @@ def draft_links(text: str, only: str | None = None) -> tuple[tuple[LinkDraft, ..
     for name in document.links if only is None else (only,):
         try:
             drafts.append(_draft(read_link(document, name), name, kept, remarks))
-        except InvalidInput as error:
-            wrong += (problem.under(f"link.{name}") for problem in error.problems)
-        except ValueError as error:
-            wrong += problems_of(error, f"link.{name}")
+        except (InvalidInput, ValueError) as error:
+            found = error.problems if isinstance(error, InvalidInput) else problems_of(error)
+            before = kept.encode()[: document.links.get(name, document.root).start]
+            line = before.count(b"\n") + first_line
+            wrong += (replace(problem.under(f"link.{name}"), line=line) for problem in found)
     return tuple(drafts), tuple(wrong)
 
 
@@ -126,9 +128,9 @@ def export_rspec(template: Template, source: str = "source", destination: str = 
     link = read_link(parse_document(text), name)
     if _read(link) == asked:
         return text
-    text = with_values(text, link, _changed_values(link, *asked))
+    text = replace_values(text, link, _list_changes(link, *asked))
     link = read_link(parse_document(text), name)
-    return text if _read(link) == asked else with_values(text, link, {}, _extension(*asked))
+    return text if _read(link) == asked else replace_values(text, link, {}, _extension(*asked))
 
 
 def _new_document(source: str, destination: str) -> str:
@@ -145,7 +147,7 @@ def _new_document(source: str, destination: str) -> str:
 def _draft(link: Link, name: str, text: str, remarks: tuple[str, ...]) -> LinkDraft:
     qspec, rspec = _read(link)
     if not qspec.metrics:
-        raise InvalidValue("states no capacity, latency or loss above zero: nothing to score", "no-bound")
+        raise InvalidValue("states no value above zero; for example capacity='1000000'", "no-bound")
     kept = rspec.model_copy(update={"document": text, "link": name})
     return LinkDraft(name, qspec, kept, (*_link_remarks(link, qspec), *remarks))
 
@@ -164,18 +166,18 @@ def _document_remarks(document: Document, text: str, kept: str) -> Iterator[str]
         yield "not kept: XML declaration, encoding and line ends; the export is UTF-8"
     counts = Counter(
         one.name if one.namespace == RSPEC else f"{one.namespace} {one.name}".strip()
-        for one in _outermost(document.root)
+        for one in _list_outermost(document.root)
         if one.namespace != ADON
     )
     yield "kept in the document: " + ", ".join(f"{name} ({count})" for name, count in counts.items())
 
 
-def _outermost(element: Element) -> Iterator[Element]:
+def _list_outermost(element: Element) -> Iterator[Element]:
     """Yield the elements of RSpec v3, and of each extension the outermost."""
     for child in element.children:
         yield child
         if child.namespace == RSPEC:
-            yield from _outermost(child)
+            yield from _list_outermost(child)
 
 
 def _read(link: Link) -> tuple[QSpec, RSpec]:
@@ -206,7 +208,7 @@ def _qspec_of(link: Link) -> QSpec:
     return QSpec.model_validate(bounds)
 
 
-def _changed_values(link: Link, qspec: QSpec, rspec: RSpec) -> dict[str, str | None]:
+def _list_changes(link: Link, qspec: QSpec, rspec: RSpec) -> dict[str, str | None]:
     """Return the attributes of the link's properties that a template changes."""
     capacity = rspec.bandwidth_ceiling if qspec.throughput is None else qspec.throughput.min
     delay, loss, stated = qspec.bound(Metric.ONE_WAY_DELAY), qspec.bound(Metric.LOSS), _qspec_of(link)

@@ -25,7 +25,7 @@ from pydantic import BeforeValidator, Field, StringConstraints, ValidationError,
 from adon import yamlfile
 from adon.errors import InvalidFields, InvalidInput
 from adon.templates_catalog.model import Ports, QSpec, Template
-from adon.templates_catalog.template_text import readable
+from adon.templates_catalog.template_text import format_units
 from adon.units import Duration, Rate, Ratio, Size, format_duration, format_rate, format_ratio, format_size
 from adon.values import Name, Value
 
@@ -36,8 +36,8 @@ HEADROOM = 0.05
 MAX_NOTES = 4000
 
 
-class Word(Value):
-    """An answer, in words or with a quantity.
+class AnswerWord(Value):
+    """Possible answer, in words or with a quantity.
 
     :param say: the spellings, the canonical one first; for a quantity, an example.
     :param pattern: a regular expression for a quantity; its group is the bound of ``metric``.
@@ -50,7 +50,7 @@ class Word(Value):
     means: dict[str, Any] = Field(default_factory=dict)
     because: str = ""
 
-    def match(self, said: str) -> Word | None:
+    def match(self, said: str) -> AnswerWord | None:
         """Return the meaning of a text that is this answer; None for other texts."""
         if not self.pattern:
             return self if said in self.say else None
@@ -58,11 +58,11 @@ class Word(Value):
         if found is None or not _is_bound(self.metric, found[1]):
             return None
         means = {f"qspec.{self.metric}": {"max": found[1]}}
-        return Word(say=(said,), means=means, because="as answered")
+        return AnswerWord(say=(said,), means=means, because="as answered")
 
 
 class Question(Value):
-    """A question of the survey.
+    """Question of the survey.
 
     :param key: the answer's name in a file of answers, and in :class:`Answers`.
     :param field: the template field of the answer; empty if the answer sets other fields.
@@ -75,7 +75,7 @@ class Question(Value):
     field: str = ""
     because: str = "as answered"
     after: dict[str, str] = Field(default_factory=dict)
-    words: tuple[Word, ...] = ()
+    words: tuple[AnswerWord, ...] = ()
 
     @property
     def default(self) -> str:
@@ -89,7 +89,7 @@ class Question(Value):
         """Return whether the question is asked after these answers."""
         return all((typed.get(key) or questions()[key].default) == value for key, value in self.after.items())
 
-    def find_word(self, text: object) -> Word:
+    def find_word(self, text: object) -> AnswerWord:
         """Return the meaning of an answer.
 
         :raises ValueError: for an unknown answer.
@@ -121,7 +121,7 @@ def _is_bound(metric: str, text: str) -> bool:
     return True
 
 
-def _spelling(key: str) -> BeforeValidator:
+def _keep_spelling(key: str) -> BeforeValidator:
     """Return a validator that keeps the first spelling of an answer in words."""
     return BeforeValidator(lambda text: questions()[key].find_word(text).say[0])
 
@@ -147,7 +147,7 @@ def _rank(value: object) -> object:
 
 Listed = BeforeValidator(_split)
 Ranking = Annotated[
-    tuple[Annotated[tuple[Annotated[str, _spelling("counts")], ...], Field(min_length=1)], ...],
+    tuple[Annotated[tuple[Annotated[str, _keep_spelling("counts")], ...], Field(min_length=1)], ...],
     BeforeValidator(_rank),
     Field(min_length=1),
 ]
@@ -171,20 +171,20 @@ class Answers(Value):
     application: Name
     title: Annotated[str, Field(max_length=200)] = ""
     purpose: Annotated[str, Field(max_length=2000)] = ""
-    kind: Annotated[str, _spelling("kind")] = "transfer"
+    kind: Annotated[str, _keep_spelling("kind")] = "transfer"
     amount: Size | None = None
     within: Duration | None = None
     rate: Rate | None = None
     fastest: Rate | None = None
     sessions: int = Field(default=1, ge=1, le=100_000)
-    loss: Annotated[str, _spelling("loss")] = ANY
-    response: Annotated[str, _spelling("response")] = ANY
-    steadiness: Annotated[str, _spelling("steadiness")] = ANY
+    loss: Annotated[str, _keep_spelling("loss")] = ANY
+    response: Annotated[str, _keep_spelling("response")] = ANY
+    steadiness: Annotated[str, _keep_spelling("steadiness")] = ANY
     counts: Ranking = (("time until the result",),)
-    urgency: Annotated[str, _spelling("urgency")] = "normal"
-    moves: Annotated[str, _spelling("moves")] = "any time"
+    urgency: Annotated[str, _keep_spelling("urgency")] = "normal"
+    moves: Annotated[str, _keep_spelling("moves")] = "any time"
     waits: Duration | None = None
-    transport: Annotated[str, _spelling("transport")] = "tcp"
+    transport: Annotated[str, _keep_spelling("transport")] = "tcp"
     parallel: int = Field(default=1, ge=1, le=128)
     ports: Annotated[Ports, Listed] = ()
     dscp: Annotated[int, Field(ge=0, le=63)] | None = None
@@ -192,7 +192,7 @@ class Answers(Value):
     nodes: int | None = Field(default=None, ge=1, le=100_000)
     cores: int | None = Field(default=None, ge=1, le=1_000_000)
     memory: Size | None = None
-    saves: Annotated[str, _spelling("saves")] | None = None
+    saves: Annotated[str, _keep_spelling("saves")] | None = None
     result_share: Ratio | None = None
     result_home: bool | None = None
     storage: Size | None = None
@@ -202,7 +202,7 @@ class Answers(Value):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         # Missing answers come first: contradictions need complete answers.
-        wrong = list(_missing(self)) or list(_contradictions(self))
+        wrong = list(_list_missing(self)) or list(_contradictions(self))
         if wrong:
             raise InvalidFields(wrong)
         return self
@@ -233,11 +233,11 @@ def read_typed(typed: Mapping[str, str]) -> Answers:
     try:
         return Answers.model_validate(raw)
     except ValidationError as error:
-        raise InvalidInput(yamlfile.problems(error, raw)) from error
+        raise InvalidInput(yamlfile.list_model_problems(error, raw)) from error
 
 
 def find_objection(key: str, text: str) -> str:
-    """Return the problem of one answer by itself; empty without a problem."""
+    """Return the problem of a single answer; empty without a problem."""
     if not text.strip():
         return "needs an answer" if Answers.model_fields[key].is_required() else ""
     try:
@@ -253,11 +253,11 @@ def _round_up(rate: float) -> float:
     digits = len(str(int(rate)))
     step = 10.0 ** max(0, digits - 2)
     whole = -(-rate // step)
-    # A hair above a round number is that number: 25 GB in 300 s and 5 % are 700 Mbps.
+    # A rounding error above a round number is ignored: 25 GB in 300 s and 5 % are 700 Mbps.
     return float((whole - 1) * step if rate - (whole - 1) * step < 1e-9 * rate else whole * step)
 
 
-def _missing(a: Answers) -> Iterator[str]:
+def _list_missing(a: Answers) -> Iterator[str]:
     if a.rate is None:
         for name in ("rate",) if a.kind == "session" else ("amount", "within"):
             if getattr(a, name) is None:
@@ -275,7 +275,7 @@ _OF_JOBS = ("nodes", "cores", "memory", "saves", "result_share", "result_home")
 def _contradictions(a: Answers) -> Iterator[str]:
     pace = a.pace
     if a.kind == "session" and a.within is not None:
-        yield "within: contradicts kind: a session lasts, and nothing of it has to be there by a time"
+        yield "within: contradicts kind: session, because a session has no amount to complete"
     elif pace is not None and a.rate is not None and a.rate < pace:
         yield f"rate: {format_rate(a.rate)} contradicts within: amount over time is {format_rate(pace)}"
     if a.fastest is not None and a.needed_rate > a.fastest:
@@ -298,7 +298,7 @@ def _contradictions(a: Answers) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A field of a draft by its dotted path, with its value as written, and the reason."""
+    """Field of a draft by its dotted path, with its value as written, and the reason."""
 
     field: str
     value: Any
@@ -312,7 +312,7 @@ def draft_template(answers: Answers) -> Template:
     """
     entries = list(_entries(answers))
     reasons = (f"{one.field}: {one.because}" for one in entries if one.because)
-    notes = "\n".join(["Drafted from a survey; why its numbers are what they are:", *reasons])
+    notes = "\n".join(["Draft from a survey, with the reasons of its values:", *reasons])
     if len(notes) > MAX_NOTES:
         notes = textwrap.shorten(notes, MAX_NOTES, placeholder=" ...")
     document: dict[str, Any] = {}
@@ -332,19 +332,19 @@ def _entries(a: Answers) -> Iterator[Entry]:
     given = a.model_dump(mode="json")
     for key, question in questions().items():
         if question.field and given[key] not in (None, "", []):
-            value = readable(given[key]) if question.because else given[key]
+            value = format_units(given[key]) if question.because else given[key]
             yield Entry(question.field, value, question.because)
         if question.words and isinstance(given[key], str):
             word = question.find_word(given[key])
             yield from (Entry(field, value, word.because) for field, value in word.means.items())
     if a.dscp is not None:
-        yield Entry("match.dscp", [a.dscp], "as answered: its packets are marked so")
+        yield Entry("match.dscp", [a.dscp], "as answered: mark of its packets")
     if a.fastest is not None or a.sessions > 1:
         most = a.fastest if a.fastest is not None else a.needed_rate * a.sessions
-        why = "its hosts can do no more, as answered" if a.fastest is not None else f"{a.sessions} at once"
-        yield Entry("rspec.bandwidth_ceiling", readable(f"{most!r} bps"), why)
+        why = "maximum rate of its hosts, as answered" if a.fastest is not None else f"{a.sessions} at once"
+        yield Entry("rspec.bandwidth_ceiling", format_units(f"{most!r} bps"), why)
     if a.analysed and a.nodes is None:
-        yield Entry("rspec.compute.worker_nodes", 1, "jobs work on the data, as answered")
+        yield Entry("rspec.compute.worker_nodes", 1, "jobs process the data, as answered")
     if a.analysed and a.saves is None:
         yield Entry("cost.function", "total_time", "the time until the result counts ([ADON] 4.3)")
     if a.result_share is not None:
@@ -353,12 +353,12 @@ def _entries(a: Answers) -> Iterator[Entry]:
     yield Entry(
         "weights",
         rank_weights(a),
-        f"what counts: {order} (weights of ranks: centroids, Barron and Barrett 1996)",
+        f"order of importance: {order} (rank-order centroids, Barron and Barrett 1996)",
     )
 
 
 def _throughput_bound(a: Answers) -> dict[str, Any]:
-    bound = {"min": readable(f"{a.needed_rate!r} bps")}
+    bound = {"min": format_units(f"{a.needed_rate!r} bps")}
     return bound if a.transport == "udp" else {**bound, "streams": a.parallel}
 
 
@@ -374,7 +374,7 @@ def _why_rate(a: Answers) -> str:
 
 
 def rank_weights(answers: Answers) -> dict[str, float]:
-    """Return the weight of each metric that counts; their sum is 1 but for rounding."""
+    """Return the weight of each important metric; the sum is 1 except for rounding."""
     places = sum(len(place) for place in answers.counts)
     found: dict[str, float] = {}
     before = 0
@@ -393,6 +393,6 @@ def _metric(name: str, answers: Answers) -> str:
     metric = str(questions()["counts"].find_word(name).means["metric"])
     if metric != "delay":
         return metric
-    # The delay in question: a response of "typing" bounds the round trip, others one way.
+    # The bounded delay: a response of "typing" bounds the round trip, others the one-way delay.
     asked = questions()["response"].find_word(answers.response).means
     return next(field.removeprefix("qspec.") for field in asked)

@@ -23,7 +23,7 @@ CONTEXT = 3
 _AMOUNT = re.compile(r"(-?[0-9.]+(?:e[+-]?[0-9]+)?) (bps|B|s|ratio)")
 
 
-def readable(written: Any) -> Any:
+def format_units(written: Any) -> Any:
     """Return a value of a template with readable units: ``7 Mbps`` for ``7000000.0 bps``.
 
     The meaning is exactly the same; a value whose short form would be rounded is unchanged.  Lists and
@@ -33,9 +33,9 @@ def readable(written: Any) -> Any:
         case str():
             return _readable(written)
         case list():
-            return [readable(one) for one in written]
+            return [format_units(one) for one in written]
         case dict():
-            return {name: readable(one) for name, one in written.items()}
+            return {name: format_units(one) for name, one in written.items()}
         case _:
             return written
 
@@ -57,10 +57,10 @@ def write_template(template: Mapping[str, Any], *, version: bool = True) -> str:
 
     :param version: False leaves the version out; the template gets one when it is saved.
     """
-    plain = _bare({name: part if name in PROSE else readable(part) for name, part in template.items()})
+    plain = _bare({name: part if name in PROSE else format_units(part) for name, part in template.items()})
     if not version:
         plain.pop("version", None)
-    # Text beyond ASCII is escaped, as in adon.yamlfile: PyYAML writes a lone U+0085 as it is.
+    # Non-ASCII text is escaped, as in adon.yamlfile: PyYAML writes a single U+0085 unescaped.
     return yaml.dump(plain, Dumper=_Dumper, default_flow_style=None, sort_keys=False, width=WIDTH)
 
 
@@ -91,7 +91,7 @@ def _bare(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A value that differs, as JSON with readable units; None where it is absent.
+    """Value that differs, as JSON with readable units; None if absent.
 
     :param field: dotted path (``qspec.throughput.min``).
     """
@@ -109,7 +109,7 @@ def find_changes(before: Template, after: Template) -> tuple[Change, ...]:
     here, there = _values(before), _values(after)
     fields = dict.fromkeys((*here, *there))
     return tuple(
-        Change(field, readable(here.get(field)), readable(there.get(field)))
+        Change(field, format_units(here.get(field)), format_units(there.get(field)))
         for field in fields
         if here.get(field) != there.get(field)
     )
@@ -129,7 +129,7 @@ def compare_text(before: Template, after: Template) -> str:
 
 def _text(template: Template) -> str:
     body = template.model_dump(mode="json", by_alias=True)
-    for name in ("weights", "tables"):  # their order has no meaning
+    for name in ("weights", "tables"):  # the order has no meaning
         body[name] = dict(sorted(body[name].items()))
     return write_template(body, version=False)
 

@@ -54,7 +54,7 @@ Level = Annotated[float, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": 
 
 
 class Condition(Value):
-    """``metric`` is ``above`` or ``below`` a level; ``clear`` is the level that ends it (hysteresis).
+    """Condition: ``metric`` is ``above`` or ``below`` a level; ``clear`` ends it (hysteresis).
 
     :param of: the end of the host, for a metric of a host; None for a metric of the path or the flow.
     :param part: disk, interface, workflow or batch system of that host; empty for any.
@@ -94,7 +94,7 @@ class Condition(Value):
 
     @property
     def level(self) -> float:
-        """Level of the condition."""
+        """Return the level of the condition."""
         found = self.below if self.above is None else self.above
         return 0.0 if found is None else found
 
@@ -103,7 +103,7 @@ class Condition(Value):
         return value > self.level if self.above is not None else value < self.level
 
     def over_by(self, value: float) -> bool:
-        """Return whether a value ends the condition: it is on the good side of ``clear``."""
+        """Return whether a value ends the condition: it is at ``clear``, or better."""
         clear = self.level if self.clear is None else self.clear
         return value <= clear if self.above is not None else value >= clear
 
@@ -157,20 +157,20 @@ def _wrong_levels(condition: Condition) -> Iterator[str]:
 
 
 class Reexamine(Value):
-    """Re-evaluate the flow's paths now; ignores patience, respects the minimum dwell time."""
+    """Re-evaluation of the flow's paths now, without patience, but with the minimum dwell time."""
 
     action: Literal["reexamine"]
 
 
 class ChangePriority(Value):
-    """Add a number to the flow's requested priority, within 0 to 999."""
+    """Addition to the flow's requested priority, within 0 to 999."""
 
     action: Literal["priority"]
     by: Annotated[int, Field(ge=-999, le=999)]
 
 
 class ChangeCapacity(Value):
-    """Announce that the path should have more, or less, capacity by a ratio."""
+    """Notification that the path should have more, or less, capacity by a ratio."""
 
     action: Literal["capacity"]
     more: Annotated[Ratio, Field(gt=0)] | None = None
@@ -189,14 +189,14 @@ class ChangeCapacity(Value):
 
 
 class RequestTest(Value):
-    """Measure one metric of the flow's path now, if the schedule allows it."""
+    """Test of one metric of the flow's path now, if the schedule allows it."""
 
     action: Literal["measure"]
     metric: Metric
 
 
 class StartMonitoring(Value):
-    """Monitor more metrics at one of the flow's ends until the flow ends."""
+    """Monitoring of more metrics at one of the flow's ends until the flow ends."""
 
     action: Literal["monitor"]
     of: End
@@ -205,7 +205,7 @@ class StartMonitoring(Value):
 
 
 class Notify(Value):
-    """Write a text to the log and the event stream."""
+    """Text for the log and the event stream."""
 
     action: Literal["notify"]
     text: Annotated[str, Field(min_length=1, max_length=200)]
@@ -257,7 +257,7 @@ def check_triggers(triggers: tuple[Trigger, ...]) -> tuple[Trigger, ...]:
     seen: set[str] = set()
     for row, trigger in enumerate(triggers):
         if trigger.name in seen:
-            wrong.append(f"{row}.name: there is another trigger {trigger.name!r}")
+            wrong.append(f"{row}.name: repeats the name of another trigger {trigger.name!r}")
         seen.add(trigger.name)
     if wrong:
         raise InvalidFields(wrong)

@@ -15,7 +15,7 @@ from apps.cli.common import EXIT_OTHER, JsonFlag, client, naming, print_json, pr
 from apps.cli.local import Data, Store, is_local, opened
 
 if TYPE_CHECKING:
-    from adon.access.audit import Line, Verified
+    from adon.access.audit import ChainedEntry, Verification
 
 app = typer.Typer(help="Audit log of changes and refusals.", no_args_is_help=True)
 
@@ -152,12 +152,12 @@ def _noted(text: str) -> tuple[int, str]:
     return int(number), digest
 
 
-def _told(verified: Verified) -> dict[str, Any]:
+def _told(verified: Verification) -> dict[str, Any]:
     return {"lines": verified.lines, "head": verified.head, "problem": verified.problem}
 
 
-def _verified(file: Path, noted: dict[int, str]) -> Verified:
-    from adon.access.audit import verify as verify_lines
+def _verified(file: Path, noted: dict[int, str]) -> Verification:
+    from adon.access.audit import verify_chain as verify_lines
 
     try:
         lines = list(_lines(file.read_text("utf-8").splitlines()))
@@ -169,13 +169,13 @@ def _verified(file: Path, noted: dict[int, str]) -> Verified:
     return verify_lines((line.values for line in lines), head, noted)
 
 
-def _lines(texts: Iterable[str]) -> Iterator[Line]:
-    from adon.access.audit import Entry, Line, Outcome
+def _lines(texts: Iterable[str]) -> Iterator[ChainedEntry]:
+    from adon.access.audit import AuditEntry, ChainedEntry, Outcome
 
     for place, text in enumerate(texts, start=1):
         try:
             body = json.loads(text)
             number, digest = body.pop("number"), body.pop("digest")
-            yield Line(number, Entry(**body | {"outcome": Outcome(body["outcome"])}), digest)
+            yield ChainedEntry(number, AuditEntry(**body | {"outcome": Outcome(body["outcome"])}), digest)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InvalidInput.of("--file", f"line {place} is no line of the audit log") from None

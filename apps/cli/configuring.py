@@ -48,9 +48,9 @@ def init(
 
     Standard error shows the next commands.
     """
-    from adon.brought import Brought
+    from adon.builtin_files import BuiltinFiles
 
-    text = Brought("example", "adon.config").text(example)
+    text = BuiltinFiles("example", "adon.config").text(example)
     if output is None:
         typer.echo(text, nl=False)
     elif output.exists():

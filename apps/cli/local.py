@@ -68,9 +68,9 @@ def audited(access: Access, action: str, obj: str, detail: str, act: Callable[[]
 
 def note(access: Access, action: str, obj: str, outcome: Any, detail: str) -> None:
     """Write a line about something done on this machine."""
-    from adon.access.audit import Entry
+    from adon.access.audit import AuditEntry
 
-    entry = Entry(time.time(), _who(), "local", "", action, "", obj, outcome, 0, detail)
+    entry = AuditEntry(time.time(), _who(), "local", "", action, "", obj, outcome, 0, detail)
     access.audit.append([entry])
 
 

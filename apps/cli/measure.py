@@ -16,7 +16,7 @@ from apps.cli.common import JsonFlag, client, naming, print_json, print_json_lin
 from apps.cli.status import JsonLines
 
 if TYPE_CHECKING:
-    from adon.api.measurements import ExecutionView, MeasurementView, RunAccepted
+    from adon.api.measurements import ExecutionView, MeasurementView, RunStart
     from adon.client import Client
 
 app = typer.Typer(help="Measurements of paths: plan, results, single tests.", no_args_is_help=True)
@@ -68,14 +68,14 @@ def run(
             typer.echo(values.line(measurement))
 
 
-def _starts(accepted: RunAccepted) -> str:
+def _starts(accepted: RunStart) -> str:
     from apps.cli.times import at
 
     return f"{accepted.task} starts at {at(accepted.start)}"
 
 
 def _result(
-    api: Client, accepted: RunAccepted, where: dict[str, str], metrics: tuple[str, ...]
+    api: Client, accepted: RunStart, where: dict[str, str], metrics: tuple[str, ...]
 ) -> list[MeasurementView]:
     """Wait until the run has ended; its values.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -62,9 +63,7 @@ def from_rspec(
     For a file with one link, or with --link, the output is YAML.  For a folder, it is the name of each draft,
     or the reason why there is none.  Exit status: 2 if there is no draft at all.
     """
-    files = (
-        sorted(one for one in path.rglob("*") if one.suffix.lower() in SUFFIXES) if path.is_dir() else [path]
-    )
+    files = _find_documents(path) if path.is_dir() else [path]
     if not files:
         cause = f"has no file that ends in {' or '.join(SUFFIXES)}"
         raise InvalidInput(Problem("", cause, str(path), code="missing"))
@@ -81,6 +80,21 @@ def from_rspec(
         _print_only(drafts, problems, as_json=json_)
     else:
         _print_all(files, drafts, problems, output, as_json=json_)
+
+
+def _find_documents(folder: Path) -> list[Path]:
+    """Return the RSpec documents in a folder, in order.
+
+    :raises InvalidInput: if the folder, or a folder in it, cannot be read.
+    """
+
+    def refuse(error: OSError) -> None:
+        cause = f"cannot be read: {error.strerror}; expected a readable folder"
+        raise InvalidInput(Problem("", cause, error.filename, code="unreadable"))
+
+    walk = os.walk(folder, onerror=refuse)
+    files = (Path(parent, name) for parent, _, names in walk for name in names)
+    return sorted(file for file in files if file.suffix.lower() in SUFFIXES)
 
 
 def _draft_file(

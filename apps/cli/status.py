@@ -21,7 +21,7 @@ from apps.cli.common import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adon.api.status import StandingView
+    from adon.api.status import StatusView
     from adon.client import Client
     from adon.client.calling import Json
 LONGEST_S = 300.0
@@ -62,7 +62,7 @@ def status(
         typer.echo(f"{name}: {state}")
 
 
-def _print_parts(standing: StandingView) -> None:
+def _print_parts(standing: StatusView) -> None:
     from apps.cli.times import day_and_clock
     from apps.cli.words import age
 

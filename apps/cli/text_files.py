@@ -9,6 +9,7 @@ from typing import TypeVar
 import typer
 
 from adon.errors import InvalidInput, Problem
+from adon.nearest_key import describe_missing
 from apps.cli.common import print_json
 
 Named = TypeVar("Named", str, Path)
@@ -21,11 +22,10 @@ def nothing_is(argument: str, name: str, forms: str, kind: str, known: Sequence[
     :param forms: what it might have been but for a name of a ``kind``.
     :param known: the names of that kind that there are.
     """
-    from adon.nearest_key import absent
-
     if Path(name).suffix or len(Path(name).parts) > 1:
         return InvalidInput.of(argument, f"{name}: there is no such file")
-    return InvalidInput.of(argument, f"{name} is no {forms}, and {absent(kind, name, known)}", "unknown-name")
+    cause = f"{name} is not a {forms}, and {describe_missing(kind, name, known)}"
+    return InvalidInput.of(argument, cause, "unknown-name")
 
 
 def check_all(

@@ -18,7 +18,7 @@ from apps.ages import age
 if TYPE_CHECKING:
     from adon.api.decisions import ForecastView, SiteCostView
     from adon.api.flows import FlowView
-    from adon.api.network import PathAlarm, Reading
+    from adon.api.network import LatestValue, PathAlarm
 
 __all__ = [
     "age",
@@ -71,7 +71,7 @@ def forecast(found: ForecastView) -> str:
     return f"{seconds(found.expected_seconds)}; {share} between {low} and {high}"
 
 
-def reading(metric: Reading | None) -> str:
+def reading(metric: LatestValue | None) -> str:
     """A path's latest value of a metric with its age."""
     if metric is None:
         return "-"

@@ -13,7 +13,7 @@ from dash import Dash
 from dash.development.base_component import Component
 
 from adon.access.identity import Actor
-from adon.access.policy import Action, Owned, Policy
+from adon.access.policy import Action, OwnedObject, Policy
 from apps.dashboard.visit import Visit
 
 Show = Callable[[Visit], Component]
@@ -69,7 +69,7 @@ class Page:
 
     def offered_to(self, actor: Actor) -> bool:
         """Whether the navigation shows it to this actor."""
-        return Policy().decide(actor, self.action, Owned(actor.name)).allowed
+        return Policy().decide(actor, self.action, OwnedObject(actor.name)).allowed
 
 
 def find(pages: Iterable[Page], path: str) -> tuple[Page, Mapping[str, str]] | None:

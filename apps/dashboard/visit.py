@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from flask import current_app, g, request
 
 from adon.access.identity import Actor
-from adon.access.policy import Action, Owned, Policy
+from adon.access.policy import Action, OwnedObject, Policy
 from adon.client import Client, Transport
 
 ZONE_COOKIE = "adon_zone"
@@ -44,7 +44,7 @@ class Visit:
 
     def may(self, action: Action, owner: str | None = None) -> bool:
         """Whether the roles of the actor allow this on an object of that owner."""
-        return Policy().decide(self.actor, action, Owned(owner)).allowed
+        return Policy().decide(self.actor, action, OwnedObject(owner)).allowed
 
 
 def visit(

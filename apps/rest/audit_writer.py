@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from adon.access.audit import Entry, Flood, Outcome
+from adon.access.audit import AuditEntry, Outcome, RepetitionCounter
 from adon.errors import AdonError
 
 log = logging.getLogger(__name__)
@@ -24,12 +24,12 @@ ROOM = 10_000
 """Entries that may wait to be written."""
 BATCH = 500
 AGAIN_S = 1.0
-_NOTHING = Entry(0.0, "", "", "", "", "", "", Outcome.DONE, 0)
+_NOTHING = AuditEntry(0.0, "", "", "", "", "", "", Outcome.DONE, 0)
 
 
 @dataclass(slots=True)
 class _Waiting:
-    entry: Entry
+    entry: AuditEntry
     written: threading.Event = field(default_factory=threading.Event)
 
 
@@ -40,18 +40,18 @@ class AuditWriter:
     :param clock: seconds since the epoch.
     """
 
-    def __init__(self, append: Callable[[Sequence[Entry]], None], clock: Callable[[], float]) -> None:
+    def __init__(self, append: Callable[[Sequence[AuditEntry]], None], clock: Callable[[], float]) -> None:
         self._append = append
         self._clock = clock
         self._queue: queue.Queue[_Waiting | None] = queue.Queue(ROOM)
-        self._flood = Flood()
+        self._flood = RepetitionCounter()
         self._lock = threading.Lock()
         self._lost = 0
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="audit", daemon=True)
         self._thread.start()
 
-    def record(self, entry: Entry, wait: float = WAIT_S) -> None:
+    def record(self, entry: AuditEntry, wait: float = WAIT_S) -> None:
         """Have an entry written; comes back when it is, or after ``wait`` seconds.
 
         Refusals and failures are not waited for, and what repeats is counted.
@@ -85,7 +85,7 @@ class AuditWriter:
             log.exception("event=audit.lost entries=%d", self._queue.qsize())
         self._thread.join(5.0)
 
-    def _put(self, entry: Entry) -> _Waiting | None:
+    def _put(self, entry: AuditEntry) -> _Waiting | None:
         waiting = _Waiting(entry)
         try:
             self._queue.put_nowait(waiting)
@@ -138,5 +138,5 @@ class AuditWriter:
         for one in batch:
             one.written.set()
 
-    def _loss(self, lost: int) -> Entry:
+    def _loss(self, lost: int) -> AuditEntry:
         return replace(_NOTHING, at=self._clock(), action="audit.lost", outcome=Outcome.FAILED, times=lost)

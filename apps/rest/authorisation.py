@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from flask import g
 
-from adon.access.policy import Action, Owned
+from adon.access.policy import Action, OwnedObject
 from adon.api.alarms import SubscriptionView
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
@@ -49,7 +49,7 @@ def authorise_request() -> None:
     """
     route = current_route()
     if route is not None:
-        own = Owned(None if g.actor is None else g.actor.name)
+        own = OwnedObject(None if g.actor is None else g.actor.name)
         services().policy.authorise(g.actor, route.action, own)
 
 
@@ -58,7 +58,7 @@ def check(wanted: Action, owner: str | None) -> None:
 
     :raises Forbidden: with the policy's reason.
     """
-    services().policy.authorise(g.actor, wanted, Owned(owner))
+    services().policy.authorise(g.actor, wanted, OwnedObject(owner))
 
 
 def check_place(path: str | None = None, compute: str | None = None) -> None:
@@ -110,7 +110,7 @@ def read_subject(kind: str, name: str, wanted: Action) -> Any:
     parts, reader = services(), _READERS[kind]
     found = reader.read(parts, name)
     owner = reader.owner(parts, found)
-    shown = parts.policy.decide(g.actor, _READING.get(wanted, wanted), Owned(owner))
+    shown = parts.policy.decide(g.actor, _READING.get(wanted, wanted), OwnedObject(owner))
     if not shown.allowed:
         g.hidden = shown.reason  # for the audit log
         raise NotFound(kind, name)

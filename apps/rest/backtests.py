@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from adon import problems, yamlfile
-from adon.api.templates import State
+from adon.api.templates import BacktestState
 from adon.errors import Conflict, InvalidInput, NotFound
 from adon.templates_catalog.model import Template
 from adon.timestamps import format_time
@@ -60,7 +60,7 @@ class Backtest:
     asked_at: float
     since: float
     until: float
-    state: State = State.RUNNING
+    state: BacktestState = BacktestState.RUNNING
     ended_at: float | None = None
     found: dict[str, Any] | None = None
     cause: str = ""
@@ -94,7 +94,9 @@ class Backtests:
         _check(since, ends, now)
         one = Backtest(f"b-{secrets.token_hex(6)}", template.name, requester, now, since, ends)
         with self._lock:
-            running = next((other for other in self._kept.values() if other.state is State.RUNNING), None)
+            running = next(
+                (other for other in self._kept.values() if other.state is BacktestState.RUNNING), None
+            )
             if running is not None:
                 raise Conflict(
                     "state", f"backtest {running.id} of {running.requester} is running: one at a time"
@@ -127,9 +129,9 @@ class Backtests:
         :raises NotFound, Conflict: if it is not kept, or over.
         """
         one = self.get(identifier)
-        if one.state is not State.RUNNING:
+        if one.state is not BacktestState.RUNNING:
             raise Conflict("state", f"backtest {one.id} is {one.state}")
-        self._put(one, State.CANCELLED)
+        self._put(one, BacktestState.CANCELLED)
         self._kill()
         return self.get(identifier)
 
@@ -146,9 +148,9 @@ class Backtests:
                 self._put(one, *self._replayed(one, template, Path(folder)))
         except (OSError, ValueError) as error:
             log.warning("event=backtest.failed id=%s", one.id, exc_info=True)
-            self._put(one, State.FAILED, f"it could not be carried out: {type(error).__name__}")
+            self._put(one, BacktestState.FAILED, f"it could not be carried out: {type(error).__name__}")
 
-    def _replayed(self, one: Backtest, template: Template, folder: Path) -> tuple[State, str, Any]:
+    def _replayed(self, one: Backtest, template: Template, folder: Path) -> tuple[BacktestState, str, Any]:
         file = folder / "template.yaml"
         file.write_text(yamlfile.dump(template))
         ended = self._carried_out(
@@ -157,14 +159,14 @@ class Backtests:
             ("--most-results", str(MOST_RESULTS), "--json"),
         )
         if ended is None:
-            return State.FAILED, f"it was not done after {format_duration(GIVEN_UP_AFTER_S)}", None
+            return BacktestState.FAILED, f"it was not done after {format_duration(GIVEN_UP_AFTER_S)}", None
         status, output, said = ended
         if status == 0 and len(output) <= OUTPUT_BYTES:
-            return State.DONE, "", json.loads(output)
+            return BacktestState.DONE, "", json.loads(output)
         if status in (1, 2) and (cause := _told(said)):
-            return State.FAILED, cause[:500].replace(str(file), "template"), None
+            return BacktestState.FAILED, cause[:500].replace(str(file), "template"), None
         log.warning("event=backtest.ended id=%s status=%d said=%r", one.id, status, said[-500:])
-        return State.FAILED, "it took too much time or memory: replay a shorter time", None
+        return BacktestState.FAILED, "it took too much time or memory: replay a shorter time", None
 
     def _carried_out(self, *words: tuple[str, ...]) -> tuple[int, str, str] | None:
         """Status and output of ``adon`` with these words; None if it was given up."""
@@ -199,11 +201,11 @@ class Backtests:
             if self._process is not None:
                 self._process.kill()
 
-    def _put(self, one: Backtest, state: State, cause: str = "", found: Any = None) -> None:
+    def _put(self, one: Backtest, state: BacktestState, cause: str = "", found: Any = None) -> None:
         ended = replace(one, state=state, cause=cause, found=found, ended_at=self.clock())
         with self._lock:
             # Who cancelled it was first; what the killed process said is not wanted any more.
-            if one.id in self._kept and self._kept[one.id].state is State.RUNNING:
+            if one.id in self._kept and self._kept[one.id].state is BacktestState.RUNNING:
                 self._kept[one.id] = ended
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adon.access.identity import Actor
-from adon.access.policy import Action, Owned, Policy
+from adon.access.policy import Action, OwnedObject, Policy
 from adon.api.alarms import AlarmView
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Series, from_json
@@ -35,7 +35,7 @@ class Audience:
             return actor is not None and actor.name == self.only
         if self.series is not None:
             return policy.decide(actor, Action.MEASUREMENT_READ, self.series).allowed
-        return policy.decide(actor, self.action, Owned(self.owner)).allowed
+        return policy.decide(actor, self.action, OwnedObject(self.owner)).allowed
 
 
 @dataclass(frozen=True, slots=True)

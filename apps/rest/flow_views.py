@@ -7,7 +7,7 @@ from typing import Any
 
 from adon.api.base import UNITS, Seconds
 from adon.api.decisions import DecisionView
-from adon.api.flows import ConditionView, FlowView, OutcomeView, PreviewView, StayView
+from adon.api.flows import ConditionView, FlowView, OutcomeView, PathStay, PreviewView
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.outcomes import FlowOutcome
@@ -19,7 +19,7 @@ def to_outcome_view(outcome: FlowOutcome) -> OutcomeView:
     return OutcomeView.of(
         outcome,
         flow=f"f-{outcome.flow}",
-        stays=[StayView.of(one, seconds=one.until - one.since) for one in outcome.stays],
+        stays=[PathStay.of(one, seconds=one.until - one.since) for one in outcome.stays],
         conditions=[
             ConditionView(metric=metric, value=value, unit=UNITS.get(metric, ""))
             for metric, value in outcome.conditions.items()

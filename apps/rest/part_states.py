@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from adon.api.status import PartStanding, PartState, StandingView
+from adon.api.status import PartState, PartStatus, StatusView
 from adon.errors import AdonError
 from adon.store.lease import CONTROLLER
 from apps.rest.services import Services
@@ -18,17 +18,17 @@ STALE_S = 900.0
 NEEDED = frozenset({"store", "controller"})
 """Parts without which no flow is decided."""
 
-Read = Callable[[Services], PartStanding | None]
+Read = Callable[[Services], PartStatus | None]
 
 
-def standing(parts: Services) -> StandingView:
+def standing(parts: Services) -> StatusView:
     """Return the state of every part, as it answers now."""
     found = [_read_part(name, read, parts) for name, read in READERS.items()]
     known = [part for part in found if part is not None]
-    return StandingView(at=parts.clock(), state=overall(known), parts=known)
+    return StatusView(at=parts.clock(), state=overall(known), parts=known)
 
 
-def overall(found: Iterable[PartStanding]) -> PartState:
+def overall(found: Iterable[PartStatus]) -> PartState:
     """Return the state of the whole: away without a part that flows need, degraded by any other part."""
     known = list(found)
     if any(part.state is PartState.AWAY for part in known if part.name in NEEDED):
@@ -37,7 +37,7 @@ def overall(found: Iterable[PartStanding]) -> PartState:
     return PartState.OK if well else PartState.DEGRADED
 
 
-def _read_part(name: str, read: Read, parts: Services) -> PartStanding | None:
+def _read_part(name: str, read: Read, parts: Services) -> PartStatus | None:
     try:
         return read(parts)
     except AdonError as error:
@@ -54,8 +54,8 @@ def _part(
     data_at: float | None = None,
     age: float | None = None,
     figures: Mapping[str, Any] | None = None,
-) -> PartStanding:
-    return PartStanding(
+) -> PartStatus:
+    return PartStatus(
         name=name,
         state=state,
         since=since,
@@ -66,15 +66,15 @@ def _part(
     )
 
 
-def _read_web(parts: Services) -> PartStanding:
+def _read_web(parts: Services) -> PartStatus:
     return _part("web", since=parts.began, figures={"network": parts.configuration.network})
 
 
-def _read_store(parts: Services) -> PartStanding:
+def _read_store(parts: Services) -> PartStatus:
     return _part("store", figures={"flows_ever": parts.store.last_flow_number()})
 
 
-def _read_controller(parts: Services) -> PartStanding:
+def _read_controller(parts: Services) -> PartStatus:
     link, figures = parts.controller, _lease(parts)
     if not link.connected:
         text = "the controller is not running: rules stay as they are, nothing is decided"
@@ -97,7 +97,7 @@ def _lease(parts: Services) -> dict[str, Any]:
     return figures | ({"lease_seconds": max(0.0, held.seconds)} if parts.leased else {})
 
 
-def _read_switches(parts: Services) -> PartStanding | None:
+def _read_switches(parts: Services) -> PartStatus | None:
     if not parts.controller.connected:
         return None
     try:
@@ -111,7 +111,7 @@ def _read_switches(parts: Services) -> PartStanding | None:
     return _part("switches", state, text, figures=figures)
 
 
-def _read_collector(parts: Services) -> PartStanding:
+def _read_collector(parts: Services) -> PartStatus:
     link = parts.collector
     if not link.connected:
         text = "the collector is not running: nothing is measured now"
@@ -122,7 +122,7 @@ def _read_collector(parts: Services) -> PartStanding:
     return _part("collector", text=text, since=link.since, figures=figures)
 
 
-def _read_archive(parts: Services) -> PartStanding:
+def _read_archive(parts: Services) -> PartStatus:
     (newest,) = parts.measurements.ask(lambda archive: [archive.newest()]) or (None,)
     size = parts.measurements.bytes_held()
     figures: dict[str, Any] = {"series": len(parts.measurements.ask(Archive.series))}
@@ -136,7 +136,7 @@ def _read_archive(parts: Services) -> PartStanding:
     return _part("archive", state, text, data_at=newest, age=age, figures=figures)
 
 
-def _read_supervisor(parts: Services) -> PartStanding | None:
+def _read_supervisor(parts: Services) -> PartStatus | None:
     link = parts.supervisor
     if link is None:
         return None

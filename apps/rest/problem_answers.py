@@ -40,7 +40,7 @@ def show_browsers(app: Flask, page: Callable[[Mapping[str, Any]], Response]) -> 
 
 def refuse_invalid(error: ValidationError) -> Response:
     """The answer to a path, query or body that a model refuses, with every problem it found."""
-    found = yamlfile.problems(error, _sent())
+    found = yamlfile.list_model_problems(error, _sent())
     return answer_ours(InvalidInput(found))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask, Response, g, has_request_context, request
 
-from adon.access.audit import Entry, Outcome
+from adon.access.audit import AuditEntry, Outcome
 from adon.access.identity import PREFIX, Actor, digest_of
 from adon.api.base import PREFIX as API_PREFIX
 from adon.api.route import RouteKind
@@ -81,9 +81,11 @@ def _changes() -> bool:
     return request.method in CHANGES and (route is None or route.kind is RouteKind.CHANGE)
 
 
-def _entry(action: str, actor: Actor | None, obj: str, outcome: Outcome, status: int, detail: str) -> Entry:
+def _entry(
+    action: str, actor: Actor | None, obj: str, outcome: Outcome, status: int, detail: str
+) -> AuditEntry:
     via = _via(actor)
-    return Entry(
+    return AuditEntry(
         at=services().clock(),
         actor="" if actor is None else actor.name,
         via=via,

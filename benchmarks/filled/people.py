@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from adon.access.audit import Entry, Outcome
+from adon.access.audit import AuditEntry, Outcome
 from adon.access.identity import Actor, create_token
 from adon.access.users import check_name
 from adon.store.access.access import Access
@@ -46,11 +46,11 @@ def fill(file: Path, began: float, ended: float, chance: random.Random) -> tuple
     return tuple(tokens)
 
 
-def _audited(began: float, ended: float, chance: random.Random) -> Iterator[Entry]:
+def _audited(began: float, ended: float, chance: random.Random) -> Iterator[AuditEntry]:
     for number in range(AUDITED):
         action, method, path, status = chance.choice(_DEEDS)
         refused = chance.random() < 0.03
-        yield Entry(
+        yield AuditEntry(
             at=began + (ended - began) * number / AUDITED,
             actor=chance.choice(REQUESTERS),
             via="token 0123456789ab",

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from adon import yamlfile
-from adon.brought import SUFFIX, Brought
+from adon.builtin_files import SUFFIX, BuiltinFiles
 from adon.errors import INVALID, InvalidInput, Problem
-from adon.nearest_key import absent, unknown_name
+from adon.nearest_key import describe_missing, unknown_name_problem
 from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.model import Template
 from mininet_topos.experiments.document import Experiment
 
-BUILT_IN = Brought("built-in experiment", "mininet_topos.experiments")
+BUILT_IN = BuiltinFiles("built-in experiment", "mininet_topos.experiments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def load_experiment(reference: str) -> ExperimentFile:
     if path.suffix or len(path.parts) > 1:
         return parse_experiment(yamlfile.read_text(path), str(path), path.parent)
     if reference not in BUILT_IN.names():
-        raise InvalidInput((unknown_name("experiment", BUILT_IN.kind, reference, BUILT_IN.names()),))
+        raise InvalidInput((unknown_name_problem("experiment", BUILT_IN.kind, reference, BUILT_IN.names()),))
     return parse_experiment(BUILT_IN.text(reference), f"{reference}{SUFFIX}")
 
 
@@ -94,4 +94,6 @@ def _read_templates(read: ExperimentFile) -> Iterator[Template | Problem]:
             except InvalidInput as error:
                 yield from error.problems
         else:
-            yield read.problem(("templates", row), absent("built-in template", one, known), "unknown-name")
+            yield read.problem(
+                ("templates", row), describe_missing("built-in template", one, known), "unknown-name"
+            )

@@ -10,10 +10,10 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from adon.errors import InvalidInput, Problem
-from adon.nearest_key import absent
+from adon.nearest_key import describe_missing
 from adon.units import format_rate, format_size
 from adon.values import FrozenMap
-from adon.yamlfile import Place, place_of
+from adon.yamlfile import Place, find_place
 from mininet_topos.experiments import document, plan
 from mininet_topos.experiments.loading import ExperimentFile
 from mininet_topos.link_shape import MAX_RATE, MIN_RATE
@@ -54,7 +54,7 @@ def _find_everywhere(experiment: document.Experiment, topo: CampusTopo) -> Itera
         try:
             found = list(_Document(plan.experiment_at(experiment, point), topo).find())
         except InvalidInput as error:
-            found = [(place_of(problem.field), problem.cause) for problem in error.problems]
+            found = [(find_place(problem.field), problem.cause) for problem in error.problems]
         yield from ((_find_setting(experiment, point, place), cause) for place, cause in found)
 
 
@@ -66,7 +66,7 @@ def _find_unknown_keys(experiment: document.Experiment) -> Iterator[Finding]:
     for place, settings in sets.items():
         for key in settings:
             if (name := key.partition(".")[0]) not in targets:
-                yield (*place, key), absent("flow or event", name, targets)
+                yield (*place, key), describe_missing("flow or event", name, targets)
 
 
 def _find_setting(experiment: document.Experiment, point: plan.Point, place: Place) -> Place:
@@ -121,7 +121,7 @@ class _Document:
         """Yield place and cause of each problem."""
         for place, value in _walk(self.experiment):
             if isinstance(value, document.Reference) and value not in self.names[value.kind]:
-                yield place, absent(value.kind, value, self.names[value.kind])
+                yield place, describe_missing(value.kind, value, self.names[value.kind])
             elif isinstance(value, document.Part):
                 yield from (((*place, *where), cause) for where, cause in self._find_in(value))
         if len(self.experiment.catalog) < len(self.experiment.templates):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.access.admission import Admitted, admit
+from adon.access.admission import AdmittedUser, admit
 from adon.access.assertion import Assertion
-from adon.access.user_names import PRINCIPALS, Named
+from adon.access.user_names import PRINCIPALS, UserIdentity
 from adon.config.access import AccessRule
 from adon.errors import Forbidden
 from adon.values import Role
@@ -31,14 +31,14 @@ ANN = Assertion(
 )
 
 
-NAMED = Named("ann@missouri.edu", PRINCIPALS, "ann@missouri.edu")
+NAMED = UserIdentity("ann@missouri.edu", PRINCIPALS, "ann@missouri.edu")
 
 
 def rule(when: dict[str, Any], roles: tuple[str, ...] = ("researcher",), **more: Any) -> AccessRule:
     return check_model({"when": when, "roles": list(roles), **more}, AccessRule)
 
 
-def admitted(*rules: AccessRule, who: Assertion = ANN, default: tuple[Role, ...] = ()) -> Admitted:
+def admitted(*rules: AccessRule, who: Assertion = ANN, default: tuple[Role, ...] = ()) -> AdmittedUser:
     return admit(who, ("missouri.edu",), rules, default)
 
 
@@ -80,7 +80,7 @@ def admitted(*rules: AccessRule, who: Assertion = ANN, default: tuple[Role, ...]
 )
 def test_which_condition_holds(when: dict[str, Any], holds: bool) -> None:
     if holds:
-        assert admitted(rule(when)) == Admitted(NAMED, frozenset({Role.RESEARCHER}), frozenset(), (0,))
+        assert admitted(rule(when)) == AdmittedUser(NAMED, frozenset({Role.RESEARCHER}), frozenset(), (0,))
     else:
         with pytest.raises(Forbidden):
             admitted(rule(when))

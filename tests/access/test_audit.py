@@ -14,30 +14,32 @@ from adon.access import audit
 from adon.access.audit import (
     COLUMNS,
     LONGEST,
-    Entry,
-    Flood,
-    Line,
+    AuditEntry,
+    ChainedEntry,
     Outcome,
-    Verified,
+    RepetitionCounter,
+    Verification,
     chain_entries,
-    clean,
+    clean_text,
     csv_rows,
     escape_formula,
     json_lines,
 )
 
-ENTRY = Entry(1000.0, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no")
+ENTRY = AuditEntry(
+    1000.0, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no"
+)
 
 
-def verify(lines: list[Line], *more: Any) -> Verified:
-    return audit.verify((line.values for line in lines), *more)
+def verify(lines: list[ChainedEntry], *more: Any) -> Verification:
+    return audit.verify_chain((line.values for line in lines), *more)
 
 
-def chain(count: int) -> list[Line]:
+def chain(count: int) -> list[ChainedEntry]:
     return chain_entries(None, [replace(ENTRY, at=1000.0 + number) for number in range(count)])
 
 
-def end(lines: list[Line]) -> tuple[int, str]:
+def end(lines: list[ChainedEntry]) -> tuple[int, str]:
     return (lines[-1].number, lines[-1].digest)
 
 
@@ -118,15 +120,15 @@ def test_what_is_kept_is_one_readable_line() -> None:
 
 @given(st.text())
 def test_a_cleaned_text_can_be_written_everywhere(text: str) -> None:
-    assert clean(text).isprintable()
-    clean(text).encode("utf-8")
+    assert clean_text(text).isprintable()
+    clean_text(text).encode("utf-8")
 
 
 # -- floods ---------------------------------------------------------------------------------------------
 
 
 def test_the_first_is_written_and_the_rest_counted() -> None:
-    flood = Flood(window=60)
+    flood = RepetitionCounter(window=60)
     assert flood.take(ENTRY, 0.0) == [ENTRY]
     assert [flood.take(replace(ENTRY, at=1000.0 + n), float(n)) for n in range(1, 50)] == [[]] * 49
     assert flood.due(59.9) == []
@@ -136,13 +138,13 @@ def test_the_first_is_written_and_the_rest_counted() -> None:
 
 
 def test_one_that_stays_alone_is_one_line() -> None:
-    flood = Flood()
+    flood = RepetitionCounter()
     flood.take(ENTRY, 0.0)
     assert flood.due(0.0, everything=True) == []
 
 
 def test_one_address_does_not_hide_another() -> None:
-    flood = Flood(per_address=10, total=100)
+    flood = RepetitionCounter(per_address=10, total=100)
     written = [one for n in range(1000) for one in flood.take(replace(ENTRY, object=f"/{n}"), 0.0)]
     assert len(written) == 10
     other = replace(ENTRY, address="10.0.0.2")
@@ -153,7 +155,7 @@ def test_one_address_does_not_hide_another() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50), st.floats(0, 30)), max_size=300))
 def test_nothing_is_lost_and_the_memory_is_bounded(happened: list[tuple[int, int, float]]) -> None:
-    flood, now, written = Flood(window=20, per_address=3, total=8), 0.0, list[Entry]()
+    flood, now, written = RepetitionCounter(window=20, per_address=3, total=8), 0.0, list[AuditEntry]()
     for address, obj, later in happened:
         now += later
         written += flood.take(replace(ENTRY, address=str(address), object=f"/{obj}"), now)
@@ -184,8 +186,8 @@ def test_a_row_that_holds_what_no_line_can_was_changed() -> None:
     rows = [list(line.values) for line in chain(3)]
     rows[1][COLUMNS.index("outcome")] = "excused"
     rows[2][COLUMNS.index("times")] = None
-    assert audit.verify(rows, end(chain(3))).lines == 1
-    assert audit.verify(rows[:1], None).lines == 1
+    assert audit.verify_chain(rows, end(chain(3))).lines == 1
+    assert audit.verify_chain(rows[:1], None).lines == 1
 
 
 def test_json_lines_have_the_values_by_name() -> None:

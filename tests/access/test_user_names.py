@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.access.assertion import Assertion
-from adon.access.user_names import address, own_affiliations, user_name
+from adon.access.user_names import own_affiliations, party_address, user_name
 from adon.errors import Forbidden
 from tests.support.refusals import refused
 
@@ -108,5 +108,5 @@ def test_affiliations_of_other_scopes_are_left_out() -> None:
 
 
 def test_addresses() -> None:
-    assert address("https://Login.EDU/") == "login.edu"
-    assert address("urn:mace:X") == "urn:mace:X"
+    assert party_address("https://Login.EDU/") == "login.edu"
+    assert party_address("urn:mace:X") == "urn:mace:X"

@@ -55,7 +55,7 @@ def test_names_that_are_fine(name: str) -> None:
         ("a<b", "'<'"),
         ("a\ud800", "control"),
         ("a\U0001f600", "U+1F600"),
-        ("ME", "whoever"),
+        ("ME", "reserved"),
     ],
 )
 def test_names_that_are_refused(name: str, why: str) -> None:

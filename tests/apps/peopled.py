@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from adon.access.identity import Actor, create_token, digest_of
-from adon.api.templates import State
+from adon.api.templates import BacktestState
 from adon.broker.events import JobAsked
 from adon.broker.sites.jobs import JobRequest
 from apps.rest.backtests import Backtest, Backtests
@@ -150,7 +150,7 @@ def peopled(folder: Path, empty: Path) -> Iterator[Peopled]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Backtests, "_run", lambda *_: None)
         tried = Backtests(built.archive, built.archive.parent, built.url, lambda: NOW + 10)
-        tried._kept["b-1"] = Backtest("b-1", "soykb", "eve", NOW, NOW - 60, NOW, State.DONE, NOW)
+        tried._kept["b-1"] = Backtest("b-1", "soykb", "eve", NOW, NOW - 60, NOW, BacktestState.DONE, NOW)
         parts = replace(built.app.extensions[NAME], backtests=tried)
         built.app.extensions[NAME] = parts
         built.tokens["unknown"] = built.token("unknown", "astronaut")

@@ -8,7 +8,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
-from adon.brought import Brought
+from adon.builtin_files import BuiltinFiles
 from adon.config import load
 from apps.cli.configuring import Example
 from apps.cli.main import app
@@ -75,7 +75,7 @@ def test_problems_as_json(tmp_path: Path) -> None:
 
 
 def test_every_example_is_in_dry_run_mode_and_passes_the_strict_check(tmp_path: Path) -> None:
-    assert {example.value for example in Example} == {*Brought("example", "adon.config").names()}
+    assert {example.value for example in Example} == {*BuiltinFiles("example", "adon.config").names()}
     for example in Example:
         file = tmp_path / f"{example}.yaml"
         made = run("init", "--example", example, "-o", str(file))

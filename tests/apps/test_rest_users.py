@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import pytest
 
-from adon.access.audit import COLUMNS, Entry, Outcome, Verified, csv_rows, json_lines, verify
+from adon.access.audit import COLUMNS, AuditEntry, Outcome, Verification, csv_rows, json_lines, verify_chain
 from adon.access.identity import Actor
-from adon.access.user_names import Named
+from adon.access.user_names import UserIdentity
 from adon.api.route import Route
 from adon.client import Client
 from adon.config.controller import Credentials
@@ -28,7 +28,9 @@ from apps.rest.services import NAME
 from tests.support.rest_answers import audit_entries
 from tests.support.web_world import NOW, WISH, signed_in
 
-ENTRY = Entry(NOW, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no")
+ENTRY = AuditEntry(
+    NOW, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no"
+)
 
 
 def made(world, as_="researcher", **body):
@@ -58,7 +60,7 @@ def test_who_asks_is_told_who_they_are(world):
         ("ann\n", "U+000A"),
         ("../admin", "U+002F"),
         ("=1+1", "letter"),
-        ("me", "whoever"),
+        ("me", "reserved"),
         ("\U000e0041nn", "invisible"),
         ("a\u3164nn", "invisible"),
     ],
@@ -95,7 +97,7 @@ def test_users_come_by_name_and_in_pages(world):
 
 
 def test_what_an_administrator_says_wins_over_the_rules(world):
-    identity = Named("bob", "https://idp.example.edu", "7")
+    identity = UserIdentity("bob", "https://idp.example.edu", "7")
     world.access.users.signed_in(identity, ["researcher", "operator"], NOW)
     change = {"granted": ["auditor"], "removed": ["operator"]}
     after = world.ask("PATCH", "/users/bob", json=change).json
@@ -121,7 +123,7 @@ def test_a_disabled_user_is_out_at_once_by_token_and_by_session(world):
 
 
 @pytest.mark.parametrize("change", [{"disabled": True}, {"granted": []}, {"removed": ["admin"]}])
-def test_nobody_shuts_themselves_out(world, change):
+def test_administrator_cannot_remove_own_access(world, change):
     assert world.ask("PATCH", "/users/admin", json=change).status_code == 409
     assert world.ask("GET", "/users", "admin").status_code == 200
 
@@ -451,8 +453,8 @@ def test_audit_export_as_json_lines_is_verified_without_the_database(world, monk
     world.access.audit.append([replace(ENTRY, at=NOW + number / 7) for number in range(5)])
     rows = [json.loads(line) for line in "".join(json_lines(reader(world).audit_values({}))).splitlines()]
     head = (5, rows[-1]["digest"])
-    assert verify(([row[name] for name in COLUMNS] for row in rows), head).problem is None
-    assert reader(world).verify_audit({3: rows[2]["digest"]}) == Verified(5, rows[-1]["digest"])
+    assert verify_chain(([row[name] for name in COLUMNS] for row in rows), head).problem is None
+    assert reader(world).verify_audit({3: rows[2]["digest"]}) == Verification(5, rows[-1]["digest"])
 
 
 @pytest.mark.parametrize(
@@ -483,7 +485,9 @@ def test_audit_row_that_is_no_line_is_refused(world):
 def test_audit_export_holds_no_formula(world):
     bad = ['=HYPERLINK("http://x")', "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"]
     for text in bad:
-        world.access.audit.append([Entry(NOW, text, text, text, "a", "GET", text, Outcome.DONE, 200, text)])
+        world.access.audit.append(
+            [AuditEntry(NOW, text, text, text, "a", "GET", text, Outcome.DONE, 200, text)]
+        )
     rows = list(csv.reader(io.StringIO("".join(csv_rows(reader(world).audit_values({}))))))
     assert len(rows) == 1 + len(bad)
     assert not [cell for row in rows for cell in row if cell[:1] in ("=", "+", "-", "@", "\t", "\r")]
@@ -502,7 +506,7 @@ def test_a_database_that_hangs_holds_up_nobody():
         written.extend(entries)
 
     writer = AuditWriter(append, lambda: NOW)
-    entry = Entry(NOW, "a", "token", "", "flow.submit", "POST", "/flows", Outcome.DONE, 202)
+    entry = AuditEntry(NOW, "a", "token", "", "flow.submit", "POST", "/flows", Outcome.DONE, 202)
     writer.record(entry, wait=0.01)
     assert written == []
     hangs.set()
@@ -522,7 +526,7 @@ def test_what_did_not_fit_is_counted(monkeypatch):
     monkeypatch.setattr("apps.rest.audit_writer.ROOM", 3)
     monkeypatch.setattr("apps.rest.audit_writer.AGAIN_S", 0.01)
     writer = AuditWriter(append, lambda: NOW)
-    entry = Entry(NOW, "a", "token", "", "flow.submit", "POST", "/flows", Outcome.DONE, 202)
+    entry = AuditEntry(NOW, "a", "token", "", "flow.submit", "POST", "/flows", Outcome.DONE, 202)
     for _ in range(30):
         writer.record(entry, wait=0.0)
     away.set()

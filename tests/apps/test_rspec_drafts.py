@@ -26,7 +26,7 @@ def test_a_folder_gives_a_draft_or_a_reason_for_each_document(tmp_path):
     assert found.exit_code == 0, found.output
     *lines, total = found.stdout.splitlines()
     names = {file.name for file in DOCUMENTS.iterdir()}
-    assert {Path(line.partition(": ")[0]).name for line in lines} == names
+    assert {re.sub(r":\d+$", "", Path(line.partition(": ")[0]).name) for line in lines} == names
     drafts = [re.fullmatch(r".+: link\.(.+): draft (.+\.yaml)", line) for line in lines]
     files = [one[2] for one in drafts if one is not None]
     assert len(files) == 7
@@ -74,7 +74,18 @@ def test_drafts_of_equal_names_are_numbered(tmp_path):
 def test_a_document_without_a_draft_is_refused(name):
     found = from_rspec(DOCUMENTS / name)
     assert found.exit_code == 2
-    assert all(line.startswith(f"{DOCUMENTS / name}: ") for line in found.stderr.splitlines())
+    assert all(line.startswith(f"{DOCUMENTS / name}:") for line in found.stderr.splitlines())
+
+
+@pytest.mark.parametrize("declaration", ["", '<?xml version="1.0"?>\n'])
+def test_problem_of_a_link_names_its_line(tmp_path, declaration):
+    file = tmp_path / "faults.rspec"
+    file.write_text(declaration + (DOCUMENTS / "faults.rspec").read_text("utf-8"))
+    lines = file.read_text("utf-8").splitlines()
+    problems = json.loads(from_rspec(tmp_path, "--json").output)["problems"]
+    assert len(problems) == 7
+    for one in problems:
+        assert f'<link client_id="{one["field"].split(".")[1]}"' in lines[one["line"] - 1]
 
 
 def test_a_folder_without_documents_is_refused(tmp_path):

@@ -182,7 +182,7 @@ def no_file(file: Path) -> None:
     [
         (b"", "is empty; known are access, compute", None),
         (b"# nothing\n", "is empty; known are access, compute", None),
-        (b"- mu\n- osu\n", "Input should be an object; known are access, compute", 1),
+        (b"- mu\n- osu\n", "must be a mapping; known are access, compute", 1),
         (b"network: mu\n\tmode: active\n", "write spaces instead of tabs", 2),
         (b"network: [mu\n", "is not YAML", 2),
         (b"network: &name mu\n", "network: anchors are not supported: &name", 1),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import Field, create_model
 
 from adon.access.policy import Action
-from adon.api.base import Deleted, ListView, Query
+from adon.api.base import DeletionView, ListView, Query
 from adon.api.route import Tag
 from adon.client.calling import Caller
 from adon.client.repeating import BOUNDS, Bounds, Repeating, repeatable, retry_after, wait
@@ -119,7 +119,7 @@ def test_what_must_not_be_repeated_is_answered_as_it_is():
 
 
 class NumberList(ListView):
-    items: list[Deleted]
+    items: list[DeletionView]
 
 
 class Paged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adon.api.flows import ConditionView, OutcomeView, StayView
+from adon.api.flows import ConditionView, OutcomeView, PathStay
 from apps.dashboard.operation import rules
 from apps.dashboard.transfers import account, behind, flow
 from tests.dashboard.conftest import Visiting
@@ -53,7 +53,7 @@ def test_what_it_left_tells_paths_and_conditions(visiting: Visiting) -> None:
         measured_by="counters",
         conditions=[ConditionView(metric="rtt", value=0.033, unit="s")],
         stays=[
-            StayView(path=name, since=began, until=began + 60.0, seconds=60.0)
+            PathStay(path=name, since=began, until=began + 60.0, seconds=60.0)
             for name in ("al2s", "internet")
         ],
     )

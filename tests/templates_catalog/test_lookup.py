@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from adon.templates_catalog.lookup import LookupTable, generate, read_table, write_table
+from adon.templates_catalog.lookup import LookupTable, generate_table, read_table, write_table
 from measurement.model import Metric
 from tests.support.refusals import refused
 from tests.templates_catalog.strategies import tables
@@ -24,7 +24,7 @@ def table(*points: tuple[float, float], step: bool = False) -> LookupTable:
 
 @pytest.mark.parametrize("gigabits", range(1, 11))
 def test_table_2_is_generated_from_the_bound_and_the_ceiling(gigabits: int) -> None:
-    generated = generate(Metric.THROUGHPUT, bound=1e9, best=10e9)
+    generated = generate_table(Metric.THROUGHPUT, bound=1e9, best=10e9)
     assert generated.score(gigabits * 1e9) == pytest.approx(gigabits)
     assert generated.generated
 
@@ -122,7 +122,7 @@ def test_every_row_against_the_good_direction_is_named(
 def test_ends_of_generated_tables(
     metric: Metric, bound: float | None, best: float | None, points: tuple[tuple[float, float], ...]
 ) -> None:
-    generated = generate(metric, bound, best)
+    generated = generate_table(metric, bound, best)
     assert [value for value, _ in generated.points] == pytest.approx([value for value, _ in points])
     assert [score for _, score in generated.points] == [score for _, score in points]
 
@@ -143,7 +143,7 @@ def test_ends_of_generated_tables(
 def test_without_room_for_a_line_the_bound_divides_good_from_bad(
     metric: Metric, bound: float | None, best: float | None, good: float, bad: float
 ) -> None:
-    generated = generate(metric, bound, best)
+    generated = generate_table(metric, bound, best)
     assert (generated.score(good), generated.score(bad)) == (10.0, 1.0)
 
 
@@ -151,7 +151,7 @@ def test_without_room_for_a_line_the_bound_divides_good_from_bad(
 def test_whatever_is_generated_is_a_proper_table(
     metric: Metric, bound: float | None, best: float | None
 ) -> None:
-    generated = generate(metric, bound, best)
+    generated = generate_table(metric, bound, best)
     generated.check_direction(metric)
     assert {score for _, score in generated.points} == {1.0, 10.0}
     written = json.loads(json.dumps(write_table(metric, generated)))

@@ -17,7 +17,7 @@ from adon.templates_catalog.rspec_document import (
     MAX_LINKS,
     RSPEC,
     decode_document,
-    without_declaration,
+    strip_declaration,
 )
 from adon.templates_catalog.rspec_xml import LinkDraft, draft_links, export_rspec
 from adon.templates_catalog.template_text import write_template
@@ -140,10 +140,10 @@ class TestExport:
             template = yamlfile.parse_model(
                 write_template(drafted.template("draft").model_dump(mode="json", by_alias=True)), Template
             )
-            assert export_rspec(template) == without_declaration(text)
+            assert export_rspec(template) == strip_declaration(text)
 
     def test_a_changed_draft_changes_its_link_and_nothing_else(self) -> None:
-        text = without_declaration(read("several-links.rspec"))
+        text = strip_declaration(read("several-links.rspec"))
         template = draft(text, "Raw Data").template("raw")
         changed = template.model_copy(
             update={"qspec": qspec(throughput={"min": "2 Gbps"}, loss={"max": "1 %"})}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from adon import yamlfile
 from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.model import Template
-from adon.templates_catalog.template_text import readable, write_template
+from adon.templates_catalog.template_text import format_units, write_template
 from adon.units import parse_duration, parse_rate, parse_ratio, parse_size
 from measurement.model import to_json
 from tests.support.factories import make_template
@@ -23,13 +23,13 @@ def test_what_is_made_readable_means_exactly_the_same(number: float, unit: str) 
         number = float(int(number))
     if unit == "ratio":
         number = min(number, 1.0)
-    shown = readable(f"{number!r} {unit}")
+    shown = format_units(f"{number!r} {unit}")
     assert PARSERS[unit](shown) == number
 
 
 def test_round_amounts_are_written_as_people_do() -> None:
-    assert readable(["7000000.0 bps", 1.0]) == ["7 Mbps", 1.0]
-    assert readable({"max": "0.05 ratio", "for": "3 nodes"}) == {"max": "5 %", "for": "3 nodes"}
+    assert format_units(["7000000.0 bps", 1.0]) == ["7 Mbps", 1.0]
+    assert format_units({"max": "0.05 ratio", "for": "3 nodes"}) == {"max": "5 %", "for": "3 nodes"}
 
 
 @pytest.mark.parametrize("template", builtin_templates(), ids=lambda one: one.name)

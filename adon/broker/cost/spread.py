@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adon.broker.estimates import summarise
-from adon.variation import Moments
+from adon.running_statistics import RunningStatistics
 
 ENOUGH_ERRORS = 5
 ENOUGH_TESTS = 3
@@ -32,7 +32,7 @@ class Relative:
     origin: str
 
 
-def of_rate(errors: Sequence[float], tests: Moments) -> Relative:
+def of_rate(errors: Sequence[float], tests: RunningStatistics) -> Relative:
     """How far off a rate may be.
 
     :param errors: relative errors of past promises of this path on this basis.

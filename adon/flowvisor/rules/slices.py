@@ -16,7 +16,7 @@ from ipaddress import ip_network
 
 from adon.config.slices import Slice
 from adon.errors import Problem
-from adon.flowspace import Box, boxes, outside
+from adon.flowspace import Box, build_boxes, find_outside
 from adon.flowvisor.topology.path import FiveTuple, dpid_text
 from adon.marking import dscp_text
 from adon.units import format_rate, format_ratio
@@ -70,7 +70,7 @@ def list_connections(
     """
     ends = [ip_network(each) for each in source], [ip_network(each) for each in destination]
     ports = [(each.destination_port, each.destination_port) for each in tuples] or [(1, 65_535)]
-    return boxes(*ends, [protocol], ports)
+    return build_boxes(*ends, [protocol], ports)
 
 
 def select_slice(
@@ -136,7 +136,7 @@ def find_violation(
 def _check_flowspace(name: str, of: Slice, ask: SliceNeeds, path: str | None) -> Problem | None:
     """Return the problem of connections outside the flowspace (of one path, if given), or None."""
     reached = [box for space in of.flowspace if space.reaches(ask.ends, path) for box in space.boxes]
-    left = outside(ask.space, reached)
+    left = find_outside(ask.space, reached)
     if left is None:
         return None
     where = f" on {path}" if path is not None else ""

@@ -49,8 +49,8 @@ from typing import Generic, TypeVar
 
 from adon.errors import InvalidInput
 from adon.flowvisor.topology.path import Basis, Knowledge, KnownValue, UnknownValue
+from adon.running_statistics import NONE, RunningStatistics
 from adon.units import format_duration
-from adon.variation import NONE, Moments
 from measurement.health.path_metrics import TRAIN
 from measurement.model import Measurement, Metric, PathKey
 
@@ -132,7 +132,7 @@ class PerformanceView:
         self._beside: dict[PathKey, tuple[float, float]] = {}
         hours = max(1, math.ceil(window / _HOUR_S)) + 1
         self._best = HourlyTable[float](hours)
-        self._moments = HourlyTable[Moments](hours)
+        self._moments = HourlyTable[RunningStatistics](hours)
 
     def record(self, measurement: Measurement, now: float | None = None, beside: float = 0.0) -> bool:
         """Record a result; return False for a duplicate, or a result older than the present one.
@@ -157,7 +157,7 @@ class PerformanceView:
             return False
         self._latest[place] = measurement
         value = self._without_ours(measurement, beside)
-        self._moments.update(measurement, lambda seen: (seen or NONE).with_one(value))
+        self._moments.update(measurement, lambda seen: (seen or NONE).add(value))
         return True
 
     def _without_ours(self, tested: Measurement, beside: float) -> float:
@@ -213,11 +213,11 @@ class PerformanceView:
         seen = [value for key in keys for value in self._best.since(key, metric, since)]
         return (max if metric.higher_is_better else min)(seen, default=None)
 
-    def summarise_results(self, key: PathKey, metric: Metric, since: float) -> Moments:
+    def summarise_results(self, key: PathKey, metric: Metric, since: float) -> RunningStatistics:
         """Return count, mean and spread of the new results since a time, or since the path changed."""
         changed = self.find_change(key, metric)
         start = since if changed is None else max(since, changed.since)
-        return reduce(Moments.joined, self._moments.since(key, metric, start), NONE)
+        return reduce(RunningStatistics.merge, self._moments.since(key, metric, start), NONE)
 
 
 def usable_value(

@@ -10,13 +10,13 @@ from sqlalchemy import Connection, Select, func, insert, select, update
 
 from adon.access.audit import (
     COLUMNS,
-    Entry,
-    Line,
+    AuditEntry,
+    ChainedEntry,
     Outcome,
-    Verified,
+    Verification,
     chain_entries,
-    clean,
-    verify,
+    clean_text,
+    verify_chain,
 )
 from adon.store.access.database import AccessStore
 from adon.store.access.tables import audit, audit_head
@@ -48,12 +48,12 @@ class Audit:
     def __init__(self, store: AccessStore) -> None:
         self._store = store
 
-    def append(self, entries: Sequence[Entry], *, durable: bool = True) -> None:
+    def append(self, entries: Sequence[AuditEntry], *, durable: bool = True) -> None:
         """Add entries, in order."""
         with self._store.writing(durable=durable) as connection:
             # On PostgreSQL the head's row is what writers wait for; SQLite has one at a time anyway.
             head = connection.execute(select(audit_head).with_for_update()).one_or_none()
-            last = _last(connection) if head is None else Line(head.number, _NOTHING, head.digest)
+            last = _last(connection) if head is None else ChainedEntry(head.number, _NOTHING, head.digest)
             lines = chain_entries(last, [entry.sanitise() for entry in entries])
             if not lines:
                 return
@@ -66,7 +66,7 @@ class Audit:
             else:
                 connection.execute(update(audit_head).values(**values))
 
-    def lines(self, wanted: Wanted, limit: int) -> tuple[Line, ...]:
+    def lines(self, wanted: Wanted, limit: int) -> tuple[ChainedEntry, ...]:
         """Lines, the newest first; the oldest first where ``after`` is given.
 
         :raises ValueError: for a row that cannot be a line: somebody changed it.
@@ -74,9 +74,9 @@ class Audit:
         order = audit.c.number.desc() if wanted.after is None else audit.c.number
         query = _narrowed(select(*_COLUMNS), wanted).order_by(order).limit(limit)
         with self._store.reading() as connection:
-            return tuple(Line.of(row) for row in connection.execute(query))
+            return tuple(ChainedEntry.of(row) for row in connection.execute(query))
 
-    def all(self) -> Iterator[Line]:
+    def all(self) -> Iterator[ChainedEntry]:
         """Every line, the oldest first; read in pieces, so that there may be millions."""
         number = 0
         while lines := self.lines(Wanted(after=number), _CHUNK):
@@ -94,29 +94,29 @@ class Audit:
         with self._store.reading() as connection:
             return connection.execute(select(func.count()).select_from(audit)).scalar_one()
 
-    def verify(self, expected: Mapping[int, str] | None = None) -> Verified:
-        """Whether the log is whole (:func:`adon.access.audit.verify`), all of it as it is at one moment."""
+    def verify(self, expected: Mapping[int, str] | None = None) -> Verification:
+        """Check the whole log at one time (:func:`adon.access.audit.verify_chain`)."""
         with self._store.reading(snapshot=True) as connection:
             head = connection.execute(select(audit_head)).one_or_none()
             query = select(*_COLUMNS).order_by(audit.c.number).execution_options(yield_per=_CHUNK)
             lines = (row for rows in connection.execute(query).partitions() for row in rows)
-            return verify(lines, None if head is None else (head.number, head.digest), expected)
+            return verify_chain(lines, None if head is None else (head.number, head.digest), expected)
 
 
 _COLUMNS = tuple(audit.c[name] for name in COLUMNS)
-_NOTHING = Entry(0.0, "", "", "", "", "", "", Outcome.DONE, 0)
+_NOTHING = AuditEntry(0.0, "", "", "", "", "", "", Outcome.DONE, 0)
 
 
-def _last(connection: Connection) -> Line | None:
+def _last(connection: Connection) -> ChainedEntry | None:
     row = connection.execute(select(*_COLUMNS).order_by(audit.c.number.desc()).limit(1)).one_or_none()
-    return None if row is None else Line.of(row)
+    return None if row is None else ChainedEntry.of(row)
 
 
 def _narrowed(query: Select[Any], wanted: Wanted) -> Select[Any]:
     if wanted.actor is not None:
-        query = query.where(audit.c.actor == clean(wanted.actor, 200))
+        query = query.where(audit.c.actor == clean_text(wanted.actor, 200))
     if wanted.action is not None:
-        query = query.where(audit.c.action == clean(wanted.action, 64))
+        query = query.where(audit.c.action == clean_text(wanted.action, 64))
     if wanted.outcome is not None:
         query = query.where(audit.c.outcome == wanted.outcome.value)
     if wanted.since is not None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Update, delete, insert, select, update
 
-from adon.access.audit import clean
+from adon.access.audit import clean_text
 from adon.access.identity import Actor
-from adon.access.user_names import Named
+from adon.access.user_names import UserIdentity
 from adon.access.users import LOCAL, User, check_name, name_key, unique_name
 from adon.errors import Conflict, Forbidden, NotFound, Unavailable
 from adon.store.access.database import AccessStore, clashed
@@ -65,7 +65,7 @@ class Users:
 
     def signed_in(
         self,
-        identity: Named,
+        identity: UserIdentity,
         roles: Iterable[str],
         now: float,
         *,
@@ -97,7 +97,12 @@ class Users:
         return user.actor(via)
 
     def _signed_in(
-        self, identity: Named, now: float, roles: frozenset[str], groups: frozenset[str], display: str | None
+        self,
+        identity: UserIdentity,
+        now: float,
+        roles: frozenset[str],
+        groups: frozenset[str],
+        display: str | None,
     ) -> User:
         with self._store.writing() as connection:
             known = _by_identity(connection, identity.issuer, identity.subject)
@@ -109,7 +114,7 @@ class Users:
             )
             user = replace(
                 present,
-                display=None if display is None else clean(display, 200),
+                display=None if display is None else clean_text(display, 200),
                 groups=groups,
                 by_rules=roles,
                 last_seen=now,
@@ -129,7 +134,9 @@ class Users:
         with self._store.writing() as connection:
             return make_named(connection, check_name(name), granted, now)
 
-    def add(self, name: str, granted: Collection[str], now: float, identity: Named | None = None) -> User:
+    def add(
+        self, name: str, granted: Collection[str], now: float, identity: UserIdentity | None = None
+    ) -> User:
         """A new user of this name, with these roles.
 
         :param identity: the user's identity at a provider.  Without it the user has tokens only, and a person

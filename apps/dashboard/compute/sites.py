@@ -9,7 +9,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.api.sites import CapacityView, ComputeSiteView, HonestyView, SiteResourcesView
+from adon.api.sites import CapacityView, ComputeSiteView, SiteResourcesView, WaitBiasView
 from adon.broker.resources.amounts import amount_text
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -113,7 +113,7 @@ def _amounts(found: Mapping[str, int]) -> str:
     return ", ".join(amount_text(kind, amount) for kind, amount in found.items()) or "nothing"
 
 
-def _word(honesty: HonestyView) -> str:
+def _word(honesty: WaitBiasView) -> str:
     if not honesty.jobs:
         return "no job yet"
     times = f"{honesty.factor:.2f} times the reported wait"

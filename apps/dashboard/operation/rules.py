@@ -12,7 +12,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.api.network import SwitchDetail
-from adon.api.rules import ExplainedRule, RuleView
+from adon.api.rules import RuleExplanation, RuleView
 from adon.errors import AdonError, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -143,7 +143,7 @@ def _explained(here: Visit, owner: str, where: Column) -> Component:
     return ui.card(None, *why, ui.table(columns, told.items, "No rules.", f"Rules of {owner}"))
 
 
-def _deeds(rule: ExplainedRule) -> Component:
+def _deeds(rule: RuleExplanation) -> Component:
     purpose = rule.purpose[:1].upper() + rule.purpose[1:]
     return html.Div(
         [

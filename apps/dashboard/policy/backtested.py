@@ -8,7 +8,7 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
-from adon.api.templates import BacktestView, ComparedView, FoundView, HappenedView, ReplayedView
+from adon.api.templates import ActualOutcome, BacktestResult, BacktestView, FlowComparison, ReplayedOutcome
 from apps.dashboard import ui
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
@@ -44,7 +44,7 @@ def ended(found: BacktestView, here: Visit) -> Component:
     )
 
 
-def summary(result: FoundView) -> str:
+def summary(result: BacktestResult) -> str:
     """The comparison in a sentence."""
     flows, moved = len(result.flows), result.moved
     if not flows:
@@ -63,7 +63,7 @@ def summary(result: FoundView) -> str:
     return f"{differ}; {time}."
 
 
-def _summary(found: BacktestView, result: FoundView, here: Visit) -> Component:
+def _summary(found: BacktestView, result: BacktestResult, here: Visit) -> Component:
     off = result.model_off_by
     trust = (
         "" if off is None else f" Median error of the replay: {ui.share(off)}; ignore smaller differences."
@@ -84,7 +84,7 @@ def _summary(found: BacktestView, result: FoundView, here: Visit) -> Component:
     )
 
 
-def table(flows: Sequence[ComparedView]) -> Component:
+def table(flows: Sequence[FlowComparison]) -> Component:
     """Flow by flow; those that would differ first."""
     ranked = sorted(flows, key=lambda one: (not one.moved, -abs(one.saved_seconds or 0.0)))
     columns = [
@@ -104,12 +104,12 @@ def table(flows: Sequence[ComparedView]) -> Component:
     return html.Div([shown, *more])
 
 
-def _went(one: HappenedView | ReplayedView) -> Any:
+def _went(one: ActualOutcome | ReplayedOutcome) -> Any:
     paths = " → ".join(one.paths) or "no path"
     return html.Span([paths, html.Br(), html.Small(ui.span(one.took_seconds), className="muted")])
 
 
-def _replayed(one: ReplayedView) -> Any:
+def _replayed(one: ReplayedOutcome) -> Any:
     if one.refused:
         return html.Span([ui.badge("refused", "bad"), html.Br(), html.Small(one.refused)])
     violated = [ui.badge(f"violated {ui.span(one.violated_seconds)}", "bad")] if one.violations else []

@@ -12,7 +12,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.api.templates import ChangeView, TemplateDiff
-from adon.templates_catalog.template_text import readable
+from adon.templates_catalog.template_text import format_units
 from apps.dashboard import ui
 from apps.dashboard.ui.blocks import Column
 
@@ -75,7 +75,7 @@ def changes(found: Sequence[ChangeView]) -> Component:
 
 
 def _value(value: Any) -> str:
-    shown = readable(value)
+    shown = format_units(value)
     if shown in (None, [], {}):
         return ui.words.NONE
     if isinstance(shown, list):

@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.api.network import PolicyItem
-from adon.templates_catalog.template_text import readable
+from adon.templates_catalog.template_text import format_units
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column
@@ -116,7 +116,7 @@ def _where() -> Component:
 
 
 def _setting(one: PolicyItem) -> Component:
-    name, value = one.name, readable(one.value)
+    name, value = one.name, format_units(one.value)
     mark = ui.badge("configured", "good") if one.configured else ui.badge("default")
     head = html.H3([NAMES.get(name, name.replace("_", " ").capitalize()), " ", mark], id=name)
     meaning = (

@@ -12,7 +12,7 @@ from dash.development.base_component import Component
 from adon.access.policy import Action
 from adon.api.templates import TemplateCheck, VersionView
 from adon.errors import InvalidInput
-from adon.templates_catalog.template_text import readable, write_template
+from adon.templates_catalog.template_text import format_units, write_template
 from apps.dashboard import ui
 from apps.dashboard.page import Page
 from apps.dashboard.policy import differing, tables
@@ -106,7 +106,7 @@ def _head(here: Visit, template: Document, latest: int) -> Component:
 
 
 def _needs(template: Document) -> Component:
-    rspec, match, selection = (readable(template[one]) for one in ("rspec", "match", "selection"))
+    rspec, match, selection = (format_units(template[one]) for one in ("rspec", "match", "selection"))
     compute = rspec["compute"]
     asked = [ui.count(compute["worker_nodes"], "node"), ui.count(compute["cores"], "core")] if compute else []
     if compute and compute["memory"] != "0 B":

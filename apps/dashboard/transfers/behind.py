@@ -8,8 +8,8 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.api.decisions import GrantedView
-from adon.api.flows import FiredView, FlowView
+from adon.api.decisions import GrantView
+from adon.api.flows import FlowView, TriggerState
 from adon.errors import AdonError
 from adon.units import format_share
 from apps.dashboard import ui
@@ -65,7 +65,7 @@ def said(flow: FlowView, here: Visit) -> list[Component]:
     return found
 
 
-def _granted(granted: GrantedView) -> Component:
+def _granted(granted: GrantView) -> Component:
     lent = f", and {ui.rate(granted.lent)} lent" if granted.lent else ""
     number = "" if granted.number is None else f" {granted.number}"
     where = f"{lent} on the {format_share(granted.share)} share of port {granted.port}"
@@ -74,7 +74,7 @@ def _granted(granted: GrantedView) -> Component:
     return html.P([html.Strong(asked), f"{where}; it may use {ui.rate(granted.ceiling)}. {held}"])
 
 
-def _fired(one: FiredView, here: Visit) -> Component:
+def _fired(one: TriggerState, here: Visit) -> Component:
     often = f", {one.count} times" if one.count > 1 else ""
     still = ", ongoing" if one.on else ""
     text = one.text[:1].upper() + one.text[1:]

@@ -1,1 +1,1 @@
-"""How somebody proves to the web side who they are."""
+"""Sign-in of users, and proofs of their identity."""

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from flask import request
 from werkzeug.wrappers import Response
 
-from adon.access.audit import clean
+from adon.access.audit import clean_text
 from adon.access.identity import Actor
 from adon.store.access.sessions import Session
 from apps.rest import request_audit
@@ -70,7 +70,7 @@ def over_https() -> bool:
 def _where() -> Mapping[str, str]:
     """What lets people know a session again among theirs."""
     browser = request.headers.get("User-Agent", "")
-    return {"address": clean(request.remote_addr or "", 64), "browser": clean(browser, 200)}
+    return {"address": clean_text(request.remote_addr or "", 64), "browser": clean_text(browser, 200)}
 
 
 def _name() -> str:

@@ -34,7 +34,7 @@ HEADERS: Mapping[Attribute, str] = {
 }
 """By attribute the header's name: mod_shib's own, of its usual attribute map."""
 TELLING = (SECRET, "Shib-Identity-Provider", "Shib-Session-ID", "Remote-User")
-"""Headers that nobody but such a web server has a reason to send."""
+"""Headers that only such a web server sends."""
 MOST_NOTED = 1000
 
 
@@ -58,10 +58,10 @@ class TrustedProxy:
     def assertion(self, environ: Mapping[str, Any]) -> Assertion:
         """Who signed in.
 
-        :raises NotAuthenticated: for a request of somebody else, or one about nobody.
+        :raises NotAuthenticated: for a request of another sender, or one without a user.
         """
         if not self.sent(environ):
-            raise NotAuthenticated("this way to sign in leads over the web server in front of ADON only")
+            raise NotAuthenticated("this sign-in works only through the web server in front of ADON")
         found = from_attributes({name: _header(environ, header) for name, header in self._names.items()})
         if not found.issuer:
             raise NotAuthenticated(

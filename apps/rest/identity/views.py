@@ -67,7 +67,7 @@ def install(app: Flask, settings: Access, clock: Callable[[], float]) -> None:
 
 
 def current_actor() -> Actor | None:
-    """Who is signed in at the browser that asks; None for nobody."""
+    """Return the signed-in user of the requesting browser; None without one."""
     session = sessions.current()
     return None if session is None else session.actor
 

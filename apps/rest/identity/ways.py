@@ -11,7 +11,7 @@ from typing import Literal, cast
 
 from flask import current_app
 
-from adon.access.admission import Admitted, admit
+from adon.access.admission import AdmittedUser, admit
 from adon.access.assertion import Assertion
 from adon.config.access import SHIBBOLETH, Access
 from apps.rest.identity.openid.pending import PendingSignIns
@@ -45,10 +45,10 @@ class Ways:
         shibboleth = self.settings.shibboleth
         return [*found, (SHIBBOLETH, shibboleth.title)] if shibboleth is not None else found
 
-    def admit(self, name: str, assertion: Assertion) -> Admitted:
-        """Who somebody is here who signed in by the way of this name.
+    def admit(self, name: str, assertion: Assertion) -> AdmittedUser:
+        """Return the user of a sign-in by the method of this name.
 
-        :raises Forbidden: if nobody who may come in.
+        :raises Forbidden: for a user without a role.
         """
         settings = self.settings
         party = settings.shibboleth if name == SHIBBOLETH else settings.openid[name]
@@ -63,7 +63,7 @@ def open_ways(
     environment: Mapping[str, str] = os.environ,
     steady: Callable[[], float] = time.monotonic,
 ) -> Ways:
-    """The ways to sign in; nobody is asked anything yet.
+    """Return the methods of sign-in; no provider is asked yet.
 
     :param clock: seconds since the epoch; ``steady``: seconds that never go back.
     :raises InvalidInput: if a secret is not where the configuration says.

@@ -13,12 +13,12 @@ from adon.api.access import (
     AuditList,
     AuditQuery,
     CredentialQuery,
-    EndedView,
     NewTokenView,
     OwnerQuery,
     RoleGrant,
     RoleList,
     RoleView,
+    SessionEndView,
     SessionList,
     SessionView,
     TokenBody,
@@ -91,18 +91,18 @@ def change_user(user: User, body: UserChange) -> UserView:
 
 
 def _keep_a_way_in(user: User, change: UserChange) -> None:
-    """Nobody shuts themselves out.
+    """Check that administrators keep their own access.
 
     :raises Conflict: if the one who asks would be disabled, or an administrator no more.
     """
     if user.name != requester().name:
         return
     if change.disabled:
-        raise Conflict("disabled", "nobody disables themselves; another administrator can")
+        raise Conflict("disabled", "you cannot disable yourself; ask another administrator")
     granted = user.granted if change.granted is None else frozenset(change.granted)
     removed = user.removed if change.removed is None else frozenset(change.removed)
     if Role.ADMIN not in (user.by_rules | granted) - removed:
-        raise Conflict("granted", "nobody takes the role admin from themselves; another administrator can")
+        raise Conflict("granted", "you cannot remove your own role admin; ask another administrator")
 
 
 def _words(change: UserChange) -> str:
@@ -168,7 +168,7 @@ def add_token(body: TokenBody) -> NewTokenView:
 
 
 def _room(owner: str) -> None:
-    """One user has so many tokens at most.
+    """Check the maximum number of tokens of a user.
 
     :raises Conflict: if there are that many.
     """
@@ -179,17 +179,17 @@ def _room(owner: str) -> None:
         if token.revoked is None and (token.expires is None or now < token.expires)
     ]
     if len(good) >= most:
-        raise Conflict("owner", f"{owner} has {len(good)} tokens; revoke one that is not needed")
+        raise Conflict("owner", f"{owner} has {len(good)} tokens, the maximum; revoke an unused one")
 
 
 def _hand_on(actor: Actor, scope: tuple[str, ...]) -> None:
-    """Nobody hands on more than they have.
+    """Check that a new token does not exceed the requester's own token.
 
-    :raises Forbidden: naming what the actor's own token is not good for.
+    :raises Forbidden: naming the actions that the actor's own token does not allow.
     """
     more = find_excess_actions(scope, actor.scope)
     if more:
-        raise Forbidden(f"the token of {actor.name} is not good for {', '.join(sorted(more)[:5])}")
+        raise Forbidden(f"the token of {actor.name} does not allow {', '.join(sorted(more)[:5])}")
 
 
 def _limited(body: TokenBody, actor: Actor, user: User) -> frozenset[str] | None:
@@ -211,13 +211,13 @@ def _lifetime(body: TokenBody, actor: Actor, now: float) -> float:
         return limits.token_lifetime if ends is None else min(limits.token_lifetime, ends)
     lifetime = body.expires.seen_from(now) - now
     if not lifetime > 0:
-        raise InvalidInput.of("expires", "is over already")
+        raise InvalidInput.of("expires", "is in the past; for example 24 h")
     if lifetime > limits.longest_token_lifetime:
         days = limits.longest_token_lifetime / 86_400
-        cause = f"a token is good for {days:g} days at most (policy.credentials)"
+        cause = f"is above the maximum of {days:g} days (policy.credentials)"
         raise InvalidInput.of("expires", cause, "out-of-range")
     if ends is not None and lifetime > ends:
-        raise InvalidInput.of("expires", "is after the end of the token that this one is asked for with")
+        raise InvalidInput.of("expires", "is after the expiry of the token of this request")
     return lifetime
 
 
@@ -271,15 +271,15 @@ def get_session(session: Session) -> SessionView:
 
 
 @handles(routes.END_SESSION)
-def end_session(session: Session) -> EndedView:
+def end_session(session: Session) -> SessionEndView:
     """End one browser session."""
     owner = session.actor.name
     request_audit.explain(f"session {session.id} of {owner}")
-    return EndedView(ended=services().access.sessions.end_of(owner, session.id))
+    return SessionEndView(ended=services().access.sessions.end_of(owner, session.id))
 
 
 @handles(routes.END_SESSIONS)
-def end_sessions(query: OwnerQuery) -> EndedView:
+def end_sessions(query: OwnerQuery) -> SessionEndView:
     """End all browser sessions of a user, except the one that asks; one's own by default."""
     owner = query.owner if query.owner is not None else requester().name
     check(Action.SESSION_END, owner)
@@ -287,7 +287,7 @@ def end_sessions(query: OwnerQuery) -> EndedView:
     check_if_match(_listed(owner, CredentialQuery()))
     ended = services().access.sessions.end_of(owner, but=_asking())
     request_audit.explain(f"{ended} sessions of {owner}")
-    return EndedView(ended=ended)
+    return SessionEndView(ended=ended)
 
 
 def _asking() -> str | None:
@@ -300,7 +300,7 @@ def _asking() -> str | None:
 def list_audit(query: AuditQuery) -> AuditList:
     """Return lines of the audit log, the newest first; with ``after`` the oldest first."""
     if query.before is not None and query.after is not None:
-        raise InvalidInput.of("after", "gives the oldest first; leave it out beside before")
+        raise InvalidInput.of("after", "contradicts before; write only one of both")
     audit = services().access.audit
     wanted = Wanted(
         query.actor, query.action, query.outcome, query.since, query.until, query.before, query.after

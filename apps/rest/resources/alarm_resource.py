@@ -16,7 +16,7 @@ from adon.api.alarms import (
     SubscriptionList,
     SubscriptionView,
 )
-from adon.api.base import Deleted, NewestFirst
+from adon.api.base import DeletionView, NewestFirst
 from adon.errors import Conflict, Forbidden, NotFound
 from apps.rest import measurement_access
 from apps.rest.authentication import requester
@@ -67,7 +67,7 @@ def _alarm(name: str) -> Alarm:
 def acknowledge(id_: str) -> AlarmView:
     """Acknowledge an open alarm; the first acknowledgement stays."""
     if not _alarm(id_).open:
-        raise Conflict("alarm", "is over already")
+        raise Conflict("alarm", "has ended already")
     answer = ask_collector("alarm.acknowledge", {"id": id_, "who": requester().name})
     return AlarmView.of(from_json(Alarm, answer))
 
@@ -95,7 +95,7 @@ def subscribe(body: SubscriptionBody) -> SubscriptionView:
         destination=chosen.destination,
         metric=chosen.metric,
     ):
-        raise Forbidden(f"the configuration lets {actor.name} read nothing of what the filter asks for")
+        raise Forbidden(f"the configuration permits {actor.name} to read no series of the filter")
     reader = {"roles": sorted(actor.roles), "groups": sorted(actor.groups)}
     subscription = {
         "id": uuid.uuid4().hex,
@@ -116,7 +116,7 @@ def get_subscription(subscription: SubscriptionView) -> SubscriptionView:
 
 
 @handles(routes.UNSUBSCRIBE)
-def unsubscribe(subscription: SubscriptionView) -> Deleted:
+def unsubscribe(subscription: SubscriptionView) -> DeletionView:
     """Delete a subscription."""
     ask_collector("subscription.delete", {"id": subscription.id})
-    return Deleted(id=subscription.id)
+    return DeletionView(id=subscription.id)

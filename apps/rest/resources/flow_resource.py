@@ -33,7 +33,7 @@ from adon.api.flows import (
     OutcomeQuery,
     OutcomeView,
     PreviewView,
-    ReportBody,
+    TransferReport,
 )
 from adon.api.queue import WaitingView
 from adon.broker.decision import Decision
@@ -92,7 +92,7 @@ def cancel_flow(flow: Flow) -> FlowView:
 
 
 @handles(routes.REPORT_TRANSFER)
-def report_transfer(flow: Flow, body: ReportBody) -> FlowView:
+def report_transfer(flow: Flow, body: TransferReport) -> FlowView:
     """Report the progress of a flow's transfer; ``finished`` and ``failed`` end the flow."""
     command = {"flow": flow.number, **body.model_dump(mode="json")}
     after = from_json(Flow, services().controller.call("flow.report", command))
@@ -103,7 +103,7 @@ def report_transfer(flow: Flow, body: ReportBody) -> FlowView:
 def get_history(flow: Flow, query: HistoryQuery) -> FlowHistory:
     """Return the state changes of a flow."""
     if query.last is not None and query.after is not None:
-        raise InvalidInput.of("after", "goes through all steps from the first; leave it out beside last")
+        raise InvalidInput.of("after", "contradicts last; write only one of both")
     steps = services().store.history(flow.number, query.last)
     shown, following = numbered(steps, query) if query.last is None else (steps[-query.limit :], None)
     items = [HistoryEntry(at=one.at, state=one.state, reason=one.reason, path=one.path) for one in shown]
@@ -195,5 +195,5 @@ def get_why_not(decision: Decision) -> WhyNotView:
     why_nots = services().why_nots
     services().store.snapshot(decision.id)
     if why_nots is None:
-        raise Unavailable("this web process was not told where the state is")
+        raise Unavailable("this web process does not know the state folder; start it with adon serve")
     return WhyNotView.model_validate(why_nots.of(decision.id))

@@ -45,7 +45,7 @@ def readyz() -> Health:
         if not parts.controller.connected:
             raise Unavailable("the controller is not running")
         parts.controller.call("tally", {}, timeout=5.0)  # a standby refuses
-    collector = "ok" if parts.collector.connected else "not running: nothing is measured now"
+    collector = "ok" if parts.collector.connected else "not running: no tests run now"
     checks = {"store": "ok", "controller": "ok", "collector": collector}
     return Health(status="ok", checks=checks)
 

@@ -23,8 +23,8 @@ from adon.api.measurements import (
     PlotQuery,
     PointList,
     PointView,
-    RunAccepted,
     RunBody,
+    RunStart,
     SeriesBoxes,
     SeriesList,
     SeriesQuery,
@@ -63,7 +63,7 @@ def list_measurements(query: MeasurementQuery) -> MeasurementList:
 
 
 @handles(routes.RUN_NOW)
-def run_now(body: RunBody) -> RunAccepted:
+def run_now(body: RunBody) -> RunStart:
     """Run a configured test now, where the plan allows it; 409 gives the earliest time."""
     for metric in METRICS[body.test]:
         series = Series(body.path, body.source, body.destination, metric.value)
@@ -71,7 +71,7 @@ def run_now(body: RunBody) -> RunAccepted:
     key = {"path": body.path, "source": body.source, "destination": body.destination}
     asked = {"key": key, "test": body.test, "who": requester().name}
     answer = ask_collector("measure", asked, timeout=15.0)
-    return RunAccepted.model_validate(answer)
+    return RunStart.model_validate(answer)
 
 
 @handles(routes.PLOT)

@@ -7,16 +7,16 @@ from adon.api import routes
 from adon.api.base import InOrder
 from adon.api.rules import (
     DifferenceList,
-    ExplainedRule,
     ExplainQuery,
-    Explanation,
+    RuleExplanation,
+    RuleExplanationList,
     RuleList,
     RuleQuery,
     RuleView,
-    SentList,
-    SentQuery,
-    SentView,
-    Synchronised,
+    SentMessage,
+    SentMessageList,
+    SentMessageQuery,
+    SynchronisationView,
 )
 from adon.errors import InvalidInput, NotFound
 from adon.flowvisor.rules.cookie import cookie_owner, is_our_cookie, owner_name
@@ -85,13 +85,13 @@ def rules_diff(query: InOrder) -> DifferenceList:
 
 
 @handles(routes.RULES_SYNC)
-def rules_sync() -> Synchronised:
+def rules_sync() -> SynchronisationView:
     """Compare and repair the rules of every connected switch now."""
-    return Synchronised.model_validate(services().controller.call("rules.sync", {}))
+    return SynchronisationView.model_validate(services().controller.call("rules.sync", {}))
 
 
 @handles(routes.EXPLAIN_RULES)
-def explain_rules(query: ExplainQuery) -> Explanation:
+def explain_rules(query: ExplainQuery) -> RuleExplanationList:
     """Return the purpose and meaning of rules, in words; a researcher names a flow."""
     owner, wanted = _asked_about(query.of)
     store = services().store
@@ -105,7 +105,9 @@ def explain_rules(query: ExplainQuery) -> Explanation:
     if not found:
         raise NotFound("rules of", query.of)
     items = [_explained(one) for one in found]
-    return Explanation(owner=owner, because=because, decision=decision, requester=requester, items=items)
+    return RuleExplanationList(
+        owner=owner, because=because, decision=decision, requester=requester, items=items
+    )
 
 
 def _asked_about(of: str) -> tuple[str, int | None]:
@@ -117,7 +119,7 @@ def _asked_about(of: str) -> tuple[str, int | None]:
         return of, None
     cookie = int(of, 16)
     if not is_our_cookie(cookie):
-        raise InvalidInput.of("of", f"{of} is not a cookie of ours: they begin with 0xad")
+        raise InvalidInput.of("of", f"{of} is not a cookie of ADON; expected one with the prefix 0xad")
     return owner_name(cookie), cookie
 
 
@@ -125,10 +127,10 @@ def _cookie(entry: Entry) -> int | None:
     return entry.cookie if isinstance(entry, Rule) else None
 
 
-def _explained(saved: SavedRule) -> ExplainedRule:
+def _explained(saved: SavedRule) -> RuleExplanation:
     rule = saved.rule
     taken = describe_packets(rule.match) if isinstance(rule, Rule) else "packets that rules hand to it"
-    return ExplainedRule(
+    return RuleExplanation(
         **_rule(saved).model_dump(),
         purpose=describe_purpose(rule),
         packets=taken,
@@ -137,7 +139,7 @@ def _explained(saved: SavedRule) -> ExplainedRule:
 
 
 @handles(routes.LIST_SENT)
-def list_sent(query: SentQuery) -> SentList:
+def list_sent(query: SentMessageQuery) -> SentMessageList:
     """Return the changes sent to switches, the newest first, each with the event that caused it."""
     sent = TimePage(query)
     lines = journal.read(
@@ -148,6 +150,6 @@ def list_sent(query: SentQuery) -> SentList:
         dpid=query.dpid,
         cause=query.cause,
     )
-    found = [SentView.model_validate(line) for line in lines]
+    found = [SentMessage.model_validate(line) for line in lines]
     shown, following = sent.cut(found, lambda one: one.at)
-    return SentList(items=shown, next=following)
+    return SentMessageList(items=shown, next=following)

@@ -44,7 +44,7 @@ def get_gantt() -> Response:
     parts = services()
     visible = measurement_access.tasks_seen_by(parts, g.actor)
     if not all(visible(task["task"]) for task in ask_collector("schedule", {})["tasks"]):
-        raise Forbidden("the picture shows tests that you may not see; ask for the schedule instead")
+        raise Forbidden("the chart shows tests that you may not see; read /schedule instead")
     response = answer(parts.gantt().encode(), "text/html")
     response.headers["Content-Security-Policy"] = GANTT_POLICY
     return response

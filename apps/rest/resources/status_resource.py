@@ -9,7 +9,7 @@ from flask import Response, g, request
 import adon
 from adon.api import routes
 from adon.api.base import InOrder
-from adon.api.status import ControllerList, ControllerView, EventQuery, StandingView, VersionOfAdon
+from adon.api.status import ControllerList, ControllerView, EventQuery, StatusView, VersionOfAdon
 from adon.code_version import code_version
 from adon.errors import InvalidInput, Unavailable
 from adon.store.lease import CONTROLLER
@@ -22,7 +22,7 @@ from apps.rest.services import Services, services
 
 
 @handles(routes.GET_HEALTH)
-def get_health() -> StandingView:
+def get_health() -> StatusView:
     """Return the state of each part and the age of its data; 200 even if parts are missing."""
     return standing(services())
 
@@ -80,7 +80,7 @@ def events(query: EventQuery) -> Response:
     response.headers["X-Accel-Buffering"] = "no"  # nginx would keep events back
     if isinstance(handover, Handover):
         if not parts.stream.enter(who):
-            raise Unavailable("too many listen already; ask for /alarms from time to time instead")
+            raise Unavailable("too many event streams are open; poll /alarms instead")
         handover.ticket = ticket
     else:
         response.data = _missed(parts, ticket)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adon.api import routes
-from adon.api.base import Deleted
+from adon.api.base import DeletionView
 from adon.api.studies import StudyBody, StudyDetail, StudyList, StudyQuery, StudyView
 from adon.errors import InvalidInput, NotFound
 from adon.studies import packing
@@ -72,7 +72,7 @@ def _document(body: StudyBody) -> dict[str, Any]:
 
 
 @handles(routes.DELETE_STUDY)
-def delete_study(id_: str) -> Deleted:
+def delete_study(id_: str) -> DeletionView:
     """Delete a study."""
     ask_collector("study.delete", {"id": id_})
-    return Deleted(id=id_)
+    return DeletionView(id=id_)

@@ -165,7 +165,7 @@ def check_template(body: CheckBody) -> TemplateCheck:
 def _backtests() -> Backtests:
     found = services().backtests
     if found is None:
-        raise Unavailable("this web process was not told where the configuration is")
+        raise Unavailable("this web process does not know the configuration; start it with adon serve")
     return found
 
 

@@ -131,7 +131,7 @@ now = int(time.time())
         ({"at_hash": "of another token"}, "not for this sign-in (at_hash)"),
         ({"sub": None}, "not for this sign-in (sub)"),
         ({"sub": 7}, "not for this sign-in (sub)"),
-        ({"sub": ""}, "names nobody"),
+        ({"sub": ""}, "names no user"),
     ],
 )
 def test_a_token_that_is_not_for_this_sign_in(trying: Trying, claims: dict[str, Any], says: str) -> None:
@@ -146,19 +146,22 @@ def test_clocks_may_differ_a_little(trying: Trying) -> None:
 
 
 LIES: dict[str, tuple[Callable[[Hostile], None], str]] = {
-    "not signed": (lambda p: setattr(p, "signed", lies.unsigned), "not signed as it must be"),
+    "not signed": (lambda p: setattr(p, "signed", lies.unsigned), "not signed with RS256 or ES256"),
     "the public key as a secret": (
         lambda p: setattr(p, "signed", lies.by_public_key(p.key)),
-        "not signed as it must be",
+        "not signed with RS256 or ES256",
     ),
-    "the client secret": (lambda p: setattr(p, "signed", lies.by_client_secret), "not signed as it must be"),
+    "the client secret": (
+        lambda p: setattr(p, "signed", lies.by_client_secret),
+        "not signed with RS256 or ES256",
+    ),
     "another key under the same name": (
         lambda p: setattr(p, "published", [OTHER.as_dict(private=False)]),
-        "signature of the identity that it sent is wrong",
+        "has a wrong signature",
     ),
     "a key that is not published": (lambda p: setattr(p, "published", []), "a key that it does not publish"),
     "another name": (lambda p: p.header.update(kid="x"), "a key that it does not publish"),
-    "RS512": (lambda p: p.header.update(alg="RS512"), "not signed as it must be"),
+    "RS512": (lambda p: p.header.update(alg="RS512"), "not signed with RS256 or ES256"),
     "a key for encryption": (
         lambda p: setattr(p, "published", [{**p.key.as_dict(private=False), "use": "enc"}]),
         "a key that it does not publish",
@@ -177,14 +180,14 @@ LIES: dict[str, tuple[Callable[[Hostile], None], str]] = {
     ),
     "an access token that is none": (
         lambda p: p.answers.update(token=lambda: {**p.tokens(), "access_token": "Ω\n"}),
-        "it sent no identity",
+        "it sent no ID token",
     ),
     "no token": (lambda p: setattr(p, "signed", lambda _: "a.b"), "cannot be read"),
     "text": (lambda p: setattr(p, "signed", lambda _: "ä" * 50), "cannot be read"),
-    "somebody else's userinfo": (lambda p: setattr(p, "userinfo", {"sub": "2"}), "tells of somebody else"),
+    "somebody else's userinfo": (lambda p: setattr(p, "userinfo", {"sub": "2"}), "of another user"),
     "no identity": (
         lambda p: p.answers.update(token=lambda: {"access_token": "a", "token_type": "Bearer"}),
-        "it sent no identity",
+        "it sent no ID token",
     ),
 }
 

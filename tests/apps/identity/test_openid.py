@@ -168,7 +168,7 @@ def test_the_same_answer_does_not_count_twice(here: Site) -> None:
     assert browser.get(address, allow_redirects=False, timeout=20).status_code == 303
     again = Browser().get(address, headers={"Cookie": stolen}, timeout=20)
     assert again.status_code == 401
-    assert "begin again" in again.text
+    assert "start again" in again.text
 
 
 def test_an_answer_for_another_browser_does_not_count(here: Site) -> None:

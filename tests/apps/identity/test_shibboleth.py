@@ -128,7 +128,7 @@ def test_somebody_signs_in_over_the_web_server(here: Site, apache: str) -> None:
 @pytest.mark.parametrize(
     ("who", "says"),
     [
-        ("bob", "signed in"),  # mod_shib took his name away: osu.edu is not this provider's
+        ("bob", "does not identify the user"),  # mod_shib took his name away: osu.edu is not this provider's
         ("joe", "joe@example.edu"),
     ],
 )

@@ -19,13 +19,13 @@ from adon.broker.optimisation.location import NEAR, choose
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.offer import Offer
 from adon.config.compute import ComputeSite
+from adon.running_statistics import NONE, RunningStatistics
 from adon.templates_catalog.model import CostModel
-from adon.variation import NONE, Moments
 
 DOC = (Path(__file__).parents[3] / "docs" / "cost-model.md").read_text()
 EXAMPLE = DOC.partition("## A worked example")[2].partition("\n## ")[0]
 RAW = 25 * 10**9
-SEEN = reduce(Moments.with_one, [5.5e9, 4.8e9, 5.5e9, 4.8e9], NONE)
+SEEN = reduce(RunningStatistics.add, [5.5e9, 4.8e9, 5.5e9, 4.8e9], NONE)
 
 
 def offer(name: str, rate: str, wait: str, deviation: str = "0 s") -> Offer:

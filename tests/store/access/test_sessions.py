@@ -4,7 +4,7 @@ import pytest
 import sqlalchemy
 
 from adon.access.identity import Actor, create_token
-from adon.access.user_names import Named
+from adon.access.user_names import UserIdentity
 from adon.errors import NotFound
 from adon.store.access import tables
 from adon.store.access.access import Access
@@ -14,7 +14,7 @@ NOW = 2000.0
 
 
 def signed_in(access: Access, name: str = "bob", role: str = "operator") -> Actor:
-    identity = Named(name, "https://idp.example.edu", name)
+    identity = UserIdentity(name, "https://idp.example.edu", name)
     return access.users.signed_in(identity, [role], NOW, groups=frozenset("g"))
 
 

@@ -11,9 +11,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.exc import DBAPIError
 
-from adon.access.audit import Entry, Outcome
+from adon.access.audit import AuditEntry, Outcome
 from adon.access.identity import create_token, digest_of
-from adon.access.user_names import Named
+from adon.access.user_names import UserIdentity
 from adon.errors import Conflict, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
 from adon.store.access.access import Access
 from adon.store.access.audit import Wanted
@@ -26,7 +26,9 @@ from tests.support.refusals import refused
 
 NOW = 2000.0
 IDP = "https://idp.example.edu"
-ENTRY = Entry(NOW, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no")
+ENTRY = AuditEntry(
+    NOW, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no"
+)
 
 
 def execute(url: str, *statements: str) -> None:
@@ -41,9 +43,9 @@ def execute(url: str, *statements: str) -> None:
 
 
 def test_who_signs_in_again_is_the_same_whatever_they_are_called_now(access: Access) -> None:
-    first = access.users.signed_in(Named("bob", IDP, "7"), ["researcher"], NOW)
+    first = access.users.signed_in(UserIdentity("bob", IDP, "7"), ["researcher"], NOW)
     second = access.users.signed_in(
-        Named("robert", IDP, "7"), ["operator"], NOW + 1, groups=frozenset("g"), display="Robert"
+        UserIdentity("robert", IDP, "7"), ["operator"], NOW + 1, groups=frozenset("g"), display="Robert"
     )
     assert (first.name, second.name) == ("bob", "bob")
     assert (second.roles, second.groups) == ({"operator"}, {"g"})
@@ -52,15 +54,15 @@ def test_who_signs_in_again_is_the_same_whatever_they_are_called_now(access: Acc
 
 
 def test_two_who_are_called_alike_are_two(access: Access) -> None:
-    one = access.users.signed_in(Named("Ann", IDP, "7"), ["admin"], NOW)
+    one = access.users.signed_in(UserIdentity("Ann", IDP, "7"), ["admin"], NOW)
     assert one.name == "Ann-2"
     assert access.users.get("ann").roles == {"researcher"}
-    other = access.users.signed_in(Named("bob", "https://other.edu", "7"), [], NOW)
+    other = access.users.signed_in(UserIdentity("bob", "https://other.edu", "7"), [], NOW)
     assert other.name == "bob"
 
 
 def test_who_is_disabled_does_not_come_in(access: Access) -> None:
-    identity = Named("bob", IDP, "7")
+    identity = UserIdentity("bob", IDP, "7")
     access.users.signed_in(identity, ["researcher"], NOW)
     access.users.change("bob", NOW, disabled=True)
     with pytest.raises(Forbidden):
@@ -69,12 +71,12 @@ def test_who_is_disabled_does_not_come_in(access: Access) -> None:
 
 def test_no_issuer_is_this_machine(access: Access) -> None:
     with pytest.raises(Forbidden, match="local"):
-        access.users.signed_in(Named("ann", "local", "ann"), ["admin"], NOW)
+        access.users.signed_in(UserIdentity("ann", "local", "ann"), ["admin"], NOW)
     assert access.users.get("ann").roles == {"researcher"}
 
 
 def test_what_is_shown_of_somebody_plays_no_tricks(access: Access) -> None:
-    access.users.signed_in(Named("bob", IDP, "7"), [], NOW, display="Bob\u202e\nx")
+    access.users.signed_in(UserIdentity("bob", IDP, "7"), [], NOW, display="Bob\u202e\nx")
     assert access.users.get("bob").display == "Bob\\u202e\\u000ax"
 
 
@@ -82,7 +84,7 @@ def test_many_at_once_get_names_of_their_own(access: Access) -> None:
     names: list[str] = []
 
     def come(number: int) -> None:
-        identity = Named("bob", IDP, str(number))
+        identity = UserIdentity("bob", IDP, str(number))
         names.append(access.users.signed_in(identity, [], NOW).name)
 
     threads = [threading.Thread(target=come, args=(number,)) for number in range(6)]
@@ -220,7 +222,7 @@ def test_many_writers_make_one_chain(access: Access, access_url: str) -> None:
 def test_lines_are_found_as_they_were_written(access: Access) -> None:
     odd = ENTRY.sanitise()
     access.audit.append([odd])
-    access.audit.append([Entry(NOW + 0.1, "b\x00b", "", "", "x", "", "", Outcome.DONE, 0, "\ud800")])
+    access.audit.append([AuditEntry(NOW + 0.1, "b\x00b", "", "", "x", "", "", Outcome.DONE, 0, "\ud800")])
     newest, oldest = access.audit.lines(Wanted(), 10)
     assert oldest.entry == odd
     assert access.audit.lines(Wanted(actor="b\x00b"), 10) == (newest,)

@@ -61,7 +61,7 @@ class Line:
         self._places = threading.BoundedSemaphore(AT_ONCE)
 
     def prepare(self, session: requests.Session) -> None:
-        """Make a session bounded, and known to nobody but the provider: no proxy, no ``.netrc``."""
+        """Make a session bounded, and without a proxy and without ``.netrc``."""
         session.trust_env = False
         session.verify = self._verify
         for scheme in ("https://", "http://"):

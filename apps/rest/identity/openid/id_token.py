@@ -83,15 +83,13 @@ def verified(token: str, keys: Sequence[Key], expected: Expected, now: float) ->
     try:
         claims.validate(int(now), int(expected.leeway))
     except ExpiredTokenError as error:
-        raise NotAuthenticated("the identity that it sent has expired; is a clock wrong?") from error
+        raise NotAuthenticated("its ID token has expired; check the clocks") from error
     except (InvalidClaimError, MissingClaimError) as error:
-        raise NotAuthenticated(
-            f"the identity that it sent is not for this sign-in ({error.claim})"
-        ) from error
+        raise NotAuthenticated(f"its ID token is not for this sign-in ({error.claim})") from error
     except (JoseError, ValueError, TypeError, RecursionError) as error:
-        raise NotAuthenticated("the identity that it sent cannot be read") from error
+        raise NotAuthenticated("its ID token cannot be read") from error
     if not isinstance(claims.get("sub"), str) or not claims["sub"]:
-        raise NotAuthenticated("the identity that it sent names nobody")
+        raise NotAuthenticated("its ID token names no user")
     return dict(claims)
 
 
@@ -99,23 +97,23 @@ def _signed(token: str, keys: Sequence[Key]) -> jwt.Token:
     header = _header(token)
     kind = ALGORITHMS.get(str(header.get("alg")))
     if kind is None:
-        raise NotAuthenticated("the identity that it sent is not signed as it must be (RS256 or ES256)")
+        raise NotAuthenticated("its ID token is not signed with RS256 or ES256")
     named = header.get("kid")
     fitting = [key for key in keys if key.key_type == kind and (named is None or key.kid == named)]
     if not fitting:
-        raise UnknownKey("the identity that it sent is signed by a key that it does not publish")
+        raise UnknownKey("its ID token is signed with a key that it does not publish")
     for key in fitting:
         try:
             return jwt.decode(token, key, algorithms=list(ALGORITHMS))
         except BadSignatureError:
             continue
         except (JoseError, ValueError, TypeError, RecursionError) as error:
-            raise NotAuthenticated("the identity that it sent cannot be read") from error
-    raise NotAuthenticated("the signature of the identity that it sent is wrong")
+            raise NotAuthenticated("its ID token cannot be read") from error
+    raise NotAuthenticated("its ID token has a wrong signature")
 
 
 def _header(token: str) -> Mapping[str, Any]:
     try:
         return jws.extract_compact(token.encode("ascii")).headers()
     except (JoseError, ValueError, TypeError, RecursionError) as error:
-        raise NotAuthenticated("the identity that it sent cannot be read") from error
+        raise NotAuthenticated("its ID token cannot be read") from error

@@ -23,7 +23,7 @@ LIFETIME = 600
 MOST_USED = 100_000
 """Finished sign-ins remembered; far more than ten minutes of them."""
 _AGAIN = (
-    "this sign-in was not begun in this browser, is finished, or took longer than ten minutes; begin again"
+    "this sign-in did not start in this browser, is complete, or took longer than ten minutes; start again"
 )
 
 

@@ -96,18 +96,18 @@ class RelyingParty:
     def assertion(self, pending: Pending, answer: Mapping[str, str]) -> Assertion:
         """Who signed in, by the parameters that the browser came back with.
 
-        :raises NotAuthenticated: if nobody did, or it cannot be proven.
+        :raises NotAuthenticated: without a sign-in, or without a valid proof.
         :raises Unavailable: if the provider does not answer.
         """
         known = self._provider.metadata()
         told = answer.get("iss")
         if (told is None and known.tells_issuer) or told not in (None, known.issuer):
-            raise NotAuthenticated(f"this answer is not from {self.settings.title}; begin again")
+            raise NotAuthenticated(f"this answer is not from {self.settings.title}; start again")
         if "error" in answer:
             code = answer["error"] if _CODE.fullmatch(answer["error"]) else "error"
             raise NotAuthenticated(f"{self.settings.title} did not sign you in ({code})")
         if not answer.get("code"):
-            raise NotAuthenticated(f"{self.settings.title} sent no code; begin again")
+            raise NotAuthenticated(f"{self.settings.title} sent no code; start again")
         tokens = self._redeem(known, answer["code"], pending)
         try:
             return from_claims(self._claims(known, tokens, pending))
@@ -157,7 +157,7 @@ class RelyingParty:
                 told = str(error.error or "")
                 what = told if _CODE.fullmatch(told) else "error"
                 raise NotAuthenticated(
-                    f"{title} does not accept its own code ({what}); begin again"
+                    f"{title} does not accept its own code ({what}); start again"
                 ) from error
             except (ValueError, TypeError, RecursionError) as error:
                 raise Unavailable(f"{title} answers with something else than was asked") from error
@@ -166,7 +166,7 @@ class RelyingParty:
     def _claims(self, known: Metadata, tokens: Mapping[str, Any], pending: Pending) -> dict[str, Any]:
         token, access = tokens.get("id_token"), str(tokens.get("access_token", ""))
         if not isinstance(token, str) or not access.isascii() or not access.isprintable():
-            raise NotAuthenticated("it sent no identity")
+            raise NotAuthenticated("it sent no ID token")
         settings = self.settings
         expected = Expected(known.issuer, settings.client_id, pending.nonce, access, settings.leeway)
         try:
@@ -177,6 +177,6 @@ class RelyingParty:
             return claims
         more = self._line.get(known.userinfo, {"Authorization": f"Bearer {access}"})
         if more.get("sub") != claims["sub"]:
-            raise NotAuthenticated("it tells of somebody else than who signed in")
+            raise NotAuthenticated("its userinfo is of another user than the ID token")
         # What is signed counts before what is not.
         return {**more, **claims}

@@ -1,4 +1,4 @@
-"""YAML files that ADON brings in a folder of a package: known by their names without the ending."""
+"""Built-in YAML files of a package; a file has its name without the suffix."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ SUFFIX = ".yaml"
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """The files of one kind.
+class BuiltinFiles:
+    """Built-in files of one kind.
 
-    :param kind: what one of them is, for messages.
+    :param kind: name of the kind in messages.
     :param package: the package with the folder ``builtin``.
     """
 
@@ -24,20 +24,20 @@ class Brought:
 
     @property
     def folder(self) -> Traversable:
-        """Where they are."""
+        """Folder of the files."""
         return resources.files(self.package).joinpath("builtin")
 
     def names(self) -> tuple[str, ...]:
-        """In order."""
+        """Return the names in order."""
         found = (file.name for file in self.folder.iterdir())
         return tuple(sorted(name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX)))
 
     def text(self, name: str) -> str:
-        """A file as it is written.
+        """Return the text of a file.
 
-        :raises NotFound: if there is none of this name.
+        :raises NotFound: if there is no file of this name.
         """
-        # Only what is listed: a name is no path.
+        # Only listed names are valid, because a name must not be a path.
         if name not in self.names():
             raise NotFound(self.kind, name)
         return self.folder.joinpath(f"{name}{SUFFIX}").read_text("utf-8")

@@ -1,7 +1,7 @@
-"""Count, mean and variance of a series that is not kept, one value at a time.
+"""Count, mean and variance of a series without its values.
 
-Welford's update (Technometrics 4, 1962); two such summaries are joined as by Chan, Golub and LeVeque
-("Updating formulae and a pairwise algorithm for computing sample variances", 1979).  Values in, values out.
+The update is Welford's (Technometrics 4, 1962), the merge of two summaries that of Chan, Golub and LeVeque
+("Updating formulae and a pairwise algorithm for computing sample variances", 1979).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
-    """What is known of some numbers.
+class RunningStatistics:
+    """Summary of some numbers.
 
     :param squares: the sum of the squared differences from the mean.
     """
@@ -21,15 +21,15 @@ class Moments:
     mean: float = 0.0
     squares: float = 0.0
 
-    def with_one(self, value: float) -> Moments:
-        """With one number more."""
+    def add(self, value: float) -> RunningStatistics:
+        """Return the summary with one more number."""
         count = self.count + 1
         before = value - self.mean
         mean = self.mean + before / count
-        return Moments(count, mean, self.squares + before * (value - mean))
+        return RunningStatistics(count, mean, self.squares + before * (value - mean))
 
-    def joined(self, other: Moments) -> Moments:
-        """With the numbers of another summary."""
+    def merge(self, other: RunningStatistics) -> RunningStatistics:
+        """Return the summary of the numbers of both summaries."""
         if not other.count:
             return self
         if not self.count:
@@ -37,7 +37,7 @@ class Moments:
         count = self.count + other.count
         apart = other.mean - self.mean
         squares = self.squares + other.squares + apart * apart * self.count * other.count / count
-        return Moments(count, self.mean + apart * other.count / count, squares)
+        return RunningStatistics(count, self.mean + apart * other.count / count, squares)
 
     @property
     def deviation(self) -> float:
@@ -46,8 +46,8 @@ class Moments:
 
     @property
     def cov(self) -> float:
-        """The coefficient of variation, 0 where the mean is zero."""
+        """The coefficient of variation; 0 for a mean of zero."""
         return 0.0 if self.mean == 0 else self.deviation / abs(self.mean)
 
 
-NONE = Moments()
+NONE = RunningStatistics()
