@@ -76,10 +76,7 @@ def run_in_guest(argv: Sequence[str], control: Path, shared: Path) -> int:
             # Two descriptors: with one, the kernel stops reading after a write that had to wait.
             line = (theirs.fileno(), again.fileno())
             process = _start_keeper(_command_line(kernel, control, shared, line, size), line, control)
-        with (
-            process,
-            handle_signals(lambda *_: ours.send(_INTERRUPT), lambda number, _: sys.exit(128 + number)),
-        ):
+        with process, handle_signals(lambda *_: ours.send(_INTERRUPT)):
             try:
                 with suppress(ConnectionResetError):  # the guest has ended
                     _join(ours)
@@ -145,8 +142,12 @@ def _terminal() -> Iterator[str]:
 
 
 @contextmanager
-def handle_signals(interrupt: Callable[..., object], end: Callable[..., object]) -> Iterator[None]:
-    """Handle SIGINT by ``interrupt``, SIGTERM and SIGHUP by ``end``, until the context ends."""
+def handle_signals(interrupt: Callable[..., object]) -> Iterator[None]:
+    """Handle SIGINT by ``interrupt``; SIGTERM and SIGHUP raise SystemExit, until the context ends."""
+
+    def end(number: int, _frame: object) -> None:
+        sys.exit(128 + number)
+
     handlers = {signal.SIGINT: interrupt, signal.SIGTERM: end, signal.SIGHUP: end}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:

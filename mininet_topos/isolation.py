@@ -58,7 +58,7 @@ def run_isolated(argv: Sequence[str], platform: Platform, *, shared: Path) -> in
     """Run a program isolated from this machine and return its exit status (128 + N after signal N).
 
     It has the caller's standard input, output and error.  A Ctrl-C in a terminal reaches the program; SIGTERM
-    of the caller ends the program and everything that it started.
+    ends the caller, the program and everything that it started.
 
     :param shared: folder in which the program can write, under the same path, on both platforms.
     :raises Unavailable: if the guest's kernel does not start.
@@ -75,8 +75,11 @@ def run_isolated(argv: Sequence[str], platform: Platform, *, shared: Path) -> in
             pass_fds=[web.fileno()],
         )
         # A Ctrl-C is for the program, which gets it from the terminal too.
-        with handle_signals(lambda *_: None, lambda *_: process.kill()):
-            status = process.wait()
+        with process, handle_signals(lambda *_: None):
+            try:
+                status = process.wait()
+            finally:
+                process.kill()
         return status if status >= 0 else 128 - status
 
 

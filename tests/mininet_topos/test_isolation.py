@@ -110,12 +110,12 @@ def test_socket_of_the_machine_is_served_from_inside(runtime):
 
 
 @pytest.mark.testbed
-def test_sigterm_ends_everything_and_removes_the_folder(runtime):
+def test_sigterm_ends_the_caller_and_everything_and_removes_the_folder(runtime):
     process = start("host", runtime, [sys.executable, "-c", BUILD])
     with process:
         assert process.stdout.readline() == "built\n"
         process.send_signal(signal.SIGTERM)
-        assert process.wait() == 128 + signal.SIGKILL
+        assert process.wait() == 128 + signal.SIGTERM
     assert wait_until(lambda: processes(runtime) == [], ENDING)
     assert list(run_folders().iterdir()) == []
 
