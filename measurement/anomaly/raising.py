@@ -46,7 +46,7 @@ def moved_on(alarm: Alarm, finding: Finding) -> Alarm:
 
 def threshold(series: Series, finding: Finding, *, at: float) -> Alarm:
     """Values are beyond a limit."""
-    values = quantity(series.metric, finding.after.mean)
+    count, mean = len(finding.after.samples), quantity(series.metric, finding.after.mean)
     limit = quantity(series.metric, finding.before.mean)
     side = "above" if finding.direction is Direction.UP else "below"
     return Alarm(
@@ -59,7 +59,7 @@ def threshold(series: Series, finding: Finding, *, at: float) -> Alarm:
         raised_at=at,
         before=finding.before,
         after=finding.after,
-        text=f"{series}: {len(finding.after.samples)} values in a row, mean {values}, are {side} {limit}",
+        text=f"{_name(series)}: {count} values in a row, mean {mean}, are {side} {limit}",
     )
 
 
@@ -80,7 +80,7 @@ def absence(series: Series, last: Evidence, *, last_at: float | None, period: fl
         raised_at=now,
         before=last,
         after=None,
-        text=f"{series}: {since}; one was due every {format_duration(period)}",
+        text=f"{_name(series)}: {since}; one was due every {format_duration(period)}",
     )
 
 
@@ -98,8 +98,15 @@ def recovery(alarm: Alarm, finding: Finding, at: float) -> Alarm:
     return cleared(alarm, at, f"recovered to {quantity(alarm.series.metric, finding.after.mean)}")
 
 
+def _name(series: Series) -> str:
+    """Return the name of a series in sentences; a series of a host has no path."""
+    if not series.path:
+        return f"{series.metric} of {series.source}"
+    return f"{series.metric} on {series.path} from {series.source} to {series.destination}"
+
+
 def _moved(series: Series, direction: Direction, before: Evidence, after: Evidence) -> str:
     verb = "fell" if direction is Direction.DOWN else "rose"
     old, new = quantity(series.metric, before.mean), quantity(series.metric, after.mean)
     since = f"in {len(after.samples)} values since {moment(after.samples[0].at)}" if after.samples else ""
-    return f"{series}: {verb} from {old} to {new} {since}".rstrip()
+    return f"{_name(series)}: {verb} from {old} to {new} {since}".rstrip()

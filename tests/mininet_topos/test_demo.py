@@ -33,7 +33,7 @@ from tests.support.refusals import refused
 
 BYTES = {"soykb-1": 50_000_000, "neuroblastoma": 225_000_000, "soykb-2": 4_000_000, "soykb-3": 12_500_000}
 STEERING = 4_500_000
-REASON = "alarm a-1 (warning: al2s:mu>osu/rtt: mean 16 ms, was 1 ms)"
+REASON = "alarm a-1 (warning: rtt on al2s from mu to osu: mean 16 ms, was 1 ms)"
 
 
 def make_decision(

@@ -72,7 +72,8 @@ def test_a_drop_is_raised_with_evidence_and_cleared_by_the_recovery() -> None:
 def test_the_text_is_one_line_for_people() -> None:
     _, (raised,) = told(throughput([Step(100, -40)]))
     assert raised.text == (
-        "al2s:mu>osu/throughput: fell from 57.79 Mbps to 18.66 Mbps in 3 values since 2027-01-15T09:40:00Z"
+        "throughput on al2s from mu to osu: fell from 57.79 Mbps to 18.66 Mbps "
+        "in 3 values since 2027-01-15T09:40:00Z"
     )
 
 
