@@ -18,6 +18,14 @@ from tests.walks import auditor, engineer, operator, researcher
 from tests.walks.walking import CHROMIUM, PATIENCE, Walker, walker
 
 SOURCE, DESTINATION, ADDRESS = "mu-dtn", "osu-dtn", "10.2.0.10"
+ACTIVE = {
+    "template": "soykb",
+    "source": SOURCE,
+    "destination": DESTINATION,
+    "size": "100 MB",
+    "ports": [20191],
+    "label": "season 7, run 3",
+}
 
 
 def start_in(host: str, *argv: str) -> subprocess.Popen[str]:
@@ -54,10 +62,15 @@ def walk_all(url: str, run: Path, pictures: Path) -> None:
         assert server.wait(30) == 0
         mine.report(flow, "finished", size, "")
 
+    def operate(walker: Walker) -> None:
+        """Walk with one active flow, which a simulated failure affects."""
+        mine.submit(ACTIVE)
+        operator.walk(walker)
+
     walks: dict[str, Callable[[Walker], None]] = {
         "researcher": lambda walker: researcher.walk(walker, carry),
         "engineer": engineer.walk,
-        "operator": operator.walk,
+        "operator": operate,
         "auditor": auditor.walk,
     }
     with sync_playwright() as playwright:

@@ -14,7 +14,9 @@ from pathlib import Path
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 CHROMIUM = "/usr/bin/chromium"
-DESK, PHONE = (1200, 900), (390, 844)
+DESK, PHONE = (1200, 800), (390, 844)
+DRAW_MS = 500
+"""Milliseconds in which charts draw that become visible."""
 PATIENCE = 30_000
 """Milliseconds that a page may take; the machine may be busy with a testbed."""
 
@@ -53,6 +55,7 @@ class Walker:
 
     def _keep(self, page: Page, name: str) -> None:
         page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(DRAW_MS)
         for failed in ("could not be drawn", "Traceback"):
             expect(page.locator("body")).not_to_contain_text(failed)
         width = page.viewport_size["width"] if page.viewport_size else 0

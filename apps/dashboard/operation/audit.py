@@ -29,9 +29,7 @@ def show(here: Visit) -> Component:
     outcomes = [(ANY, "every outcome"), *((one, one) for one in OUTCOMES)]
     filters = html.Div(
         [
-            ui.field(
-                "User", ui.text_input("audit-actor", here.query.get("actor", ""), "anybody", debounce=0.4)
-            ),
+            ui.field("User", ui.text_input("audit-actor", here.query.get("actor", ""), "any", debounce=0.4)),
             ui.field(
                 "Action",
                 ui.text_input("audit-action", here.query.get("action", ""), "flow.submit", debounce=0.4),

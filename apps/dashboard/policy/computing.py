@@ -51,7 +51,7 @@ def sites_table(decision: DecisionView) -> Component:
         Column("T_t, total", lambda one: _term(one, "total"), numeric=True),
         *(Column(words, _cell(name), numeric=True) for name, words in TERMS),
         Column("Cost", _cost, numeric=True),
-        Column("Γ_t, Γ_a", lambda one: f"{ui.rate(one.theoretical_bps)}, {ui.rate(one.available_bps)}"),
+        Column("Γ_t, Γ_a", _path_rates),
         Column("Reason", _why),
     ]
     return ui.table(
@@ -96,6 +96,13 @@ def _name(site: SiteCostView, decision: DecisionView) -> Component:
     )
 
 
+def _path_rates(site: SiteCostView) -> str:
+    """Return theoretical and available throughput of the path; a site without a path has none."""
+    if site.path is None:
+        return ui.words.NONE
+    return f"{ui.rate(site.theoretical_bps)}, {ui.rate(site.available_bps)}"
+
+
 def _cost(site: SiteCostView) -> str:
     if site.cost == "inf":
         return "impossible"
@@ -105,7 +112,8 @@ def _cost(site: SiteCostView) -> str:
 
 def _why(site: SiteCostView) -> Any:
     told = [f"{ORIGINS.get(term, term)}: {words}" for term, words in site.origins.items()]
-    return html.Small([site.why, *([html.Br()] if site.why and told else []), "; ".join(told)])
+    parts = [site.why, *([html.Br()] if site.why and told else []), "; ".join(told)]
+    return html.Small(parts, className="reason")
 
 
 def sites_figure(sites: Sequence[SiteCostView]) -> go.Figure:

@@ -70,7 +70,7 @@ def _notes(here: Visit) -> list[Component]:
 
 
 def panel(here: Visit, text: str, name: str | None) -> Component:
-    """The text, and beside it what is wrong, the picture, and the backtest.
+    """Text of the template with its problems and lookup tables, and the backtest below.
 
     :param name: the template that it will be a version of; None for a new one, which has no past.
     """
@@ -89,9 +89,10 @@ def panel(here: Visit, text: str, name: str | None) -> Component:
         html.Div(id=PROBLEMS, **{"aria-live": "polite"}),
         ui.card("Lookup tables", html.Div(id=PICTURE)),
     ]
+    below = []
     if name is not None and allowed(here, Action.TEMPLATE_BACKTEST):
-        right.append(backtesting.card(here, name))
-    return html.Div([dcc.Store(id=SETTLED), html.Div([left, html.Div(right)], className="editor")])
+        below.append(backtesting.card(here, name))
+    return html.Div([dcc.Store(id=SETTLED), html.Div([left, html.Div(right)], className="editor"), *below])
 
 
 def look(here: Visit, text: str) -> tuple[Any, ...]:

@@ -36,7 +36,7 @@ def result(outcome: OutcomeView, here: Visit) -> list[Component]:
     most = max(promised or 0, got or 0) or 1
     tone = _tone(promised, got)
     pairs = (
-        ("Promised", ui.bar((promised or 0) / most, ui.rate(promised))),
+        ("Predicted", ui.bar((promised or 0) / most, ui.rate(promised))),
         ("Achieved", ui.bar((got or 0) / most, ui.rate(got), tone)),
     )
     bars = html.Div(
@@ -45,7 +45,7 @@ def result(outcome: OutcomeView, here: Visit) -> list[Component]:
     facts = ui.facts(
         ("Queued", ui.span(outcome.waited_seconds)),
         ("Duration", ui.span(outcome.duration_seconds)),
-        ("Predicted", _foretold(outcome)),
+        ("Predicted duration", _foretold(outcome)),
         ("Reroutes", str(outcome.moves)),
         ("QSpec met for", ui.span(outcome.quality_seconds.get("met"))),
         ("Measured by", outcome.measured_by),

@@ -30,7 +30,7 @@ def show(here: Visit) -> Component:
     filters = html.Div(
         [
             ui.field("State", ui.choice(STATE, states, chosen["state"] or ANY)),
-            ui.field("Requester", ui.text_input(REQUESTER, chosen["requester"], "anybody", debounce=0.4)),
+            ui.field("Requester", ui.text_input(REQUESTER, chosen["requester"], "any", debounce=0.4)),
         ],
         className="grid",
     )

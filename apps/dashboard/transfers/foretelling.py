@@ -72,7 +72,7 @@ def _candidates(decision: DecisionView) -> Component:
         Column("Path", lambda one: html.Strong(one.path) if one.path == decision.path else one.path),
         Column("", lambda one: ui.badge(*VERDICTS.get(one.verdict, (one.verdict, "plain")))),
         Column("Q", lambda one: ui.number(one.q), numeric=True),
-        Column("Why", lambda one: _measured(one)),
+        Column("Reason", lambda one: _measured(one)),
     ]
     marked = lambda one: one.path == decision.path  # noqa: E731 - one line, one use
     return ui.table(columns, decision.candidates, "No path between these sites.", "Candidate paths", marked)
@@ -91,7 +91,7 @@ def _sites(decision: DecisionView) -> Component:
     columns = [
         Column("Site", lambda one: html.Strong(one.site) if is_chosen(one, decision) else one.site),
         Column("Path", lambda one: one.path or ""),
-        Column("Total time", lambda one: ui.span(one.total_seconds), numeric=True),
+        Column("Total", lambda one: ui.span(one.total_seconds), numeric=True),
         Column("Queue", lambda one: ui.span(one.queue_seconds), numeric=True),
         Column("Compute", lambda one: ui.span(one.compute_seconds), numeric=True),
         Column("Network", lambda one: ui.span(one.network_seconds), numeric=True),
