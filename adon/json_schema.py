@@ -34,8 +34,8 @@ class _Generator(GenerateJsonSchema):
 def json_schema(model: type[BaseModel], title: str) -> dict[str, Any]:
     """Return the JSON schema (2020-12) of files of this model.
 
-    It knows each key, its type and its bounds; what keys mean together, and whether names are there, is told
-    only by who reads the file.
+    It states each key, its type and its bounds.  Only the parser of the file checks relations between keys,
+    and references to names.
     """
     found = model.model_json_schema(schema_generator=_Generator)
     return {"$schema": _Generator.schema_dialect, **found, "title": title}

@@ -72,7 +72,7 @@ def parse_dscp(value: object) -> int:
         found = DSCP_NAMES.get(value.upper(), SERVICE_CLASSES.get(value.lower()))
         if found is not None:
             return found
-    raise ValueError(f"{str(value)[:40]!r} is no DSCP: write 0 to 63, or a name such as LE, AF11, EF")
+    raise ValueError(f"{str(value)[:40]!r} is not a DSCP; write 0 to 63, or a name such as LE, AF11, EF")
 
 
 def dscp_text(dscp: int) -> str:

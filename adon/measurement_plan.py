@@ -180,9 +180,7 @@ def _list_configured(configuration: Configuration, slots: Slots) -> Iterator[_De
             path_test = _path_test(configuration, test, kind, _periods(test))
             slot = _test_slot(configuration, path_test, slots)
             if slot > period:
-                cause = (
-                    f"{period:g} s is too short: one test takes {slot} s, with what is kept free around it"
-                )
+                cause = f"{period:g} s is too short: one test takes {slot} s, with its reserved time"
                 cause = f"{cause}; write for example {format_duration(60 * slot)}"
                 raise InvalidInput.of(where, cause, "out-of-range")
             rate = test.throughput_rate

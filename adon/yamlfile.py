@@ -308,8 +308,8 @@ for _name, _pattern, _ in _SCALARS:
 
 
 def _place(detail: ErrorDetails, data: Any) -> Place:
-    # Pydantic's location also names union members and "[key]", which nobody wrote: keep what is in
-    # the data, and the name of a key that is missing from it.
+    # Pydantic's location also names union members and "[key]": keep only the parts that are in the data, and
+    # the name of a missing key.
     place: list[str | int] = []
     for number, step in enumerate(detail["loc"], start=1):
         if isinstance(data, list):
@@ -332,7 +332,9 @@ def causes(detail: ErrorDetails) -> Sequence[Problem]:
     if isinstance(error, ValueError):
         return problems_of(error)
     code, cause = next((code, cause) for kind, code, cause in CAUSES if re.fullmatch(kind, detail["type"]))
-    cause = cause.format(**detail.get("ctx", {})) or re.sub(r"^\w+ should", "must", detail["msg"])
+    cause = cause.format(**detail.get("ctx", {})) or re.sub(
+        r"^\w+ should", "must", detail["msg"].replace(" after validation", "")
+    )
     if code == "unknown-value" and isinstance(detail["input"], str):
         cause += suggest(detail["input"], re.findall(r"'([^']*)'", cause))
     return [Problem("", ("is empty; " if detail["input"] is None else "") + cause, code=code)]

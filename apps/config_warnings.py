@@ -57,7 +57,7 @@ def _of_files(configuration: Configuration, folder: Path) -> Iterator[Found]:
     for one in files_of(configuration):
         path = one.path(folder)
         if not one.beside_ours and not path.is_absolute():
-            cause = f"{one.text} counts from where adon serve is started; write it from / on"
+            cause = f"{one.text} is relative to the folder in which adon serve starts; write an absolute path"
             yield _problem(one.place, cause, code="relative-file")
         if path.is_relative_to(GIVEN_AT_THE_START):
             continue
@@ -78,7 +78,7 @@ def _of_file(one: NamedFile, path: Path) -> Iterator[Found]:
     if stat.S_ISDIR(found.st_mode):
         yield _problem(one.place, f"{path} is a folder", code="unreadable")
     elif one.secret and mode & stat.S_IROTH:
-        cause = f"{path} is secret, and everybody can read it (mode {mode:04o}): chmod o= {path}"
+        cause = f"{path} is secret, but all users can read it (mode {mode:04o}): chmod o= {path}"
         yield _problem(one.place, cause, code="file-mode")
     elif mode & stat.S_IWOTH:
         yield _problem(

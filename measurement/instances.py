@@ -42,7 +42,8 @@ class Instance:
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
-            raise ValueError(f"name: {self.name[:80]!r} is not a word of letters, digits, '.', '_' and '-'")
+            cause = f"{self.name[:80]!r} is not a word of letters, digits, '.', '_' and '-'; for example vm-a"
+            raise ValueError(f"name: {cause}")
         try:
             ipaddress.ip_address(self.address)
         except ValueError:
@@ -50,8 +51,8 @@ class Instance:
                 f"address: {self.address[:80]!r} is not an IP address; for example 10.1.0.10"
             ) from None
         if not 0 < self.port < 65_536:
-            raise ValueError(f"port: {self.port} is none")
+            raise ValueError(f"port: {self.port} is out of range; expected 1 to 65535")
         if self.cores is not None and not self.cores > 0:
-            raise ValueError(f"cores: {self.cores} is not above 0")
+            raise ValueError(f"cores: {self.cores} is out of range; expected more than 0")
         if self.memory is not None and not self.memory > 0:
-            raise ValueError(f"memory: {self.memory} bytes is not above 0")
+            raise ValueError(f"memory: {self.memory} bytes is out of range; expected more than 0")

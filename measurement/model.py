@@ -181,7 +181,7 @@ class Measurement:
         return origin_of(self.source)
 
     def age(self, now: float) -> float:
-        """Seconds since the test ended; 0 if the clock of the measured host is ahead."""
+        """Return the seconds since the end of the test; 0 if the clock of the measured host is ahead."""
         return max(0.0, now - self.observed_at)
 
 

@@ -119,9 +119,7 @@ def admit(
     held = tuple(number for number, rule in enumerate(rules) if _holds(rule.when, named.name, allowed))
     roles = frozenset(role for number in held for role in rules[number].roles) or frozenset(default_roles)
     if not roles:
-        raise Forbidden(
-            f"no rule gives {named.name} a role; ask who runs this network, and tell them this name"
-        )
+        raise Forbidden(f"no rule gives {named.name} a role; ask an administrator, with this name")
     groups = frozenset(group for number in held for group in _collect_groups(rules[number], allowed))
     return AdmittedUser(named, roles, groups, held)
 

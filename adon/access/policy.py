@@ -1,6 +1,7 @@
 """Access policy: the table of actions and roles, the grants of measurements, and the decision by both.
 
-Every request is checked by :meth:`Policy.decide`.  What neither the table nor a grant allows is refused.
+Every request is checked by :meth:`Policy.decide`.  A request that neither the table nor a grant allows is
+refused.
 
 [ADON] 2.2.1 (4) asks "Who can initiate measurements within/between iPlant, MU and ISI resources? Who can
 view the measurement data of certain performance metrics?".  ``policy.measurement_access`` of the

@@ -33,12 +33,12 @@ def check_scope(words: Sequence[str], field: str = "scope") -> tuple[str, ...]:
     known = {*READY_MADE, *(action.value for action in Action)}
     ready = ", ".join(READY_MADE)
     problems = [
-        Problem(f"{field}.{place}", f"{word[:60]!r} is not a scope: {ready}, or the name of an action")
+        Problem(f"{field}.{place}", f"{word[:60]!r} is not a scope; expected {ready}, or an action")
         for place, word in enumerate(words)
         if word not in known
     ]
     if not words:
-        problems = [Problem(field, f"is empty: {ready}, or the name of an action")]
+        problems = [Problem(field, f"is empty; expected {ready}, or the name of an action")]
     if problems:
         raise InvalidInput(problems)
     return tuple(dict.fromkeys(words))

@@ -126,8 +126,8 @@ def name_problem(text: str) -> str | None:
         names = (unicodedata.name(one, "") for one in part if one.isalpha())
         scripts = {name.partition(" ")[0] for name in names}.intersection(ALIKE)
         if len(scripts) > 1:
-            told = " and ".join(script.title() for script in sorted(scripts))
-            return f"mixes similar letters of {told}"
+            mixed = " and ".join(script.title() for script in sorted(scripts))
+            return f"mixes similar letters of {mixed}"
     return f"{text} is reserved: it stands for the requester" if name_key(text) == ONESELF else None
 
 

@@ -124,9 +124,9 @@ class JobList(ListView):
 
 
 class SiteResourcesView(View):
-    """A compute site: what it has, what flows hold of it, what is free for anybody now.
+    """Compute site with its total, allocated and free resources.
 
-    Resources by name; one that is not limited, or of which nothing is known, is not named.
+    Resources are by name; unlimited and unknown resources are absent.
     """
 
     name: str

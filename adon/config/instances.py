@@ -38,7 +38,7 @@ class InstanceEntry(Section):
     """
 
     name: str
-    address: str
+    address: Annotated[str, Field(examples=["10.1.0.10"])]
     port: Port = PORT
     zone: Annotated[str, Field(max_length=63)] = ""
     cores: float | None = None
@@ -72,11 +72,10 @@ class Instances(Section):
         # Two texts may be the same IPv6 address.
         ends: list[object] = [(ipaddress.ip_address(one.address), one.port) for one in self.instances]
         names: list[object] = [one.name for one in self.instances]
-        for key, values in (("name", names), ("address", ends)):
+        for key, values, example in (("name", names, "vm-b"), ("address", ends, "10.1.0.11")):
             for number, value in enumerate(values):
                 if (first := values.index(value)) != number:
-                    cause = f"instances.{first} has the same {key}; write another {key}"
-                    yield f"instances.{number}.{key}: {cause}, for example {self.instances[number].name}-2"
+                    yield f"instances.{number}.{key}: repeats instances.{first}; for example {example}"
 
     @property
     def members(self) -> tuple[Instance, ...]:

@@ -102,32 +102,32 @@ class LeaseLost:
 
 @dataclass(frozen=True, slots=True)
 class StateLoaded:
-    """The saved state of the previous holder is loaded: decisions are possible."""
+    """Completion of the load of the saved state, after which decisions are possible."""
 
 
 class SwitchArrived(_SwitchRecord):
-    """A switch completed its handshake."""
+    """Completion of a switch's handshake."""
 
 
 class SwitchLeft(_SwitchRecord):
-    """The connection to a switch ended."""
+    """End of the connection to a switch."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleGranted:
-    """A switch answered a role request with the present role."""
+    """Answer of a switch to a role request, with the present role."""
 
     dpid: int
     role: ControllerRole
 
 
 class RoleStale(_SwitchRecord):
-    """A switch refused a generation because it knows a later one (OFPRRFC_STALE)."""
+    """Refusal of a generation by a switch that knows a later one (OFPRRFC_STALE)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleUnknown:
-    """A switch does not support roles (OFPRRFC_UNSUP), or did not answer."""
+    """Missing support of roles in a switch (OFPRRFC_UNSUP), or a missing answer."""
 
     dpid: int
     why: str

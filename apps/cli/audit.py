@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adon.errors import InvalidInput
+from adon.errors import InvalidInput, Problem
 from apps.cli.common import EXIT_OTHER, JsonFlag, client, naming, print_json, print_table, write
 from apps.cli.local import Data, Store, is_local, opened
 
@@ -148,7 +148,7 @@ def _query(
 def _noted(text: str) -> tuple[int, str]:
     number, _, digest = text.partition(":")
     if not number.isdecimal() or len(digest) != 64:
-        raise InvalidInput.of("--expect", "is a line's number and its digest, as in 17:9f86d0…")
+        raise InvalidInput.of("--expect", "must be the number and digest of a line, for example 17:9f86d0…")
     return int(number), digest
 
 
@@ -160,7 +160,7 @@ def _verified(file: Path, noted: dict[int, str]) -> Verification:
     from adon.access.audit import verify_chain as verify_lines
 
     try:
-        lines = list(_lines(file.read_text("utf-8").splitlines()))
+        lines = list(_lines(file, file.read_text("utf-8").splitlines()))
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput.of(
             "--file", f"{file}: {getattr(error, 'strerror', None) or 'is not text'}"
@@ -169,7 +169,7 @@ def _verified(file: Path, noted: dict[int, str]) -> Verification:
     return verify_lines((line.values for line in lines), head, noted)
 
 
-def _lines(texts: Iterable[str]) -> Iterator[ChainedEntry]:
+def _lines(file: Path, texts: Iterable[str]) -> Iterator[ChainedEntry]:
     from adon.access.audit import AuditEntry, ChainedEntry, Outcome
 
     for place, text in enumerate(texts, start=1):
@@ -178,4 +178,5 @@ def _lines(texts: Iterable[str]) -> Iterator[ChainedEntry]:
             number, digest = body.pop("number"), body.pop("digest")
             yield ChainedEntry(number, AuditEntry(**body | {"outcome": Outcome(body["outcome"])}), digest)
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise InvalidInput.of("--file", f"line {place} is no line of the audit log") from None
+            cause = "is not a line of the audit log; expected a file of adon audit export --format jsonl"
+            raise InvalidInput(Problem("--file", cause, str(file), place)) from None

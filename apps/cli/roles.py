@@ -22,7 +22,7 @@ def known(names: Iterable[str]) -> frozenset[str]:
     found = frozenset(names)
     unknown = sorted(found - set(Role))
     if unknown:
-        raise InvalidInput.of("roles", f"{unknown[0]!r} is no role: {', '.join(Role)}")
+        raise InvalidInput.of("roles", f"{unknown[0]!r} is not a role; expected one of {', '.join(Role)}")
     return found
 
 

@@ -88,7 +88,7 @@ def test_a_secret_that_everybody_can_read(site: Path) -> None:
     [
         ("token_file: token", "token_file: tokn", "measurements.points.mu.token_file", "there is no file"),
         ("{folder}/proxy", "{folder}", "access.shibboleth.secret_file", "is a folder"),
-        ("{folder}/proxy", "proxy", "access.shibboleth.secret_file", "counts from where"),
+        ("{folder}/proxy", "proxy", "access.shibboleth.secret_file", "is relative to"),
         ("{web_proxies: [127.0.0.1]}", "{}", "access.public_url", "names no web server that ends TLS"),
         ("{web_proxies: [127.0.0.1]}", "{web_host: 0.0.0.0}", "controller.web_host", "unprotected"),
         ("compute:", "{lonely}compute:", "sites.lonely", "no path ends here"),

@@ -1,6 +1,6 @@
 """Slice of a flow, and the limits of the slice, which are checked before rules are compiled.
 
-The check has two parts.  A permanent violation (a requester who is no member, connections outside the
+The check has two parts.  A permanent violation (a requester who is not a member, connections outside the
 flowspace, a priority or DSCP outside the slice) refuses the request.  A *temporary* one (an exhausted share
 of a path, or budget of rules) excludes a path from the flow's candidates, with the reason; a flow without
 candidates waits in the queue.  The field and code of a problem name the limit of the slice.

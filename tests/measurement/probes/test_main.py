@@ -45,7 +45,7 @@ def test_an_agents_options(
         (("--probes", "["), "probes: is no JSON\n"),
         (("--probes", "[]"), "order: probes: 0 is not between 1 and 64\n"),
         (("--probes", '[{"kind": "fax"}]'), "order.probes[0].kind: 'fax' is none of icmp, udp, "),
-        (("--port", "0"), "order.target: port: 0 is none\n"),
+        (("--port", "0"), "order.target: port: 0 is out of range; expected 1 to 65535\n"),
         (("--target", "a" * 70), f"target: '{'a' * 70}' is no name of a host\n"),
     ],
 )
