@@ -55,9 +55,9 @@ def walk_all(url: str, run: Path, pictures: Path) -> None:
     def carry(flow: str) -> None:
         """Move the bytes between the data transfer nodes, as the researcher's tool does, and report."""
         size = mine.flow(flow).transfer_size_bytes
-        mine.report(flow, "started", 0, "")
         server = start_in(DESTINATION, "iperf3", "-s", "-1", "-p", researcher.PORT)
         wait_until(lambda: f":{researcher.PORT} " in run_in(DESTINATION, "ss", "-Htln"), 30)
+        mine.report(flow, "started", 0, "")
         run_in(SOURCE, "iperf3", "-c", ADDRESS, "-p", researcher.PORT, "-n", str(size))
         assert server.wait(30) == 0
         mine.report(flow, "finished", size, "")

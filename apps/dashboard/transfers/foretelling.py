@@ -42,7 +42,7 @@ def why(decision: DecisionView) -> list[Component]:
     """What speaks for each path, and for each compute site."""
     found = [html.H3("Paths"), _candidates(decision)]
     if decision.compute:
-        found += [html.H3("Where to compute"), _sites(decision)]
+        found += [html.H3("Compute sites"), _sites(decision)]
     return found
 
 
