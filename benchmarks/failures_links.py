@@ -118,7 +118,7 @@ def round_of(network: Lab, controller: Controller, form: str) -> dict[str, Any]:
     _configure(controller, FORMS[form])
     controller.log.unlink(missing_ok=True)
     with listened(controller) as notes:
-        eventually(lambda: controller.said("is connected") == len(EDGES), "the switches did not connect")
+        eventually(lambda: controller.said("code=switch-connected") == len(EDGES), "the switches did not connect")
         for edge in EDGES:
             network.switch.vsctl("set", "Controller", edge, "max_backoff=1000")
         with controller.client("collector") as link:
@@ -228,7 +228,7 @@ def _submit(link: LinkClient, controller: Controller) -> None:
     for port in PORTS:
         request = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 GB", "template": "test-udp"}
         link.call("flow.submit", {"request": {**request, "ports": [port]}, "requester": "benchmark"})
-    eventually(lambda: controller.said("the transfer can begin") == FLOWS, "not all flows are active")
+    eventually(lambda: controller.said("code=flow-active") == FLOWS, "not all flows are active")
     assert controller.said("is admitted to al2s:") == FLOWS, "not all flows are on al2s"
     time.sleep(SETTLE_S)
 

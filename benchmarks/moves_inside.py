@@ -73,7 +73,7 @@ class Driver:
 def controlled(network: Lab, controller: Controller, standby: int | None, drain_ms: int) -> Iterator[Driver]:
     """The controller with so many standby paths, both edges connected and right."""
     configuration(controller.folder, standby_paths=standby, drain=f"{drain_ms} ms")
-    before = controller.said("is connected")
+    before = controller.said("code=switch-connected")
     command = [sys.executable, "-m", "benchmarks.moves_controller"]
     command += ["--config", str(controller.config), "--data", str(controller.folder)]
     with controller.log.open("ab") as log:
@@ -82,7 +82,7 @@ def controlled(network: Lab, controller: Controller, standby: int | None, drain_
         )
     try:
         connected = before + len(EDGES)
-        eventually(lambda: controller.said("is connected") >= connected, "the switches did not connect")
+        eventually(lambda: controller.said("code=switch-connected") >= connected, "the switches did not connect")
         for edge in EDGES:
             network.switch.vsctl("set", "Controller", edge, "max_backoff=1000")
         with controller.client("collector") as link:
@@ -232,11 +232,11 @@ def still(network: Lab, rate: int) -> dict[str, Any]:
 
 def begun(driver: Driver, controller: Controller) -> None:
     """The flow that is moved, unless an earlier round has begun it."""
-    if controller.said("the transfer can begin"):
+    if controller.said("code=flow-active"):
         return
     driver.link.call("template.add", {"template": template(), "author": "benchmark"})
     driver.submit("test-udp", PORT)
-    eventually(lambda: controller.said("the transfer can begin") == 1, "the flow is not active")
+    eventually(lambda: controller.said("code=flow-active") == 1, "the flow is not active")
 
 
 def template() -> dict[str, Any]:

@@ -103,10 +103,10 @@ def run(folder: Path, seed: int) -> dict[str, Any]:
     controller = Controller(folder, consistency_period="1 h", counters_period="1 h")
     chance = random.Random(seed)
     with both_edges(folder, controller.port), observed(controller) as process:
-        eventually(lambda: controller.said("is connected") == 2, "the switches did not connect")
+        eventually(lambda: controller.said("code=switch-connected") == 2, "the switches did not connect")
         with controller.client("collector") as link:
             _begin(link)
-            eventually(lambda: controller.said("the transfer can begin") == 1, "the flow is not active")
+            eventually(lambda: controller.said("code=flow-active") == 1, "the flow is not active")
             rounds: list[dict[str, list[float]]] = []
             for _ in range(ROUNDS):
                 rounds.append(_round(link, process, chance))

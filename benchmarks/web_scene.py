@@ -86,7 +86,7 @@ def scene(folder: Path, seed: int, make: Callable[[Path, Path], Filled]) -> Iter
     with open_vswitch(folder / "ovs", dummy=True) as switch, observed(controller) as process:
         for name, (dpid, ports) in campus.bridges().items():
             add_bridge(switch, name, dpid, controller.port, tuple(ports))
-        eventually(lambda: controller.said("is connected") == len(campus.SITES), "no switch connected")
+        eventually(lambda: controller.said("code=switch-connected") == len(campus.SITES), "no switch connected")
         daemon = int((switch.folder / "ovs-vswitchd.pid").read_text())
         with (
             controller.client("collector") as link,
@@ -157,7 +157,7 @@ def _begin(link: LinkClient, controller: Controller, chance: random.Random) -> N
     moved = _wish(PathKey(campus.WATCHED[0], "mu", "osu"), campus.NIMBLE, 29_999)
     link.call("flow.submit", {"request": moved, "requester": REQUESTERS[0]})
 
-    begun = "the transfer can begin"
+    begun = "code=flow-active"
     eventually(lambda: controller.said(begun) >= RUNNING, "the flows are not active", BEGIN_WITHIN_S)
 
 

@@ -176,10 +176,10 @@ def test_a_standby_refuses_commands_and_names_the_active_one(
 
 # What keeps a stale controller from writing; each is shown by taking away those before it.
 NO_CLOCK = """
-from adon.flowvisor.controller_roles import LeaseLost, Roles, TimePassed
+from adon.flowvisor.controller_roles import ClockTick, LeaseLost, Roles
 from apps.campus_edge.roles import RoleDesk
 feed = RoleDesk.feed
-RoleDesk.feed = lambda self, event: isinstance(event, LeaseLost | TimePassed) or feed(self, event)
+RoleDesk.feed = lambda self, event: isinstance(event, LeaseLost | ClockTick) or feed(self, event)
 Roles.may_send = lambda self, dpid, now: True
 """
 NO_STATUS = "from adon.flowvisor.openflow import messages\nmessages.is_role_taken = lambda message: False\n"

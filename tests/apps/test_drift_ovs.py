@@ -79,7 +79,7 @@ def test_told_and_left_until_somebody_asks(tmp_path: Path, done: str) -> None:
         before = bare(switches)
         command, what, count = BY_HAND[done]
         switches.ofctl(command, "mu-edge", what)
-        eventually(lambda: controller.said("left as it is (drift: report)"), "nobody noticed")
+        eventually(lambda: controller.said("code=rules-changed"), "the change was not reported")
         changed = bare(switches)
         with controller.client() as link:
             counted = link.call("snapshot", {})["reconcile"]

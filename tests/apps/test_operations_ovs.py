@@ -60,7 +60,7 @@ def test_a_port_that_goes_down_moves_all_its_flows_at_once(tmp_path: Path) -> No
                 window = {"scope": "path", "name": "al2s", **times}
                 web.call("maintenance.add", {"request": window, "requester": "pat"})
                 eventually(lambda: controller.said("code=flow-requeued"), "f-1 did not leave")
-                eventually(lambda: controller.said("is over"), "the window did not end")
+                eventually(lambda: controller.said("has ended"), "the window did not end")
                 eventually(lambda: _outputs(switches).get(5001) == 2, "f-1 did not come back")
         finally:
             controller.stop()

@@ -125,7 +125,7 @@ LONG = ("replace", "delete all of ours")
 def test_each_kind_of_tampering_is_healed(fabric: Fabric, name: str) -> None:
     with fabric.controller.client() as link:
         eventually(lambda: right(link), "it was not right before", 60)
-        before, noticed = held(fabric), fabric.controller.said("somebody")
+        before, noticed = held(fabric), fabric.controller.said("code=rules-changed")
         HANDS[name](fabric)
         eventually(lambda: held(fabric) == before, f"not healed after {name}", 90)
-        assert fabric.controller.said("somebody") > noticed
+        assert fabric.controller.said("code=rules-changed") > noticed

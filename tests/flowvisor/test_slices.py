@@ -192,7 +192,7 @@ def test_slices_are_read() -> None:
             "slices.b.flowspace.0.destination",
             "no version of IP",
         ),
-        (part(2, members={}), "slices.b.members.who", "nobody"),
+        (part(2, members={}), "slices.b.members.who", "no members"),
         (part(2, flowspace=[{"ports": [6000]}], priorities=[9, 1]), "slices.b.priorities", "highest"),
         (part(2, flowspace=[{"ports": [6000]}], dscp=["LE"], mark="EF"), "slices.b.mark", "EF"),
         (part(4096), "slices.b.number", "4095"),
