@@ -118,7 +118,7 @@ def round_of(network: Lab, controller: Controller, form: str) -> dict[str, Any]:
     _configure(controller, FORMS[form])
     controller.log.unlink(missing_ok=True)
     with listened(controller) as notes:
-        eventually(lambda: controller.said("code=switch-connected") == len(EDGES), "the switches did not connect")
+        eventually(lambda: controller.said("code=switch-connected") == len(EDGES), "a switch is missing")
         for edge in EDGES:
             network.switch.vsctl("set", "Controller", edge, "max_backoff=1000")
         with controller.client("collector") as link:

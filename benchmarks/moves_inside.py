@@ -82,7 +82,7 @@ def controlled(network: Lab, controller: Controller, standby: int | None, drain_
         )
     try:
         connected = before + len(EDGES)
-        eventually(lambda: controller.said("code=switch-connected") >= connected, "the switches did not connect")
+        eventually(lambda: controller.said("code=switch-connected") >= connected, "a switch is missing")
         for edge in EDGES:
             network.switch.vsctl("set", "Controller", edge, "max_backoff=1000")
         with controller.client("collector") as link:

@@ -86,7 +86,9 @@ def scene(folder: Path, seed: int, make: Callable[[Path, Path], Filled]) -> Iter
     with open_vswitch(folder / "ovs", dummy=True) as switch, observed(controller) as process:
         for name, (dpid, ports) in campus.bridges().items():
             add_bridge(switch, name, dpid, controller.port, tuple(ports))
-        eventually(lambda: controller.said("code=switch-connected") == len(campus.SITES), "no switch connected")
+        eventually(
+            lambda: controller.said("code=switch-connected") == len(campus.SITES), "a switch is missing"
+        )
         daemon = int((switch.folder / "ovs-vswitchd.pid").read_text())
         with (
             controller.client("collector") as link,
