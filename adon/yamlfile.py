@@ -1,4 +1,4 @@
-"""YAML files of users (configuration, templates): safe reader, and check against a model.
+"""YAML files of users and of packages: safe reader, and check against a model.
 
 The reader accepts the part of YAML 1.2 that is equivalent to JSON: mappings with text keys,
 sequences, text, numbers, ``true``/``false``, ``null``.  PyYAML's parser yields the events; the values
@@ -21,6 +21,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
 from ipaddress import AddressValueError, NetmaskValueError
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,7 +32,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from adon.errors import INVALID, InvalidInput, Problem, problems_of
+from adon.errors import INVALID, InvalidInput, NotFound, Problem, problems_of
 from adon.json_schema import find_example
 from adon.nearest_key import nearest_key, suggest, suggest_key
 
@@ -343,3 +346,38 @@ def causes(detail: ErrorDetails) -> Sequence[Problem]:
 def find_place(field: str) -> Place:
     """Return the place in the data that a problem's field (``events.0.at``) names."""
     return tuple(int(part) if part.isdecimal() else part for part in field.split(".")) if field else ()
+
+
+SUFFIX = ".yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinFiles:
+    """Built-in files of one kind.
+
+    :param kind: name of the kind in messages.
+    :param package: the package with the folder ``builtin``.
+    """
+
+    kind: str
+    package: str
+
+    @property
+    def folder(self) -> Traversable:
+        """Folder of the files."""
+        return resources.files(self.package).joinpath("builtin")
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names in order."""
+        found = (file.name for file in self.folder.iterdir())
+        return tuple(sorted(name.removesuffix(SUFFIX) for name in found if name.endswith(SUFFIX)))
+
+    def text(self, name: str) -> str:
+        """Return the text of a file.
+
+        :raises NotFound: if there is no file of this name.
+        """
+        # Only listed names are valid, because a name must not be a path.
+        if name not in self.names():
+            raise NotFound(self.kind, name)
+        return self.folder.joinpath(f"{name}{SUFFIX}").read_text("utf-8")

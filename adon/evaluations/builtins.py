@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from adon.builtin_files import SUFFIX, BuiltinFiles
 from adon.errors import NotFound
 from adon.evaluations.reading import DocumentFile, parse
+from adon.yamlfile import SUFFIX, BuiltinFiles
 from measurement.evaluation.run import Run
 from measurement.model import from_json
 

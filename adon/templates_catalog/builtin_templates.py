@@ -11,8 +11,8 @@ import re
 from typing import Any
 
 from adon import yamlfile
-from adon.builtin_files import SUFFIX, BuiltinFiles
 from adon.templates_catalog.model import QSpec, Template
+from adon.yamlfile import SUFFIX, BuiltinFiles
 
 _RATE = re.compile(r"([0-9.e+-]+) bps")
 

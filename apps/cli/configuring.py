@@ -48,7 +48,7 @@ def init(
 
     Standard error shows the next commands.
     """
-    from adon.builtin_files import BuiltinFiles
+    from adon.yamlfile import BuiltinFiles
 
     text = BuiltinFiles("example", "adon.config").text(example)
     if output is None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from adon import yamlfile
-from adon.builtin_files import SUFFIX, BuiltinFiles
 from adon.errors import INVALID, InvalidInput, Problem
 from adon.nearest_key import describe_missing, unknown_name_problem
 from adon.templates_catalog.builtin_templates import builtin_templates
 from adon.templates_catalog.model import Template
+from adon.yamlfile import SUFFIX, BuiltinFiles
 from mininet_topos.experiments.document import Experiment
 
 BUILT_IN = BuiltinFiles("built-in experiment", "mininet_topos.experiments")

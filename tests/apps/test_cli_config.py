@@ -8,8 +8,8 @@ import yaml
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
-from adon.builtin_files import BuiltinFiles
 from adon.config import load
+from adon.yamlfile import BuiltinFiles
 from apps.cli.configuring import Example
 from apps.cli.main import app
 from tests.apps.edge import NETWORK
