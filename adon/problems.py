@@ -19,10 +19,13 @@ _FIELDS = frozenset(one.name for one in fields(Problem))
 HTTP_CODES = {
     400: "bad-request",
     405: "method-not-allowed",
+    406: "not-acceptable",
     408: "request-timeout",
     412: "precondition-failed",
     413: "body-too-large",
+    414: "address-too-long",
     415: "unsupported-media-type",
+    431: "headers-too-large",
 }
 """Codes of HTTP statuses without a class in :mod:`adon.errors`; other codes are in the class."""
 

@@ -64,11 +64,15 @@ def install(app: Dash, server: Flask, pages: Sequence[Page], drawings: Drawings)
         if found is None:
             return ui.not_found(pathname or "/"), "Not found", NO_REFRESH_S * 1000, True, ""
         page, parts = found
-        shown = _shown(page.show, visit(parts, query_of(search)))
-        drawn = _drawn(page.live, parts, pathname or "/", search or "", drawings, shared=False)
+        live = page.live
+        try:
+            shown = _shown(page.show, visit(parts, query_of(search)))
+        except AdonError as error:  # the refreshed part would fail with the same error
+            shown, live = html.Div([ui.head(page.title), ui.failure(error)]), None
+        drawn = _drawn(live, parts, pathname or "/", search or "", drawings, shared=False)
         moving = html.Div([] if drawn is None else json.loads(drawn.content), id=LIVE)
         tag = "" if drawn is None else drawn.tag
-        return plain([shown, moving]), page.title, page.refresh_s * 1000, page.live is None, tag
+        return plain([shown, moving]), page.title, page.refresh_s * 1000, live is None, tag
 
     @server.get(POLL)
     def poll() -> Response:
@@ -109,12 +113,13 @@ def query_of(search: str | None) -> Mapping[str, str]:
 
 
 def _shown(show: Show, here: Visit) -> Any:
+    """Return what a page shows, or a notice if it fails for a reason that is no error of ADON."""
     try:
         return show(here)
-    except AdonError as error:
-        return ui.failure(error)
+    except AdonError:
+        raise
     except Exception:
-        # One page that fails must not look like one that loads for ever.
+        # A page that fails must differ from a page that still loads.
         log.exception("event=dashboard.failed page=%s", show.__module__)
         return ui.notice("This page could not be drawn. The web process's log says why.", "bad")
 
@@ -133,7 +138,10 @@ def _drawn(
         return None
 
     def draw(through: Transport) -> bytes:
-        return encoded(_shown(live, visit(parts, query_of(search), through)))
+        try:
+            return encoded(_shown(live, visit(parts, query_of(search), through)))
+        except AdonError as error:
+            return encoded(ui.failure(error))
 
     here = visit(parts)
     return drawings.get(Seen(here.actor, here.zone.key, path, search), api(), draw, shared=shared)

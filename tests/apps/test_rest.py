@@ -310,7 +310,7 @@ def test_a_template_is_given_in_the_form_that_is_asked_for(world):
     assert parse_model(yaml.text, Template) == Template.model_validate(SOYKB)
     assert "http://www.geni.net/resources/rspec/3" in get("application/xml").text
     refused = get("image/png")
-    assert refused.status_code == 406
+    assert (refused.status_code, refused.json["code"]) == (406, "not-acceptable")
     problem_fields(refused)
 
 

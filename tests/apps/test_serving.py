@@ -54,6 +54,7 @@ def test_what_cannot_be_served_is_refused_without_a_trace(served, data, status):
     assert answer.startswith(b"HTTP/1.1 " + status), answer[:200]
     assert b"Traceback" not in answer
     assert b"server: adon" in answer
+    assert (b'"code":"headers-too-large"' in answer.replace(b'": "', b'":"')) == (status == b"431")
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,13 @@ def test_signed_in_one_sees_it(inside: Client) -> None:
     assert "New transfer" in answer.text
 
 
+def test_a_page_that_the_api_refuses_has_its_title_and_one_notice(inside: Client) -> None:
+    asked = {**GO, "inputs": [{**GO["inputs"][0], "value": "/flows/f-999"}, GO["inputs"][1]]}
+    content = json.dumps(inside.post(UPDATE, json=asked).json)
+    assert content.count('"type": "H1"') == 1
+    assert content.count("Not found") == 1
+
+
 @pytest.mark.parametrize(
     "headers",
     [
