@@ -5,6 +5,7 @@ A flow with ``path`` is pinned under every policy.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +30,8 @@ MAINTENANCE_DELAY, MAINTENANCE_LEAD, MAINTENANCE_LENGTH = 2.0, "1 s", 600.0
 """Start of a maintenance window that moves a flow, time before it at which flows leave, and its length."""
 FIRST_COOKIE = 0x0E00_0000_0000_0001
 UNDECIDED = ("requested", "installing")
+REQUESTED = {"template", "source", "destination", "streams", "priority", "qspec"}
+"""Fields of a flow that its request has as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +57,13 @@ class PinnedPolicy:
 
     :param policy: ``always PATH`` or ``best test``; another one has only flows with a path.
     :param last_throughput: of a path, in bits/s.
-    :param clock: seconds since the epoch.
     :ivar decisions: what was chosen.
     """
 
     def __init__(
-        self,
-        ofctl: Ofctl,
-        topo: CampusTopo,
-        policy: str,
-        last_throughput: Callable[[str], float],
-        clock: Callable[[], float],
+        self, ofctl: Ofctl, topo: CampusTopo, policy: str, last_throughput: Callable[[str], float]
     ) -> None:
-        self._ofctl, self._topo, self._policy, self._clock = ofctl, topo, policy, clock
+        self._ofctl, self._topo, self._policy = ofctl, topo, policy
         self._last_throughput = last_throughput
         self._flows: dict[str, tuple[PinnedFlow, int]] = {}
         self._updates: list[FlowUpdate] = []
@@ -78,7 +75,7 @@ class PinnedPolicy:
         pinned = PinnedFlow(flow.source, flow.destination, flow.protocol, port)
         self._flows[flow.name] = (pinned, FIRST_COOKIE + len(self._flows))
         if flow.path is None:
-            row = DecisionRow(0, self._clock(), flow.name, "admit", path, None, None, self._policy)
+            row = DecisionRow(0, time.time(), flow.name, "admit", path, None, None, self._policy)
             self.decisions.append(row)
         self._pin(flow.name, path)
 
@@ -114,7 +111,7 @@ class PinnedPolicy:
     def _pin(self, flow: str, path: str) -> None:
         pinned, cookie = self._flows[flow]
         pin_flow(self._ofctl, self._topo, path, pinned, cookie)
-        self._updates.append(FlowUpdate(flow, self._clock(), path))
+        self._updates.append(FlowUpdate(flow, time.time(), path))
 
 
 class AdonPolicy:
@@ -122,12 +119,11 @@ class AdonPolicy:
 
     Requests and reports are sent by the next :meth:`poll` while ADON runs.
 
-    :param clock: seconds since the epoch.
     :param is_running: whether ADON runs.
     """
 
-    def __init__(self, client: Client, clock: Callable[[], float], is_running: Callable[[], bool]) -> None:
-        self._client, self._clock, self._is_running = client, clock, is_running
+    def __init__(self, client: Client, is_running: Callable[[], bool]) -> None:
+        self._client, self._is_running = client, is_running
         self._ids: dict[str, str] = {}  # ADON's, by the flow's name
         self._seen: dict[str, FlowView] = {}
         self._calls: deque[Callable[[], object]] = deque()
@@ -140,18 +136,8 @@ class AdonPolicy:
 
     def request(self, flow: PlannedFlow, port: int) -> None:
         """Submit a flow."""
-        body: dict[str, Any] = {
-            "template": flow.template,
-            "source": flow.source,
-            "destination": flow.destination,
-            "size": f"{flow.requested} B",
-            "ports": [port],
-            "streams": flow.streams,
-            "priority": flow.priority,
-            "label": flow.name,
-        }
-        if flow.qspec is not None:
-            body["qspec"] = flow.qspec.model_dump(mode="json", exclude_none=True)
+        body = flow.model_dump(mode="json", include=REQUESTED, exclude_none=True)
+        body |= {"size": f"{flow.requested} B", "ports": [port], "label": flow.name}
         self._calls.append(lambda: self._submit(flow.name, body))
 
     def report_start(self, flow: str) -> None:
@@ -170,7 +156,7 @@ class AdonPolicy:
             return f"{flow} has no path now"
         if present == path:
             return f"{flow} is on {path} already"
-        now = self._clock()
+        now = time.time()
         window = {
             "scope": "path",
             "name": present,

@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from adon.errors import AdonError, Unavailable
@@ -20,7 +21,7 @@ from mininet_topos.experiments.document import TEST_PHASES, Event, LinkEvent, Lo
 from mininet_topos.experiments.plan import PlannedFlow, circuit_of, paths_between
 from mininet_topos.experiments.policies import FlowUpdate, PathPolicy
 from mininet_topos.experiments.results import FlowState
-from mininet_topos.experiments.trial_setup import TrialSetup, as_change
+from mininet_topos.experiments.trial_setup import PrintLine, TrialSetup, as_change
 from mininet_topos.experiments.verdicts import OVERLAP
 from mininet_topos.testbed import LinkChange
 from mininet_topos.traffic.endpoint import Load
@@ -32,6 +33,8 @@ OVER = (FlowState.FINISHED, FlowState.FAILED, FlowState.REJECTED)
 PLANNED = ("template", "source", "destination", "size", "streams", "window", "priority", "floor")
 COUNTED = ("received", "packets_sent", "packets_lost", "jitter", "problem")
 """Columns of a flow's row that its plan has, and those that its delivery has."""
+MEASURED = attrgetter("path", "source", "destination", "metric", "value")
+"""Columns of a measurement's row after its time."""
 
 
 @dataclass(slots=True)
@@ -41,11 +44,13 @@ class Traffic:
     :param row: what is known of it; the row of a load is in no table.
     :param run: None before it starts.
     :param paths: each with the time since which it had it.
+    :param is_endless: whether a load has no end of its own; the trial does not wait for it.
     """
 
     row: results.FlowRow
     run: TrafficRun | None = None
     paths: list[tuple[float, str]] = field(default_factory=list)
+    is_endless: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -70,7 +75,7 @@ class TrialRun:
     :param print_line: is given what happens, one line each.
     """
 
-    def __init__(self, setup: TrialSetup, print_line: Callable[[str], object]) -> None:
+    def __init__(self, setup: TrialSetup, print_line: PrintLine) -> None:
         self._setup, self._trial, self._topo, self._print = setup, setup.trial, setup.topo, print_line
         self._flows = {flow.name: flow for flow in self._trial.flows}
         self._events = {event.name: event for event in self._trial.events}
@@ -79,7 +84,6 @@ class TrialRun:
         self._ports = dict(zip(names, chance.sample(PORTS, len(names)), strict=True))
         self._traffic = {name: Traffic(self._make_row(flow)) for name, flow in self._flows.items()}
         self._undo: dict[str, tuple[str, LinkChange]] = {}
-        self._open: set[str] = set()
         self._rows: list[results.EventRow] = []
         self._timeline = timeline.start_timeline(self._trial)
         self._news: dict[timeline.Key, float | str] = {}
@@ -116,9 +120,8 @@ class TrialRun:
             self._advance()
             while self._news:
                 self._advance()
-            flows = [self._traffic[name] for name in self._flows]
-            unfinished = [one.row for one in flows if not one.is_over]
-            if not (unfinished or self._timeline.waiting or self._open):
+            unfinished = [one.row for one in self._traffic.values() if not (one.is_over or one.is_endless)]
+            if not (unfinished or self._timeline.waiting):
                 return ""
             now, limit = self._now, self._trial.limit
             if now > limit:
@@ -180,8 +183,6 @@ class TrialRun:
             return
         self._report_moment(event.name, Phase.ASKED)
         began = self._now  # what follows from it may come before the call returns: a port is down at once
-        if event.lasts is not None or event.until is not None:
-            self._open.add(event.name)
         about, problem = self._carry_out(event)
         self._note(event.name, "begins", about, problem, began)
         if event.load is None:
@@ -208,7 +209,9 @@ class TrialRun:
         protocol: Literal["tcp", "udp"] = "tcp" if load.rate is None else "udp"
         port, streams = self._ports[name], load.streams or 1
         run = self._start(Load(source, destination, port, protocol, streams=streams, rate=load.rate))
-        self._traffic[name] = Traffic(results.FlowRow(self._trial.number, name), run, [(0.0, load.path)])
+        row = results.FlowRow(self._trial.number, name)
+        is_endless = load.lasts is None and load.until is None
+        self._traffic[name] = Traffic(row, run, [(0.0, load.path)], is_endless)
         return f"load on {load.path}"
 
     def _change_link(self, name: str, link: LinkEvent) -> str:
@@ -232,7 +235,7 @@ class TrialRun:
             if one.row.asked is not None:
                 self._policy_of(name).report_end(name, None)
             self._reject(name, "its end came before it had a path")
-        elif name in self._undo and name in self._open:
+        elif name in self._undo:
             circuit, undo = self._undo[name]
             self._setup.testbed.change_link(circuit, undo)
             self._note(name, "ends", f"{circuit} is as before")
@@ -240,7 +243,6 @@ class TrialRun:
 
     def _close(self, name: str, reason: str, at: float | None = None, *, has_begun: bool = True) -> None:
         """Report the end of a step; no other moment of it comes any more but tests."""
-        self._open.discard(name)
         self._report_moment(name, Phase.ENDS, at)
         for what in Phase:
             if not has_begun or what not in TEST_PHASES:
@@ -365,15 +367,7 @@ class TrialRun:
             flows=[self._traffic[name].row for name in self._flows],
             throughput=[row for name, one in self._traffic.items() for row in self._throughput(name, one)],
             measurements=[
-                results.MeasurementRow(
-                    number,
-                    one.observed_at - began,
-                    one.path,
-                    one.source,
-                    one.destination,
-                    one.metric,
-                    one.value,
-                )
+                results.MeasurementRow(number, one.observed_at - began, *MEASURED(one))
                 for one in tests
                 if one.observed_at >= began
             ],

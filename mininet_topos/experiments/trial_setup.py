@@ -42,6 +42,8 @@ AROUND_LIGHT_TESTS = 1.0
 METRICS = {"throughput": Metric.THROUGHPUT, "rtt": Metric.RTT, "latency": Metric.LOSS}
 """Per test a metric that a measured path has."""
 LOAD_COOKIE = 0x0E00_0000_0000_0000
+PrintLine = Callable[[str], object]
+"""Is given what happens, one line each."""
 _PART_DIED = re.compile(r"event=died (part=\S+ status=-?\d+)")
 
 
@@ -95,10 +97,10 @@ class TrialSetup:
 
     def __post_init__(self) -> None:
         ofctl, policy, server = self.testbed.switches.ofctl, self.trial.policy, self.server
-        self.pinned = PinnedPolicy(ofctl, self.topo, policy, self.tests.last_throughput, time.time)
+        self.pinned = PinnedPolicy(ofctl, self.topo, policy, self.tests.last_throughput)
         self.policy: PathPolicy = self.pinned
         if policy == "ours" and server is not None and self.tests.client is not None:
-            self.policy = AdonPolicy(self.tests.client, time.time, lambda: server.is_running)
+            self.policy = AdonPolicy(self.tests.client, lambda: server.is_running)
         self._ready_log = len(self._read_log())  # a part that ended before may have found a port in use
 
     @property
@@ -148,11 +150,7 @@ def needs_adon(trial: Trial) -> bool:
 
 @contextmanager
 def prepare_trial(
-    testbed: Testbed,
-    points: Path | None,
-    trial: Trial,
-    print_line: Callable[[str], object],
-    folder: Path | None = None,
+    testbed: Testbed, points: Path | None, trial: Trial, print_line: PrintLine, folder: Path | None = None
 ) -> Iterator[TrialSetup]:
     """Give links their attributes and start ADON, if the trial needs it; leave the testbed as it was.
 
@@ -192,11 +190,7 @@ def _keep_network(testbed: Testbed, topo: CampusTopo) -> Iterator[None]:
 
 
 def _start_adon(
-    server: AdonServer,
-    topo: CampusTopo,
-    trial: Trial,
-    periods: MeasurementPeriods,
-    print_line: Callable[[str], object],
+    server: AdonServer, topo: CampusTopo, trial: Trial, periods: MeasurementPeriods, print_line: PrintLine
 ) -> Client:
     """Start ADON, and wait until its rules are installed and each path was measured once."""
     print_line("starting ADON")
