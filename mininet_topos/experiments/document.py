@@ -38,15 +38,21 @@ class Reference(str):
     """Name of something that the document or its network has.
 
     :ivar kind: what it names, in words.
+    :ivar name: the name to look up: of a setting such as ``soykb.size``, its first part.
     """
 
     kind: str
+    name: str
 
     @classmethod
-    def to(cls, kind: str, name: str) -> Self:
-        """Return the name of something of a kind."""
-        reference = cls(name)
+    def to(cls, kind: str, text: str, end: str = "") -> Self:
+        """Return the name of something of a kind.
+
+        :param end: the character after the name; empty if the whole text is the name.
+        """
+        reference = cls(text)
         reference.kind = kind
+        reference.name = text.partition(end)[0] if end else text
         return reference
 
 
@@ -61,6 +67,7 @@ FlowName = Annotated[Name, AfterValidator(partial(Reference.to, "flow"))]
 StepName = Annotated[Name, AfterValidator(partial(Reference.to, "flow or event"))]
 FigureName = Annotated[Name, AfterValidator(partial(Reference.to, "figure"))]
 KeyName = Annotated[str, AfterValidator(partial(Reference.to, "swept value"))]
+SettingName = Annotated[str, AfterValidator(partial(Reference.to, "flow, event or section", end="."))]
 
 CASE, POLICY = "case", "policy"
 """Names of a ``where`` in addition to the keys of the sweep."""
@@ -464,8 +471,8 @@ class Experiment(Part):
     configuration: Frozen[str, Any] = FrozenMap()
     workload: Annotated[tuple[FlowEntry, ...], Field(min_length=1)]
     events: tuple[Event, ...] = ()
-    sweep: Frozen[str, Annotated[tuple[Scalar, ...], Field(min_length=1)]] = FrozenMap()
-    cases: Frozen[Name, Frozen[str, Scalar]] = FrozenMap()
+    sweep: Frozen[SettingName, Annotated[tuple[Scalar, ...], Field(min_length=1)]] = FrozenMap()
+    cases: Frozen[Name, Frozen[SettingName, Scalar]] = FrozenMap()
     figures: Frozen[Name, Figure] = FrozenMap()
     checks: tuple[Check, ...] = ()
     plots: tuple[Plot, ...] = ()

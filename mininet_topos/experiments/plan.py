@@ -26,7 +26,7 @@ from mininet_topos.topologies.campus_topo import CampusTopo, TransitPath
 
 Point = Mapping[str, document.Scalar]
 """Combination: a value per key of the sweep, and the name of the case."""
-Rated = TypeVar("Rated", document.LoadEvent, document.LinkEvent, document.LinkSetting)
+Rated = TypeVar("Rated", document.LoadEvent | None, document.LinkEvent | None, document.LinkSetting)
 
 
 class PlannedFlow(document.FlowEntry):
@@ -158,18 +158,19 @@ def _largest_size(entry: document.FlowEntry, rate: float | None, topo: CampusTop
 
 
 def _plan_event(event: document.Event, scale: float) -> document.Event:
-    parts: dict[str, Any] = {"load": event.load, "link": event.link}
-    built = {kind: _as_built(part, scale) for kind, part in parts.items() if part is not None}
+    built = {"load": _as_built(event.load, scale), "link": _as_built(event.link, scale)}
     return event.model_copy(update=built)
 
 
 def _as_built(part: Rated, scale: float) -> Rated:
-    return part if part.rate is None else part.model_copy(update={"rate": part.rate / scale})
+    if part is None or part.rate is None:
+        return part
+    return part.model_copy(update={"rate": part.rate / scale})
 
 
-def count_points(experiment: document.Experiment) -> int:
-    """Return the number of combinations."""
-    return max(1, len(experiment.cases)) * math.prod(len(values) for values in experiment.sweep.values())
+def count_trials(experiment: document.Experiment) -> int:
+    """Return the number of trials."""
+    return math.prod(map(len, swept_values(experiment).values())) * experiment.repetitions
 
 
 def list_points(experiment: document.Experiment) -> Iterator[FrozenMap[str, document.Scalar]]:
@@ -191,24 +192,28 @@ def list_variants(experiment: document.Experiment) -> Iterator[tuple[Point, docu
 
 def swept_values(experiment: document.Experiment) -> dict[str, tuple[document.Scalar, ...]]:
     """Return the values of each name that a ``where``, an x or a curve may have."""
-    cases: dict[str, tuple[document.Scalar, ...]] = (
-        {document.CASE: tuple(experiment.cases)} if experiment.cases else {}
-    )
-    return {**cases, **experiment.sweep, document.POLICY: tuple(experiment.policies)}
+    cases = {document.CASE: tuple(experiment.cases)} if experiment.cases else {}
+    return {**cases, **experiment.sweep, document.POLICY: experiment.policies}
 
 
 def settings_at(experiment: document.Experiment, point: Point) -> dict[Place, tuple[Place, document.Scalar]]:
-    """Return for each place that a combination sets the place of the value in the document, and the value."""
+    """Return for each place that a combination sets the place of the value in the document, and the value.
+
+    A key that names no flow or event is left out.
+    """
     case = str(point.get(document.CASE))
     settings: dict[str, tuple[Place, document.Scalar]] = {
         key: (("cases", case, key), value) for key, value in experiment.cases.get(case, {}).items()
     }
     for key, values in experiment.sweep.items():
-        if key in point:
-            settings[key] = (("sweep", key, values.index(point[key])), point[key])
+        settings[key] = (("sweep", key, values.index(point[key])), point[key])
     targets = find_targets(experiment)
-    names = {key: key.split(".") for key in settings}
-    return {(*targets[name], *fields): settings[key] for key, (name, *fields) in names.items()}
+    placed: dict[Place, tuple[Place, document.Scalar]] = {}
+    for key, setting in settings.items():
+        name, *fields = key.split(".")
+        if name in targets:
+            placed[*targets[name], *fields] = setting
+    return placed
 
 
 def find_targets(experiment: document.Experiment) -> dict[str, Place]:

@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from adon.errors import InvalidInput, Problem
+from adon.errors import InvalidInput
 from adon.nearest_key import describe_missing
 from adon.units import format_rate, format_size
-from adon.values import FrozenMap
 from adon.yamlfile import Place, find_place
 from mininet_topos.experiments import document, plan
 from mininet_topos.experiments.loading import ExperimentFile
@@ -28,45 +27,28 @@ Finding = tuple[Place, str]
 """Place and cause of a problem."""
 
 
-def find_problems(read: ExperimentFile, topo: CampusTopo) -> list[Problem]:
-    """Return everything that is wrong with an experiment on a topology, with file and line."""
-    findings = dict.fromkeys(_find_everywhere(read.experiment, topo))
-    return [*read.problems, *(read.problem(place, cause) for place, cause in findings)]
-
-
 def check_references(read: ExperimentFile, topo: CampusTopo) -> None:
-    """Refuse an experiment with problems.
+    """Refuse an experiment with problems on a topology.
 
-    :raises InvalidInput: with all of them.
+    :raises InvalidInput: with all of them, each with file and line.
     """
-    if problems := find_problems(read, topo):
+    findings = dict.fromkeys(_find_everywhere(read.experiment, topo))
+    problems = [*read.problems, *(read.problem(place, cause) for place, cause in findings)]
+    if problems:
         raise InvalidInput(problems)
 
 
 def _find_everywhere(experiment: document.Experiment, topo: CampusTopo) -> Iterator[Finding]:
-    trials = plan.count_points(experiment) * len(experiment.policies) * experiment.repetitions
+    trials = plan.count_trials(experiment)
     if trials > MAX_TRIALS:
         yield ("sweep",), f"makes {trials} trials; expected at most {MAX_TRIALS}"
         return
-    unknown_keys = list(_find_unknown_keys(experiment))
-    yield from unknown_keys
-    for point in [FrozenMap()] if unknown_keys else plan.list_points(experiment):
+    for point in plan.list_points(experiment):
         try:
             found = list(_Document(plan.experiment_at(experiment, point), topo).find())
         except InvalidInput as error:
             found = [(find_place(problem.field), problem.cause) for problem in error.problems]
         yield from ((_find_setting(experiment, point, place), cause) for place, cause in found)
-
-
-def _find_unknown_keys(experiment: document.Experiment) -> Iterator[Finding]:
-    """Yield keys of sweep and cases whose first part names nothing."""
-    sets: dict[Place, Mapping[str, object]] = {("sweep",): experiment.sweep}
-    sets |= {("cases", case): settings for case, settings in experiment.cases.items()}
-    targets = plan.find_targets(experiment)
-    for place, settings in sets.items():
-        for key in settings:
-            if (name := key.partition(".")[0]) not in targets:
-                yield (*place, key), describe_missing("flow or event", name, targets)
 
 
 def _find_setting(experiment: document.Experiment, point: plan.Point, place: Place) -> Place:
@@ -114,14 +96,15 @@ class _Document:
             "flow or event": self.steps,
             "figure": experiment.figures,
             "swept value": self.swept,
+            "flow, event or section": plan.find_targets(experiment),
             "compute site": compute if isinstance(compute, Mapping) else (),
         }
 
     def find(self) -> Iterator[Finding]:
         """Yield place and cause of each problem."""
         for place, value in _walk(self.experiment):
-            if isinstance(value, document.Reference) and value not in self.names[value.kind]:
-                yield place, describe_missing(value.kind, value, self.names[value.kind])
+            if isinstance(value, document.Reference) and value.name not in self.names[value.kind]:
+                yield place, describe_missing(value.kind, value.name, self.names[value.kind])
             elif isinstance(value, document.Part):
                 yield from (((*place, *where), cause) for where, cause in self._find_in(value))
         if len(self.experiment.catalog) < len(self.experiment.templates):

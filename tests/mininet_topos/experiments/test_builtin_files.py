@@ -7,7 +7,7 @@ import pytest
 from mininet_topos.experiments.document import Check
 from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
 from mininet_topos.experiments.plan import Trial, needs_netem, plan_trials
-from mininet_topos.experiments.references import find_problems
+from mininet_topos.experiments.references import check_references
 from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.topology_catalog import load_topology
 
@@ -21,7 +21,7 @@ def topology(its: ExperimentFile) -> CampusTopo:
 def planned(its: ExperimentFile) -> tuple[Trial, ...]:
     """Return its trials; it must have no problem."""
     topo = topology(its)
-    assert find_problems(its, topo) == []
+    check_references(its, topo)
     return plan_trials(its.experiment, topo)
 
 

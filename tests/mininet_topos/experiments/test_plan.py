@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mininet_topos.experiments.loading import ExperimentFile, parse_experiment
-from mininet_topos.experiments.plan import Trial, count_points, list_points, needs_netem, plan_trials
+from mininet_topos.experiments.plan import Trial, count_trials, list_points, needs_netem, plan_trials
 from tests.mininet_topos.experiments.synthetic_runs import FIGURE_21, load_figure_21, mu_osu
 
 ONE = """\
@@ -108,7 +108,7 @@ def test_points_are_the_product_of_sweep_and_cases(lengths: list[int], cases: in
         for values in itertools.product(*sweep.values())
     ]
     assert found == expected
-    assert count_points(its) == len(found)
+    assert count_trials(its) == len(found) * its.repetitions
 
 
 def test_seed_of_a_trial_is_the_same_on_every_machine() -> None:

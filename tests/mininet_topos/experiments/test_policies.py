@@ -208,9 +208,7 @@ def test_refused_request_names_its_flow(policy, api):
 def test_pinned_flow_has_rules_until_it_ends():
     rules: list[tuple[str, ...]] = []
     topo = loopback_topology()
-    policy = PinnedPolicy(
-        lambda *words: rules.append(words) or "", topo, "always al2s", lambda _path: 0.0
-    )
+    policy = PinnedPolicy(lambda *words: rules.append(words) or "", topo, "always al2s", lambda _path: 0.0)
     policy.request(A, 5001)
     (update,) = policy.poll()
     assert (update.flow, update.path) == ("a", "al2s")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from adon.errors import InvalidInput
 from mininet_topos.experiments.loading import parse_experiment
-from mininet_topos.experiments.references import find_problems
+from mininet_topos.experiments.references import check_references
 from tests.mininet_topos.experiments.synthetic_runs import mu_osu
 from tests.support.refusals import refused
 
@@ -40,7 +41,11 @@ def problems(*changes: tuple[str, str]) -> set[tuple[str, int | None]]:
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
-    return {(one.field, one.line) for one in find_problems(parse_experiment(text, "one.yaml"), mu_osu())}
+    try:
+        check_references(parse_experiment(text, "one.yaml"), mu_osu())
+    except InvalidInput as error:
+        return {(one.field, one.line) for one in error.problems}
+    return set()
 
 
 def test_document_has_no_problem() -> None:
