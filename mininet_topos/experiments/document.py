@@ -178,17 +178,23 @@ class FlowEntry(Part):
     priority: Annotated[int, Field(ge=0, le=999)] | None = None
 
 
-class LoadEvent(Part):
+class Effect(Part):
+    """Effect of an event: it lasts some seconds, or until a moment, else to the end of the trial."""
+
+    AT_MOST_ONE = (("lasts", "until"),)
+
+    lasts: PositiveDuration | None = Field(default=None, alias="for")
+    until: Moment | None = None
+
+
+class LoadEvent(Effect):
     """Traffic without a request: ``streams`` TCP connections, or UDP at ``rate`` bits/s."""
 
     EXACTLY_ONE = (("streams", "rate"),)
-    AT_MOST_ONE = (("lasts", "until"),)
 
     path: PathName
     streams: Streams | None = None
     rate: PositiveRate | None = None
-    lasts: PositiveDuration | None = Field(default=None, alias="for")
-    until: Moment | None = None
 
 
 class LinkSetting(Part):
@@ -199,17 +205,14 @@ class LinkSetting(Part):
     loss: Ratio | None = None
 
 
-class LinkEvent(LinkSetting):
+class LinkEvent(LinkSetting, Effect):
     """Change of a circuit: of ``name``, or of the narrowest of ``path``; ``state`` takes it down or up."""
 
     EXACTLY_ONE = (("name", "path"),)
-    AT_MOST_ONE = (("lasts", "until"),)
 
     name: CircuitName | None = None
     path: PathName | None = None
     state: Literal["up", "down"] | None = None
-    lasts: PositiveDuration | None = Field(default=None, alias="for")
-    until: Moment | None = None
 
 
 Controller = Literal["stop", "start", "kill"]
@@ -224,10 +227,7 @@ class Move(Part):
 
 
 class Event(Part):
-    """Change of network or controller, ``at`` seconds or ``after`` a moment.
-
-    Without ``for`` and ``until`` it lasts to the end of the trial.
-    """
+    """Change of network or controller, ``at`` seconds or ``after`` a moment."""
 
     EXACTLY_ONE = (("at", "after"), ("load", "link", "controller", "move"))
 

@@ -29,7 +29,7 @@ MAX_DETAIL = 500
 MAINTENANCE_DELAY, MAINTENANCE_LEAD, MAINTENANCE_LENGTH = 2.0, "1 s", 600.0
 """Start of a maintenance window that moves a flow, time before it at which flows leave, and its length."""
 FIRST_COOKIE = 0x0E00_0000_0000_0001
-UNDECIDED = ("requested", "installing")
+WITHOUT_UPDATE = ("requested", "installing", "finished")
 REQUESTED = {"template", "source", "destination", "streams", "priority", "qspec"}
 """Fields of a flow that its request has as they are."""
 
@@ -157,14 +157,9 @@ class AdonPolicy:
         if present == path:
             return f"{flow} is on {path} already"
         now = time.time()
-        window = {
-            "scope": "path",
-            "name": present,
-            "begins": format_time(now + MAINTENANCE_DELAY),
-            "ends": format_time(now + MAINTENANCE_LENGTH),
-            "lead": MAINTENANCE_LEAD,
-        }
-        self._client.add_maintenance(window)
+        begins, ends = format_time(now + MAINTENANCE_DELAY), format_time(now + MAINTENANCE_LENGTH)
+        window = {"scope": "path", "name": present, "begins": begins, "ends": ends}
+        self._client.add_maintenance({**window, "lead": MAINTENANCE_LEAD})
         return ""
 
     def poll(self) -> list[FlowUpdate]:
@@ -203,14 +198,14 @@ class AdonPolicy:
 
     def _update(self, name: str, flow: FlowView) -> FlowUpdate | None:
         before = self._seen.get(name)
-        if flow.state in UNDECIDED or (before and (before.state, before.path) == (flow.state, flow.path)):
+        if flow.state in WITHOUT_UPDATE or (
+            before and (before.state, before.path) == (flow.state, flow.path)
+        ):
             return None
         self._seen[name] = flow
         decisions = self._decided[name] = self._client.decisions(flow.id)
         reason = next((one.reason for one in reversed(decisions) if one.outcome != "stay"), "")
         update = FlowUpdate(name, flow.state_since, None, reason)
-        if flow.state == "finished":
-            return None
         if flow.final:
             return replace(update, reason=flow.reason, is_rejected=True)
         if flow.state != "active" or flow.path is None:

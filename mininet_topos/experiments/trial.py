@@ -21,7 +21,7 @@ from mininet_topos.experiments.document import TEST_PHASES, Event, LinkEvent, Lo
 from mininet_topos.experiments.plan import PlannedFlow, circuit_of, paths_between
 from mininet_topos.experiments.policies import FlowUpdate, PathPolicy
 from mininet_topos.experiments.results import FlowState
-from mininet_topos.experiments.trial_setup import PrintLine, TrialSetup, as_change
+from mininet_topos.experiments.trial_setup import PrintLine, TrialSetup
 from mininet_topos.experiments.verdicts import OVERLAP
 from mininet_topos.testbed import LinkChange
 from mininet_topos.traffic.endpoint import Load
@@ -216,7 +216,8 @@ class TrialRun:
 
     def _change_link(self, name: str, link: LinkEvent) -> str:
         circuit = circuit_of(self._topo, link.name or link.path or "")
-        change = as_change(link, up=None if link.state is None else link.state == "up")
+        is_up = None if link.state is None else link.state == "up"
+        change = LinkChange(is_up, link.rate, link.delay, link.loss)
         self._undo[name] = circuit, self._setup.testbed.change_link(circuit, change)
         changed = link.model_dump(mode="json", include={"state", "rate", "delay", "loss"}, exclude_none=True)
         return f"{circuit}: " + ", ".join(f"{name} {value}" for name, value in changed.items())

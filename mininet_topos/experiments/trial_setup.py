@@ -27,7 +27,7 @@ from mininet_topos.adon_configuration import (
 )
 from mininet_topos.adon_server import LOG, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
-from mininet_topos.experiments.document import Controller, LinkSetting
+from mininet_topos.experiments.document import Controller
 from mininet_topos.experiments.plan import Trial, circuit_of
 from mininet_topos.experiments.policies import AdonPolicy, PathPolicy, PinnedPolicy
 from mininet_topos.pinned_rules import PinnedFlow, pin_flow
@@ -163,7 +163,8 @@ def prepare_trial(
     own = testbed.folder / f"adon-{trial.number}"
     with _keep_network(testbed, topo):
         for name, setting in trial.links.items():
-            testbed.change_link(circuit_of(topo, name), as_change(setting))
+            change = LinkChange(None, setting.rate, setting.delay, setting.loss)
+            testbed.change_link(circuit_of(topo, name), change)
         if points is None or not needs_adon(trial):
             _pin_loads(testbed, topo, trial)
             yield TrialSetup(testbed, topo, trial, TestLog(None, 0.0))
@@ -229,11 +230,6 @@ def _await(server: AdonServer, condition: Callable[[], bool], timeout: float, pr
 
     if not wait_until(holds, timeout):
         raise Unavailable(f"{problem} within {timeout:g} s: {server.last_words}")
-
-
-def as_change(setting: LinkSetting, *, up: bool | None = None) -> LinkChange:
-    """Return what a document states of a circuit."""
-    return LinkChange(up, setting.rate, setting.delay, setting.loss)
 
 
 def plan_periods(topo: CampusTopo, measuring: Mapping[str, float | None]) -> MeasurementPeriods:
