@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Container, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -73,25 +74,18 @@ def fit_periods_to(
     first = ROUND_STEP * math.ceil((like.longest or 0.0) / ROUND_STEP)
     rounds = range(first, max(first, LONGEST_ROUND) + 1, ROUND_STEP)
 
+    def plan(seconds: float) -> MeasurementPeriods:
+        periods = like.every(seconds, fixed)
+        plan_measurements(parse_model(configuration_text(topo, periods=periods), Configuration))
+        return periods
+
     def fits(seconds: float) -> bool:
-        try:
-            check_periods(topo, like.every(seconds, fixed))
-        except InvalidInput:
-            return False
-        return True
+        with suppress(InvalidInput):
+            return bool(plan(seconds))
+        return False
 
     shortest = bisect_left(rounds, True, key=fits)
-    periods = like.every(rounds[min(shortest, len(rounds) - 1)], fixed)
-    check_periods(topo, periods)
-    return periods
-
-
-def check_periods(topo: CampusTopo, periods: MeasurementPeriods) -> None:
-    """Check that the tests of a network fit.
-
-    :raises InvalidInput: with the planner's reason if they do not.
-    """
-    plan_measurements(parse_model(configuration_text(topo, periods=periods), Configuration))
+    return plan(rounds[min(shortest, len(rounds) - 1)])
 
 
 def configuration_text(
@@ -111,7 +105,7 @@ def configuration_text(
     """
     campuses = topo.campuses.values()
     used = Counter(name for path in topo.paths.values() for name in path.circuits)
-    shared = {name for name, paths in used.items() if paths > 1 and topo.circuits[name].rate is not None}
+    shared = {name for name, paths in used.items() if paths > 1 and topo.circuits[name].shape is not None}
     measurements = {
         "points": {campus.name: _point(campus, points) for campus in campuses},
         "tests": [test for path in topo.paths.values() for test in _tests(path, periods)],
@@ -139,7 +133,7 @@ def _drop_empty(section: Mapping[str, Any]) -> dict[str, Any]:
 
 def _site(campus: Campus) -> dict[str, Any]:
     hosts = {
-        name: {"address": dtn.address, "mac": dtn.mac, "port": dtn.edge_port}
+        name: {"address": dtn.address, "mac": dtn.mac, "port": campus.ports[name]}
         for name, dtn in campus.dtns.items()
     }
     return {"edge": campus.edge, "gateway_mac": campus.gateway_mac, "hosts": hosts}
@@ -162,7 +156,7 @@ def _path(path: TransitPath, shared: Set[str]) -> dict[str, Any]:
 
 
 def _point(campus: Campus, credentials: Path) -> dict[str, Any]:
-    node = f"{campus.dtns[campus.measuring].management}:{PORT}"
+    node = f"{campus.management}:{PORT}"
     return {
         "url": f"https://{node}/pscheduler",
         "verify": str(credentials / f"{campus.measuring}.pem"),
@@ -173,11 +167,11 @@ def _point(campus: Campus, credentials: Path) -> dict[str, Any]:
 
 def _tests(path: TransitPath, periods: MeasurementPeriods) -> list[dict[str, Any]]:
     """Return the tests of a path: throughput from the campus where it begins, the others both ways."""
-    if periods.longest is None:
-        return []
     one, other = path.campuses
     tests = []
     for source, destination, throughput in ((one, other, periods.throughput), (other, one, None)):
+        if throughput is None and periods.rtt is None and periods.latency is None:
+            continue
         seconds = {
             "throughput_period": throughput,
             "throughput_duration": periods.throughput_duration,
@@ -192,5 +186,4 @@ def _tests(path: TransitPath, periods: MeasurementPeriods) -> list[dict[str, Any
             "destination": path.addresses[destination],
         }
         tests.append(test | {name: f"{value:g} s" for name, value in seconds.items() if value is not None})
-    has_return = periods.rtt is not None or periods.latency is not None
-    return tests if has_return else tests[:1]
+    return tests

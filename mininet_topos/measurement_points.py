@@ -38,7 +38,7 @@ def start_points(testbed: Testbed, metrics: Path | None = None) -> Iterator[Path
     """
     folder = testbed.folder / "points"
     campuses = testbed.topo.campuses.values()
-    addresses = {campus.measuring: campus.dtns[campus.measuring].management for campus in campuses}
+    addresses = {campus.measuring: campus.management for campus in campuses}
     _write_credentials(folder, addresses)
     common = ["--port", str(PORT), "--peer-verify", str(folder / PEERS)]
     common += [] if metrics is None else ["--metrics", str(metrics)]

@@ -7,11 +7,11 @@ the edges get rules.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from adon.errors import InvalidInput
-from mininet_topos.topologies.campus_topo import Campus, CampusTopo, DtnInterface, TransitPath
+from mininet_topos.topologies.campus_topo import Campus, CampusTopo, Interface, TransitPath
 
 PRIORITY = 40_000
 """Above the campus's own rule; ADON's rules, where it runs too, are for other flows."""
@@ -40,11 +40,8 @@ class PinnedFlow:
     addresses: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    campus: Campus
-    dtn: DtnInterface
-    address: str
+_End = tuple[Campus, Interface]
+"""A campus, and the data interface of a DTN in it with the address of the flow."""
 
 
 def pin_flow(ofctl: Ofctl, topo: CampusTopo, path: str, flow: PinnedFlow, cookie: int = COOKIE) -> None:
@@ -76,15 +73,12 @@ def path_rules(topo: CampusTopo, path: str, flow: PinnedFlow) -> list[tuple[str,
     taken = topo.paths[path]
     source, destination = flow.addresses or (None, None)
     near, far = _find_end(topo, flow.source, source), _find_end(topo, flow.destination, destination)
-    if {near.campus.name, far.campus.name} != {*taken.campuses}:
+    if {near[0].name, far[0].name} != {*taken.campuses}:
         raise InvalidInput.of("path", f"{path} joins {' and '.join(taken.campuses)}, not the flow's campuses")
-    delivering, sending = list[tuple[str, str]](), list[tuple[str, str]]()
-    for origin, to, port in ((near, far, "tp_dst"), (far, near, "tp_src")):
-        match = f"{flow.protocol},nw_src={origin.address},nw_dst={to.address}"
-        match += "" if flow.port is None else f",{port}={flow.port}"
-        delivering.append(_deliver(taken, to, match))
-        sending.append(_send(taken, origin, to, match))
-    return [*delivering, *sending]
+    port = "" if flow.port is None else f"={flow.port}"
+    deliver_there, send_there = _direct(taken, near, far, flow.protocol, port and f",tp_dst{port}")
+    deliver_back, send_back = _direct(taken, far, near, flow.protocol, port and f",tp_src{port}")
+    return [deliver_there, deliver_back, send_there, send_back]
 
 
 def _find_end(topo: CampusTopo, host: str, address: str | None) -> _End:
@@ -92,23 +86,24 @@ def _find_end(topo: CampusTopo, host: str, address: str | None) -> _End:
     if host not in campuses:
         raise InvalidInput.of("host", f"{host!r} is no DTN; expected one of {', '.join(campuses)}")
     dtn = campuses[host].dtns[host]
-    return _End(campuses[host], dtn, address or dtn.address)
+    return campuses[host], replace(dtn, address=address or dtn.address)
 
 
-def _send(path: TransitPath, origin: _End, to: _End, match: str) -> tuple[str, str]:
-    name = origin.campus.name
-    if path.vlan is not None:
-        tag = f"push_vlan:0x8100,set_field:{path.vlan | _VLAN_PRESENT}->vlan_vid"
-        rewrite = f"{tag},set_field:{to.dtn.mac}->eth_dst"
-    else:
-        rewrite = f"set_field:{path.next_hop_macs[name]}->eth_dst"
-    rule = f'in_port="{origin.dtn.edge_port}",{match},actions={rewrite},output:"{path.edge_ports[name]}"'
-    return origin.campus.edge, rule
-
-
-def _deliver(path: TransitPath, to: _End, match: str) -> tuple[str, str]:
-    port, output = path.edge_ports[to.campus.name], f'output:"{to.dtn.edge_port}"'
+def _direct(
+    path: TransitPath, origin: _End, target: _End, protocol: str, port: str
+) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return the rule that delivers the packets of one direction, and the rule that sends them."""
+    (near, source), (far, destination) = origin, target
+    match = f"{protocol},nw_src={source.address},nw_dst={destination.address}{port}"
+    arriving = f'in_port="{path.edge_ports[far.name]}"'
+    leaving = f'in_port="{near.ports[source.node]}",{match},actions='
+    output = f'output:"{far.ports[destination.node]}"'
     if path.vlan is None:
-        return to.campus.edge, f'in_port="{port}",{match},actions={output}'
-    rewrite = f"pop_vlan,set_field:{to.campus.gateway_mac}->eth_src"
-    return to.campus.edge, f'in_port="{port}",dl_vlan={path.vlan},{match},actions={rewrite},{output}'
+        deliver = f"{arriving},{match},actions={output}"
+        leaving += f"set_field:{path.next_hop_macs[near.name]}->eth_dst"
+    else:
+        rewrite = f"pop_vlan,set_field:{far.gateway_mac}->eth_src"
+        deliver = f"{arriving},dl_vlan={path.vlan},{match},actions={rewrite},{output}"
+        tag = path.vlan | _VLAN_PRESENT
+        leaving += f"push_vlan:0x8100,set_field:{tag}->vlan_vid,set_field:{destination.mac}->eth_dst"
+    return (far.edge, deliver), (near.edge, f'{leaving},output:"{path.edge_ports[near.name]}"')

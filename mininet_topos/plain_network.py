@@ -20,10 +20,10 @@ from mininet.topo import Topo
 from mininet.util import ipAdd, macColonHex, netParse
 
 from adon.yamlfile import dump_data
+from mininet_topos.topologies.campus_topo import FIRST_VLAN, LAST_VLAN, require
 
 NETWORK = "10.0.0.0/8"
 """Mininet's default; hosts have the addresses from .1 on, in the order of their names."""
-FIRST_VLAN, LAST_VLAN = 1701, 4094
 CAPACITY = 1000.0
 """Mbit/s of a link that declares no ``bw``."""
 GATEWAY_MAC = "02:00:00:00:{:02x}:{:02x}"
@@ -60,8 +60,8 @@ def read_sites(topo: Topo) -> dict[str, Any]:
     links = topo.convertTo(nx.MultiGraph, data=True)
     for number, name in enumerate(topo.hosts(), start=1):
         ends = [(far, info) for _, far, info in links.edges(name, data=True)]
-        if len(ends) != 1 or not topo.isSwitch(ends[0][0]):
-            raise ValueError(f"{name}: has {len(ends)} links; expected one link, to a switch")
+        is_attached = len(ends) == 1 and topo.isSwitch(ends[0][0])
+        require(is_attached, f"{name}: has {len(ends)} links; expected one link, to a switch")
         (switch, link), info = ends[0], topo.nodeInfo(name)
         address = info.get("ip") or ipAdd(number, prefixLen=prefix, ipBaseNum=base)
         hosts[switch][name] = {
@@ -70,8 +70,7 @@ def read_sites(topo: Topo) -> dict[str, Any]:
             "port": _port_of(switch, link),
         }
     edges = [switch for switch, own in hosts.items() if own]
-    if len(edges) < 2:
-        raise ValueError("switches: ADON chooses paths between switches; expected hosts at two of them")
+    require(len(edges) > 1, "switches: ADON chooses paths between switches; expected hosts at two of them")
     return {
         edge: {
             "edge": edge,
@@ -86,8 +85,8 @@ def _find_paths(topo: Topo, edges: list[str]) -> dict[str, Any]:
     """Return the section ``paths``: the way through the tree between any two switches with hosts."""
     tree = _read_tree(topo, edges)
     pairs, vlans = list(combinations(edges, 2)), range(FIRST_VLAN, LAST_VLAN + 1)
-    if len(pairs) > len(vlans):
-        raise ValueError(f"switches: {len(pairs)} pairs with hosts; expected at most 2394, one VLAN each")
+    has_vlans = len(pairs) <= len(vlans)
+    require(has_vlans, f"switches: {len(pairs)} pairs with hosts; expected at most 2394, one VLAN each")
     paths = {}
     for vlan, (one, other) in zip(vlans, pairs, strict=False):
         links = [tree.edges[hop] for hop in pairwise(nx.shortest_path(tree, one, other))]
@@ -107,8 +106,8 @@ def _read_tree(topo: Topo, edges: list[str]) -> nx.Graph[str]:
     """
     switches = topo.convertTo(nx.MultiGraph, data=True).subgraph(topo.switches())
     for edge in edges:
-        if not nx.has_path(switches, edges[0], edge):
-            raise ValueError(f"{edge}: no links lead to it from {edges[0]}; expected one connected network")
+        is_joined = nx.has_path(switches, edges[0], edge)
+        require(is_joined, f"{edge}: no links lead to it from {edges[0]}; expected one connected network")
     with suppress(nx.NetworkXNoCycle):
         one, other, _ = nx.find_cycle(switches)[0]
         raise ValueError(
@@ -128,9 +127,6 @@ def _read_dpid(switch: str, info: Mapping[str, Any]) -> int:
     """Return the datapath id by Mininet's rule: the declared one, else the number in the name."""
     if info.get("dpid"):
         return int(str(info["dpid"]).replace(":", ""), 16)
-    number = re.search(r"\d+", switch)
-    if number is None:
-        raise ValueError(
-            f"{switch}: has no number for its datapath id; expected a name such as s1, or dpid='1'"
-        )
-    return int(number[0])
+    numbers = re.findall(r"\d+", switch)
+    require(numbers, f"{switch}: has no number for its datapath id; expected a name such as s1, or dpid='1'")
+    return int(numbers[0])

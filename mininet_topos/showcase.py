@@ -101,7 +101,7 @@ def _sections(testbed: Testbed, key: Path) -> dict[str, Any]:
 def _instances(testbed: Testbed) -> list[dict[str, Any]]:
     """Return the measuring DTN of each campus as an instance."""
     return [
-        {"name": campus.measuring, "address": campus.dtns[campus.measuring].management, "zone": name}
+        {"name": campus.measuring, "address": campus.management, "zone": name}
         for name, campus in testbed.topo.campuses.items()
     ]
 

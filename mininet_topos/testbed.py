@@ -120,7 +120,7 @@ class Testbed:
         shape = replace(circuit.shape, **values)
         for attribute, cause in shape.faults():
             raise InvalidInput.of(f"circuits.{circuit.name}.{attribute}", cause, "out-of-range")
-        is_as_built = (shape.delay, shape.loss) == (circuit.delay, circuit.loss)
+        is_as_built = (shape.delay, shape.loss) == (circuit.shape.delay, circuit.shape.loss)
         if (shape.delay or shape.loss) and not is_as_built and not ShapedLink.netem:
             raise Unavailable(
                 "netem: this kernel cannot emulate delay and loss; use the platform guest",
@@ -144,12 +144,13 @@ class Testbed:
                     yield f"route replace {destination} via {via}"
 
     def _batch(self, node: str, tool: str, lines: Sequence[str]) -> None:
-        command = ["mnexec", "-a", str(self.net[node].pid), tool, "-batch", "-"]
-        commands.output(command, "\n".join((*lines, "")), name=f"{node}: {tool}")
+        argv = self._command(node, [tool, "-batch", "-"])
+        commands.output(argv, "\n".join((*lines, "")), name=f"{node}: {tool}")
 
 
 def _as_built(circuit: Circuit) -> LinkChange:
-    return LinkChange(True, circuit.rate, circuit.delay, circuit.loss)
+    shape = circuit.shape
+    return LinkChange(True) if shape is None else LinkChange(True, shape.rate, shape.delay, shape.loss)
 
 
 @contextmanager

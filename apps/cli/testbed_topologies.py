@@ -14,6 +14,7 @@ from apps.cli.common import JsonFlag, print_json, print_table
 if TYPE_CHECKING:
     from mininet.topo import Topo
 
+    from mininet_topos.link_shape import LinkShape
     from mininet_topos.topologies.campus_topo import CampusTopo, Circuit
 
 TopologyArgument = Annotated[
@@ -114,7 +115,11 @@ def _print_tables(topo: CampusTopo) -> None:
     ]
     print_table(("Campus", "Edge", "Routers", "DTNs"), campuses, "no campuses")
     typer.echo()
-    circuits = [_circuit_row(circuit) for circuit in topo.circuits.values() if circuit.rate is not None]
+    circuits = [
+        _circuit_row(circuit, circuit.shape)
+        for circuit in topo.circuits.values()
+        if circuit.shape is not None
+    ]
     print_table(("Circuit", "Between", "Rate", "Delay", "Loss", "Queue"), circuits, "no circuit has a rate")
     typer.echo()
     paths = [
@@ -132,16 +137,14 @@ def _print_tables(topo: CampusTopo) -> None:
     print_table(("Path", "Layer", "VLAN", "One stream", "Delay", "Loss", "Over"), paths, "no paths")
 
 
-def _circuit_row(circuit: Circuit) -> tuple[str, ...]:
+def _circuit_row(circuit: Circuit, shape: LinkShape) -> tuple[str, ...]:
     from adon.units import format_count, format_duration, format_rate, format_ratio
 
-    rate = "-" if circuit.rate is None else format_rate(circuit.rate)
-    delay, loss = format_duration(circuit.delay), format_ratio(circuit.loss)
     return (
         circuit.name,
         " - ".join(circuit.interfaces),
-        rate,
-        delay,
-        loss,
-        format_count(circuit.queue, "frame"),
+        format_rate(shape.rate),
+        format_duration(shape.delay),
+        format_ratio(shape.loss),
+        format_count(shape.queue, "frame"),
     )

@@ -96,9 +96,7 @@ def paths_between(topo: CampusTopo, one: str, other: str) -> dict[str, TransitPa
 
 def circuit_of(topo: CampusTopo, name: str) -> str:
     """Return the circuit of this name, or the narrowest of the path of this name."""
-    if name not in topo.paths:
-        return name
-    return min(topo.paths[name].circuits, key=lambda circuit: topo.circuits[circuit].rate or math.inf)
+    return topo.paths[name].bottleneck if name in topo.paths else name
 
 
 def _plan_trial(

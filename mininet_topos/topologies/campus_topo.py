@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from itertools import chain, count, pairwise, product
@@ -37,7 +37,8 @@ from mininet_topos import nodes
 from mininet_topos.link_shape import MTU, LinkShape
 
 TCP_DATA = MTU - 52  # without headers: 20 bytes (IP), 20 (TCP) and 12 (time stamps, RFC 7323)
-UNTAGGED, TAGGED = 14, 18  # bytes of an Ethernet header as Linux tc counts; with a tag of IEEE 802.1Q
+# Per layer of a path the bytes of a full frame as Linux tc counts; layer 2 has a tag of IEEE 802.1Q.
+FRAME = {2: MTU + 18, 3: MTU + 14}
 MAX_INTERFACE_NAME = 15  # IFNAMSIZ - 1 (linux/if.h)
 # Names that the testbed, Linux and Open vSwitch use for their own devices.
 RESERVED = ("all", "default", "joined", "lo", "management", "mgmt", "ovs-netdev", "ovs-system")
@@ -60,16 +61,14 @@ PROVIDER, TRANSIT = "a provider's switch", "a router"
 class Interface:
     """An interface of a node.
 
-    :param towards: end of its name; empty if it has the name of the circuit or node that it leads to.
     :param prefix: length of the prefix of its addresses.
-    :param aliases: further addresses.
+    :param aliases: further addresses; ADON pins those of a DTN to a path each, and measures them.
     :param vlans: columns of an Open vSwitch port.
     :param shape: of the packets that leave by it; None for no limit.
     """
 
     node: str
-    towards: str = ""
-    name: str = ""
+    name: str
     mac: str = ""
     address: str = ""
     prefix: int = 24
@@ -79,28 +78,17 @@ class Interface:
 
 
 @dataclass
-class DtnInterface(Interface):
-    """The data interface of a data transfer node; ADON decides per flow which path it takes.
-
-    :param aliases: addresses that ADON pins to a path each, and measures.
-    :param edge_port: interface of the campus's edge that leads to the node.
-    :param management: address of its measurement point; empty if it has none.
-    """
-
-    edge_port: str = ""
-    management: str = ""
-
-
-@dataclass
 class Campus:
     """A campus.
 
     :param number: from 1, in the order of declaration.
     :param dpid: datapath id of the edge.
     :param measuring: the DTN with the measurement point: the first.
-    :param routers: per router its interface in the campus; the gateway of the hosts is the first.
+    :param management: address of the measurement point.
     :param switches: those that ADON does not control.
-    :param dtns: per DTN its data interface.
+    :param routers: per router its interface in the campus; the gateway of the hosts is the first.
+    :param dtns: per data transfer node the interface of its data, whose path ADON selects per flow.
+    :param ports: per other node of the campus the interface of the edge that leads there.
     """
 
     name: str
@@ -108,9 +96,11 @@ class Campus:
     dpid: int
     edge: str
     measuring: str
+    management: str
     switches: tuple[str, ...]
-    routers: dict[str, Interface]
-    dtns: dict[str, DtnInterface]
+    routers: dict[str, Interface] = field(default_factory=dict)
+    dtns: dict[str, Interface] = field(default_factory=dict)
+    ports: dict[str, str] = field(default_factory=dict)
 
     @property
     def gateway_mac(self) -> str:
@@ -133,33 +123,22 @@ class Circuit:
     :param interfaces: interface of each of the two nodes, in the order of declaration.
     :param campus: the campus whose switches and hosts it joins; None outside campuses.
     :param layer: 3 between routers, else 2.
-    :param rate: bits/s on the wire as built; None: as fast as the machine.
-    :param goodput: bits/s of data in a TCP stream that is alone on the circuit; None without a rate.
-    :param queue: frames that may wait in each direction.
+    :param shape: of each direction, as built; None: as fast as the machine.
     :param shaped: the two interfaces with the shape: packets to the second node leave by the first
-        interface, packets to the first node by the second.  Empty without a rate.
+        interface, packets to the first node by the second.  Empty without a shape.
     """
 
     name: str
     interfaces: dict[str, Interface]
     campus: str | None
     layer: int = 2
-    rate: float | None = None
-    goodput: float | None = None
-    delay: float = 0.0
-    loss: float = 0.0
-    queue: int = 0
+    shape: LinkShape | None = None
     shaped: tuple[Interface, ...] = ()
-
-    @property
-    def shape(self) -> LinkShape | None:
-        """Return rate, delay, loss and queue of each direction; None without a rate."""
-        return None if self.rate is None else LinkShape(self.rate, self.queue, self.delay, self.loss)
 
     @property
     def is_line(self) -> bool:
         """Return whether the circuit is a node of its own, because the port of a switch cannot be shaped."""
-        return self.layer == 2 and self.rate is not None
+        return self.layer == 2 and self.shape is not None
 
     def beyond(self, node: str) -> str:
         """Return the node at the other end."""
@@ -173,6 +152,7 @@ class TransitPath:
     :param campuses: its two ends.
     :param nodes: from the edge (layer 2) or router (layer 3) of the first campus to that of the other.
     :param circuits: names of the circuits between the nodes.
+    :param bottleneck: name of the narrowest circuit.
     :param capacity: bits/s on the wire of the narrowest circuit.
     :param goodput: bits/s of data in one TCP stream of full frames that is alone on the path.
     :param delay: seconds one way, the sum of the circuits.
@@ -187,6 +167,7 @@ class TransitPath:
     campuses: tuple[str, str]
     nodes: tuple[str, ...]
     circuits: tuple[str, ...]
+    bottleneck: str
     vlan: int | None
     capacity: float
     goodput: float
@@ -219,18 +200,23 @@ class CampusTopo(Topo):  # type: ignore[misc]
         self.paths: dict[str, TransitPath] = {}
         self._roles: dict[str, str] = dict.fromkeys(RESERVED, "the testbed itself")
         self._links: dict[frozenset[str], Circuit] = {}
+        # Per router and campus the address of the next hop.
+        self._next_hops: dict[str, dict[str, str]] = {}
+        pools = (IPv4Network(pool).subnets(new_prefix=30) for pool in TRANSFER_POOLS)
+        self._transfer_networks = chain.from_iterable(pools)
         self.describe()
-        self._address_routers()
-        for campus in self.campuses.values():
-            self._address_hosts(campus)
+        for circuit in self.circuits.values():
+            if circuit.layer == 3:
+                self._address_ends(*circuit.interfaces.values())
         self.addSwitch(MANAGEMENT_BRIDGE, cls=nodes.ManagementBridge, address=MANAGEMENT)
+        for campus in self.campuses.values():
+            self._address_dtns(campus)
         for circuit in self._links.values():
             self._add_circuit(circuit)
         for campus in self.campuses.values():
             self._record_ports(campus)
             self._add_management(campus)
         self._add_routes()
-        self._add_provider_rules()
 
     def describe(self) -> None:
         """Declare the campuses, provider switches, routers, circuits and paths."""
@@ -242,7 +228,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
         dtns: Sequence[str] | Mapping[str, str | None] | None = None,
         routers: Sequence[str] | None = None,
         switches: Sequence[str] = (),
-        tree: Sequence[int] = (),
         edge: str | None = None,
     ) -> None:
         """Declare a campus.
@@ -250,8 +235,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
         :param dtns: DTNs, with the campus switch of each that is not attached to the edge; ``NAME-dtn``.
         :param routers: routers, the gateway of the hosts first; ``NAME-rtr``.
         :param switches: campus switches, which circuits join to the edge.
-        :param tree: ``(1, 3, 5)`` is one switch ``NAME-1`` below the edge, three switches below that
-            (``NAME-11`` to ``NAME-13``) and five below each of these.
         :param edge: the switch that ADON controls; ``NAME-edge``.
         """
         edge = edge or f"{name}-edge"
@@ -259,30 +242,27 @@ class CampusTopo(Topo):  # type: ignore[misc]
         hosts = [f"{name}-dtn"] if dtns is None else dtns
         attached = dict(hosts) if isinstance(hosts, Mapping) else dict.fromkeys(hosts)
         require(attached, f"campuses.{name}.dtns: is empty; expected at least one, such as {name}-dtn")
-        branches = dict(_branches(tree, f"{name}-", edge))
-        number, below = len(self.campuses) + 1, (*switches, *branches)
-        lan = {router: Interface(router, "lan") for router in routers}
-        data = {dtn: DtnInterface(dtn, "data") for dtn in attached}
-        measuring, dpid = next(iter(attached)), 0xA00 + number
-        campus = self.campuses[name] = Campus(name, number, dpid, edge, measuring, below, lan, data)
-        data[measuring].management = f"172.31.0.{10 + number}"
+        number, measuring = len(self.campuses) + 1, next(iter(attached))
+        management = f"172.31.0.{10 + number}"
+        campus = Campus(name, number, 0xA00 + number, edge, measuring, management, tuple(switches))
+        self.campuses[name] = campus
         self._take(CAMPUS, name)
         self._add_hosts(DTN, nodes.Dtn, *attached, routes=((DEFAULT, campus.address(1)),))
         self._add_switches(EDGE, nodes.CampusEdge, campus.dpid, edge)
-        self._add_switches(SWITCH, nodes.CampusSwitch, number * 0x10000 + 1, *below)
+        self._add_switches(SWITCH, nodes.CampusSwitch, number * 0x10000 + 1, *switches)
         self._add_hosts(ROUTER, nodes.Router, *routers)
-        for node, host in {**campus.dtns, **campus.routers}.items():
-            switch = attached.get(node) or edge
-            is_own = switch in (edge, *below)
-            require(is_own, f"campuses.{name}.dtns.{node}: {switch} is no switch of this campus")
-            port = Interface(switch, node.removeprefix(f"{name}-"), vlans=CAMPUS_VLAN)
-            self._links[frozenset((switch, node))] = Circuit(node, {switch: port, node: host}, name)
-        for switch, above in branches.items():
-            self.circuit(f"{switch}u", switch, above)
+        for dtn, switch in attached.items():
+            is_own = switch in (None, edge, *switches)
+            require(is_own, f"campuses.{name}.dtns.{dtn}: {switch} is no switch of this campus")
+            campus.dtns[dtn] = self._attach(campus, dtn, "data", switch or edge)
+        for host, router in enumerate(routers, start=1):
+            interface = campus.routers[router] = self._attach(campus, router, "lan", edge)
+            interface.mac, interface.address = campus.mac(host), campus.address(host)
 
     def provider_switch(self, *names: str) -> None:
         """Declare switches of transit providers; they carry the VLANs of the paths over them."""
-        self._add_switches(PROVIDER, nodes.ProviderSwitch, 0xB01 + len(self._list_names(PROVIDER)), *names)
+        number = list(self._roles.values()).count(PROVIDER)
+        self._add_switches(PROVIDER, nodes.ProviderSwitch, 0xB01 + number, *names)
 
     def router(self, *names: str) -> None:
         """Declare routers between the routers of campuses."""
@@ -317,21 +297,20 @@ class CampusTopo(Topo):  # type: ignore[misc]
         self._take("a circuit", name)
         link = self._find_link(where, one, other)
         interfaces = {node: link.interfaces[node] for node in (one, other)}
-        frame = MTU + (TAGGED if link.layer == 2 and link.campus is None else UNTAGGED)
+        frame = FRAME[2 if link.layer == 2 and link.campus is None else 3]
         require(goodput is None or rate is None, f"{where}: has a rate and a goodput; expected one of them")
-        wire = data = None
-        if goodput is not None:
-            data = goodput * 1e6 / self.scale
-            wire = data * frame / TCP_DATA
-        elif rate is not None:
-            wire = rate * 1e6 / self.scale
-            data = wire * TCP_DATA / frame
-        circuit = Circuit(name, interfaces, link.campus, link.layer, wire, data, delay, loss, queue)
-        for attribute, cause in circuit.shape.faults() if circuit.shape is not None else ():
-            raise ValueError(f"{where}.{attribute}: {cause}")
-        for node, label in zip(interfaces, port_names, strict=True):
+        shape, declared = None, rate if goodput is None else goodput
+        if declared is not None:
+            bits = declared * 1e6 / self.scale
+            shape = LinkShape(bits if goodput is None else bits * frame / TCP_DATA, queue, delay, loss)
+            for attribute, cause in shape.faults():
+                raise ValueError(f"{where}.{attribute}: {cause}")
+        circuit = Circuit(name, interfaces, link.campus, link.layer, shape)
+        for (node, end), label in zip(interfaces.items(), port_names, strict=True):
             if label is not None:
-                interfaces[node].name = self._name_interface(node, label, f"{where}.port_names")
+                end.name = self._name_interface(node, label, f"{where}.port_names")
+            elif not end.name:
+                end.name = self._name_interface(node, name if circuit.is_line else circuit.beyond(node))
         if circuit.is_line:
             self.addHost(name, cls=nodes.Line, ip=None)
         self.circuits[name] = self._links[frozenset(interfaces)] = circuit
@@ -345,25 +324,34 @@ class CampusTopo(Topo):  # type: ignore[misc]
         where = f"paths.{name}"
         require(name not in self.paths, f"{where}: is declared already; expected another name")
         require(layer in (2, 3), f"{where}.layer: {layer} is out of range; expected 2 or 3")
-        vlan = FIRST_VLAN + len(self._paths_on(2))
+        vlan = FIRST_VLAN + sum(path.layer == 2 for path in self.paths.values())
         require(vlan <= LAST_VLAN, f"{where}: no VLAN up to {LAST_VLAN} is left; expected fewer paths")
         way = self._find_way(where, layer, over)
         circuits = [self._links[frozenset(hop)] for hop in pairwise(way)]
-        shapes = [circuit.shape for circuit in circuits if circuit.shape is not None]
+        shapes = {circuit.name: circuit.shape for circuit in circuits if circuit.shape is not None}
         require(shapes, f"{where}: no circuit of it has a rate; expected one, such as goodput=5800")
-        self.paths[name] = TransitPath(
+        bottleneck = min(shapes, key=lambda circuit: shapes[circuit].rate)
+        capacity = shapes[bottleneck].rate
+        path = self.paths[name] = TransitPath(
             name=name,
             layer=layer,
             campuses=(over[0], over[-1]),
             nodes=tuple(way),
             circuits=tuple(circuit.name for circuit in circuits),
+            bottleneck=bottleneck,
             vlan=vlan if layer == 2 else None,
-            capacity=min(shape.rate for shape in shapes),
-            goodput=min(circuit.goodput for circuit in circuits if circuit.goodput is not None),
-            delay=sum(shape.delay for shape in shapes),
+            capacity=capacity,
+            goodput=capacity * TCP_DATA / FRAME[layer],
+            delay=sum(shape.delay for shape in shapes.values()),
             # 1 - (1 - p)(1 - q)..., which keeps the digits of small ratios; 0, not -0, without loss.
-            loss=0.0 - math.expm1(sum(math.log1p(-shape.loss) for shape in shapes)),
+            loss=0.0 - math.expm1(sum(math.log1p(-shape.loss) for shape in shapes.values())),
         )
+        for campus, end in zip(path.campuses, (0, -1), strict=True):
+            self._end_path(path, self.campuses[campus], way[end], circuits[end])
+        if layer == 2:
+            self._add_provider_rules(path)
+        else:
+            self._add_next_hops(path)
 
     def _add_hosts(self, role: str, cls: type, *names: str, routes: Sequence[tuple[str, str]] = ()) -> None:
         for name in names:
@@ -386,6 +374,14 @@ class CampusTopo(Topo):  # type: ignore[misc]
         known = self._roles.get(name)
         require(known is None, f"{name}: is the name of {known} already; {role} needs another")
         self._roles[name] = role
+
+    def _attach(self, campus: Campus, node: str, label: str, switch: str) -> Interface:
+        """Link a node of a campus to a switch, and return the interface of the node."""
+        towards = node.removeprefix(f"{campus.name}-")
+        port = Interface(switch, self._name_interface(switch, towards), vlans=CAMPUS_VLAN)
+        interface = Interface(node, self._name_interface(node, label))
+        self._links[frozenset((switch, node))] = Circuit(node, {switch: port, node: interface}, campus.name)
+        return interface
 
     def _name_interface(self, node: str, towards: str, field: str | None = None) -> str:
         """Name an interface of a node after what it leads to, or by a number.
@@ -413,7 +409,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
         expected = "switches of a campus, a DTN and its switch, edges and provider's switches, or routers"
         require(is_link, f"{where}: joins {' and '.join(roles)}, {one} and {other}; expected {expected}")
         vlans = CAMPUS_VLAN if campus else ""
-        interfaces = {node: Interface(node, prefix=30, vlans=vlans) for node in (one, other)}
+        interfaces = {node: Interface(node, "", prefix=30, vlans=vlans) for node in (one, other)}
         return Circuit("", interfaces, campus, 3 if is_routed else 2)
 
     def _find_way(self, where: str, layer: int, over: Sequence[str]) -> tuple[str, ...]:
@@ -432,112 +428,108 @@ class CampusTopo(Topo):  # type: ignore[misc]
         require(len(joined) == 1, f"{where}: {cause}")
         return joined[0]
 
-    def _address_routers(self) -> None:
-        """Give each circuit between routers a /30; circuits that paths use come first."""
-        networks = chain.from_iterable(IPv4Network(pool).subnets(new_prefix=30) for pool in TRANSFER_POOLS)
-        used = [hop for path in self._paths_on(3) for hop in zip(path.circuits, path.nodes, strict=False)]
-        routed = [circuit for circuit in self.circuits.values() if circuit.layer == 3]
-        others = [(circuit.name, next(iter(circuit.interfaces))) for circuit in routed]
-        for name, near in (*used, *others):
-            circuit = self.circuits[name]
-            near_end, far_end = circuit.interfaces[near], circuit.interfaces[circuit.beyond(near)]
-            if not near_end.address:
-                near_end.address, far_end.address = map(str, next(networks).hosts())
+    def _end_path(self, path: TransitPath, campus: Campus, node: str, circuit: Circuit) -> None:
+        """Record the address, port and next hop of a path at one of its campuses.
 
-    def _address_hosts(self, campus: Campus) -> None:
-        """Plan the interfaces of a campus's routers and DTNs."""
-        measured = [path for path in self.paths.values() if campus.name in path.campuses]
+        :param node, circuit: the first from there.
+        """
+        measuring = campus.dtns[campus.measuring]
+        path.addresses[campus.name] = campus.address(FIRST_DTN + 1 + len(measuring.aliases))
+        measuring.aliases += (path.addresses[campus.name],)
+        if path.layer == 3:
+            path.next_hop_macs[campus.name] = campus.routers[node].mac
+            circuit = self._links[frozenset((campus.edge, node))]
+        port = circuit.interfaces[campus.edge]
+        path.edge_ports[campus.name] = port.name
+        if path.layer == 2:
+            port.vlans = f"{port.vlans},{path.vlan}" if port.vlans else f"vlan_mode=trunk trunks={path.vlan}"
+
+    def _add_provider_rules(self, path: TransitPath) -> None:
+        """Give the provider's switches the rules that carry the VLAN of a path."""
+        for switch, *names in zip(path.nodes[1:-1], path.circuits, path.circuits[1:], strict=False):
+            left, right = (self.circuits[name].interfaces[switch].name for name in names)
+            for source, to in ((left, right), (right, left)):
+                match = f"priority=100,dl_vlan={path.vlan},in_port={source}"
+                self.nodeInfo(switch)["rules"].append(f"{match},actions=output:{to}")
+
+    def _add_next_hops(self, path: TransitPath) -> None:
+        """Record the next hops of the routers of a path, towards both campuses."""
+        for name, hop in zip(path.circuits, pairwise(path.nodes), strict=True):
+            ends = [self.circuits[name].interfaces[node] for node in hop]
+            self._address_ends(*ends)
+            for node, onward, campus in zip(hop, ends[::-1], path.campuses[::-1], strict=True):
+                known = self._next_hops.setdefault(node, {}).setdefault(campus, onward.address)
+                cause = f"circuit {name} is a second way from {node} to {campus}; expected one"
+                require(known == onward.address, f"paths.{path.name}: {cause}")
+
+    def _address_ends(self, near: Interface, far: Interface) -> None:
+        """Give a circuit between routers the next /30, if it has none."""
+        if not near.address:
+            near.address, far.address = map(str, next(self._transfer_networks).hosts())
+
+    def _address_dtns(self, campus: Campus) -> None:
+        """Give the DTNs of a campus their addresses, apart from each other if there is room."""
+        measured = len(campus.dtns[campus.measuring].aliases)
         room = LAST_HOST + 1 - FIRST_DTN
-        blocks = {step: step * math.ceil((1 + len(measured)) / step) for step in range(STEP, 0, -1)}
-        steps = [step for step, first in blocks.items() if first + step * (len(campus.dtns) - 1) <= room]
-        demand = f"{len(campus.dtns)} DTNs and {len(measured)} paths"
-        require(steps, f"campuses.{campus.name}: {demand} need more addresses than its network has: {room}")
-        numbers = (FIRST_DTN, *range(FIRST_DTN + blocks[steps[0]], LAST_HOST + 1, steps[0]))
-        dtns = zip(numbers, campus.dtns.values(), strict=False)
-        for number, host in (*enumerate(campus.routers.values(), start=1), *dtns):
-            host.mac, host.address = campus.mac(number), campus.address(number)
-        for number, path in enumerate(measured, start=FIRST_DTN + 1):
-            path.addresses[campus.name] = campus.address(number)
-            campus.dtns[campus.measuring].aliases += (campus.address(number),)
+        demand = f"{len(campus.dtns)} DTNs and {measured} paths"
+        cause = f"{demand} need more addresses than its network has: {room}"
+        require(len(campus.dtns) + measured <= room, f"campuses.{campus.name}: {cause}")
+        free = range(FIRST_DTN + 1 + measured, LAST_HOST + 1)
+        apart = [number for number in free if number % STEP == 0]
+        others = apart if len(campus.dtns) <= 1 + len(apart) else free
+        for number, dtn in zip((FIRST_DTN, *others), campus.dtns.values(), strict=False):
+            dtn.mac, dtn.address = campus.mac(number), campus.address(number)
 
     def _add_circuit(self, circuit: Circuit) -> None:
         """Add the link of a circuit to Mininet's graph, or the two links of a line."""
         for node, end in circuit.interfaces.items():
-            towards = end.towards or (circuit.name if circuit.is_line else circuit.beyond(node))
-            end.name = end.name or self._name_interface(node, towards)
-            if circuit.campus is None and self._roles[node] == EDGE:
-                end.vlans = self._trunk(circuit, node)
+            is_idle = self._roles[node] == EDGE and not end.vlans
+            cause = f"no path uses it, and {node} would flood into it; expected a path over it"
+            require(not is_idle, f"circuits.{circuit.name}: {cause}")
         one, other = circuit.interfaces.values()
         if circuit.is_line:
             names = [self._name_interface(circuit.name, node) for node in circuit.interfaces]
-            near, far = (Interface(circuit.name, name=name, shape=circuit.shape) for name in names)
+            near, far = (Interface(circuit.name, name, shape=circuit.shape) for name in names)
             circuit.shaped = far, near
             add_link(self, one, near)
             add_link(self, other, far)
-            return
-        if circuit.shape is not None:
+        else:
             one.shape = other.shape = circuit.shape
-            circuit.shaped = one, other
-        add_link(self, one, other)
-
-    def _trunk(self, circuit: Circuit, edge: str) -> str:
-        vlans = sorted(path.vlan or 0 for path in self._paths_on(2) if circuit.name in path.circuits)
-        cause = f"no path uses it, and {edge} would flood into it; expected a path over it"
-        require(vlans, f"circuits.{circuit.name}: {cause}")
-        return f"vlan_mode=trunk trunks={','.join(map(str, vlans))}"
+            circuit.shaped = () if circuit.shape is None else (one, other)
+            add_link(self, one, other)
 
     def _record_ports(self, campus: Campus) -> None:
-        """Record by which ports of a campus's edge its DTNs and paths are reached."""
+        """Record the port of a campus's edge that leads to each of its nodes.
+
+        :raises ValueError: if the switches are no tree, in which floods end.
+        """
         circuits = [circuit for circuit in self._links.values() if circuit.campus == campus.name]
-        ports = _ports_behind(campus, circuits)
-        for dtn, interface in campus.dtns.items():
-            interface.edge_port = ports[dtn]
-        for path in self.paths.values():
-            if campus.name in path.campuses:
-                end = -path.campuses.index(campus.name)  # 0 for the first, -1 for the last
-                node, circuit = path.nodes[end], self.circuits[path.circuits[end]]
-                path.edge_ports[campus.name] = ports.get(node, circuit.interfaces[node].name)
-                if path.layer == 3:
-                    path.next_hop_macs[campus.name] = campus.routers[node].mac
+        ports, reached = campus.ports, [campus.edge]
+        for here in reached:
+            for circuit in circuits:
+                there = circuit.beyond(here)
+                if here in circuit.interfaces and there not in reached:
+                    ports[there] = ports.get(here) or circuit.interfaces[here].name
+                    reached.append(there)
+        for switch in campus.switches:
+            require(switch in ports, f"campuses.{campus.name}: no circuit joins {switch} to {campus.edge}")
+        is_tree = len(circuits) == len(ports)
+        require(is_tree, f"circuits.{circuits[-1].name}: closes a loop of campus switches, which flood")
 
     def _add_routes(self) -> None:
         """Give each router its routes: a default route if all campuses are behind one neighbour."""
-        next_hops: dict[str, dict[str, str]] = {router: {} for router in self._list_names(ROUTER, TRANSIT)}
-        for path in self._paths_on(3):
-            for name, hop in zip(path.circuits, pairwise(path.nodes), strict=True):
-                for node, onward, campus in zip(hop, hop[::-1], path.campuses[::-1], strict=True):
-                    via = self.circuits[name].interfaces[onward].address
-                    is_only = next_hops[node].setdefault(campus, via) == via
-                    cause = f"circuit {name} is a second way from {node} to {campus}; expected one"
-                    require(is_only, f"paths.{path.name}: {cause}")
-        for router, vias in next_hops.items():
+        for router, vias in self._next_hops.items():
             known = [campus for campus in self.campuses.values() if campus.name in vias]
             routes = [(f"{campus.address(0)}/24", vias[campus.name]) for campus in known]
             if len({*vias.values()}) == 1:
                 routes = [(DEFAULT, via) for _, via in routes[:1]]
             self.nodeInfo(router)["routes"] = tuple(routes)
 
-    def _add_provider_rules(self) -> None:
-        """Give each provider's switch the rules that carry the VLANs of the paths over it."""
-        for path in self._paths_on(2):
-            for switch, *names in zip(path.nodes[1:-1], path.circuits, path.circuits[1:], strict=False):
-                left, right = (self.circuits[name].interfaces[switch].name for name in names)
-                for source, to in ((left, right), (right, left)):
-                    match = f"priority=100,dl_vlan={path.vlan},in_port={source}"
-                    self.nodeInfo(switch)["rules"].append(f"{match},actions=output:{to}")
-
     def _add_management(self, campus: Campus) -> None:
         dtn = campus.measuring
-        bridge = Interface(MANAGEMENT_BRIDGE, name=self._name_interface("mgmt", dtn))
-        point = Interface(dtn, name=self._name_interface(dtn, "mgmt"), address=campus.dtns[dtn].management)
+        bridge = Interface(MANAGEMENT_BRIDGE, self._name_interface("mgmt", dtn))
+        point = Interface(dtn, self._name_interface(dtn, "mgmt"), address=campus.management)
         add_link(self, bridge, point)
-
-    def _list_names(self, *roles: str) -> list[str]:
-        """Return the names of some roles, in the order of declaration."""
-        return [name for name, role in self._roles.items() if role in roles]
-
-    def _paths_on(self, layer: int) -> list[TransitPath]:
-        return [path for path in self.paths.values() if path.layer == layer]
 
 
 def require(condition: object, message: str) -> None:
@@ -560,31 +552,3 @@ def add_link(topo: Topo, one: Interface, other: Interface) -> None:
         if end.mac:  # without the option Mininet draws an address
             options[f"addr{number}"] = end.mac
     topo.addLink(one.node, other.node, **options)
-
-
-def _branches(tree: Sequence[int], stem: str, above: str) -> Iterator[tuple[str, str]]:
-    """Yield each switch of a tree with the switch above it, rank by rank within a branch."""
-    for number in range(1, tree[0] + 1) if tree else ():
-        switch = f"{stem}{number}"
-        yield switch, above
-        yield from _branches(tree[1:], switch, switch)
-
-
-def _ports_behind(campus: Campus, circuits: Sequence[Circuit]) -> dict[str, str]:
-    """Return per node of a campus the port of its edge that leads there.
-
-    :raises ValueError: if the switches are no tree, in which floods end.
-    """
-    ports: dict[str, str] = {}
-    reached = [campus.edge]
-    for here in reached:
-        for circuit in circuits:
-            there = circuit.beyond(here)
-            if here in circuit.interfaces and there not in reached:
-                ports[there] = ports.get(here) or circuit.interfaces[here].name
-                reached.append(there)
-    for switch in campus.switches:
-        require(switch in ports, f"campuses.{campus.name}: no circuit joins {switch} to {campus.edge}")
-    is_tree = len(circuits) == len(ports)
-    require(is_tree, f"circuits.{circuits[-1].name}: closes a loop of campus switches, which flood")
-    return ports

@@ -72,7 +72,7 @@ class FiveSites(CampusTopo):
     def describe(self) -> None:
         """Declare the network."""
         for name in ("nw", "sw", "mw", "se", "ne"):
-            self.campus(name, tree=(1, 3, 5), dtns={f"{name}-dtn": None, f"{name}-lab": f"{name}-123"})
+            self._declare_campus(name)
         self.provider_switch("seat", "salt", "losa", "hous", "kans", "chic", "atla", "wash", "newy")
         self.router("core")
 
@@ -94,6 +94,17 @@ class FiveSites(CampusTopo):
                 self.transit_path(f"{overlay}-{one}-{other}", 2, [one, *between, other])
         for one, other in combinations(self.campuses, 2):
             self.transit_path(f"internet-{one}-{other}", 3, [one, "core", other])
+
+    def _declare_campus(self, name: str) -> None:
+        """Declare a campus: a core switch, three buildings below it, five floors in each."""
+        core = f"{name}-1"
+        above = {core: f"{name}-edge"}
+        for building in (f"{core}1", f"{core}2", f"{core}3"):
+            above[building] = core
+            above |= {f"{building}{floor}": building for floor in range(1, 6)}
+        self.campus(name, switches=[*above], dtns={f"{name}-dtn": None, f"{name}-lab": f"{name}-123"})
+        for switch, upper in above.items():
+            self.circuit(f"{switch}u", switch, upper)
 
 
 topos = {"five_sites": FiveSites}

@@ -54,7 +54,7 @@ def test_circuit_that_was_changed_is_restored_with_its_routes(measured):
     assert (found["before"], found["down"], found["restored"]) == (True, False, True)
     assert _rate(found["changed"]) == 400_000
     for rate in ("undone", "built"):
-        assert _rate(found[rate]) == pytest.approx(MuOsu(scale=SCALE).circuits["routed"].rate, abs=8)
+        assert _rate(found[rate]) == pytest.approx(MuOsu(scale=SCALE).circuits["routed"].shape.rate, abs=8)
 
 
 def _rate(classes: str) -> float:

@@ -26,7 +26,7 @@ def test_built_in_topology_is_found_by_name(name):
 def test_topology_of_a_file_is_found_and_scaled(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(MINE.format(goodput=1000))
-    assert load_topology(str(file), 50.0).circuits["line"].goodput == 20e6
+    assert load_topology(str(file), 50.0).paths["only"].goodput == pytest.approx(20e6)
 
 
 def test_topology_that_cannot_be_built_names_the_circuit(tmp_path):

@@ -106,11 +106,10 @@ def _attributes(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def _campus(draw: st.DrawFn, campus: str, call: Callable[..., None]) -> None:
-    switches = [f"{campus}-c{number}" for number in range(draw(st.integers(0, 3)))]
+    switches = [f"{campus}-c{number}" for number in range(draw(st.integers(0, 6)))]
     dtns = [f"{campus}-dtn{number}" for number in range(draw(st.integers(1, 4)))]
     on = {dtn: draw(st.sampled_from([None, *switches])) for dtn in dtns}
-    tree = draw(st.lists(st.integers(1, 2), max_size=3))
-    call("campus", campus, dtns=on, switches=switches, tree=tree)
+    call("campus", campus, dtns=on, switches=switches)
     for number, switch in enumerate(switches):
         above = draw(st.sampled_from([f"{campus}-edge", *switches[:number]]))
         call("circuit", f"{campus}-l{number}", above, switch, **_perhaps(draw))
