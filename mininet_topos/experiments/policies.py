@@ -21,7 +21,7 @@ from mininet_topos.experiments.plan import PlannedFlow, paths_between
 from mininet_topos.experiments.results import DecisionRow
 from mininet_topos.pinned_rules import Ofctl, PinnedFlow, pin_flow, unpin_flow
 from mininet_topos.topologies.campus_topo import CampusTopo
-from mininet_topos.traffic.traffic_run import Delivery
+from mininet_topos.traffic.endpoint import Delivery
 
 MAX_FLOWS = 10_000
 MAX_DETAIL = 500

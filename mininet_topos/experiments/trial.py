@@ -24,8 +24,8 @@ from mininet_topos.experiments.results import FlowState
 from mininet_topos.experiments.trial_setup import PrintLine, TrialSetup
 from mininet_topos.experiments.verdicts import OVERLAP
 from mininet_topos.testbed import LinkChange
-from mininet_topos.traffic.endpoint import Load
-from mininet_topos.traffic.traffic_run import Delivery, TrafficRun
+from mininet_topos.traffic.endpoint import Delivery, Load
+from mininet_topos.traffic.traffic_run import TrafficRun
 
 POLL_INTERVAL, TEST_INTERVAL = 0.3, 1.0
 PORTS = range(20_000, 30_000)

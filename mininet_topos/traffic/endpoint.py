@@ -1,6 +1,7 @@
 """Common parts of the programs at both ends of a flow: ``python -m PROGRAM receive|send LOAD``.
 
-LOAD is a :class:`Load` as JSON.  A program prints JSON lines on standard output, and stops at SIGTERM.
+LOAD is a :class:`Load` as JSON.  A program prints JSON lines on standard output: an event with the fields of a
+:class:`Delivery`.  It stops at SIGTERM.
 
 iperf3 does not serve here: it loses its control connection, and with it the result, when the path under test
 is cut.
@@ -13,15 +14,14 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 POLL_INTERVAL = 0.2
 """Seconds within which a program that waits sees a request to stop."""
 PATIENCE = 60.0
 """Seconds without any progress after which a flow has failed."""
-SENDING, LISTENING, PROGRESS = "sending", "listening", "progress"
-SENT, RECEIVED, FAILED = "sent", "received", "failed"
-"""Events of the lines; each program ends with one of the last three."""
+READY, PROGRESS, ENDED = "ready", "progress", "ended"
+"""Events of the lines: listens or sends, a new second of the receiver, the last line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +52,28 @@ class FlowFailedError(Exception):
 
 
 @dataclass(slots=True)
-class StopRequest:
-    """A request to stop the program; a signal handler sets it, so it has no lock."""
+class Delivery:
+    """Result of a load, or what one end knows of it; times are seconds since the epoch.
 
-    is_set: bool = False
-
-    def set(self, *_signal: object) -> None:
-        """Request the stop; it is a signal handler."""
-        self.is_set = True
-
-
-@dataclass(slots=True)
-class ByteCount:
-    """Counts of a receiver; times are seconds since the epoch.
-
-    :param began_at: when the first stream or packet arrived; None before.
-    :param ended_at: when the last byte arrived.
+    :param began_at: when the first stream or packet arrived; None if none is known to have arrived.
+    :param ended_at: when the last byte arrived; of a flow that was stopped, not before the stop.
+    :param received: bytes.
     :param per_second: bytes of each second since ``began_at``.
+    :param packets_received: UDP packets.
+    :param packets_sent, packets_lost: UDP packets; TCP segments and retransmissions.
+    :param jitter: seconds (UDP).
+    :param problem: why the delivery is incomplete; empty if it is complete.
     """
 
-    began_at: float | None = None
     ended_at: float = 0.0
-    bytes: int = 0
+    began_at: float | None = None
+    received: int = 0
     per_second: list[int] = field(default_factory=list)
+    packets_received: int = 0
+    packets_sent: int | None = None
+    packets_lost: int | None = None
+    jitter: float | None = None
+    problem: str = ""
 
     def begin(self, at: float) -> None:
         """Record when the first stream arrived."""
@@ -89,34 +88,36 @@ class ByteCount:
         begins = second >= len(self.per_second)
         self.per_second.extend([0] * (second + 1 - len(self.per_second)))
         self.per_second[second] += count
-        self.bytes += count
+        self.received += count
         self.ended_at = max(self.ended_at, at)
         if begins:
-            emit(PROGRESS, **asdict(self))
+            emit(PROGRESS, self)
 
 
-def emit(event: str, **values: Any) -> None:
+Side = Callable[[Load, Delivery], None]
+"""One end of a flow; fills in what it knows of the delivery."""
+
+
+def emit(event: str, delivery: Delivery) -> None:
     """Print a JSON line without delay."""
-    sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
+    sys.stdout.write(json.dumps({"event": event, **asdict(delivery)}) + "\n")
     sys.stdout.flush()
 
 
-def run_end(
-    argv: Sequence[str],
-    receive: Callable[[Load, ByteCount, StopRequest], Mapping[str, Any]],
-    send: Callable[[Load, StopRequest], Mapping[str, Any]],
-) -> None:
+def is_stopped() -> bool:
+    """Return whether SIGTERM has arrived; the programs block it, so that it interrupts nothing."""
+    return signal.SIGTERM in signal.sigpending()
+
+
+def run_end(argv: Sequence[str], sides: Mapping[str, Side]) -> None:
     """Run one end of a flow and print its last line.
 
-    :param argv: ``receive`` or ``send``, and the load as JSON.
+    :param argv: name of the side, and the load as JSON.
     """
-    side, load = argv[0], Load(**json.loads(argv[1]))
-    counted, stop = ByteCount(), StopRequest()
-    signal.signal(signal.SIGTERM, stop.set)
+    load, delivery = Load(**json.loads(argv[1])), Delivery()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
-        if side == "receive":
-            emit(RECEIVED, **receive(load, counted, stop))
-        else:
-            emit(SENT, **send(load, stop))
+        sides[argv[0]](load, delivery)
     except (FlowFailedError, OSError) as error:
-        emit(FAILED, reason=str(error), **({} if counted.began_at is None else asdict(counted)))
+        delivery.problem = str(error)
+    emit(ENDED, delivery)

@@ -13,13 +13,11 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
-from typing import Any
 
 from mininet_topos.traffic import endpoint
-from mininet_topos.traffic.endpoint import ByteCount, FlowFailedError, Load, StopRequest
+from mininet_topos.traffic.endpoint import Delivery, FlowFailedError, Load
 
 BLOCK = 65_536
 """Bytes handed to the kernel at a time: 9 ms of a 58 Mbit/s path."""
@@ -36,8 +34,8 @@ _TCP_INFO = struct.Struct("@8x24I4QI")
 _TOTAL_RETRANSMITTED, _SEGMENTS_OUT = 23, 28
 
 
-def receive(load: Load, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
-    """Count bytes until each stream is closed or reset, or until ``stop``; return the fields of ``counted``.
+def receive(load: Load, delivery: Delivery) -> None:
+    """Count bytes until each stream is closed or reset, or until the stop.
 
     :raises FlowFailedError: if nothing arrives for ``patience`` seconds, or a stream is missing.
     :raises OSError: if the address cannot be bound, or a window is set without CAP_NET_ADMIN.
@@ -52,52 +50,53 @@ def receive(load: Load, counted: ByteCount, stop: StopRequest) -> Mapping[str, A
             # Accepted streams inherit it: their first packets agree on the scale (RFC 7323, 2.2).
             listener.setsockopt(socket.SOL_SOCKET, _RCVBUFFORCE, load.window)
         selector.register(listener, selectors.EVENT_READ)
-        endpoint.emit(endpoint.LISTENING)
-        accepted = closed = 0
-        deadline, buffer = math.inf, bytearray(4 * BLOCK)
-        for ready in _select(selector, load.patience, stop):
-            if closed == load.streams or time.monotonic() >= deadline:
+        endpoint.emit(endpoint.READY, delivery)
+        accepted, deadline, buffer = 0, math.inf, bytearray(4 * BLOCK)
+        for ready in _select(selector, load.patience):
+            if time.monotonic() >= deadline:
                 break
             if ready is listener:
-                selector.register(_accept(listener, stack, load), selectors.EVENT_READ)
+                selector.register(stack.enter_context(_accept(listener, load)), selectors.EVENT_READ)
+                delivery.begin(time.time())
                 accepted += 1
-                counted.begin(time.time())
+                if accepted == load.streams:
+                    selector.unregister(listener)
             elif ready is not None:
-                size, was_reset = _read(ready, buffer)
-                if size > 0:
-                    counted.add(size, time.time())
-                    continue
-                selector.unregister(ready)
-                closed += 1
-                deadline = min(deadline, time.monotonic() + RESET_PATIENCE) if was_reset else deadline
+                try:
+                    size = ready.recv_into(buffer)
+                except OSError:  # a reset
+                    size = 0
+                    deadline = min(deadline, time.monotonic() + RESET_PATIENCE)
+                if size == 0:
+                    selector.unregister(ready)
+                else:
+                    delivery.add(size, time.time())
         if accepted != load.streams:
             raise FlowFailedError(f"{accepted} of {load.streams} streams arrived")
-        return asdict(counted)
 
 
-def send(load: Load, stop: StopRequest) -> Mapping[str, Any]:
-    """Send bytes; return the numbers of sent segments (``packets``) and of retransmitted ones (``lost``).
+def send(load: Load, delivery: Delivery) -> None:
+    """Send bytes until ``size`` or the stop.
 
     :raises FlowFailedError: if the receiver cannot be reached, hangs up, or takes nothing for ``patience`` s.
     """
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
-        streams = [stack.enter_context(_connect(load, stop)) for _ in range(load.streams)]
+        streams = [stack.enter_context(_connect(load)) for _ in range(load.streams)]
         for stream in streams:
             selector.register(stream, selectors.EVENT_WRITE)
-        endpoint.emit(endpoint.SENDING)
+        endpoint.emit(endpoint.READY, delivery)
         try:
-            _write_all(selector, load, stop)
-            _finish(selector, streams, load, stop)
-            segments, retransmitted = _close(streams, at_once=stop.is_set)
+            _write_all(selector, load)
+            _finish(selector, streams, load)
+            delivery.packets_sent, delivery.packets_lost = _close(streams)
         except OSError as error:
             raise FlowFailedError(f"a stream broke: {error}") from error
-        return {"packets": segments, "lost": retransmitted}
 
 
-def _write_all(selector: selectors.BaseSelector, load: Load, stop: StopRequest) -> None:
+def _write_all(selector: selectors.BaseSelector, load: Load) -> None:
     block, began, written = bytes(BLOCK), time.monotonic(), 0
-    for stream in _select(selector, load.patience, stop):
+    for stream in _select(selector, load.patience):
         if written == load.size:
             return
         if stream is None:
@@ -112,29 +111,23 @@ def _write_all(selector: selectors.BaseSelector, load: Load, stop: StopRequest) 
             written += stream.send(block[:allowed])
 
 
-def _finish(
-    selector: selectors.BaseSelector, streams: Sequence[socket.socket], load: Load, stop: StopRequest
-) -> None:
+def _finish(selector: selectors.BaseSelector, streams: Iterable[socket.socket], load: Load) -> None:
     """Close the sending direction, then wait until the receiver has read everything and closes its own."""
-    if stop.is_set:
+    if endpoint.is_stopped():
         return
     for stream in streams:
         stream.shutdown(socket.SHUT_WR)
         selector.modify(stream, selectors.EVENT_READ)
-    for ready in _select(selector, load.patience, stop):
+    for ready in _select(selector, load.patience):
         if ready is not None:
             ready.recv(1)
             selector.unregister(ready)
-        if not selector.get_map():
-            return
 
 
-def _select(
-    selector: selectors.BaseSelector, patience: float, stop: StopRequest
-) -> Iterator[socket.socket | None]:
-    """Yield each socket that is ready, and None after each round, until ``stop``."""
+def _select(selector: selectors.BaseSelector, patience: float) -> Iterator[socket.socket | None]:
+    """Yield each socket that is ready, and None after each round, until none is registered or the stop."""
     last = time.monotonic()
-    while not stop.is_set:
+    while selector.get_map() and not endpoint.is_stopped():
         events = selector.select(endpoint.POLL_INTERVAL)
         for key, _ in events:
             yield key.fileobj  # type: ignore[misc]
@@ -145,9 +138,8 @@ def _select(
             raise FlowFailedError(f"nothing moved for {patience:g} s")
 
 
-def _accept(listener: socket.socket, stack: ExitStack, load: Load) -> socket.socket:
+def _accept(listener: socket.socket, load: Load) -> socket.socket:
     stream, _peer = listener.accept()
-    stack.enter_context(stream)
     if load.window is not None:
         # Since Linux 6.6 the advertised window grows beyond half of the buffer with the size of packets.
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, load.window)
@@ -155,7 +147,7 @@ def _accept(listener: socket.socket, stack: ExitStack, load: Load) -> socket.soc
     return stream
 
 
-def _connect(load: Load, stop: StopRequest) -> socket.socket:
+def _connect(load: Load) -> socket.socket:
     """Return a stream to the receiver; repeat a refused connection."""
     deadline = time.monotonic() + load.patience
     _, receiver = load.destination
@@ -164,7 +156,7 @@ def _connect(load: Load, stop: StopRequest) -> socket.socket:
             stream = socket.create_connection((receiver, load.port), load.patience, (load.source[1], 0))
             break
         except OSError as error:
-            if time.monotonic() >= deadline or stop.is_set:
+            if time.monotonic() >= deadline or endpoint.is_stopped():
                 raise FlowFailedError(f"{receiver} port {load.port}: {error}") from error
             time.sleep(CONNECT_RETRY)
     if load.window is not None:
@@ -173,27 +165,21 @@ def _connect(load: Load, stop: StopRequest) -> socket.socket:
     return stream
 
 
-def _read(stream: socket.socket, buffer: bytearray) -> tuple[int, bool]:
-    """Return the number of bytes that arrived, 0 at the end, and whether the stream was reset."""
-    try:
-        return stream.recv_into(buffer), False
-    except OSError:
-        return 0, True
-
-
-def _close(streams: Iterable[socket.socket], *, at_once: bool) -> tuple[int, int]:
+def _close(streams: Iterable[socket.socket]) -> tuple[int, int]:
     """Close all; return the numbers of sent and of retransmitted segments (``TCP_INFO`` in tcp(7)).
 
-    :param at_once: whether the kernel discards the bytes in its buffers (SO_LINGER in socket(7)).
+    After the stop the kernel discards the bytes in its buffers (SO_LINGER in socket(7)).
     """
-    found = []
+    sent = lost = 0
     for stream in streams:
-        found.append(_TCP_INFO.unpack(stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)))
-        if at_once:
+        info = _TCP_INFO.unpack(stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size))
+        sent += info[_SEGMENTS_OUT]
+        lost += info[_TOTAL_RETRANSMITTED]
+        if endpoint.is_stopped():
             stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         stream.close()
-    return sum(one[_SEGMENTS_OUT] for one in found), sum(one[_TOTAL_RETRANSMITTED] for one in found)
+    return sent, lost
 
 
 if __name__ == "__main__":
-    endpoint.run_end(sys.argv[1:], receive, send)
+    endpoint.run_end(sys.argv[1:], {"receive": receive, "send": send})

@@ -14,19 +14,18 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from measurement.probes.stamps import ANCILLARY, beside, receive_stamps
 from mininet_topos.traffic import endpoint
-from mininet_topos.traffic.endpoint import ByteCount, FlowFailedError, Load, StopRequest
+from mininet_topos.traffic.endpoint import Delivery, FlowFailedError, Load
 
 HEADER = struct.Struct("!QQ")
 """Number from 0, and when it was sent (nanoseconds since the epoch)."""
 END = (1 << 64) - 1
-"""Number of the packets that announce the end; their second word is the number of packets sent."""
+"""Number of the packets that announce the end."""
 FAREWELLS, FAREWELL_INTERVAL = 10, 0.05
 MIN_SIZE, MAX_SIZE = 64, 1200
 """Bytes of payload."""
@@ -37,32 +36,27 @@ BUFFER = 1 << 20
 
 @dataclass(slots=True)
 class PacketCount:
-    """Packets that arrived; each number counts once.
+    """Count of the packets that arrived; each number counts once.
 
-    :param steps: sum of the absolute differences of consecutive delays, nanoseconds.
-    :param sent: number of packets that the sender announced at its end; None if that did not arrive.
+    :ivar _steps: sum of the absolute differences of consecutive delays, nanoseconds.
     """
 
-    bytes: ByteCount = field(default_factory=ByteCount)
-    seen: set[int] = field(default_factory=set)
-    steps: int = 0
-    sent: int | None = None
+    delivery: Delivery = field(default_factory=Delivery)
+    _seen: set[int] = field(default_factory=set)
+    _steps: int = 0
     _delay: int | None = None
 
     def add(self, number: int, sent: int, at: int, size: int) -> None:
         """Count a packet, with times in nanoseconds."""
-        if number in self.seen:
+        if number in self._seen:
             return
-        self.seen.add(number)
+        self._seen.add(number)
         if self._delay is not None:
-            self.steps += abs(at - sent - self._delay)
+            self._steps += abs(at - sent - self._delay)
         self._delay = at - sent
-        self.bytes.add(size, at / 1e9)
-
-    def report(self) -> Mapping[str, Any]:
-        """Return the fields of the last line; jitter in seconds, 0 with less than two packets."""
-        jitter = self.steps / (len(self.seen) - 1) / 1e9 if len(self.seen) > 1 else 0.0
-        return {**asdict(self.bytes), "packets": len(self.seen), "sent": self.sent, "jitter": jitter}
+        self.delivery.packets_received = len(self._seen)
+        self.delivery.jitter = self._steps / max(1, len(self._seen) - 1) / 1e9
+        self.delivery.add(size, at / 1e9)
 
 
 def packet_size(rate: float) -> int:
@@ -75,32 +69,30 @@ def packet_total(rate: float, size: int | None) -> float:
     return math.inf if size is None else max(1, round(size / packet_size(rate)))
 
 
-def receive(load: Load, counted: ByteCount, stop: StopRequest) -> Mapping[str, Any]:
-    """Count packets until the sender announces the end, or until ``stop``; return the last line's fields.
+def receive(load: Load, delivery: Delivery) -> None:
+    """Count packets until the sender announces the end, or until the stop.
 
-    :raises FlowFailedError: if no packet arrives for ``patience`` seconds, or before ``stop``.
+    :raises FlowFailedError: if no packet arrives for ``patience`` seconds, or before the stop.
     """
-    packets = PacketCount(counted)
+    packets = PacketCount(delivery)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         receive_stamps(sock)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
         sock.bind((load.destination[1], load.port))
         sock.settimeout(endpoint.POLL_INTERVAL)
-        endpoint.emit(endpoint.LISTENING)
-        for number, word, at, size in _packets(sock, load.patience, stop):
+        endpoint.emit(endpoint.READY, delivery)
+        for number, sent, at, size in _packets(sock, load.patience):
             if number == END:
-                packets.sent = word
                 break
-            packets.add(number, word, at, size)
-    if not packets.seen:
-        raise FlowFailedError("no packet arrived" + ("" if stop.is_set else f" for {load.patience:g} s"))
-    return packets.report()
+            packets.add(number, sent, at, size)
+    if not delivery.packets_received:
+        raise FlowFailedError(f"no packet arrived for {load.patience:g} s")
 
 
-def _packets(sock: socket.socket, patience: float, stop: StopRequest) -> Iterator[tuple[int, int, int, int]]:
-    """Yield number, second word, time of arrival and size of each packet."""
+def _packets(sock: socket.socket, patience: float) -> Iterator[tuple[int, int, int, int]]:
+    """Yield number, times of sending and arrival, and size of each packet."""
     last = time.monotonic()
-    while not stop.is_set and time.monotonic() - last < patience:
+    while not endpoint.is_stopped() and time.monotonic() - last < patience:
         try:
             data, extra, _flags, _sender = sock.recvmsg(MAX_SIZE, ANCILLARY)
         except TimeoutError:
@@ -111,17 +103,17 @@ def _packets(sock: socket.socket, patience: float, stop: StopRequest) -> Iterato
             yield *HEADER.unpack_from(data), time.time_ns() if stamp is None else stamp, len(data)
 
 
-def send(load: Load, stop: StopRequest) -> Mapping[str, Any]:
-    """Send whole packets until ``size`` or the stop; return their number as ``packets``."""
+def send(load: Load, delivery: Delivery) -> None:
+    """Send whole packets until ``size`` or the stop."""
     assert load.rate is not None  # noqa: S101 - UDP has a rate
     length, total, sent = packet_size(load.rate), packet_total(load.rate, load.size), 0
     padding = bytes(length - HEADER.size)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind((load.source[1], 0))
         sock.connect((load.destination[1], load.port))
-        endpoint.emit(endpoint.SENDING)
+        endpoint.emit(endpoint.READY, delivery)
         began = time.monotonic()
-        while sent < total and not stop.is_set:
+        while sent < total and not endpoint.is_stopped():
             wait = began + sent * length * 8 / load.rate - time.monotonic()
             if wait > 0:
                 time.sleep(min(wait, endpoint.POLL_INTERVAL))
@@ -131,7 +123,7 @@ def send(load: Load, stop: StopRequest) -> Mapping[str, Any]:
         for _ in range(FAREWELLS):
             time.sleep(FAREWELL_INTERVAL)
             _send_packet(sock, HEADER.pack(END, sent))
-    return {"packets": sent}
+    delivery.packets_sent = sent
 
 
 def _send_packet(sock: socket.socket, packet: bytes) -> None:
@@ -140,4 +132,4 @@ def _send_packet(sock: socket.socket, packet: bytes) -> None:
 
 
 if __name__ == "__main__":
-    endpoint.run_end(sys.argv[1:], receive, send)
+    endpoint.run_end(sys.argv[1:], {"receive": receive, "send": send})

@@ -17,7 +17,7 @@ from mininet_topos.experiments.policies import (
     FlowUpdate,
     PinnedPolicy,
 )
-from mininet_topos.traffic.traffic_run import Delivery
+from mininet_topos.traffic.endpoint import Delivery
 from tests.mininet_topos.experiments.loopback import loopback_topology, make_trial
 from tests.support.refusals import refused
 

@@ -11,15 +11,15 @@ def test_jitter_is_the_mean_difference_of_consecutive_delays():
     count = PacketCount()
     for number, delay in enumerate([10_000, 30_000, 20_000]):
         count.add(number, number * SECOND, number * SECOND + delay, 500)
-    assert count.report()["jitter"] == pytest.approx((20_000 + 10_000) / 2 / 1e9)
-    assert count.report()["per_second"] == [500, 500, 500]
+    assert count.delivery.jitter == pytest.approx((20_000 + 10_000) / 2 / 1e9)
+    assert count.delivery.per_second == [500, 500, 500]
 
 
 def test_packet_that_arrives_twice_counts_once():
     count = PacketCount()
     for _ in range(2):
         count.add(0, 0, SECOND, 100)
-    assert (count.report()["packets"], count.report()["bytes"]) == (1, 100)
+    assert (count.delivery.packets_received, count.delivery.received) == (1, 100)
 
 
 @pytest.mark.parametrize(("rate", "size"), [(1e3, MIN_SIZE), (100e3, 250), (1e9, MAX_SIZE)])
