@@ -33,7 +33,7 @@ from measurement.instances import Instance
 from measurement.probes.client import Agent
 from measurement.probes.key import read_key
 from measurement.probes.train import Shape
-from mininet_topos.probe_agents import instances_of, start_agents
+from mininet_topos.measurement_points import instances_of, start_agents
 from mininet_topos.testbed import build_testbed
 from mininet_topos.topologies.cloud_topo import CloudTopo, Zones
 

@@ -19,8 +19,8 @@ from mininet_topos import commands
 from mininet_topos.adon_configuration import configuration_text
 from mininet_topos.adon_server import ADMIN_TOKEN, URL, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
+from mininet_topos.measurement_points import start_agents
 from mininet_topos.nodes import CLI
-from mininet_topos.probe_agents import start_agents
 from mininet_topos.testbed import Testbed
 from mininet_topos.topologies.campus_topo import MANAGEMENT
 

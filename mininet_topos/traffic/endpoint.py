@@ -1,7 +1,7 @@
 """Common parts of the programs at both ends of a flow: ``python -m PROGRAM receive|send LOAD``.
 
-LOAD is a :class:`Load` as JSON.  A program prints JSON lines on standard output: an event with the fields of a
-:class:`Delivery`.  It stops at SIGTERM.
+LOAD is a :class:`Load` as JSON.  A program prints JSON lines on standard output: an event with the fields of
+a :class:`Delivery`.  It stops at SIGTERM.
 
 iperf3 does not serve here: it loses its control connection, and with it the result, when the path under test
 is cut.

@@ -16,7 +16,7 @@ from measurement.probes.key import read_key
 from measurement.probes.train import Shape
 from measurement.snapshot.taking import take
 from measurement.snapshot.wanted import Taking
-from mininet_topos.probe_agents import instances_of, start_agents
+from mininet_topos.measurement_points import instances_of, start_agents
 from mininet_topos.testbed import build_testbed
 from tests.support.rack_tree import RackTree
 
