@@ -127,12 +127,11 @@ class AdonServer:
         """
         administrator = self.client()
         for name, role in USERS.items():
+            administrator.add_user(name, [role])
+            made = administrator.add_token({"owner": name, "label": "testbed", "expires": "30 days"})
             file = self.folder / f"{name}.token"
-            if not file.exists():
-                administrator.add_user(name, [role])
-                made = administrator.add_token({"owner": name, "label": "testbed", "expires": "30 days"})
-                file.touch(0o600, exist_ok=False)
-                file.write_text(f"{made.secret}\n")
+            file.touch(0o600, exist_ok=False)
+            file.write_text(f"{made.secret}\n")
 
     def kill(self) -> None:
         """Kill the process, as a crash does."""

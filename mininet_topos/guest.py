@@ -76,14 +76,9 @@ def run_in_guest(argv: Sequence[str], control: Path, shared: Path) -> int:
             # Two descriptors: with one, the kernel stops reading after a write that had to wait.
             line = (theirs.fileno(), again.fileno())
             process = _start_keeper(_command_line(kernel, control, shared, line, size), line, control)
-        with process, handle_signals(lambda *_: ours.send(_INTERRUPT)):
-            try:
-                with suppress(ConnectionResetError):  # the guest has ended
-                    _join(ours)
-            finally:
-                assert process.stdin is not None  # noqa: S101 - it is a pipe
-                process.stdin.close()
-                process.wait()
+        # The guest resets the line when it ends.  The context closes the keeper's input and waits for it.
+        with handle_signals(lambda *_: ours.send(_INTERRUPT)), process, suppress(ConnectionResetError):
+            _join(ours)
     return _status(control)
 
 

@@ -14,6 +14,7 @@ import os
 import select
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ ROOM = 2 << 30
 def main(argv: Sequence[str]) -> int:
     """Run until the guest or its owner ends; return the guest's exit status."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # the owner decides, by closing our input
+        signal.signal(number, lambda *_: None)  # the owner decides, by closing our input
     memory = tempfile.mkdtemp(prefix=PREFIX, dir=MEMORY if _has_room(MEMORY) else None)
     try:
         return _keep(argv, memory)
@@ -49,33 +50,28 @@ def _has_room(folder: Path) -> bool:
 
 
 def _keep(argv: Sequence[str], memory: str) -> int:
-    pid = _start(argv, memory)
+    process = _start(argv, memory)
     try:
         os.closerange(3, 256)  # the line must end with the guest
-        ended = os.pidfd_open(pid)
+        ended = os.pidfd_open(process.pid)
         ready, _, _ = select.select([ended, 0], [], [])
         if ended not in ready:
-            os.kill(pid, signal.SIGTERM)
+            os.kill(process.pid, signal.SIGTERM)  # it is not reaped before its group is killed
             select.select([ended], [], [], STOP_TIMEOUT)
     finally:
         # All processes of the guest are of its session: one that hangs, and the rest of one that was killed.
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)
-        status = os.waitpid(pid, 0)[1]
-    return abs(os.waitstatus_to_exitcode(status))
+            os.killpg(process.pid, signal.SIGKILL)
+        status = process.wait()
+    return abs(status)
 
 
-def _start(argv: Sequence[str], memory: str) -> int:
+def _start(argv: Sequence[str], memory: str) -> subprocess.Popen[bytes]:
     # The kernel's own files are in HOME; without one it does not start.
     environment = {"TMPDIR": memory, "HOME": memory, "PATH": os.environ.get("PATH", os.defpath)}
-    devnull = os.open(os.devnull, os.O_RDONLY)
-    return os.posix_spawnp(
-        "setpriv",
-        ["setpriv", "--pdeathsig", "KILL", *argv],
-        environment,
-        file_actions=[(os.POSIX_SPAWN_DUP2, devnull, 0)],
-        setsid=True,
-        setsigdef=[signal.SIGINT, signal.SIGTERM, signal.SIGHUP],
+    command = ["setpriv", "--pdeathsig", "KILL", *argv]
+    return subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, env=environment, close_fds=False, start_new_session=True
     )
 
 

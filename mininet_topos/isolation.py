@@ -94,7 +94,14 @@ def run_folder() -> Iterator[Path]:
     try:
         yield path
     finally:
-        _remove(path)
+        # Processes that are about to end may still write to it.
+        wait_until(lambda: _remove(path), 5.0)
+
+
+def _remove(path: Path) -> bool:
+    """Remove a folder as far as possible; return whether it is gone."""
+    shutil.rmtree(path, ignore_errors=True)
+    return not path.exists()
 
 
 def run_folders() -> Path:
@@ -135,16 +142,6 @@ def _owner(folder: Path) -> str:
 
 def _first_child(process: str) -> str:
     return Path(f"/proc/{process}/task/{process}/children").read_text().split()[0]
-
-
-def _remove(path: Path) -> None:
-    """Remove a folder; processes that are about to end may still write to it."""
-
-    def is_gone() -> bool:
-        shutil.rmtree(path, ignore_errors=True)
-        return not path.exists()
-
-    wait_until(is_gone, 5.0)
 
 
 PROGRAMS = {

@@ -75,16 +75,15 @@ class Delivery:
     jitter: float | None = None
     problem: str = ""
 
-    def begin(self, at: float) -> None:
-        """Record when the first stream arrived."""
+    def begin(self, at: float) -> float:
+        """Record when the first stream arrived, and return it."""
         if self.began_at is None:
             self.began_at = self.ended_at = at
+        return self.began_at
 
     def add(self, count: int, at: float) -> None:
         """Count bytes; print the progress when a new second starts."""
-        self.begin(at)
-        assert self.began_at is not None  # noqa: S101 - it has begun
-        second = max(0, int(at - self.began_at))
+        second = max(0, int(at - self.begin(at)))
         begins = second >= len(self.per_second)
         self.per_second.extend([0] * (second + 1 - len(self.per_second)))
         self.per_second[second] += count

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 
 from mininet_topos.commands import Popen, stop_process
 from mininet_topos.traffic import tcp_transfer, udp_stream
-from mininet_topos.traffic.endpoint import ENDED, READY, Delivery, Load
+from mininet_topos.traffic.endpoint import ENDED, Delivery, Load
 
 STOP_TIMEOUT = 8.0
 """Seconds in which both ends report after a stop: the sender's end may not reach the receiver."""
@@ -81,15 +81,13 @@ class TrafficRun:
                 return Delivery(problem=f"receiver in {host}: {counted.problem}")
             with self._program(self.load.source[0], "send") as sender:
                 event, sent = next(sender)
-                if event == READY:
-                    self.began_at = time.time()
-                    self._notify()
-                else:
-                    self._end_programs()  # no byte will come
+                if event == ENDED:
+                    return Delivery(problem=sent.problem)
+                self.began_at = time.time()
+                self._notify()
                 for _, counted in receiver:
                     self.received = counted.received
-                if event == READY:
-                    _, sent = next(sender)
+                _, sent = next(sender)
         return self._judge(counted, sent)
 
     def _judge(self, counted: Delivery, sent: Delivery) -> Delivery:
