@@ -54,9 +54,8 @@ class MeasurementPeriods:
 
     def every(self, seconds: float, fixed: Container[str] = ()) -> MeasurementPeriods:
         """Return the same tests with another period in seconds; fixed tests keep theirs."""
-        tested = [name for name in TESTS if getattr(self, name) is not None and name not in fixed]
-        changed: dict[str, Any] = dict.fromkeys(tested, seconds)
-        return replace(self, **changed)
+        tested = (name for name in TESTS if getattr(self, name) is not None and name not in fixed)
+        return replace(self, **dict[str, Any].fromkeys(tested, seconds))
 
 
 DEFAULT_PERIODS = MeasurementPeriods()

@@ -36,18 +36,17 @@ def plain_configuration(topo: Topo, *, name: str) -> str:
     :raises ValueError: if ADON cannot control the network, with the name of the host or switch.
     """
     sites = read_sites(topo)
-    return dump_data(
-        {
-            "network": name,
-            "switches": {
-                switch: {"dpid": f"{_read_dpid(switch, topo.nodeInfo(switch)):016x}", "table_miss": "normal"}
-                for switch in topo.switches()
-            },
-            "sites": sites,
-            "paths": _find_paths(topo, list(sites)),
-            "controller": {"openflow_port": 6653, "web_port": 8080},
-        }
-    )
+    dpids = {switch: _read_dpid(switch, topo.nodeInfo(switch)) for switch in topo.switches()}
+    document = {
+        "network": name,
+        "switches": {
+            switch: {"dpid": f"{dpid:016x}", "table_miss": "normal"} for switch, dpid in dpids.items()
+        },
+        "sites": sites,
+        "paths": _find_paths(topo, list(sites)),
+        "controller": {"openflow_port": 6653, "web_port": 8080},
+    }
+    return dump_data(document)
 
 
 def read_sites(topo: Topo) -> dict[str, Any]:
@@ -59,10 +58,11 @@ def read_sites(topo: Topo) -> dict[str, Any]:
     base, prefix = netParse(NETWORK)
     links = topo.convertTo(nx.MultiGraph, data=True)
     for number, name in enumerate(topo.hosts(), start=1):
-        ends = [(far, info) for _, far, info in links.edges(name, data=True)]
-        is_attached = len(ends) == 1 and topo.isSwitch(ends[0][0])
+        ends = list(links.edges(name, data=True))
+        is_attached = len(ends) == 1 and topo.isSwitch(ends[0][1])
         require(is_attached, f"{name}: has {len(ends)} links; expected one link, to a switch")
-        (switch, link), info = ends[0], topo.nodeInfo(name)
+        ((_, switch, link),) = ends
+        info = topo.nodeInfo(name)
         address = info.get("ip") or ipAdd(number, prefixLen=prefix, ipBaseNum=base)
         hosts[switch][name] = {
             "address": address.partition("/")[0],
@@ -71,14 +71,8 @@ def read_sites(topo: Topo) -> dict[str, Any]:
         }
     edges = [switch for switch, own in hosts.items() if own]
     require(len(edges) > 1, "switches: ADON chooses paths between switches; expected hosts at two of them")
-    return {
-        edge: {
-            "edge": edge,
-            "gateway_mac": GATEWAY_MAC.format(*divmod(number, 256)),
-            "hosts": hosts[edge],
-        }
-        for number, edge in enumerate(edges, start=1)
-    }
+    macs = {edge: GATEWAY_MAC.format(*divmod(number, 256)) for number, edge in enumerate(edges, start=1)}
+    return {edge: {"edge": edge, "gateway_mac": mac, "hosts": hosts[edge]} for edge, mac in macs.items()}
 
 
 def _find_paths(topo: Topo, edges: list[str]) -> dict[str, Any]:
