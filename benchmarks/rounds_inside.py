@@ -21,6 +21,7 @@ from typing import Any
 
 from scipy.stats import spearmanr
 
+from benchmarks.zones import Zones
 from measurement.health.model import Pair
 from measurement.health.orders import Probing
 from measurement.health.planning import Plan, plan
@@ -35,7 +36,7 @@ from measurement.probes.key import read_key
 from measurement.probes.train import Shape
 from mininet_topos.measurement_points import instances_of, start_agents
 from mininet_topos.testbed import build_testbed
-from mininet_topos.topologies.cloud_topo import CloudTopo, Zones
+from mininet_topos.topologies.cloud_topo import CloudTopo
 
 TICKS = os.sysconf("SC_CLK_TCK")
 SILENT = 2.0

@@ -41,7 +41,7 @@ class CLI(mininet.cli.CLI):  # type: ignore[misc]
     identchars = f"{cmd.Cmd.identchars}-"
 
 
-class Machine(Node):  # type: ignore[misc]
+class Host(Node):  # type: ignore[misc]
     """A network namespace with addresses, routes and settings."""
 
     forwarding = 0
@@ -66,21 +66,13 @@ class Machine(Node):  # type: ignore[misc]
         return result
 
 
-class Dtn(Machine):
-    """A data transfer node."""
-
-
-class Instance(Machine):
-    """A virtual machine of a cloud."""
-
-
-class Router(Machine):
+class Router(Host):
     """A router; ADON does not control it."""
 
     forwarding = 1
 
 
-class Line(Machine):
+class Line(Host):
     """A long-haul layer-2 circuit: a bridge of two interfaces, where the bottleneck is.
 
     The userspace datapath of Open vSwitch sends all frames through one socket.  A queue at one port that is
@@ -96,7 +88,7 @@ class Line(Machine):
         return result
 
 
-class CampusSwitch(OVSSwitch):  # type: ignore[misc]
+class StaticSwitch(OVSSwitch):  # type: ignore[misc]
     """An OpenFlow 1.3 switch with static rules and without a controller.
 
     :param rules: ``ovs-ofctl`` flow text, with ports by name.
@@ -153,14 +145,10 @@ class CampusSwitch(OVSSwitch):  # type: ignore[misc]
             raise RuntimeError(f"{self.name}: {done.stderr.strip()}")
 
 
-class CampusEdge(CampusSwitch):
+class CampusEdge(StaticSwitch):
     """The switch of a campus that ADON controls."""
 
     controlled = True
-
-
-class ProviderSwitch(CampusSwitch):
-    """A switch of a transit provider: carries the VLANs of the paths over it."""
 
 
 class ManagementBridge(Switch):  # type: ignore[misc]

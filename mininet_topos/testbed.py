@@ -24,7 +24,7 @@ from adon.errors import InvalidInput, Unavailable
 from mininet_topos import commands
 from mininet_topos.guest import is_guest
 from mininet_topos.link_shape import tc_lines
-from mininet_topos.nodes import DATAPATH, CampusEdge, Dtn, ShapedLink
+from mininet_topos.nodes import DATAPATH, CampusEdge, Host, ShapedLink
 from mininet_topos.openvswitch import OpenVSwitch, await_processors, open_vswitch
 from mininet_topos.topologies.campus_topo import CampusTopo, Circuit, Interface
 from mininet_topos.topologies.cloud_topo import CloudTopo
@@ -194,7 +194,7 @@ def _start_mininet(topo: Topo, switches: OpenVSwitch) -> Iterator[Mininet]:
     os.environ.update(switches.environment)  # for the programs that Mininet starts
     Mininet.inited = True  # its init() changes limits of the whole machine
     is_plain = not isinstance(topo, CampusTopo | CloudTopo)
-    classes = {"switch": CampusEdge, "host": Dtn, "link": TCLink} if is_plain else {}
+    classes = {"switch": CampusEdge, "host": Host, "link": TCLink} if is_plain else {}
     net = Mininet(topo, controller=None, build=False, autoSetMacs=is_plain, **classes)
     try:
         net.addController("adon", _Controller, ip="127.0.0.1", port=OPENFLOW_PORT)

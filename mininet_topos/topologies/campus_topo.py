@@ -247,9 +247,9 @@ class CampusTopo(Topo):  # type: ignore[misc]
         campus = Campus(name, number, 0xA00 + number, edge, measuring, management, tuple(switches))
         self.campuses[name] = campus
         self._take(CAMPUS, name)
-        self._add_hosts(DTN, nodes.Dtn, *attached, routes=((DEFAULT, campus.address(1)),))
+        self._add_hosts(DTN, nodes.Host, *attached, routes=((DEFAULT, campus.address(1)),))
         self._add_switches(EDGE, nodes.CampusEdge, campus.dpid, edge)
-        self._add_switches(SWITCH, nodes.CampusSwitch, number * 0x10000 + 1, *switches)
+        self._add_switches(SWITCH, nodes.StaticSwitch, number * 0x10000 + 1, *switches)
         self._add_hosts(ROUTER, nodes.Router, *routers)
         for dtn, switch in attached.items():
             is_own = switch in (None, edge, *switches)
@@ -262,7 +262,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
     def provider_switch(self, *names: str) -> None:
         """Declare switches of transit providers; they carry the VLANs of the paths over them."""
         number = list(self._roles.values()).count(PROVIDER)
-        self._add_switches(PROVIDER, nodes.ProviderSwitch, 0xB01 + number, *names)
+        self._add_switches(PROVIDER, nodes.StaticSwitch, 0xB01 + number, *names)
 
     def router(self, *names: str) -> None:
         """Declare routers between the routers of campuses."""

@@ -13,15 +13,14 @@ Units of declarations: Mbit/s, seconds.  Units of attributes: bits/s, otherwise 
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from ipaddress import IPv4Address
-from typing import Any, ClassVar
+from typing import Any
 
 from mininet.topo import Topo
 
 from mininet_topos.link_shape import MTU, LinkShape
-from mininet_topos.nodes import Instance, ManagementBridge, Router
+from mininet_topos.nodes import Host, ManagementBridge, Router
 from mininet_topos.topologies.campus_topo import DEFAULT, MANAGEMENT_BRIDGE, Interface, add_link, require
 
 INSTANCES, ROUTERS = IPv4Address("10.64.0.0"), IPv4Address("10.65.0.0")
@@ -62,9 +61,8 @@ class CloudTopo(Topo):  # type: ignore[misc]
         self.instances: dict[str, CloudInstance] = {}
         self.routers: dict[str, str | None] = {}
         self._networks: dict[str, IPv4Address] = {}
-        self.addSwitch(MANAGEMENT_BRIDGE, cls=ManagementBridge, address=MANAGEMENT_NETWORK)
+        self.addSwitch(MANAGEMENT_BRIDGE, cls=ManagementBridge, address=MANAGEMENT_NETWORK, routes=[])
         self.describe(*arguments, **options)
-        self._add_routes()
 
     def describe(self, *arguments: Any, **options: Any) -> None:
         """Declare the routers, the root first, and the instances."""
@@ -90,11 +88,13 @@ class CloudTopo(Topo):  # type: ignore[misc]
         require(is_known, f"{name}: the router above it is {above}; expected {expected}")
         number = len(self.routers)
         self.routers[name] = above
-        self.addHost(name, cls=Router, ip=None)
+        network = ROUTERS + 4 * number
+        default = [] if above is None else [(DEFAULT, str(network + 1))]
+        self.addHost(name, cls=Router, ip=None, routes=default)
         if above is not None:
-            near = Interface(name, name=f"{name}-up", shape=self._shape(name, up, delay))
-            far = Interface(above, name=f"{above}-down{number}", shape=self._shape(name, down, delay))
-            self._add_link(near, far, ROUTERS + 4 * number)
+            near = Interface(name, f"{name}-up", shape=self._shape(name, up, delay))
+            far = Interface(above, f"{above}-down{number}", shape=self._shape(name, down, delay))
+            self._add_link(near, far, network)
 
     def instance(
         self,
@@ -115,15 +115,16 @@ class CloudTopo(Topo):  # type: ignore[misc]
         require(router in self.routers, f"{name}: {router!r} is no router; declare it before the instance")
         number = len(self.instances) + 1
         require(number <= MAX_INSTANCES, f"{name}: is instance {number}; expected at most {MAX_INSTANCES}")
-        near = Interface(name, name=f"{name}-eth", shape=self._shape(name, egress, delay))
-        far = Interface(router, name=f"{router}-to{number}", shape=self._shape(name, ingress, delay))
+        near = Interface(name, f"{name}-eth", shape=self._shape(name, egress, delay))
+        far = Interface(router, f"{router}-to{number}", shape=self._shape(name, ingress, delay))
         network, management = INSTANCES + 4 * number, str(MANAGEMENT + number)
-        self.addHost(name, cls=Instance, ip=None, routes=((DEFAULT, str(network + 1)),))
+        self.addHost(name, cls=Host, ip=None, routes=((DEFAULT, str(network + 1)),))
         self._add_link(near, far, network)
         rates = [None if end.shape is None else end.shape.rate for end in (near, far)]
         self.instances[name] = CloudInstance(name, router, zone, near.address, management, *rates)
-        point = Interface(name, name=f"{name}-mgmt", address=management, prefix=16)
-        add_link(self, Interface(MANAGEMENT_BRIDGE, name=f"mgmt{number}"), point)
+        point = Interface(name, f"{name}-mgmt", address=management, prefix=16)
+        add_link(self, Interface(MANAGEMENT_BRIDGE, f"mgmt{number}"), point)
+        self._add_routes(self.instances[name], network)
 
     def _check_name(self, name: str) -> None:
         is_free = name not in (*self.routers, *self.instances, MANAGEMENT_BRIDGE)
@@ -147,49 +148,10 @@ class CloudTopo(Topo):  # type: ignore[misc]
             raise ValueError(f"{name}.{attribute}: {cause}")
         return shape
 
-    def _add_routes(self) -> None:
-        """Give each router routes to the instances below it, and a default route upwards."""
-        routes: dict[str, list[tuple[str, str]]] = {name: [] for name in self.routers}
-        for one in self.instances.values():
-            below, above = one.router, self.routers[one.router]
-            while above is not None:
-                routes[above].append((f"{self._networks[one.name]}/30", str(self._networks[below] + 2)))
-                below, above = above, self.routers[above]
-        for name, own in routes.items():
-            upwards = [(DEFAULT, str(self._networks[name] + 1))] if name in self._networks else []
-            self.nodeInfo(name)["routes"] = (*own, *upwards)
-        reached = [(one.address, one.management) for one in self.instances.values()]
-        self.nodeInfo(MANAGEMENT_BRIDGE)["routes"] = tuple(reached)
-
-
-class Zones(CloudTopo):
-    """Three zones of unequal instances, drawn by a seed ([HEALTH] 4.2, Testbed II).
-
-    Hoses are log-normal, and every tenth one is slow; round trips are those of [HEALTH] figure 9: 0.6 ms
-    within a zone, between zones 2.0 (a, b), 2.6 (a, c) and 4.0 ms (b, c).  Rates suit two cores.
-    """
-
-    shares: ClassVar = {"a": 35, "b": 33, "c": 32}
-    """Instances of each zone, of 100."""
-    distances: ClassVar = {"a": 0.0, "b": 0.0007, "c": 0.001}
-    """Seconds between a zone and the core, one way."""
-
-    def describe(self, seed: int = 1, instances: int = 100) -> None:
-        """Declare the cloud."""
-        chance = random.Random(seed)  # noqa: S311 - it draws a network
-        self.router("core")
-        for zone, delay in self.distances.items():
-            self.router(zone * 2, "core", up=1000, down=1000, delay=delay)
-        last = 0
-        for zone, share in self.shares.items():
-            last += share
-            while len(self.instances) < round(instances * last / 100):
-                slow = 4 if chance.random() < 0.1 else 1
-                egress, ingress = _megabits(chance, 200, 0.25) / slow, _megabits(chance, 120, 0.5)
-                name = f"i{len(self.instances):03d}"
-                self.instance(name, zone * 2, zone, egress, ingress=ingress, delay=0.00015)
-
-
-def _megabits(chance: random.Random, median: float, spread: float) -> float:
-    """Return a log-normal rate, between an eighth and eight times of its median."""
-    return median * min(8.0, max(0.125, chance.lognormvariate(0, spread)))
+    def _add_routes(self, instance: CloudInstance, network: IPv4Address) -> None:
+        """Give the routers above an instance, and the management bridge, routes to it."""
+        self.nodeInfo(MANAGEMENT_BRIDGE)["routes"].append((instance.address, instance.management))
+        below, above = instance.router, self.routers[instance.router]
+        while above is not None:
+            self.nodeInfo(above)["routes"].append((f"{network}/30", str(self._networks[below] + 2)))
+            below, above = above, self.routers[above]

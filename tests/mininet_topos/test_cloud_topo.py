@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mininet_topos.topologies.cloud_topo import CloudTopo, Zones
+from benchmarks.zones import Zones
+from mininet_topos.topologies.cloud_topo import CloudTopo
 from tests.mininet_topos.isolated import start
 
 
