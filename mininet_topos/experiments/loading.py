@@ -94,6 +94,5 @@ def _read_templates(read: ExperimentFile) -> Iterator[Template | Problem]:
             except InvalidInput as error:
                 yield from error.problems
         else:
-            yield read.problem(
-                ("templates", row), describe_missing("built-in template", one, known), "unknown-name"
-            )
+            cause = describe_missing("built-in template", one, known)
+            yield read.problem(("templates", row), cause, "unknown-name")

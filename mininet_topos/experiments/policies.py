@@ -125,7 +125,7 @@ class AdonPolicy:
     def __init__(self, client: Client, is_running: Callable[[], bool]) -> None:
         self._client, self._is_running = client, is_running
         self._ids: dict[str, str] = {}  # ADON's, by the flow's name
-        self._seen: dict[str, FlowView] = {}
+        self._seen: dict[str, tuple[str, str | None]] = {}  # state and path
         self._calls: deque[Callable[[], object]] = deque()
         self._decided: dict[str, Sequence[DecisionView]] = {}
 
@@ -150,8 +150,7 @@ class AdonPolicy:
 
     def order_move(self, flow: str, path: str) -> str:
         """Close the flow's path for maintenance; ADON finds another."""
-        seen = self._seen.get(flow)
-        present = None if seen is None else seen.path
+        _, present = self._seen.get(flow, ("", None))
         if not self._is_running() or present is None:
             return f"{flow} has no path now"
         if present == path:
@@ -197,12 +196,10 @@ class AdonPolicy:
             self._client.cancel(self._ids[flow])
 
     def _update(self, name: str, flow: FlowView) -> FlowUpdate | None:
-        before = self._seen.get(name)
-        if flow.state in WITHOUT_UPDATE or (
-            before and (before.state, before.path) == (flow.state, flow.path)
-        ):
+        seen = (flow.state, flow.path)
+        if flow.state in WITHOUT_UPDATE or self._seen.get(name) == seen:
             return None
-        self._seen[name] = flow
+        self._seen[name] = seen
         decisions = self._decided[name] = self._client.decisions(flow.id)
         reason = next((one.reason for one in reversed(decisions) if one.outcome != "stay"), "")
         update = FlowUpdate(name, flow.state_since, None, reason)

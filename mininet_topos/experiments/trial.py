@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
@@ -42,12 +42,14 @@ class Traffic:
     """A flow of a trial, or the load of an event, about which no policy decides.
 
     :param row: what is known of it; the row of a load is in no table.
+    :param tested: paths whose tests make it tested.
     :param run: None before it starts.
     :param paths: each with the time since which it had it.
     :param is_endless: whether a load has no end of its own; the trial does not wait for it.
     """
 
     row: results.FlowRow
+    tested: Collection[str]
     run: TrafficRun | None = None
     paths: list[tuple[float, str]] = field(default_factory=list)
     is_endless: bool = False
@@ -82,7 +84,7 @@ class TrialRun:
         names = [*self._flows, *self._events]
         chance = random.Random(self._trial.seed)  # noqa: S311 - a reproducible choice, no secret
         self._ports = dict(zip(names, chance.sample(PORTS, len(names)), strict=True))
-        self._traffic = {name: Traffic(self._make_row(flow)) for name, flow in self._flows.items()}
+        self._traffic = {name: self._make_traffic(flow) for name, flow in self._flows.items()}
         self._undo: dict[str, tuple[str, LinkChange]] = {}
         self._rows: list[results.EventRow] = []
         self._timeline = timeline.start_timeline(self._trial)
@@ -108,9 +110,10 @@ class TrialRun:
             self._stop_traffic()
         return TrialOutcome(self._tables(), reason)
 
-    def _make_row(self, flow: PlannedFlow) -> results.FlowRow:
+    def _make_traffic(self, flow: PlannedFlow) -> Traffic:
         planned = {name: getattr(flow, name) for name in PLANNED}
-        return results.FlowRow(self._trial.number, flow.name, **planned)
+        row = results.FlowRow(self._trial.number, flow.name, **planned)
+        return Traffic(row, paths_between(self._topo, flow.source, flow.destination))
 
     # The loop
 
@@ -211,7 +214,7 @@ class TrialRun:
         run = self._start(Load(source, destination, port, protocol, streams=streams, rate=load.rate))
         row = results.FlowRow(self._trial.number, name)
         is_endless = load.lasts is None and load.until is None
-        self._traffic[name] = Traffic(row, run, [(0.0, load.path)], is_endless)
+        self._traffic[name] = Traffic(row, self._topo.paths, run, [(0.0, load.path)], is_endless)
         return f"load on {load.path}"
 
     def _change_link(self, name: str, link: LinkEvent) -> str:
@@ -258,10 +261,8 @@ class TrialRun:
         campuses = self._topo.campuses.values()
         addresses = {name: dtn.address for campus in campuses for name, dtn in campus.dtns.items()}
         source, destination = ((host, addresses[host]) for host in (flow.source, flow.destination))
-        port, window = self._ports[flow.name], flow.window
-        return self._start(
-            Load(source, destination, port, flow.protocol, size, flow.streams, flow.rate, window)
-        )
+        load = Load(source, destination, self._ports[flow.name], flow.protocol, size, flow.streams)
+        return self._start(replace(load, rate=flow.rate, window=flow.window))
 
     def _follow_traffic(self) -> None:
         """Notice traffic that has started or ended."""
@@ -349,12 +350,10 @@ class TrialRun:
         self._setup.tests.read()
         self._tested_at = self._now
         for name, one in self._traffic.items():
-            flow = self._flows.get(name)
-            paths = (
-                self._topo.paths if flow is None else paths_between(self._topo, flow.source, flow.destination)
-            )
             for what, since in ((Phase.TESTED, one.row.began), (Phase.RETESTED, one.row.ended)):
-                at = None if since is None else self._setup.tests.tested_at(since + self._began_at, paths)
+                at = (
+                    None if since is None else self._setup.tests.tested_at(since + self._began_at, one.tested)
+                )
                 if at is not None:
                     self._report_moment(name, what, at - self._began_at)
 

@@ -144,7 +144,7 @@ class TrialSetup:
 
 def needs_adon(trial: Trial) -> bool:
     """Return whether ADON decides, measures, or is stopped and started."""
-    is_measured = _asked_periods(trial.measuring).longest is not None
+    is_measured = any(trial.measuring.get(test, True) for test in METRICS)
     return trial.policy == "ours" or is_measured or any(one.controller for one in trial.events)
 
 
@@ -237,13 +237,12 @@ def plan_periods(topo: CampusTopo, measuring: Mapping[str, float | None]) -> Mea
 
     :raises InvalidInput: if there is no schedule.
     """
-    asked = _asked_periods(measuring)
-    return asked if asked.longest is None else fit_periods_to(topo, asked, measuring)
-
-
-def _asked_periods(measuring: Mapping[str, float | None]) -> MeasurementPeriods:
     asked = replace(DEFAULT_PERIODS, **dict[str, Any](measuring))
-    return asked if asked.throughput else replace(asked, around_others=AROUND_LIGHT_TESTS)
+    if asked.longest is None:
+        return asked
+    if asked.throughput is None:
+        asked = replace(asked, around_others=AROUND_LIGHT_TESTS)
+    return fit_periods_to(topo, asked, measuring)
 
 
 def _pin_loads(testbed: Testbed, topo: CampusTopo, trial: Trial) -> None:
