@@ -317,9 +317,7 @@ def format_quantity(value: float, unit: Unit) -> str:
     """Return ``5.5 Gbps`` for 5.5e9 bits/s; times are seconds below :data:`LONG`."""
     if unit is Unit.COUNT:
         return f"{value:.4g}"
-    if value < 0:
-        return f"-{format_quantity(-value, unit)}"
-    if unit is Unit.SECONDS and 1 <= value < LONG:
+    if unit is Unit.SECONDS and 1 <= abs(value) < LONG:
         return f"{value:.4g} s"
     return UNITS[unit][1](value)
 

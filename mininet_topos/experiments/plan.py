@@ -12,6 +12,8 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from typing import Any, Literal, TypeVar
 
 from adon import yamlfile
@@ -62,11 +64,14 @@ class Trial(TrialName):
 
 def plan_trials(experiment: document.Experiment, topo: CampusTopo) -> tuple[Trial, ...]:
     """Return the trials of an experiment without problems, in order."""
-    points = list(list_variants(experiment))
+    variants = [(point, _build(at, topo)) for point, at in list_variants(experiment)]
     repetitions = range(1, experiment.repetitions + 1)
     trials: list[Trial] = []
-    for repetition, (point, at), policy in itertools.product(repetitions, points, experiment.policies):
-        trials.append(_plan_trial(len(trials) + 1, topo, at, point, policy, repetition))
+    for repetition, (point, built), policy in itertools.product(repetitions, variants, experiment.policies):
+        settings = " ".join(f"{name}={value}" for name, value in point.items())
+        key = " / ".join(filter(None, (settings, policy, str(repetition))))
+        seed = _seed(experiment.seed, key)
+        trials.append(Trial(len(trials) + 1, key, policy, point, repetition, seed, **built))
     return tuple(trials)
 
 
@@ -75,12 +80,10 @@ def size_divisor(experiment: document.Experiment, topo: CampusTopo) -> float:
     return topo.scale if experiment.sizes is None else experiment.sizes
 
 
-def needs_netem(experiment: document.Experiment) -> bool:
-    """Return whether the document states a delay or a loss of a link, which the kernel must emulate."""
-    variants = [variant for _, variant in list_variants(experiment)]
-    links = [link for variant in variants for link in variant.links.values()]
-    changes = [event.link for variant in variants for event in variant.events]
-    return any(link.delay or link.loss for link in (*links, *changes) if link is not None)
+def needs_netem(trial: Trial) -> bool:
+    """Return whether a trial gives a link a delay or a loss, which the kernel must emulate."""
+    links = [*trial.links.values(), *(event.link for event in trial.events)]
+    return any(link.delay or link.loss for link in links if link is not None)
 
 
 def host_of(topo: CampusTopo, end: str) -> str:
@@ -99,26 +102,17 @@ def circuit_of(topo: CampusTopo, name: str) -> str:
     return topo.paths[name].bottleneck if name in topo.paths else name
 
 
-def _plan_trial(
-    number: int, topo: CampusTopo, at: document.Experiment, point: Point, policy: str, repetition: int
-) -> Trial:
-    swept = " ".join(f"{name}={value}" for name, value in point.items())
-    key = " / ".join([*([swept] if swept else []), policy, str(repetition)])
-    return Trial(
-        number=number,
-        key=key,
-        policy=policy,
-        point=point,
-        repetition=repetition,
-        seed=_seed(at.seed, key),
-        flows=tuple(_plan_flow(flow, at, topo) for flow in at.workload),
-        events=tuple(_plan_event(event, topo.scale) for event in at.events),
-        links=FrozenMap({name: _as_built(setting, topo.scale) for name, setting in at.links.items()}),
-        templates=tuple(scale_template(template, 1 / topo.scale) for template in at.catalog.values()),
-        measuring=at.measuring,
-        configuration=at.configuration,
-        limit=at.limit,
-    )
+def _build(at: document.Experiment, topo: CampusTopo) -> dict[str, Any]:
+    """Return what all trials of a combination have in common."""
+    return {
+        "flows": tuple(_plan_flow(flow, at, topo) for flow in at.workload),
+        "events": tuple(_plan_event(event, topo.scale) for event in at.events),
+        "links": FrozenMap({name: _as_built(setting, topo.scale) for name, setting in at.links.items()}),
+        "templates": tuple(scale_template(template, 1 / topo.scale) for template in at.catalog.values()),
+        "measuring": at.measuring,
+        "configuration": at.configuration,
+        "limit": at.limit,
+    }
 
 
 def _seed(seed: int, key: str) -> int:
@@ -194,24 +188,18 @@ def swept_values(experiment: document.Experiment) -> dict[str, tuple[document.Sc
     return {**cases, **experiment.sweep, document.POLICY: experiment.policies}
 
 
-def settings_at(experiment: document.Experiment, point: Point) -> dict[Place, tuple[Place, document.Scalar]]:
-    """Return for each place that a combination sets the place of the value in the document, and the value.
+def settings_at(experiment: document.Experiment, point: Point) -> Iterator[tuple[Place, Place]]:
+    """Yield each place that a combination sets, and the place of its value in the document.
 
     A key that names no flow or event is left out.
     """
-    case = str(point.get(document.CASE))
-    settings: dict[str, tuple[Place, document.Scalar]] = {
-        key: (("cases", case, key), value) for key, value in experiment.cases.get(case, {}).items()
-    }
-    for key, values in experiment.sweep.items():
-        settings[key] = (("sweep", key, values.index(point[key])), point[key])
-    targets = find_targets(experiment)
-    placed: dict[Place, tuple[Place, document.Scalar]] = {}
-    for key, setting in settings.items():
+    case, targets = str(point.get(document.CASE)), find_targets(experiment)
+    sources: dict[str, Place] = {key: ("cases", case, key) for key in experiment.cases.get(case, {})}
+    sources |= {key: ("sweep", key, values.index(point[key])) for key, values in experiment.sweep.items()}
+    for key, source in sources.items():
         name, *fields = key.split(".")
         if name in targets:
-            placed[*targets[name], *fields] = setting
-    return placed
+            yield (*targets[name], *fields), source
 
 
 def find_targets(experiment: document.Experiment) -> dict[str, Place]:
@@ -226,16 +214,16 @@ def experiment_at(experiment: document.Experiment, point: Point) -> document.Exp
 
     :raises InvalidInput: if a value is refused; names the field in the document.
     """
-    settings = settings_at(experiment, point)
+    settings = list(settings_at(experiment, point))
     if not settings:
         return experiment
-    data = experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    for place, (_, value) in settings.items():
-        _put(data, place, value)
+    data: Any = experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    for place, source in settings:
+        _put(data, place, reduce(getitem, source, data))
     return yamlfile.check_model(data, document.Experiment)
 
 
-def _put(data: Any, place: Place, value: document.Scalar) -> None:
+def _put(data: Any, place: Place, value: object) -> None:
     """Set the value at a place; create the mappings on the way there."""
     for step, following in itertools.pairwise(place):
         if isinstance(following, str) and isinstance(step, str) and not isinstance(data.get(step), dict):

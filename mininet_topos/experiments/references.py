@@ -54,7 +54,7 @@ def _find_everywhere(experiment: document.Experiment, topo: CampusTopo) -> Itera
 def _find_setting(experiment: document.Experiment, point: plan.Point, place: Place) -> Place:
     """Return where the document sets the value at a place of a combination."""
     settings = plan.settings_at(experiment, point)
-    return next((there for target, (there, _) in settings.items() if place[: len(target)] == target), place)
+    return next((source for target, source in settings if place[: len(target)] == target), place)
 
 
 def _walk(value: object, place: Place = ()) -> Iterator[tuple[Place, object]]:
@@ -77,12 +77,15 @@ class _Document:
     """A document on a topology.
 
     :ivar names: known names of each kind of reference.
+    :ivar units: units of figures; of a ratio, which is not of one figure, at None.
     """
 
     def __init__(self, experiment: document.Experiment, topo: CampusTopo) -> None:
         self.experiment, self.topo = experiment, topo
         self.steps = {step.name: step for step in experiment.steps}
         self.swept = plan.swept_values(experiment)
+        self.units: dict[str | None, document.Unit] = {None: document.Unit.COUNT}
+        self.units |= {name: figure.unit for name, figure in experiment.figures.items()}
         compute = experiment.configuration.get("compute")
         hosts = [dtn for campus in topo.campuses.values() for dtn in campus.dtns]
         self.names: Mapping[str, Collection[str]] = {
@@ -126,7 +129,7 @@ class _Document:
             case document.Check():
                 yield from self._find_mixed(part.figures, ())
                 bounds = {("between", row): one for row, one in enumerate(part.between or ())}
-                yield from _find_wrong_quantities(self._find_unit(part), bounds)
+                yield from _find_wrong_quantities(self.units.get(part.value), bounds)
             case document.Plot(y=str(name)):
                 yield from self._find_mixed((name,), (part.x, part.by))
 
@@ -174,13 +177,6 @@ class _Document:
             if figure is not None and (mixed := [key for key in several if key not in figure.where]):
                 where = " and ".join(mixed)
                 yield (), f"figure {name!r} has several values; expected {where} in its where"
-
-    def _find_unit(self, check: document.Check) -> document.Unit | None:
-        """Return the unit of the bounds of a check; None if its figure is unknown."""
-        if check.value is None:
-            return document.Unit.COUNT
-        figure = self.experiment.figures.get(check.value)
-        return None if figure is None else figure.unit
 
     def _find_shared_circuits(self) -> Iterator[Finding]:
         """Yield events on a circuit that another one changes: each would restore what the other changed."""

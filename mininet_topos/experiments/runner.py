@@ -99,8 +99,8 @@ def run_experiment(reference: str, options: RunOptions) -> tuple[Path, int]:
     """
     changes = dict(options.changes or {})
     read, topo = load_checked(reference, changes)
-    _choose_trials(plan.plan_trials(read.experiment, topo), options.only)
-    choice = choose_platform(options.platform, needs_netem=plan.needs_netem(read.experiment))
+    trials = _choose_trials(plan.plan_trials(read.experiment, topo), options.only)
+    choice = choose_platform(options.platform, needs_netem=any(map(plan.needs_netem, trials)))
     shared = options.results.absolute()
     shared.mkdir(parents=True, exist_ok=True)
     folder = shared / read.experiment.experiment / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")

@@ -7,6 +7,7 @@ come any more, directly or by others, are skipped with the reason.  Each step st
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -67,9 +68,9 @@ class Timeline:
         return sorted(known, key=lambda one: one[0])
 
     @property
-    def next_due(self) -> float | None:
-        """Time at which the next step starts if nothing else happens; None if none does."""
-        return next((at for at, _ in self.starts), None)
+    def next_due(self) -> float:
+        """Time at which the next step starts if nothing else happens; infinite if none does."""
+        return next((at for at, _ in self.starts), math.inf)
 
 
 def ended_by(step: str) -> str | None:

@@ -130,8 +130,7 @@ class TrialRun:
             if now > limit:
                 causes = ", ".join(row.outcome for row in unfinished)
                 return f"not over within {limit:g} s: {causes or 'a step waits for a moment'}"
-            due = now + POLL_INTERVAL if self._timeline.next_due is None else self._timeline.next_due
-            self._wake.wait(max(0.001, min(POLL_INTERVAL, limit - now + 0.01, due - now)))
+            self._wake.wait(max(0.001, min(POLL_INTERVAL, limit - now + 0.01, self._timeline.next_due - now)))
             self._wake.clear()
             self._setup.check_health()
             self._follow_traffic()

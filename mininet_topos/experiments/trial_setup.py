@@ -238,11 +238,9 @@ def plan_periods(topo: CampusTopo, measuring: Mapping[str, float | None]) -> Mea
     :raises InvalidInput: if there is no schedule.
     """
     asked = replace(DEFAULT_PERIODS, **dict[str, Any](measuring))
-    if asked.longest is None:
-        return asked
     if asked.throughput is None:
         asked = replace(asked, around_others=AROUND_LIGHT_TESTS)
-    return fit_periods_to(topo, asked, measuring)
+    return asked if asked.longest is None else fit_periods_to(topo, asked, measuring)
 
 
 def _pin_loads(testbed: Testbed, topo: CampusTopo, trial: Trial) -> None:

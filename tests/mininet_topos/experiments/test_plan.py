@@ -68,11 +68,11 @@ def test_rates_sizes_and_windows_are_divided_and_times_are_not():
 
 
 def test_delay_or_loss_of_a_link_needs_netem():
-    assert not needs_netem(load_figure_21().experiment)
+    assert not any(map(needs_netem, planned(load_figure_21())))
     delayed = FIGURE_21.replace("cases:", "links: {al2s: {delay: 20 ms}}\ncases:", 1)
-    assert needs_netem(load_figure_21(delayed).experiment)
+    assert all(map(needs_netem, planned(load_figure_21(delayed))))
     lossy = "events:\n  - {event: errors, at: 1 s, link: {path: al2s, loss: 1 %}}\ncases:"
-    assert needs_netem(load_figure_21(FIGURE_21.replace("cases:", lossy, 1)).experiment)
+    assert all(map(needs_netem, planned(load_figure_21(FIGURE_21.replace("cases:", lossy, 1)))))
 
 
 @given(seed=st.integers(0, 2**63 - 1))
