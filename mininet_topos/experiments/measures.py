@@ -1,7 +1,8 @@
 """Value of a figure in a trial, and over repetitions: the median, and the interval of the mean.
 
 Rejected flows take part in counts only.  A flow that should have ended and did not leaves a figure that needs
-its end without a value; to omit it would improve the figure.
+its end without a value; to omit it would improve the figure.  Within this module an unknown value is NaN,
+which makes every sum and mean that it is part of unknown.
 
 The interval is Student's, of the mean; that of a ratio is the same of the logarithms of the ratios of
 repetitions that belong together.  A bootstrap of three repetitions covers far less than it claims.
@@ -53,11 +54,8 @@ def summarise(values: Sequence[float]) -> Summary:
 def mean_ratio(pairs: Sequence[tuple[float, float]]) -> tuple[float, Interval | None]:
     """Return the geometric mean of ratios and its interval.
 
-    :param pairs: of one repetition each.
-    :raises ValueError: without pairs, or with a value that is not above zero.
+    :param pairs: numbers above zero, of one repetition each.
     """
-    if not pairs or any(one <= 0 or other <= 0 for one, other in pairs):
-        raise ValueError("pairs: expected numbers above zero")
     mean, between = _mean_interval([math.log(one / other) for one, other in pairs])
     if between is not None:
         between = Interval(math.exp(between.low), math.exp(between.high))
@@ -87,10 +85,12 @@ class _Scope:
 def measure(figure: Figure, tables: results.Tables) -> float | None:
     """Return a figure of one trial's rows; None if it has no value."""
     flows, window = tables.find_flows(figure.flow), _find_window(tables, figure)
-    if window is None or (not flows and figure.of is not Measure.MEASURED):
-        return None
     rows = [row for row in flows if row.state != results.FlowState.REJECTED]
-    return _FUNCTIONS[figure.of](_Scope(figure, tables, rows, window))
+    has_flows = bool(flows if figure.unit is Unit.COUNT else rows)
+    if window is None or not (has_flows or figure.of is Measure.MEASURED):
+        return None
+    value = _FUNCTIONS[figure.of](_Scope(figure, tables, rows, window))
+    return None if math.isnan(value) else value
 
 
 def _find_window(tables: results.Tables, figure: Figure) -> Window | None:
@@ -100,55 +100,41 @@ def _find_window(tables: results.Tables, figure: Figure) -> Window | None:
     return None if begin is None or end is None or end <= begin else (begin, end)
 
 
-def _complete(values: Iterable[float | None]) -> list[float]:
-    """Return the values; none of them if one is missing: the others are of something else."""
+def _number(cell: float | None) -> float:
+    """Return the value of a cell; NaN for an empty one."""
+    return math.nan if cell is None else cell
+
+
+def _mean(values: Iterable[float]) -> float:
     found = list(values)
-    known = [one for one in found if one is not None]
-    return known if len(known) == len(found) else []
+    return math.fsum(found) / len(found) if found else math.nan
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = _complete(values)
-    return math.fsum(known) / len(known) if known else None
+def _finish(row: results.FlowRow) -> float:
+    return _number(row.ended) if row.state == results.FlowState.FINISHED else math.nan
 
 
-def _difference(after: float | None, before: float | None) -> float | None:
-    return None if after is None or before is None else after - before
+def _rate(row: results.FlowRow) -> float:
+    seconds = _finish(row) - _number(row.began)
+    return row.received * 8 / seconds if seconds else math.nan
 
 
-def _finish(row: results.FlowRow) -> float | None:
-    return row.ended if row.state == results.FlowState.FINISHED else None
-
-
-def _rate(row: results.FlowRow) -> float | None:
-    seconds = _difference(_finish(row), row.began)
-    return row.received * 8 / seconds if seconds else None
-
-
-def _decision_time(scope: _Scope) -> float | None:
-    return _mean(_find_delay(scope, row) for row in scope.rows)
-
-
-def _find_delay(scope: _Scope, row: results.FlowRow) -> float | None:
+def _find_delay(scope: _Scope, row: results.FlowRow) -> float:
     """Return the time from the request of a flow, or from ``since``, to the next decision about it."""
     since = scope.figure.since
-    begin = row.asked if since is None else scope.tables.time_of(since)
-    if begin is None:
-        return None
-    return next((turn.at - begin for turn in scope.tables.find_turns(row.flow) if turn.at >= begin), None)
+    begin = _number(row.asked if since is None else scope.tables.time_of(since))
+    turns = scope.tables.find_turns(row.flow)
+    return next((turn.at - begin for turn in turns if turn.at >= begin), math.nan)
 
 
-def _throughput(scope: _Scope) -> float | None:
+def _throughput(scope: _Scope) -> float:
     if scope.figure.during is None:
-        rates = _complete(map(_rate, scope.rows))
-        return math.fsum(rates) if rates else None
-    received, (begin, end) = _sum_received(scope), scope.window
-    return None if received is None else received * 8 / (end - begin)
+        return math.fsum(map(_rate, scope.rows))
+    begin, end = scope.window
+    return _sum_received(scope) * 8 / (end - begin)
 
 
-def _sum_received(scope: _Scope) -> float | None:
-    if not scope.rows:
-        return None
+def _sum_received(scope: _Scope) -> float:
     path, names = scope.figure.path, {row.flow for row in scope.rows}
     if path is None and scope.figure.during is None:
         return float(sum(row.received for row in scope.rows))
@@ -162,17 +148,16 @@ def _share(row: results.ThroughputRow, window: Window) -> float:
     return row.received * max(0.0, overlap) / BIN
 
 
-def _count_lost(scope: _Scope) -> float | None:
-    known = [row.packets_lost for row in scope.rows if row.packets_lost is not None]
-    return float(sum(known)) if len(known) == len(scope.rows) else None
+def _count_lost(scope: _Scope) -> float:
+    return math.fsum(_number(row.packets_lost) for row in scope.rows)
 
 
-def _loss(scope: _Scope) -> float | None:
-    lost, sent = _count_lost(scope), sum(row.packets_sent or 0 for row in scope.rows)
-    return None if lost is None or not sent else lost / sent
+def _loss(scope: _Scope) -> float:
+    sent = sum(row.packets_sent or 0 for row in scope.rows)
+    return _count_lost(scope) / sent if sent else math.nan
 
 
-def _mean_test(scope: _Scope) -> float | None:
+def _mean_test(scope: _Scope) -> float:
     begin, end = scope.window
     return _mean(
         row.value
@@ -183,9 +168,9 @@ def _mean_test(scope: _Scope) -> float | None:
     )
 
 
-def _interruption(scope: _Scope) -> float | None:
+def _interruption(scope: _Scope) -> float:
     gaps = (_longest_gap(scope.tables, row, scope.window) for row in scope.rows)
-    return max((gap for gap in gaps if gap is not None), default=None)
+    return max((gap for gap in gaps if gap is not None), default=math.nan)
 
 
 def _longest_gap(tables: results.Tables, row: results.FlowRow, window: Window) -> float | None:
@@ -204,18 +189,16 @@ def _longest_gap(tables: results.Tables, row: results.FlowRow, window: Window) -
 
 
 def _is_below_floor(row: results.FlowRow) -> bool:
-    """Return whether a flow that was carried had less than was promised."""
-    if row.floor is None or row.began is None:
-        return False
-    rate = _rate(row)
-    return rate is None or rate < row.floor
+    """Return whether a flow that was carried had less than was promised; an unfinished one had."""
+    is_promised = row.floor is not None and row.began is not None
+    return is_promised and not _rate(row) >= _number(row.floor)
 
 
-_FUNCTIONS: Mapping[Measure, Callable[[_Scope], float | None]] = {
-    Measure.COMPLETION_TIME: lambda its: _mean(_difference(_finish(row), row.asked) for row in its.rows),
-    Measure.TRANSFER_TIME: lambda its: _mean(_difference(_finish(row), row.began) for row in its.rows),
-    Measure.WAITING_TIME: lambda its: _mean(_difference(row.began, row.asked) for row in its.rows),
-    Measure.DECISION_TIME: _decision_time,
+_FUNCTIONS: Mapping[Measure, Callable[[_Scope], float]] = {
+    Measure.COMPLETION_TIME: lambda its: _mean(_finish(row) - _number(row.asked) for row in its.rows),
+    Measure.TRANSFER_TIME: lambda its: _mean(_finish(row) - _number(row.began) for row in its.rows),
+    Measure.WAITING_TIME: lambda its: _mean(_number(row.began) - _number(row.asked) for row in its.rows),
+    Measure.DECISION_TIME: lambda its: _mean(_find_delay(its, row) for row in its.rows),
     Measure.THROUGHPUT: _throughput,
     Measure.RECEIVED: _sum_received,
     Measure.PACKETS_LOST: _count_lost,

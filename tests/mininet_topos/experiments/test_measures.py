@@ -16,7 +16,6 @@ from mininet_topos.experiments.document import Figure, Measure, Moment, Phase
 from mininet_topos.experiments.measures import mean_ratio, measure, sample_figure, summarise
 from mininet_topos.experiments.results import DecisionRow, MeasurementRow, MomentRow, Tables, ThroughputRow
 from tests.mininet_topos.experiments.synthetic_runs import load_figure_21, make_row, make_run
-from tests.support.refusals import refused
 
 
 def seconds(
@@ -280,9 +279,3 @@ def test_constant_ratio_is_found_exactly(factor: float, below: list[float]) -> N
     assert middle == pytest.approx(factor)
     assert between is not None
     assert between.high == pytest.approx(factor, rel=1e-6)
-
-
-def test_mean_ratio_refuses_numbers_that_are_not_positive():
-    for pairs in ([], [(1.0, 0.0)], [(0.0, 1.0)]):
-        with refused(ValueError, "pairs"):
-            mean_ratio(pairs)
