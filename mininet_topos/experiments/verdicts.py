@@ -7,9 +7,10 @@ beyond the bounds, the verdict states the doubt.  While a repetition is missing 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import NamedTuple
 
 import yaml
@@ -68,9 +69,11 @@ REPETITIONS = Verdict("repetitions decide the same", bounds="the same outcomes, 
 
 def judge_all(experiment: document.Experiment, result: results.RunResult) -> list[Verdict]:
     """Return the verdict on each check, and on whether repetitions decide the same."""
-    verdicts = [judge(check, experiment, result) for check in experiment.checks]
+    run = _Run(experiment, result)
+    judges = ((check, partial(_JUDGES[check.kind], run, check)) for check in experiment.checks)
+    verdicts = [_add_outcome(_state_check(check), judge) for check, judge in judges]
     if experiment.repetitions > 1 and any(result.rows(trial).decisions for trial in result.complete()):
-        verdicts.append(_add_outcome(REPETITIONS, lambda: _judge_repetitions(result)))
+        verdicts.append(_add_outcome(REPETITIONS, run.judge_repetitions))
     return verdicts
 
 
@@ -98,37 +101,26 @@ class _MissingError(Exception):
     """A figure has no value to judge; the message states why."""
 
 
-def judge(check: document.Check, experiment: document.Experiment, result: results.RunResult) -> Verdict:
-    """Return the verdict on a check."""
-    verdict = Verdict(
-        claim=check.check,
-        bounds=_describe(check),
-        paper="" if check.paper is None else str(check.paper),
-        discrepancy=check.discrepancy,
-    )
-    return _add_outcome(verdict, lambda: _JUDGES[check.kind](_Run(experiment, result), check))
+def _state_check(check: document.Check) -> Verdict:
+    """Return the claim of a check, and its demand as in the document: ``value: x, between: [1, 2]``."""
+    claim = {"check", "paper", "discrepancy"}
+    demand = check.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=claim)
+    bounds = yaml.safe_dump(demand, default_flow_style=True, sort_keys=False, width=math.inf)
+    paper = "" if check.paper is None else str(check.paper)
+    return Verdict(check.check, bounds=bounds.strip("{}\n"), paper=paper, discrepancy=check.discrepancy)
 
 
-def _add_outcome(verdict: Verdict, judge_check: Callable[[], _Judgement]) -> Verdict:
-    """Return a verdict with its outcome."""
+def _add_outcome(verdict: Verdict, judge: Callable[[], _Judgement]) -> Verdict:
     try:
-        is_held, found, doubt = judge_check()
+        is_held, found, doubt = judge()
     except _MissingError as error:
         return replace(verdict, doubt=str(error))
     return replace(verdict, outcome=Outcome.HELD if is_held else Outcome.NOT_HELD, found=found, doubt=doubt)
 
 
-def _describe(check: document.Check) -> str:
-    """Return the demand of a check, as the document states it: ``ratio: [one, two], between: [null, 1]``."""
-    claim = {"check", "paper", "discrepancy"}
-    demand = check.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude=claim)
-    text = str(yaml.safe_dump(demand, default_flow_style=True, sort_keys=False, width=math.inf))
-    return text.strip("{}\n")
-
-
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Experiment and what a run of it result."""
+    """Experiment and the result of a run of it."""
 
     experiment: document.Experiment
     result: results.RunResult
@@ -157,8 +149,7 @@ class _Run:
             raise _MissingError("a figure is 0, so there is no ratio")
         middle, interval = mean_ratio(pairs)
         shown = "" if interval is None else f" ({interval.low:.3g} to {interval.high:.3g})"
-        bounds = _read_bounds(check, document.Unit.COUNT)
-        return _judge_bounds(middle, interval, bounds, f"{middle:.3g}{shown}")
+        return _judge_bounds(check, document.Unit.COUNT, middle, interval, f"{middle:.3g}{shown}")
 
     def judge_value(self, check: document.Check) -> _Judgement:
         """Compare the median with the bounds: of times as measured, of all others at full scale."""
@@ -174,23 +165,30 @@ class _Run:
         found = document.format_quantity(median, figure.unit)
         if full is not None and full != 1:
             found += f" ({document.format_quantity(median * full, figure.unit)} at full scale)"
-        return _judge_bounds(judged.median, judged.interval, _read_bounds(check, figure.unit), found)
+        return _judge_bounds(check, figure.unit, judged.median, judged.interval, found)
 
     def judge_decisions(self, check: document.Check) -> _Judgement:
         """Compare the first decisions about each listed flow with the expected ones."""
-        expected = check.decisions or ()
         trials = self.result.complete({document.POLICY: "ours"})
-        found = [(trial, _list_unexpected(self.result.rows(trial), expected)) for trial in trials]
-        differences = [f"{trial.key}: {one}" for trial, unexpected in found for one in unexpected]
-        planned = self.result.info.planned // len(self.experiment.policies)
-        return _judge_differences(differences, trials, planned)
+        expected = check.decisions or ()
+        found = {trial.key: _list_unexpected(self.result.rows(trial), expected) for trial in trials}
+        return _judge_trials(found, self.result.info.planned // len(self.experiment.policies))
 
     def judge_schedule(self, _check: document.Check) -> _Judgement:
         """Look for tests that overlapped."""
-        trials = self.result.complete()
-        rows = [(trial, row) for trial in trials for row in self.result.rows(trial).events]
-        overlaps = [f"{trial.key}: {row.about}" for trial, row in rows if row.event == OVERLAP]
-        return _judge_differences(overlaps, trials, self.result.info.planned)
+        events = {trial.key: self.result.rows(trial).events for trial in self.result.complete()}
+        found = {key: [row.about for row in rows if row.event == OVERLAP] for key, rows in events.items()}
+        return _judge_trials(found, self.result.info.planned)
+
+    def judge_repetitions(self) -> _Judgement:
+        """Compare decisions with those of the first repetition."""
+        first: dict[str, results.TrialRecord] = {}
+        found = {}
+        for trial in self.result.complete():
+            other = first.setdefault(trial.combination, trial)
+            tables, expected = self.result.rows(trial), self.result.rows(other)
+            found[trial.key] = _list_deviations(tables, expected, other.key)
+        return _judge_trials(found, self.result.info.planned)
 
 
 _JUDGES: Mapping[str, Callable[[_Run, document.Check], _Judgement]] = {
@@ -201,39 +199,18 @@ _JUDGES: Mapping[str, Callable[[_Run, document.Check], _Judgement]] = {
 }
 
 
-def _judge_repetitions(result: results.RunResult) -> _Judgement:
-    """Compare outcome, path and site of decisions with the first repetition; times and Q differ."""
-    trials = result.complete()
-    first: dict[str, results.TrialRecord] = {}
-    differences: list[str] = []
-    for trial in trials:
-        other = first.setdefault(trial.combination, trial)
-        tables = (result.rows(other), result.rows(trial))
-        for flow in dict.fromkeys(row.flow for one in tables for row in one.decisions):
-            before, after = (_format_turns(one.find_turns(flow)) for one in tables)
-            if before != after:
-                differences.append(f"{flow}: {before} ({other.key}), but {after} ({trial.key})")
-    return _judge_differences(differences, trials, result.info.planned)
-
-
 def _find_cause(tables: results.Tables, flow: str | None) -> str:
     """Return the state and problem of the first flow that did not finish."""
     unfinished = (row for row in tables.find_flows(flow) if row.state != results.FlowState.FINISHED)
     return next((f": {row.outcome}" for row in unfinished), "")
 
 
-def _read_bounds(check: document.Check, unit: document.Unit) -> tuple[float, float]:
-    low, high = check.between or (None, None)
-    return (
-        -math.inf if low is None else document.parse_quantity(low, unit),
-        math.inf if high is None else document.parse_quantity(high, unit),
-    )
-
-
 def _judge_bounds(
-    value: float, interval: Interval | None, bounds: tuple[float, float], found: str
+    check: document.Check, unit: document.Unit, value: float, interval: Interval | None, found: str
 ) -> _Judgement:
-    low, high = bounds
+    first, last = check.between or (None, None)
+    low = -math.inf if first is None else document.parse_quantity(first, unit)
+    high = math.inf if last is None else document.parse_quantity(last, unit)
     is_held, doubt = low <= value <= high, ""
     if interval is None:
         doubt = "of one repetition"
@@ -260,16 +237,26 @@ def _fits(expected: document.ExpectedDecision, turn: results.DecisionRow) -> boo
     return has_place and expected.outcome == turn.outcome and expected.reason in turn.reason
 
 
+def _list_deviations(tables: results.Tables, expected: results.Tables, key: str) -> Iterator[str]:
+    """Yield flows with other outcomes, paths or sites than in the trial of this key; times and Q differ."""
+    for flow in dict.fromkeys(row.flow for row in (*expected.decisions, *tables.decisions)):
+        before, after = (_format_turns(one.find_turns(flow)) for one in (expected, tables))
+        if before != after:
+            yield f"{flow}: {after}, but {before} ({key})"
+
+
 def _format_turns(turns: Sequence[results.DecisionRow]) -> str:
     return ", ".join(turn.change for turn in turns) or "no decision"
 
 
-def _judge_differences(
-    differences: Sequence[str], trials: Sequence[results.TrialRecord], planned: int
-) -> _Judgement:
-    """Return a judgement that one difference decides, and only all trials confirm."""
+def _judge_trials(found: Mapping[str, Iterable[str]], planned: int) -> _Judgement:
+    """Return a judgement that one difference decides, and only all trials confirm.
+
+    :param found: differences by the key of each complete trial.
+    """
+    differences = [f"{key}: {one}" for key, texts in found.items() for one in texts]
     if differences:
         return _Judgement(False, "; ".join(differences[:SHOWN]))
-    if not trials or len(trials) < planned:
-        raise _MissingError(f"{len(trials)} of {planned} trials are complete")
-    return _Judgement(True, "so in the only trial" if len(trials) == 1 else f"so in all {len(trials)} trials")
+    if not found or len(found) < planned:
+        raise _MissingError(f"{len(found)} of {planned} trials are complete")
+    return _Judgement(True, "so in the only trial" if len(found) == 1 else f"so in all {len(found)} trials")
