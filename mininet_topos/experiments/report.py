@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,7 +97,7 @@ def write_report(folder: Path) -> Path:
             (trial, draw_timeline(experiment, run.info, rows), list_markers(rows)) for trial, rows in shown
         ],
         omitted=len(trials) - len(shown),
-        unfinished=list(_unfinished_flows(result)),
+        unfinished=_list_unfinished(result),
         confidence=f"{measures.CONFIDENCE:.0%}",
         document=(folder / results.DOCUMENT_FILE).read_text("utf-8"),
         program=get_plotlyjs(),
@@ -106,21 +105,15 @@ def write_report(folder: Path) -> Path:
 
 
 def write_index(folder: Path) -> Path:
-    """Write ``index.html`` about the last run of each experiment below a folder and return its path."""
-    found = sorted(_judge_runs(folder), key=lambda run: run.info.began_at)
-    latest = {run.info.experiment: run for run in found}
-    runs = [latest[name] for name in sorted(latest)]
-    reports = {
-        run.info.experiment: (run.folder / REPORT_FILE).relative_to(folder).as_posix()
-        for run in runs
-        if (run.folder / REPORT_FILE).exists()
-    }
-    return _render(folder / INDEX_FILE, runs=runs, reports=reports)
+    """Write ``index.html`` about the last reported run of each experiment and return its path."""
+    runs = sorted(_judge_reported(folder), key=lambda run: run.info.began_at)
+    latest = {run.info.experiment: run for run in runs}
+    return _render(folder / INDEX_FILE, folder=folder, runs=[latest[name] for name in sorted(latest)])
 
 
-def _judge_runs(folder: Path) -> Iterator[JudgedRun]:
-    """Yield each run that can be read: a damaged one must not hide the others."""
-    for file in (*folder.glob(f"*/{results.RUN_FILE}"), *folder.glob(f"*/*/{results.RUN_FILE}")):
+def _judge_reported(folder: Path) -> Iterator[JudgedRun]:
+    """Yield each run below a folder that has a report; a damaged one must not hide the others."""
+    for file in (*folder.glob(f"*/{REPORT_FILE}"), *folder.glob(f"*/*/{REPORT_FILE}")):
         with suppress(InvalidInput, OSError):
             yield judge_run(file.parent)
 
@@ -141,18 +134,15 @@ def list_figure_rows(experiment: Experiment, result: results.RunResult, name: st
 
 def _choose_timelines(result: results.RunResult) -> list[results.TrialRecord]:
     """Return the first trial of each combination and policy in which something was received."""
-    first: dict[str, results.TrialRecord] = {}
-    for trial in result.info.trials:
-        if result.rows(trial).throughput:
-            first.setdefault(trial.combination, trial)
-    return list(first.values())
+    received = [trial for trial in result.info.trials if result.rows(trial).throughput]
+    first = {trial.combination: trial for trial in reversed(received)}
+    return [trial for trial in received if first[trial.combination] is trial]
 
 
-def _unfinished_flows(result: results.RunResult) -> Iterator[str]:
-    for trial in result.info.trials:
-        for row in result.rows(trial).flows:
-            if row.state not in (results.FlowState.FINISHED, results.FlowState.REJECTED):
-                yield f"{trial.key}: {row.outcome}"
+def _list_unfinished(result: results.RunResult) -> list[str]:
+    rows = [(trial, row) for trial in result.info.trials for row in result.rows(trial).flows]
+    ends = (results.FlowState.FINISHED, results.FlowState.REJECTED)
+    return [f"{trial.key}: {row.outcome}" for trial, row in rows if row.state not in ends]
 
 
 def _chart(chart: go.Figure, name: str) -> str:
@@ -161,17 +151,17 @@ def _chart(chart: go.Figure, name: str) -> str:
     return html
 
 
-@cache
-def _templates() -> jinja2.Environment:
-    loader = jinja2.PackageLoader("mininet_topos.experiments")
-    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"parse": parse_quantity, "quantity": format_quantity}
-    environment.filters["chart"] = _chart
-    environment.filters["time"] = lambda at: f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S UTC}"
-    environment.filters["style"] = lambda text: str(text).partition(",")[0].replace(" ", "-")
-    return environment
+_LOADER = jinja2.PackageLoader("mininet_topos.experiments")
+_TEMPLATES = jinja2.Environment(loader=_LOADER, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+_TEMPLATES.filters |= {
+    "chart": _chart,
+    "parse": parse_quantity,
+    "quantity": format_quantity,
+    "time": lambda at: f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S UTC}",
+    "style": lambda text: str(text).partition(",")[0].replace(" ", "-"),
+}
 
 
 def _render(file: Path, **values: Any) -> Path:
-    file.write_text(_templates().get_template(file.name).render(**values), "utf-8")
+    file.write_text(_TEMPLATES.get_template(file.name).render(**values), "utf-8")
     return file

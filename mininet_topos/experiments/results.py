@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
@@ -144,7 +145,7 @@ class EventRow(NamedTuple):
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tables:
     """Rows of a run or of a trial."""
 
@@ -161,19 +162,18 @@ class Tables:
 
     def find_turns(self, flow: str) -> list[DecisionRow]:
         """Return the decisions that changed a flow's state, in order."""
-        found: list[DecisionRow] = []
-        for row in sorted((row for row in self.decisions if row.flow == flow), key=lambda row: row.at):
-            if row.outcome not in ("stay", "end") and (not found or found[-1].change != row.change):
-                found.append(row)
-        return found
+        changes = [row for row in self.decisions if row.flow == flow and row.outcome not in ("stay", "end")]
+        changes.sort(key=lambda row: row.at)
+        return [next(rows) for _, rows in groupby(changes, key=lambda row: row.change)]
 
     def time_of(self, moment: Moment) -> float | None:
         """Return the time of a moment in seconds after the start of the trial; None if it did not come."""
         times = (row.at for row in self.moments if (row.of, row.what) == moment.key)
         return next((at + moment.wait for at in times), None)
 
-    def by_trial(self) -> dict[int, Tables]:
-        """Return the rows of each trial that has any."""
+    @cached_property
+    def by_trial(self) -> Mapping[int, Tables]:
+        """The rows of each trial that has any."""
         found: defaultdict[int, dict[str, list[Any]]] = defaultdict(lambda: {name: [] for name in ROWS})
         for name in ROWS:
             for row in getattr(self, name):
@@ -258,13 +258,9 @@ class RunResult:
     info: RunInfo
     tables: Tables = Tables()
 
-    @cached_property
-    def _by_trial(self) -> Mapping[int, Tables]:
-        return self.tables.by_trial()
-
     def rows(self, trial: TrialRecord) -> Tables:
         """Return the rows of a trial."""
-        return self._by_trial.get(trial.number, Tables())
+        return self.tables.by_trial.get(trial.number, Tables())
 
     def complete(self, where: Mapping[str, Scalar] = FrozenMap()) -> list[TrialRecord]:
         """Return the complete trials with these values, in order."""
@@ -273,12 +269,11 @@ class RunResult:
 
 
 def start_run(folder: Path, document: str, info: RunInfo) -> None:
-    """Write the document, empty tables and ``run.json`` to a new folder."""
-    folder.mkdir(parents=True)
+    """Write the document, empty tables and ``run.json`` to a folder, in place of a previous run."""
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / DOCUMENT_FILE).write_text(document, "utf-8")
     for name, kind in ROWS.items():
-        with _table(folder, name).open("w", encoding="utf-8", newline="") as output:
-            csv.writer(output).writerow(kind._fields)
+        _table(folder, name).write_text(",".join(kind._fields) + "\n", "utf-8")
     _write_info(folder, info)
 
 

@@ -26,7 +26,7 @@ def write_run(folder, text=FIGURE_21):
     run = make_run(load_figure_21(text))
     info = replace(run.info, trials=())
     start_run(folder, text, info)
-    rows = run.tables.by_trial()
+    rows = run.tables.by_trial
     for trial in run.info.trials:
         write_trial(folder, trial, rows[trial.number])
     return folder

@@ -42,7 +42,7 @@ HOSTILE = "<script>alert(1)</script>"
 def save_run(folder: Path, its: ExperimentFile, run: RunResult, **changes: object) -> Path:
     info: RunInfo = replace(run.info, trials=(), **changes)
     start_run(folder, its.text, info)
-    rows = run.tables.by_trial()
+    rows = run.tables.by_trial
     for trial in run.info.trials:
         write_trial(folder, trial, rows[trial.number])
     return folder
@@ -124,14 +124,15 @@ def test_index_lists_the_last_run_of_each_experiment(run, tmp_path):
     assert all(one.claim in text for one in judge_run(new).verdicts)
 
 
-def test_index_leaves_out_a_damaged_run(run, tmp_path):
-    save_run(tmp_path / "good", load_figure_21(), run)
-    bad = save_run(tmp_path / "bad", load_figure_21(), run, experiment="bad")
+def test_index_leaves_out_a_damaged_run_and_one_without_a_report(run, tmp_path):
+    names = ("good", "bad", "gone", "unreported")
+    good, bad, gone, _ = [save_run(tmp_path / name, load_figure_21(), run, experiment=name) for name in names]
+    for one in (good, bad, gone):
+        write_report(one)
     (bad / RUN_FILE).write_text("{")
-    gone = save_run(tmp_path / "gone", load_figure_21(), run, experiment="gone")
     (gone / DOCUMENT_FILE).unlink()
     text = write_index(tmp_path).read_text()
-    assert len(re.findall("of 4", text)) == 1
+    assert re.findall(r'<a href="([^"]+)"', text) == ["good/report.html"]
     assert (tmp_path / INDEX_FILE).exists()
 
 
@@ -177,7 +178,7 @@ def test_plot_without_values_is_not_drawn(run):
 def test_timeline_breaks_a_line_where_the_flow_changes_its_path(run):
     experiment = load_figure_21().experiment
     trial = run.info.trials[0]
-    rows = run.tables.by_trial()[trial.number]
+    rows = run.tables.by_trial[trial.number]
     rows = replace(
         rows,
         throughput=[row._replace(path="internet" if row.at > 5 else row.path) for row in rows.throughput],

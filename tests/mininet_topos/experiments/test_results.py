@@ -27,7 +27,7 @@ def run() -> RunResult:
 def folder(run, tmp_path) -> Path:
     folder = tmp_path / "run"
     start_run(folder, FIGURE_21, replace(run.info, trials=()))
-    rows = run.tables.by_trial()
+    rows = run.tables.by_trial
     for trial in run.info.trials:
         write_trial(folder, trial, rows[trial.number])
     return folder
