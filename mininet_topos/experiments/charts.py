@@ -5,6 +5,7 @@ A plot shows values at full scale, so that the paper's points fit beside them; a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ import numpy  # noqa: F401 - plotly's own lazy import of it is not safe in threa
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from adon.templates_catalog.builtin_templates import scale_qspec
 from measurement.evaluation.intervals import Interval
 from measurement.model import Metric
 from mininet_topos.experiments import document
@@ -65,8 +67,8 @@ def draw_plot(experiment: document.Experiment, result: RunResult, plot: document
     """Return the chart of a figure over a swept value; None if the run has no value of the figure."""
     figure, x, by = experiment.figures[str(plot.y)], str(plot.x), plot.by or ""
     full = full_scale_factor(figure, experiment, result.info) or 1.0
-    found = sample_figure(result, figure)
-    samples = [(trial.settings, value * full) for trial, value in found if value is not None]
+    measured = sample_figure(result, figure)
+    samples = [(trial.settings, value * full) for trial, value in measured if value is not None]
     if not samples:
         return None
     paper = [(where, value) for where, value in _find_paper_values(experiment, figure) if x in where]
@@ -76,17 +78,14 @@ def draw_plot(experiment: document.Experiment, result: RunResult, plot: document
     text = figure.about or str(plot.y).replace("-", " ")
     chart = go.Figure()
     for curve, colour in zip(swept.get(by, (None,)), cycle(COLOURS), strict=False):
-        values: dict[str, list[float]] = {place: [] for place in places}
-        for settings, value in samples:
-            if settings.get(by) == curve:
-                values[str(settings[x])].append(value / divisor)
-        points = {str(where[x]): value / divisor for where, value in paper if where.get(by) == curve}
-        name = "" if curve is None else str(curve)
-        chart.add_traces([*_curve(name or text, values, colour, is_line=is_line)])
-        chart.add_traces([*_paper_points(name or text, points, colour)])
+        found = [(str(where[x]), value / divisor) for where, value in samples if where.get(by) == curve]
+        values = {place: [value for at, value in found if at == place] for place in places}
+        expected = [(str(where[x]), value / divisor) for where, value in paper if where.get(by) == curve]
+        name = text if curve is None else str(curve)
+        chart.add_traces(list(_draw_curve(name, values, expected, colour, is_line=is_line)))
     layout = {"scattermode": "overlay" if is_line else "group", "scattergap": 0.7}
-    chart.update_layout(layout, template=LOOK, height=380, legend_title_text=_key_text(by))
-    chart.update_xaxes(title=_key_text(x), type="category", categoryarray=places)
+    chart.update_layout(layout, template=LOOK, height=380, legend_title_text=by)
+    chart.update_xaxes(title=x, type="category", categoryarray=places)
     chart.update_yaxes(title=text + (" at full scale" if full != 1 else ""), **ticks)
     return chart
 
@@ -101,46 +100,39 @@ def _find_paper_values(
             yield one.where, document.parse_quantity(one.paper, figure.unit)
 
 
-def _key_text(key: str) -> str:
-    """``size of soykb`` for ``soykb.size``."""
-    of, _, field = key.partition(".")
-    return f"{field.replace('.', ' ')} of {of}" if field else key
-
-
-def _curve(
-    name: str, values: Mapping[str, Sequence[float]], colour: str, *, is_line: bool
+def _draw_curve(
+    name: str,
+    values: Mapping[str, Sequence[float]],
+    expected: Sequence[tuple[str, float]],
+    colour: str,
+    *,
+    is_line: bool,
 ) -> Iterator[go.Scatter]:
-    """Yield medians with intervals, and a ring per repetition."""
+    """Yield medians with intervals, a ring per repetition, and the values of the paper."""
     found = {x: summarise(its) for x, its in values.items() if its}
     spans = [(one.median, one.interval or Interval(one.median, one.median)) for one in found.values()]
-    of_curve = {"name": name, "legendgroup": name, "offsetgroup": name}
-    yield go.Scatter(
-        x=list(found),
-        y=[median for median, _ in spans],
-        error_y={
-            "symmetric": False,
-            "array": [max(0.0, span.high - median) for median, span in spans],
-            "arrayminus": [max(0.0, median - span.low) for median, span in spans],
-        },
-        mode="lines+markers" if is_line else "markers",
-        marker={"color": colour, "size": 9},
-        **of_curve,
-    )
-    x, y = [x for x, its in values.items() for _ in its], [value for its in values.values() for value in its]
+    error = {
+        "symmetric": False,
+        "array": [max(0.0, span.high - median) for median, span in spans],
+        "arrayminus": [max(0.0, median - span.low) for median, span in spans],
+    }
+    medians = [(x, one.median) for x, one in found.items()]
+    rings = [(x, value) for x, its in values.items() for value in its]
     ring = {"size": 5, "color": CLEAR, "line": {"color": INK, "width": 1}}
-    yield go.Scatter(x=x, y=y, **of_curve, mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
+    dot, cross = {"color": colour, "size": 9}, {"color": colour, "size": 9, "symbol": "x"}
+    mode = "lines+markers" if is_line else "markers"
+    group = {"offsetgroup": name, "legendgroup": name}
+    yield _trace(medians, name, mode, marker=dot, error_y=error, **group)
+    yield _trace(rings, name, "markers", marker=ring, showlegend=False, hoverinfo="skip", **group)
+    if expected:
+        yield _trace(expected, f"paper: {name}", "markers", marker=cross, offsetgroup=name)
 
 
-def _paper_points(name: str, points: Mapping[str, float], colour: str) -> Iterator[go.Scatter]:
-    if points:
-        yield go.Scatter(
-            x=list(points),
-            y=list(points.values()),
-            name=f"paper: {name}",
-            offsetgroup=name,
-            mode="markers",
-            marker={"symbol": "x", "size": 9, "color": colour},
-        )
+def _trace(
+    points: Sequence[tuple[str | float, float | None]], name: str, mode: str, **options: Any
+) -> go.Scatter:
+    x, y = [x for x, _ in points], [y for _, y in points]
+    return go.Scatter(x=x, y=y, name=name, mode=mode, **options)
 
 
 def draw_timeline(experiment: document.Experiment, info: RunInfo, tables: Tables) -> go.Figure:
@@ -180,18 +172,16 @@ def draw_timeline(experiment: document.Experiment, info: RunInfo, tables: Tables
 def _shown_tests(
     experiment: document.Experiment, info: RunInfo, tables: Tables
 ) -> tuple[list[MeasurementRow], document.Unit, dict[str, float]]:
-    """Tests of the metric to show, its unit, and the bounds of flows on it, by flow."""
-    specs = {
-        entry.name: experiment.catalog[entry.template].qspec.override(entry.qspec)
-        for entry in experiment.workload
-    }
+    """Return tests of the metric to show, its unit, and bounds of flows on it as built, by flow."""
+    specs = {}
+    for entry in experiment.workload:
+        spec = experiment.catalog[entry.template].qspec.override(entry.qspec)
+        specs[entry.name] = scale_qspec(spec, 1 / info.scale)
     for metric in TESTED:
         rows = [row for row in tables.measurements if row.metric == metric and row.value is not None]
         bounds = {flow: bound for flow, spec in specs.items() if (bound := spec.bound(metric)) is not None}
         if rows and bounds:
-            unit = document.METRIC_UNITS.get(metric, document.Unit.SECONDS)
-            divisor = info.scale if unit is document.Unit.BITS_PER_SECOND else 1.0
-            return rows, unit, {flow: bound / divisor for flow, bound in bounds.items()}
+            return rows, document.METRIC_UNITS.get(metric, document.Unit.SECONDS), bounds
     return [], document.Unit.COUNT, {}
 
 
@@ -204,20 +194,17 @@ def _draw_tests(
         rows = [row for row in tests if (row.path, row.source) == (path, source)]
         points = sorted((row.at, (row.value or 0) / divisor) for row in rows)
         line = {"color": colours[path], "width": 1, "dash": "dot"}  # nothing is measured between two tests
-        yield _line(points, f"test of {path}", path, line, "lines+markers")
+        name = f"test of {path}"
+        yield _trace(points, name, "lines+markers", line=line, legendgroup=path, showlegend=False)
 
 
 def _add_bounds(chart: go.Figure, bounds: Mapping[str, float]) -> None:
     corners = cycle(("bottom right", "top left", "bottom left"))  # labels of neighbours do not overlap
+    line = {"dash": "dot", "color": INK, "width": 1}
     for value in sorted(set(bounds.values())):
         flows = ", ".join(flow for flow, bound in bounds.items() if bound == value)
-        chart.add_hline(
-            y=value,
-            line={"dash": "dot", "color": INK, "width": 1},
-            annotation={"text": f"bound of {flows}", "font": {"size": 11, "color": INK}},
-            annotation_position=next(corners),
-            row=1,
-        )
+        label = {"text": f"bound of {flows}", "font": {"size": 11, "color": INK}}
+        chart.add_hline(y=value, line=line, annotation=label, annotation_position=next(corners), row=1)
 
 
 def _draw_throughput(
@@ -229,15 +216,8 @@ def _draw_throughput(
         points = [(row.at + 0.5, row.received * 8 / divisor if row.path == path else None) for row in seconds]
         line = {"color": colours[path], "width": 1.8, "dash": dash}
         mode = "lines" if len(points) > 1 else "markers"
-        yield _line(points, f"{flow} on {path or 'no path'}", flow, line, mode)
-
-
-def _line(
-    points: Sequence[tuple[float, float | None]], name: str, group: str, line: Mapping[str, Any], mode: str
-) -> go.Scatter:
-    """Return a trace that its group in the legend shows and hides."""
-    x, y = [at for at, _ in points], [value for _, value in points]
-    return go.Scatter(x=x, y=y, name=name, legendgroup=group, showlegend=False, mode=mode, line=line)
+        name = f"{flow} on {path or 'no path'}"
+        yield _trace(points, name, mode, line=line, legendgroup=flow, showlegend=False)
 
 
 def list_markers(tables: Tables) -> list[Marker]:
@@ -255,17 +235,12 @@ def list_markers(tables: Tables) -> list[Marker]:
 
 
 def _add_markers(chart: go.Figure, markers: Sequence[Marker]) -> None:
-    """Add a line per marker; the numbers of markers that are close together become one label."""
-    groups: list[list[int]] = []
+    """Add a line per marker, with its number if that does not overlap the previous number."""
+    numbered_at = -math.inf
     for number, one in enumerate(markers, 1):
         line = {"color": INK, "width": 1, "dash": MARKER_DASHES[one.kind]}
         chart.add_shape(x0=one.at, x1=one.at, y0=0, y1=1, yref="paper", line=line, opacity=0.55)
-        if groups and one.at - markers[groups[-1][0] - 1].at < markers[-1].at / LABELS:
-            groups[-1].append(number)
-        else:
-            groups.append([number])
-    for group in groups:
-        numbers = str(group[0]) if len(group) == 1 else f"{group[0]}–{group[-1]}"
-        label = {"text": f"<b>{numbers}</b>", "showarrow": False, "yref": "paper", "yanchor": "bottom"}
-        hover = "<br>".join(f"{number} {markers[number - 1].text}" for number in group)
-        chart.add_annotation(label, x=markers[group[0] - 1].at, y=1, hovertext=hover)
+        if one.at - numbered_at >= markers[-1].at / LABELS:
+            label = {"text": f"<b>{number}</b>", "showarrow": False, "yref": "paper", "yanchor": "bottom"}
+            chart.add_annotation(label, x=one.at, y=1, hovertext=one.text)
+            numbered_at = one.at
