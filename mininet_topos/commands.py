@@ -45,13 +45,7 @@ def output(
     name = name or textwrap.shorten(" ".join(argv), LONGEST_COMMAND, placeholder=" ...")
     try:
         return subprocess.run(
-            argv,
-            input=text,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=True,
-            env=environment,
+            argv, input=text, capture_output=True, text=True, timeout=timeout, check=True, env=environment
         ).stdout
     except OSError as error:
         raise Unavailable(f"{name}: {error}") from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from mininet_topos import commands
 from mininet_topos.adon_configuration import configuration_text
 from mininet_topos.adon_server import ADMIN_TOKEN, URL, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
+from mininet_topos.experiments.runner import print_line
 from mininet_topos.measurement_points import start_agents
 from mininet_topos.nodes import CLI
 from mininet_topos.testbed import Testbed
@@ -57,9 +58,7 @@ def write_metrics(folder: Path) -> Path:
     return metrics
 
 
-def keep_running(
-    testbed: Testbed, points: Path, configuration: Mapping[str, Any], say: Callable[[str], object]
-) -> None:
+def keep_running(testbed: Testbed, points: Path, configuration: Mapping[str, Any]) -> None:
     """Start ADON on the data of the demo, add what it can show, and open Mininet's prompt.
 
     :param configuration: sections of the demo's experiment.
@@ -73,16 +72,16 @@ def keep_running(
         start_agents(testbed, hosts, key, OUTSIDE),
         prepare_server(testbed, text, testbed.folder / "adon") as server,
     ):
-        say("Starting ADON once more: it continues with the flows, decisions and tests it stored.")
+        print_line("Starting ADON once more: it continues with the flows, decisions and tests it stored.")
         server.start()
         server.wait_ready()
         server.add_users()
-        _add_studies(testbed, server, say)
-        say(f"workflow {WORKFLOW}: recorded output of Pegasus, no workflow runs here")
-        say(f"custom metric {CUSTOM_METRIC}: TCP connections of each data transfer node")
+        _add_studies(testbed, server)
+        print_line(f"workflow {WORKFLOW}: recorded output of Pegasus, no workflow runs here")
+        print_line(f"custom metric {CUSTOM_METRIC}: TCP connections of each data transfer node")
         if server.dashboard is not None:
-            say(f"dashboard: {server.dashboard}; tokens per role: {server.folder}/*.token")
-        say(STAYS)
+            print_line(f"dashboard: {server.dashboard}; tokens per role: {server.folder}/*.token")
+        print_line(STAYS)
         CLI(testbed.net)
 
 
@@ -106,7 +105,7 @@ def _instances(testbed: Testbed) -> list[dict[str, Any]]:
     ]
 
 
-def _add_studies(testbed: Testbed, server: AdonServer, say: Callable[[str], object]) -> None:
+def _add_studies(testbed: Testbed, server: AdonServer) -> None:
     """Wait for the first health round, place an application over a snapshot, and submit the placement.
 
     :raises Unavailable: if there is no round in time, or a command fails.
@@ -114,14 +113,14 @@ def _add_studies(testbed: Testbed, server: AdonServer, say: Callable[[str], obje
     client = server.client()
     if not wait_until(lambda: bool(client.studies("health-round")), ROUND_TIMEOUT):
         raise Unavailable(f"health: no round within {ROUND_TIMEOUT:g} s")
-    say(f"health: {client.studies('health-round')[0].summary}")
+    print_line(f"health: {client.studies('health-round')[0].summary}")
     instances, snapshot = testbed.folder / "instances.yaml", testbed.folder / "snapshot.json"
     machines = [{**one, "cores": 4} for one in _instances(testbed)]
     instances.write_text(dump_data({"key_file": KEY, "instances": machines}))
     _place(server, "snapshot", instances, "-o", snapshot)
     text = _place(server, "tasks", APPLICATION, "--instances", instances, "--snapshot", snapshot)
     for line in text.strip().splitlines()[-2:]:  # its time, and whether another is faster
-        say(f"placement: {line}")
+        print_line(f"placement: {line}")
 
 
 def _place(server: AdonServer, what: str, *words: str | Path) -> str:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import os
 import platform as python_platform
-import subprocess
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,25 +23,26 @@ from adon import yamlfile
 from adon.code_version import code_version
 from adon.config import Configuration
 from adon.errors import AdonError, InvalidInput, Unavailable
+from adon.values import FrozenMap
 from mininet_topos.adon_configuration import configuration_text
+from mininet_topos.commands import output
 from mininet_topos.experiments import plan, results
 from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
 from mininet_topos.experiments.references import check_references
 from mininet_topos.experiments.report import JudgedRun, judge_run, write_index, write_report
 from mininet_topos.experiments.trial import TrialRun
 from mininet_topos.experiments.trial_setup import needs_adon, plan_periods, prepare_trial
-from mininet_topos.isolation import choose_platform, folder_inside, run_isolated
+from mininet_topos.isolation import PlatformChoice, choose_platform, folder_inside, run_isolated
 from mininet_topos.measurement_points import start_points
 from mininet_topos.testbed import Testbed, build_testbed
 from mininet_topos.topologies.campus_topo import CampusTopo
 from mininet_topos.topology_catalog import load_topology
 
-RESULTS = Path("results")
 EXIT_PARTIAL, EXIT_INTERRUPTED = 1, 130
 MAX_FAILURES = 3
 """Trials in a row that do not begin, after which a run is given up."""
 NOT_IN_SET = ("smoke",)
-_PROGRAMS = {"Open vSwitch": ("ovs-vswitchd", "--version"), "iproute2": ("tc", "-V")}
+_STARTED = time.monotonic()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class RunOptions:
 
     platform: str | None = None
     only: tuple[str, ...] = ()
-    results: Path = RESULTS
-    changes: Mapping[str, Any] | None = None
+    results: Path = Path("results")
+    changes: Mapping[str, Any] = FrozenMap()
 
 
 def load_checked(
-    reference: str, changes: Mapping[str, Any] | None = None
+    reference: str, changes: Mapping[str, Any] = FrozenMap()
 ) -> tuple[ExperimentFile, CampusTopo]:
     """Return an experiment and its topology after everything in it was checked.
 
@@ -70,7 +70,11 @@ def load_checked(
     read = load_experiment(reference)
     if changes and not read.problems:
         read = read.change_fields(**changes)
-    topo = _load_topology(read)
+    name = read.experiment.network
+    if name.endswith(".py") and read.folder is not None:
+        name = str(read.folder / name)
+    with _locate_problems(read, "network"):
+        topo = load_topology(name, read.experiment.scale)
     check_references(read, topo)
     with _locate_problems(read, "configuration"):
         text = configuration_text(topo, extra=read.experiment.configuration)
@@ -97,22 +101,44 @@ def run_experiment(reference: str, options: RunOptions) -> tuple[Path, int]:
     :raises InvalidInput: for a document with problems, before anything is built.
     :raises Unavailable: if this machine cannot run it, or the run did not begin.
     """
-    changes = dict(options.changes or {})
-    read, topo = load_checked(reference, changes)
+    read, topo = load_checked(reference, options.changes)
     trials = _choose_trials(plan.plan_trials(read.experiment, topo), options.only)
     choice = choose_platform(options.platform, needs_netem=any(map(plan.needs_netem, trials)))
     shared = options.results.absolute()
-    shared.mkdir(parents=True, exist_ok=True)
     folder = shared / read.experiment.experiment / datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    platform = {"name": choice.platform.value, "reason": choice.reason}
-    order = {"reference": reference, "folder": str(folder), "platform": platform}
-    order |= {"only": options.only, "changes": changes}
-    argv = [sys.executable, "-m", "mininet_topos.experiments.runner", json.dumps(order)]
-    status = run_isolated(argv, choice.platform, shared=shared)
+    folder.mkdir(parents=True)
+    order: dict[str, Any] = {"reference": reference, "folder": str(folder)}
+    order |= {"only": options.only, "changes": options.changes}
+    status = run_program("mininet_topos.experiments.runner", order, choice, shared)
     if not (folder / results.RUN_FILE).exists():
         raise Unavailable(f"the run did not begin (exit status {status})")
     write_report(folder)
     return folder, status
+
+
+def run_program(module: str, order: Mapping[str, Any], choice: PlatformChoice, shared: Path) -> int:
+    """Run a module of this package isolated and return its exit status.
+
+    :param order: arguments, in addition to the platform, of the function that :func:`run_order` calls in it.
+    """
+    platform = {"name": choice.platform.value, "reason": choice.reason}
+    argv = [sys.executable, "-m", module, json.dumps({**order, "platform": platform})]
+    return run_isolated(argv, choice.platform, shared=shared)
+
+
+def run_order(function: Callable[..., int]) -> int:
+    """Call a function with the order of :func:`run_program`.
+
+    :return: its exit status; 1 after an error, 130 after Ctrl-C.
+    """
+    try:
+        return function(**json.loads(sys.argv[1]))
+    except KeyboardInterrupt:
+        sys.stdout.write("interrupted: everything that was built is removed\n")
+        return EXIT_INTERRUPTED
+    except AdonError as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_PARTIAL
 
 
 def run_all(options: RunOptions) -> Iterator[JudgedRun]:
@@ -121,9 +147,7 @@ def run_all(options: RunOptions) -> Iterator[JudgedRun]:
     :raises Unavailable: after the last, if experiments could not run; names each with the reason.
     """
     failures = []
-    for name in BUILT_IN.names():
-        if name in NOT_IN_SET:
-            continue
+    for name in (name for name in BUILT_IN.names() if name not in NOT_IN_SET):
         try:
             folder, status = run_experiment(name, options)
         except AdonError as error:
@@ -149,10 +173,9 @@ def run_inside(
     read, topo = load_checked(reference, changes)
     trials = _choose_trials(plan.plan_trials(read.experiment, topo), only)
     begin_run(Path(folder), read, topo, platform)
-    print_line = Progress()
     status, reason = 0, ""
     try:
-        _run_trials(read, Path(folder), trials, print_line)
+        _run_trials(topo, Path(folder), trials)
     except KeyboardInterrupt:
         status, reason = EXIT_INTERRUPTED, "interrupted"
     except AdonError as error:
@@ -205,21 +228,13 @@ def carry_out(
     return record, tables
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Prints lines with the seconds since the start of a run."""
-
-    began: float = field(default_factory=time.monotonic)
-
-    def __call__(self, text: str) -> None:
-        """Print a line."""
-        sys.stdout.write(f"{time.monotonic() - self.began:7.1f} s  {text}\n")
-        sys.stdout.flush()
+def print_line(text: str) -> None:
+    """Print a line with the seconds since this program started."""
+    sys.stdout.write(f"{time.monotonic() - _STARTED:7.1f} s  {text}\n")
+    sys.stdout.flush()
 
 
-def _run_trials(
-    read: ExperimentFile, folder: Path, trials: Sequence[plan.Trial], print_line: Callable[[str], object]
-) -> None:
+def _run_trials(topo: CampusTopo, folder: Path, trials: Sequence[plan.Trial]) -> None:
     """Carry out all trials: a testbed serves as many as leave it as it was.
 
     :raises AdonError: if no testbed can be built, or trials in a row do not begin.
@@ -232,7 +247,7 @@ def _run_trials(
         print_line("building the testbed")
         reason = ""
         with (
-            build_testbed(_load_topology(read), inside) as testbed,
+            build_testbed(topo, inside) as testbed,
             start_points(testbed) if needs_points else nullcontext() as points,
         ):
             results.write_emulation(folder, testbed.emulation)
@@ -249,15 +264,6 @@ def _run_trials(
                     raise Unavailable(f"{MAX_FAILURES} trials in a row did not begin: {reason}")
 
 
-def _load_topology(read: ExperimentFile) -> CampusTopo:
-    """Return the topology of a document; a file is relative to the document."""
-    name = read.experiment.network
-    if name.endswith(".py") and read.folder is not None:
-        name = str(read.folder / name)
-    with _locate_problems(read, "network"):
-        return load_topology(name, read.experiment.scale)
-
-
 def _choose_trials(trials: Sequence[plan.Trial], only: Sequence[str]) -> list[plan.Trial]:
     chosen = [trial for trial in trials if not only or any(text in trial.key for text in only)]
     if not chosen:
@@ -268,28 +274,17 @@ def _choose_trials(trials: Sequence[plan.Trial], only: Sequence[str]) -> list[pl
 
 def _describe_machine() -> dict[str, str]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    found = {
+    return {
         "processors": str(os.cpu_count()),
         "memory": f"{memory / 2**30:.1f} GiB",
         "kernel": f"{python_platform.system()} {python_platform.release()}",
         "architecture": python_platform.machine(),
         "ADON": code_version(),
         "Python": python_platform.python_version(),
+        "Open vSwitch": output(["ovs-vswitchd", "--version"]).partition("\n")[0],
+        "iproute2": output(["tc", "-V"]).strip(),
     }
-    for name, argv in _PROGRAMS.items():
-        lines = subprocess.run(argv, capture_output=True, text=True, check=False).stdout.splitlines()
-        found |= {name: lines[0]} if lines else {}
-    return found
-
-
-def main() -> int:
-    """Run an experiment inside; exit status 1 if it is partial, 130 after Ctrl-C."""
-    try:
-        return run_inside(**json.loads(sys.argv[1]))
-    except AdonError as error:
-        sys.stderr.write(f"{error}\n")
-        return EXIT_PARTIAL
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_order(run_inside))

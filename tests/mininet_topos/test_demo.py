@@ -12,8 +12,8 @@ from mininet_topos.demo import (
     EXPERIMENTS,
     EXPLANATIONS,
     FIGURE_18,
-    Narrator,
     load_part,
+    narrate,
     run_demo,
     select_verdicts,
 )
@@ -134,8 +134,8 @@ def test_explanations_are_of_flows_and_events_of_the_experiments():
     assert {beginning.partition(" ")[0] for beginning in EXPLANATIONS} == names
 
 
-def test_narrator_explains_a_step_before_its_line(capsys):
-    Narrator()("soykb-3 requests a path from mu-dtn to osu-dtn")
+def test_step_is_explained_before_its_line(capsys):
+    narrate("soykb-3 requests a path from mu-dtn to osu-dtn")
     lines = capsys.readouterr().out.splitlines()
     assert EXPLANATIONS["soykb-3 requests"] in lines[1]
     assert lines[2].endswith("soykb-3 requests a path from mu-dtn to osu-dtn")

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from mininet_topos.commands import wait_until
-from mininet_topos.demo import CHECKS_FILE, EXIT_INTERRUPTED
+from mininet_topos.demo import CHECKS_FILE
+from mininet_topos.experiments.runner import EXIT_INTERRUPTED
 from mininet_topos.isolation import running_folders
 from mininet_topos.showcase import STAYS
 from tests.mininet_topos.isolated import interfaces_left
