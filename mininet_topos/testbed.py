@@ -172,9 +172,8 @@ def build_testbed(topo: Topo, folder: Path) -> Iterator[Testbed]:
     with open_vswitch(folder / "ovs") as switches, _start_mininet(topo, switches) as net:
         has_netem = any(ShapedLink.has_netem(host) for host in net.hosts[:1])
         delays = "netem delay and loss" if has_netem else "no delay and no loss (no netem)"
-        testbed = Testbed(
-            topo, folder, net, switches, f"Open vSwitch {DATAPATH} datapath, HTB rates, {delays}"
-        )
+        emulation = f"Open vSwitch {DATAPATH} datapath, HTB rates, {delays}"
+        testbed = Testbed(topo, folder, net, switches, emulation)
         (folder / HOSTS).mkdir()
         for host in net.hosts:
             (folder / HOSTS / host.name).write_text(f"{host.pid}\n")
@@ -209,9 +208,7 @@ def _start_mininet(topo: Topo, switches: OpenVSwitch) -> Iterator[Mininet]:
 
 def _await_forwarding(testbed: Testbed) -> None:
     """Wait until every host reaches the next hops of its routes, by pings."""
-    wanted = dict.fromkeys(
-        (host.name, via) for host in testbed.net.hosts for _, via in host.params.get("routes", ())
-    )
+    wanted = {(host.name, via) for host in testbed.net.hosts for _, via in host.params.get("routes", ())}
     until = ("-c", "1", "-i", "0.2", "-w", str(READY_TIMEOUT))  # the first answer
     pings = {
         (name, via): testbed.popen(name, ["ping", "-n", "-q", *until, via], stdout=subprocess.DEVNULL)

@@ -7,8 +7,8 @@ Mininet builds the network; the testbed, ADON's configuration and experiments re
                                             addresses of the paths; DTNs are closer together if
                                             ten is too much for the network
     MAC addresses       02:00:00:00:S:H     S = 9 + N, H = last byte of the IPv4 address
-    between routers     203.0.113.0/24 in /30s (RFC 5737, TEST-NET-3), then 198.18.0.0/15 (RFC 2544); the
-                        lower address is on the side where the first layer-3 path over the circuit begins
+    between routers     203.0.113.0/24 in /30s (RFC 5737, TEST-NET-3), then 198.18.0.0/15 (RFC 2544), by the
+                        order of paths; the lower address is on the side where the first path begins
     management          172.31.0.0/24       the controller .1, campus N's measurement point .(10+N)
     datapath ids (hex)  edges a00 + N, provider switches b00 + number, campus switches N * 10000 + number
     VLANs               from 1701
@@ -205,9 +205,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
         pools = (IPv4Network(pool).subnets(new_prefix=30) for pool in TRANSFER_POOLS)
         self._transfer_networks = chain.from_iterable(pools)
         self.describe()
-        for circuit in self.circuits.values():
-            if circuit.layer == 3:
-                self._address_ends(*circuit.interfaces.values())
         self.addSwitch(MANAGEMENT_BRIDGE, cls=nodes.ManagementBridge, address=MANAGEMENT)
         for campus in self.campuses.values():
             self._address_dtns(campus)
@@ -456,16 +453,12 @@ class CampusTopo(Topo):  # type: ignore[misc]
         """Record the next hops of the routers of a path, towards both campuses."""
         for name, hop in zip(path.circuits, pairwise(path.nodes), strict=True):
             ends = [self.circuits[name].interfaces[node] for node in hop]
-            self._address_ends(*ends)
+            if not ends[0].address:
+                ends[0].address, ends[1].address = map(str, next(self._transfer_networks).hosts())
             for node, onward, campus in zip(hop, ends[::-1], path.campuses[::-1], strict=True):
                 known = self._next_hops.setdefault(node, {}).setdefault(campus, onward.address)
                 cause = f"circuit {name} is a second way from {node} to {campus}; expected one"
                 require(known == onward.address, f"paths.{path.name}: {cause}")
-
-    def _address_ends(self, near: Interface, far: Interface) -> None:
-        """Give a circuit between routers the next /30, if it has none."""
-        if not near.address:
-            near.address, far.address = map(str, next(self._transfer_networks).hosts())
 
     def _address_dtns(self, campus: Campus) -> None:
         """Give the DTNs of a campus their addresses, apart from each other if there is room."""

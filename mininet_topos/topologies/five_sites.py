@@ -71,17 +71,15 @@ class FiveSites(CampusTopo):
 
     def describe(self) -> None:
         """Declare the network."""
-        for name in ("nw", "sw", "mw", "se", "ne"):
+        backbone = {"nw": "seat", "sw": "losa", "mw": "chic", "se": "atla", "ne": "newy"}
+        for name in backbone:
             self._declare_campus(name)
         self.provider_switch("seat", "salt", "losa", "hous", "kans", "chic", "atla", "wash", "newy")
         self.router("core")
 
         # From the campuses to the backbone and to the Internet.
-        self.circuit("nw-seat", "nw-edge", "seat")
-        self.circuit("sw-losa", "sw-edge", "losa")
-        self.circuit("mw-chic", "mw-edge", "chic")
-        self.circuit("se-atla", "se-edge", "atla")
-        self.circuit("ne-newy", "ne-edge", "newy")
+        for name, switch in backbone.items():
+            self.circuit(f"{name}-{switch}", f"{name}-edge", switch)
         for name, delay in (("nw", 0.0085), ("sw", 0.0086), ("mw", 0.0055), ("se", 0.0086), ("ne", 0.0111)):
             ports = ("wan", name)
             self.circuit(f"{name}-inet", f"{name}-rtr", "core", goodput=650, delay=delay, port_names=ports)
