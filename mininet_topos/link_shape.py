@@ -94,9 +94,6 @@ def tc_lines(interface: str, shape: LinkShape, *, netem: bool, change: bool = Fa
 
 
 def _netem(shape: LinkShape) -> str:
-    words = f"netem limit {UNDER_WAY}"
-    if shape.delay > 0:
-        words += f" delay {round(shape.delay * 1e6)}us"
-    if shape.loss > 0:
-        words += f" loss random {100 * shape.loss:.7f}%"
-    return words
+    delay = f" delay {round(shape.delay * 1e6)}us" if shape.delay > 0 else ""
+    loss = f" loss random {100 * shape.loss:.7f}%" if shape.loss > 0 else ""
+    return f"netem limit {UNDER_WAY}{delay}{loss}"

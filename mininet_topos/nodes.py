@@ -121,14 +121,14 @@ class StaticSwitch(OVSSwitch):  # type: ignore[misc]
         return not self.controlled or bool(super().connected())
 
     @classmethod
-    def batchStartup(cls, switches: Sequence[Any], run: Any = None) -> Sequence[Any]:  # noqa: N802
+    def batchStartup(cls, switches: Sequence[Any]) -> Sequence[Any]:  # noqa: N802
         """Create all switches by one ``ovs-vsctl``, then install their rules.
 
         The rules come second: a switch that gets its first controller forgets its rules.
 
         :raises RuntimeError: if Open vSwitch refuses a switch or a rule.
         """
-        started: Sequence[Any] = super().batchStartup(switches, run=_run if run is None else run)
+        started: Sequence[Any] = super().batchStartup(switches, run=_run)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(lambda switch: switch.add_flows(switch.rules), switches))
         return started

@@ -132,8 +132,8 @@ class Testbed:
 
     def _set_up(self, circuit: Circuit, *, up: bool) -> None:
         for node, interface in circuit.interfaces.items():
-            lines = [f"link set dev {interface.name} {'up' if up else 'down'}"]
-            self._batch(node, "ip", [*lines, *(self._routes_by(interface) if up else ())])
+            routes = self._routes_by(interface) if up else ()
+            self._batch(node, "ip", [f"link set dev {interface.name} {'up' if up else 'down'}", *routes])
 
     def _routes_by(self, interface: Interface) -> Iterator[str]:
         """Yield lines that set the static routes of a node whose next hop is behind an interface."""

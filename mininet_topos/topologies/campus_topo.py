@@ -205,6 +205,9 @@ class CampusTopo(Topo):  # type: ignore[misc]
         pools = (IPv4Network(pool).subnets(new_prefix=30) for pool in TRANSFER_POOLS)
         self._transfer_networks = chain.from_iterable(pools)
         self.describe()
+        for path in self.paths.values():
+            self._record_end(path, 0)
+            self._record_end(path, -1)
         self.addSwitch(MANAGEMENT_BRIDGE, cls=nodes.ManagementBridge, address=MANAGEMENT)
         for campus in self.campuses.values():
             self._address_dtns(campus)
@@ -308,8 +311,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
                 end.name = self._name_interface(node, label, f"{where}.port_names")
             elif not end.name:
                 end.name = self._name_interface(node, name if circuit.is_line else circuit.beyond(node))
-        if circuit.is_line:
-            self.addHost(name, cls=nodes.Line, ip=None)
         self.circuits[name] = self._links[frozenset(interfaces)] = circuit
 
     def transit_path(self, name: str, layer: int, over: Sequence[str]) -> None:
@@ -343,8 +344,6 @@ class CampusTopo(Topo):  # type: ignore[misc]
             # 1 - (1 - p)(1 - q)..., which keeps the digits of small ratios; 0, not -0, without loss.
             loss=0.0 - math.expm1(sum(math.log1p(-shape.loss) for shape in shapes.values())),
         )
-        for campus, end in zip(path.campuses, (0, -1), strict=True):
-            self._end_path(path, self.campuses[campus], way[end], circuits[end])
         if layer == 2:
             self._add_provider_rules(path)
         else:
@@ -425,11 +424,13 @@ class CampusTopo(Topo):  # type: ignore[misc]
         require(len(joined) == 1, f"{where}: {cause}")
         return joined[0]
 
-    def _end_path(self, path: TransitPath, campus: Campus, node: str, circuit: Circuit) -> None:
+    def _record_end(self, path: TransitPath, end: int) -> None:
         """Record the address, port and next hop of a path at one of its campuses.
 
-        :param node, circuit: the first from there.
+        :param end: 0 for the first campus, -1 for the last.
         """
+        campus, node = self.campuses[path.campuses[end]], path.nodes[end]
+        circuit = self.circuits[path.circuits[end]]
         measuring = campus.dtns[campus.measuring]
         path.addresses[campus.name] = campus.address(FIRST_DTN + 1 + len(measuring.aliases))
         measuring.aliases += (path.addresses[campus.name],)
@@ -450,7 +451,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
                 self.nodeInfo(switch)["rules"].append(f"{match},actions=output:{to}")
 
     def _add_next_hops(self, path: TransitPath) -> None:
-        """Record the next hops of the routers of a path, towards both campuses."""
+        """Address the circuits of a path, and record the next hops of its routers towards both campuses."""
         for name, hop in zip(path.circuits, pairwise(path.nodes), strict=True):
             ends = [self.circuits[name].interfaces[node] for node in hop]
             if not ends[0].address:
@@ -481,6 +482,7 @@ class CampusTopo(Topo):  # type: ignore[misc]
             require(not is_idle, f"circuits.{circuit.name}: {cause}")
         one, other = circuit.interfaces.values()
         if circuit.is_line:
+            self.addHost(circuit.name, cls=nodes.Line, ip=None)
             names = [self._name_interface(circuit.name, node) for node in circuit.interfaces]
             near, far = (Interface(circuit.name, name, shape=circuit.shape) for name in names)
             circuit.shaped = far, near

@@ -168,6 +168,15 @@ def test_circuits_to_dtns() -> None:
     assert (ports["d1"], ports["d2"]) == ("one-edge-d1", "one-edge-lab")
 
 
+def test_path_has_the_port_that_a_later_circuit_names() -> None:
+    class Named(CampusTopo):
+        def describe(self) -> None:
+            pair()(self)
+            self.circuit("lan", "one-edge", "one-rtr", port_names=("exit", None))
+
+    assert Named(scale=1.0).paths["internet"].edge_ports["one"] == "one-edge-exit"
+
+
 def test_paths_deliver_to_every_dtn() -> None:
     topo = topo_of(pair(one=RATED, more=rated))
     walk = Walk(topo)
