@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Mapping, Set
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 from adon.config import Configuration
 from adon.errors import InvalidInput
 from adon.measurement_plan import plan_measurements
+from adon.values import FrozenMap
 from adon.yamlfile import dump_data, parse_model
 from mininet_topos.link_shape import MTU
 from mininet_topos.measurement_points import PORT
@@ -24,6 +25,8 @@ NOTICE = "4 s"
 cores, both points accepted eight tests that were posted at once within one second."""
 AROUND_THROUGHPUT = "4 s"
 """Time that ADON's points keep free around the data of a throughput test (pScheduler's points: 9 s)."""
+AROUND_LIGHT_TESTS = 1.0
+"""Seconds kept free around light tests where no test fills a path."""
 TESTS = ("throughput", "rtt", "latency")
 LONGEST_ROUND, ROUND_STEP = 3600, 5
 """Seconds of the longest round; rounds are multiples of the step."""
@@ -52,29 +55,25 @@ class MeasurementPeriods:
         periods = [getattr(self, name) for name in TESTS]
         return max((period for period in periods if period is not None), default=None)
 
-    def every(self, seconds: float, fixed: Container[str] = ()) -> MeasurementPeriods:
-        """Return the same tests with another period in seconds; fixed tests keep theirs."""
-        tested = (name for name in TESTS if getattr(self, name) is not None and name not in fixed)
-        return replace(self, **dict[str, Any].fromkeys(tested, seconds))
-
 
 DEFAULT_PERIODS = MeasurementPeriods()
 
 
-def fit_periods_to(
-    topo: CampusTopo, like: MeasurementPeriods = DEFAULT_PERIODS, fixed: Container[str] = ()
-) -> MeasurementPeriods:
+def fit_periods_to(topo: CampusTopo, fixed: Mapping[str, float | None] = FrozenMap()) -> MeasurementPeriods:
     """Return the shortest round in which all tests of the network fit, found by bisection.
 
-    :param like: tests and their durations; no period becomes shorter than the longest of these.
-    :param fixed: names of tests that keep their periods.
+    :param fixed: fields that stay as they are.  No other period becomes shorter than these and the defaults.
     :raises InvalidInput: if no round of up to an hour fits, with the planner's reason.
     """
+    like = replace(DEFAULT_PERIODS, **dict[str, Any](fixed))
+    if like.throughput is None:
+        like = replace(like, around_others=AROUND_LIGHT_TESTS)
     first = ROUND_STEP * math.ceil((like.longest or 0.0) / ROUND_STEP)
     rounds = range(first, max(first, LONGEST_ROUND) + 1, ROUND_STEP)
+    free = [name for name in TESTS if name not in fixed]
 
     def plan(seconds: float) -> MeasurementPeriods:
-        periods = like.every(seconds, fixed)
+        periods = replace(like, **dict[str, Any].fromkeys(free, seconds))
         plan_measurements(parse_model(configuration_text(topo, periods=periods), Configuration))
         return periods
 

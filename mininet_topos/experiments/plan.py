@@ -97,6 +97,12 @@ def paths_between(topo: CampusTopo, one: str, other: str) -> dict[str, TransitPa
     return {name: path for name, path in topo.paths.items() if set(path.campuses) == campuses}
 
 
+def measured_ends(topo: CampusTopo, path: str) -> list[tuple[str, str]]:
+    """Return host and address at each end of a path between which it is measured."""
+    found = topo.paths[path]
+    return [(topo.campuses[campus].measuring, found.addresses[campus]) for campus in found.campuses]
+
+
 def circuit_of(topo: CampusTopo, name: str) -> str:
     """Return the circuit of this name, or the narrowest of the path of this name."""
     return topo.paths[name].bottleneck if name in topo.paths else name
@@ -174,12 +180,11 @@ def list_points(experiment: document.Experiment) -> Iterator[FrozenMap[str, docu
 
 
 def list_variants(experiment: document.Experiment) -> Iterator[tuple[Point, document.Experiment]]:
-    """Yield each combination and the document at it.
+    """Return each combination and the document at it.
 
     :raises InvalidInput: as :func:`experiment_at`.
     """
-    for point in list_points(experiment):
-        yield point, experiment_at(experiment, point)
+    return ((point, experiment_at(experiment, point)) for point in list_points(experiment))
 
 
 def swept_values(experiment: document.Experiment) -> dict[str, tuple[document.Scalar, ...]]:

@@ -24,14 +24,14 @@ from adon.code_version import code_version
 from adon.config import Configuration
 from adon.errors import AdonError, InvalidInput, Unavailable
 from adon.values import FrozenMap
-from mininet_topos.adon_configuration import configuration_text
+from mininet_topos.adon_configuration import configuration_text, fit_periods_to
 from mininet_topos.commands import output
 from mininet_topos.experiments import plan, results
 from mininet_topos.experiments.loading import BUILT_IN, ExperimentFile, load_experiment
 from mininet_topos.experiments.references import check_references
 from mininet_topos.experiments.report import JudgedRun, judge_run, write_index, write_report
 from mininet_topos.experiments.trial import TrialRun
-from mininet_topos.experiments.trial_setup import needs_adon, plan_periods, prepare_trial
+from mininet_topos.experiments.trial_setup import needs_adon, prepare_trial
 from mininet_topos.isolation import PlatformChoice, choose_platform, folder_inside, run_isolated
 from mininet_topos.measurement_points import start_points
 from mininet_topos.testbed import Testbed, build_testbed
@@ -81,7 +81,7 @@ def load_checked(
         yamlfile.parse_model(text, Configuration)
     with _locate_problems(read, "measuring"):
         for _, variant in plan.list_variants(read.experiment):
-            plan_periods(topo, variant.measuring)
+            fit_periods_to(topo, variant.measuring)
     return read, topo
 
 

@@ -18,7 +18,7 @@ from adon.errors import AdonError, Unavailable
 from adon.timestamps import format_time
 from mininet_topos.experiments import results, timeline
 from mininet_topos.experiments.document import TEST_PHASES, Event, LinkEvent, LoadEvent, Move, Phase
-from mininet_topos.experiments.plan import PlannedFlow, circuit_of, paths_between
+from mininet_topos.experiments.plan import PlannedFlow, circuit_of, measured_ends, paths_between
 from mininet_topos.experiments.policies import FlowUpdate, PathPolicy
 from mininet_topos.experiments.results import FlowState
 from mininet_topos.experiments.trial_setup import PrintLine, TrialSetup
@@ -98,7 +98,6 @@ class TrialRun:
         :raises KeyboardInterrupt: when all traffic was stopped.
         """
         self._began_at = time.time()
-        reason = ""
         try:
             reason = self._loop()
             self._setup.policy.read_decisions()
@@ -204,10 +203,7 @@ class TrialRun:
 
     def _start_load(self, name: str, load: LoadEvent) -> str:
         """Start traffic between the addresses that are measured on the path, which lead over it alone."""
-        path = self._topo.paths[load.path]
-        source, destination = (
-            (self._topo.campuses[campus].measuring, path.addresses[campus]) for campus in path.campuses
-        )
+        source, destination = measured_ends(self._topo, load.path)
         protocol: Literal["tcp", "udp"] = "tcp" if load.rate is None else "udp"
         port, streams = self._ports[name], load.streams or 1
         run = self._start(Load(source, destination, port, protocol, streams=streams, rate=load.rate))

@@ -8,27 +8,21 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from adon.api.measurements import MeasurementView
 from adon.client import Client
 from adon.errors import Unavailable
 from adon.timestamps import format_time
 from measurement.model import Metric
-from mininet_topos.adon_configuration import (
-    DEFAULT_PERIODS,
-    MeasurementPeriods,
-    configuration_text,
-    fit_periods_to,
-)
+from mininet_topos.adon_configuration import MeasurementPeriods, configuration_text, fit_periods_to
 from mininet_topos.adon_server import LOG, AdonServer, prepare_server
 from mininet_topos.commands import wait_until
 from mininet_topos.experiments.document import Controller
-from mininet_topos.experiments.plan import Trial, circuit_of
+from mininet_topos.experiments.plan import Trial, circuit_of, measured_ends
 from mininet_topos.experiments.policies import AdonPolicy, PathPolicy, PinnedPolicy
 from mininet_topos.pinned_rules import PinnedFlow, pin_flow
 from mininet_topos.testbed import LinkChange, Testbed
@@ -37,8 +31,6 @@ from mininet_topos.topologies.campus_topo import CampusTopo
 CONNECT_TIMEOUT, MIN_FIRST_TESTS_TIMEOUT = 90.0, 180.0
 LONGEST_TEST = 3.0
 MAX_RESULTS = "10000"
-AROUND_LIGHT_TESTS = 1.0
-"""Seconds kept free around light tests where no test fills a path."""
 METRICS = {"throughput": Metric.THROUGHPUT, "rtt": Metric.RTT, "latency": Metric.LOSS}
 """Per test a metric that a measured path has."""
 LOAD_COOKIE = 0x0E00_0000_0000_0000
@@ -169,7 +161,7 @@ def prepare_trial(
             _pin_loads(testbed, topo, trial)
             yield TrialSetup(testbed, topo, trial, TestLog(None, 0.0))
             return
-        began, periods = time.time(), plan_periods(topo, trial.measuring)
+        began, periods = time.time(), fit_periods_to(topo, trial.measuring)
         text = configuration_text(topo, points=points, periods=periods, extra=trial.configuration)
         with prepare_server(testbed, text, folder or own) as server:
             tests = TestLog(_start_adon(server, topo, trial, periods, print_line), began)
@@ -232,22 +224,10 @@ def _await(server: AdonServer, condition: Callable[[], bool], timeout: float, pr
         raise Unavailable(f"{problem} within {timeout:g} s: {server.last_words}")
 
 
-def plan_periods(topo: CampusTopo, measuring: Mapping[str, float | None]) -> MeasurementPeriods:
-    """Return the periods of the document; of tests that it does not mention the shortest that fit.
-
-    :raises InvalidInput: if there is no schedule.
-    """
-    asked = replace(DEFAULT_PERIODS, **dict[str, Any](measuring))
-    if asked.throughput is None:
-        asked = replace(asked, around_others=AROUND_LIGHT_TESTS)
-    return asked if asked.longest is None else fit_periods_to(topo, asked, measuring)
-
-
 def _pin_loads(testbed: Testbed, topo: CampusTopo, trial: Trial) -> None:
     """Without ADON no rule keeps what is sent between measured addresses on its path; loads need it."""
     loaded = {event.load.path for event in trial.events if event.load is not None}
-    for path in (topo.paths[name] for name in topo.paths if name in loaded):
-        one, other = (topo.campuses[campus].measuring for campus in path.campuses)
-        addresses = (path.addresses[path.campuses[0]], path.addresses[path.campuses[1]])
-        flow = PinnedFlow(one, other, addresses=addresses)
-        pin_flow(testbed.switches.ofctl, topo, path.name, flow, LOAD_COOKIE)
+    for path in loaded:
+        (one, near), (other, far) = measured_ends(topo, path)
+        flow = PinnedFlow(one, other, addresses=(near, far))
+        pin_flow(testbed.switches.ofctl, topo, path, flow, LOAD_COOKIE)

@@ -81,4 +81,4 @@ def test_a_round_is_the_shortest_in_which_all_tests_fit():
     topo = TwoCampuses()
     assert fit_periods_to(topo).throughput == 35.0
     with refused("invalid-input"):
-        fit_periods_to(topo, MeasurementPeriods(throughput_duration=2000.0))
+        fit_periods_to(topo, {"throughput_duration": 2000.0})

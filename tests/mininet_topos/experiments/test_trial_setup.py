@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from mininet_topos.adon_configuration import DEFAULT_PERIODS
+from mininet_topos.adon_configuration import DEFAULT_PERIODS, fit_periods_to
 from mininet_topos.adon_server import LOG
 from mininet_topos.experiments.plan import circuit_of
 from mininet_topos.experiments.trial_setup import (
     TestLog,
     TrialSetup,
     needs_adon,
-    plan_periods,
     prepare_trial,
 )
 from mininet_topos.openvswitch import open_vswitch
@@ -28,9 +27,9 @@ STOP = "[{event: stop, at: 1 s, controller: stop}]"
 
 
 def test_tests_that_a_document_does_not_mention_fit_around_those_that_it_does():
-    periods = plan_periods(MU_OSU, {"throughput": None, "rtt": 4.0, "latency": None})
+    periods = fit_periods_to(MU_OSU, {"throughput": None, "rtt": 4.0, "latency": None})
     assert (periods.throughput, periods.rtt, periods.latency) == (None, 4.0, None)
-    periods = plan_periods(MU_OSU, {"rtt": 10.0})
+    periods = fit_periods_to(MU_OSU, {"rtt": 10.0})
     assert periods.rtt == 10.0
     assert periods.throughput is not None
     assert periods.throughput >= (DEFAULT_PERIODS.throughput or 0.0)
@@ -38,7 +37,7 @@ def test_tests_that_a_document_does_not_mention_fit_around_those_that_it_does():
 
 def test_tests_that_do_not_fit_are_refused():
     with refused("out-of-range", "measurements.tests.0.throughput_period"):
-        plan_periods(MU_OSU, dict.fromkeys(("throughput", "rtt", "latency"), 4.0))
+        fit_periods_to(MU_OSU, dict.fromkeys(("throughput", "rtt", "latency"), 4.0))
 
 
 @pytest.mark.parametrize(
