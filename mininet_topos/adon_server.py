@@ -151,11 +151,10 @@ def first_ping(testbed: Testbed) -> tuple[str, str]:
     """
     ping = plan_ping(testbed.topo)
 
-    def find_rule() -> str:
-        rule = re.search(rf"cookie=0x(?!0,).*{ping.rule}.*", testbed.switches.ofctl("dump-flows", ping.edge))
-        return "" if rule is None else rule[0]
+    def find_rules() -> list[str]:
+        return re.findall(rf"cookie=0x(?!0,).*{ping.rule}.*", testbed.switches.ofctl("dump-flows", ping.edge))
 
-    if not wait_until(lambda: bool(find_rule()), FIRST_PING_TIMEOUT):
+    if not wait_until(lambda: bool(find_rules()), FIRST_PING_TIMEOUT):
         raise Unavailable(f"ADON installed no rule for {ping.path} within {FIRST_PING_TIMEOUT} s")
     argv = ["ping", "-n", "-c", "1", "-i", "0.2", "-w", str(FIRST_PING_TIMEOUT)]  # until the first answer
     answer = testbed.run(
@@ -163,7 +162,7 @@ def first_ping(testbed: Testbed) -> tuple[str, str]:
     )
     times = re.findall(r"time=(.+ ms)", answer)
     words = f"{ping.host} {ping.source} > {ping.destination} over {ping.path}: {times[0]}"
-    return words, f"{ping.edge}: {find_rule()}"
+    return words, f"{ping.edge}: {find_rules()[0]}"
 
 
 def plan_ping(topo: Topo) -> Ping:

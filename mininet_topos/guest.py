@@ -31,6 +31,8 @@ REGISTERS = PACKAGES / ".uml/guest_registers.so"
 """What the kernel needs on a processor with AMX (``guest_registers.c``)."""
 INIT = Path(__file__).with_name("guest_init.sh")
 MEMORY = "2G"
+VARIABLES = ("TERM", "LANG", "LC_ALL", "PYTHONPATH")
+"""Names of the caller's environment variables that the program gets."""
 STATUS, CONSOLE, PROGRAM = "status", "console", "program"
 """Files of the control folder."""
 READY, _INTERRUPT, _END_OF_INPUT = b"\0", b"\x03", b"\x04"
@@ -84,10 +86,8 @@ def run_in_guest(argv: Sequence[str], control: Path, shared: Path) -> int:
 
 def _script(argv: Sequence[str]) -> str:
     """Return the program of the guest, as a shell script."""
-    environment = {"PYTHONPATH": str(PACKAGES), "PYTHONDONTWRITEBYTECODE": "1"}
-    environment |= {name: os.environ[name] for name in ("TERM", "LANG", "LC_ALL") if name in os.environ}
-    given = [f"export {name}={shlex.quote(value)}" for name, value in environment.items()]
-    return "\n".join((*given, f"cd {shlex.quote(str(Path.cwd()))}", f"exec {shlex.join(argv)}", ""))
+    kept = [f"{name}={os.environ[name]}" for name in VARIABLES if name in os.environ]
+    return f"cd {shlex.quote(str(Path.cwd()))}\nexec {shlex.join(['env', *kept, *argv])}\n"
 
 
 def _command_line(kernel: Path, control: Path, shared: Path, line: tuple[int, int], size: str) -> list[str]:

@@ -3,6 +3,7 @@
 # ADON_VISIBLE, folders of the host that the program must see; ADON_WRITABLE, the folder that it can write;
 # ADON_CONTROL, files of the guest itself; ADON_MODULES, modules of the kernel; ADON_TERMINAL, ROWSxCOLUMNS.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/run/home TMPDIR=/run/tmp
+export PYTHONDONTWRITEBYTECODE=1   # the files of programs are read-only
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t tmpfs tmpfs /run

@@ -159,14 +159,12 @@ PROGRAMS = {
 """Programs that both platforms need, with their Debian packages."""
 ROOT, NETEM, GUEST_KERNEL = "root", "netem", "guest"
 """Other requirements: rights, emulation of delay and loss, a User-Mode-Linux kernel with ``modprobe``."""
+_INSTALL = "not installed; install the Debian package {}, or run scripts/setup.sh"
 REMEDIES = {
     ROOT: "network namespaces of this machine need root; run with sudo, or use --platform guest",
     NETEM: "this kernel cannot emulate delay and loss; load the module sch_netem, or use --platform guest",
     GUEST_KERNEL: "no User-Mode-Linux kernel for this processor, or no modprobe; run scripts/setup.sh guest",
-    **{
-        program: f"not installed; install the Debian package {package}, or run scripts/setup.sh"
-        for program, package in PROGRAMS.items()
-    },
+    **{program: _INSTALL.format(package) for program, package in PROGRAMS.items()},
 }
 
 

@@ -18,8 +18,6 @@ from typing import Literal
 
 POLL_INTERVAL = 0.2
 """Seconds within which a program that waits sees a request to stop."""
-PATIENCE = 60.0
-"""Seconds without any progress after which a flow has failed."""
 READY, PROGRESS, ENDED = "ready", "progress", "ended"
 """Events of the lines: listens or sends, a new second of the receiver, the last line."""
 
@@ -44,7 +42,7 @@ class Load:
     streams: int = 1
     rate: float | None = None
     window: int | None = None
-    patience: float = PATIENCE
+    patience: float = 60.0
 
 
 class FlowFailedError(Exception):
