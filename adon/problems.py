@@ -23,7 +23,6 @@ HTTP_CODES = {
     408: "request-timeout",
     412: "precondition-failed",
     413: "body-too-large",
-    414: "address-too-long",
     415: "unsupported-media-type",
     431: "headers-too-large",
 }
