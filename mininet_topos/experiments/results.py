@@ -120,8 +120,9 @@ class DecisionRow(NamedTuple):
 
     @property
     def change(self) -> str:
-        """What it decided: ``admit on al2s, computed at hpc``."""
-        where = "" if self.path is None else f" on {self.path}"
+        """What it decided: ``admit on al2s, computed at hpc``, ``move to internet``."""
+        preposition = "to" if self.outcome == "move" else "on"
+        where = "" if self.path is None else f" {preposition} {self.path}"
         return f"{self.outcome}{where}" + ("" if self.site is None else f", computed at {self.site}")
 
 

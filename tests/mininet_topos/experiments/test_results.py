@@ -7,6 +7,7 @@ import pytest
 
 from mininet_topos.experiments.results import (
     RUN_FILE,
+    DecisionRow,
     RunResult,
     end_run,
     read_run,
@@ -76,3 +77,16 @@ def test_other_format_is_refused(folder):
     with refused("invalid") as found:
         read_run(folder)
     assert "format" in str(found.error)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "path", "site", "change"),
+    [
+        ("admit", "al2s", "hpc", "admit on al2s, computed at hpc"),
+        ("move", "internet", None, "move to internet"),
+        ("queue", None, None, "queue"),
+    ],
+)
+def test_change_of_a_decision_names_path_and_site(outcome, path, site, change):
+    row = DecisionRow(1, 0.0, "soykb", outcome, path, site, None, "")
+    assert row.change == change
