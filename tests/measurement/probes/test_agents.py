@@ -163,10 +163,14 @@ class TestFindings:
                 orders = [Order(pair[1].instance, (UdpEcho(count=n), Train(SHORT))) for n in range(1, 9)]
                 return await asyncio.gather(*map(connected.probe, orders))
 
+        echoes = []
         for number, report in enumerate(asyncio.run(both()), 1):
             assert isinstance(report.findings[0], RoundTrips)
-            assert len(report.findings[0].answered) == number
+            assert len(report.findings[0].times) == number
             assert isinstance(report.findings[1], TrainFound)
+            echoes += report.findings[0].times
+        # The socket of the target can drop an echo of one order while the train of another arrives.
+        assert sum(time is not None for time in echoes) > len(echoes) / 2
 
     def test_calibration_tries_all(self, pair: tuple[Running, Running], key: Path) -> None:
         async def calibrated() -> list[Shape]:
