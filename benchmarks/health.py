@@ -30,8 +30,8 @@ from measurement.health.running import run as run_round
 from measurement.health.scoring import Score, scores
 from measurement.instances import Instance
 from measurement.model import from_json, to_json
-from measurement.probes.findings import Report, RoundTrips, TrainFound, Widened
-from measurement.probes.orders import Order, Sandwich, Train
+from measurement.probes.findings import ProbeReport, RoundTrips, SandwichDelays, TrainResult
+from measurement.probes.probe_types import ProbeOrder, Sandwich, Train
 
 ROUNDS = 3
 ZONES = {"a": 35, "b": 33, "c": 32}
@@ -191,7 +191,7 @@ class _Prompt:
     good: Mapping[str, float]
     chance: random.Random
 
-    async def probe(self, order: Order) -> Report:
+    async def probe(self, order: ProbeOrder) -> ProbeReport:
         """What it would find."""
         far = 1.0 if order.target.zone == self.instance.zone else 2.0
         base = far * self.good[order.target.name] * self.good[self.instance.name]
@@ -201,12 +201,12 @@ class _Prompt:
             match one:
                 case Train(shape=shape):
                     rate = 1e9 / base
-                    found.append(TrainFound(rate, rate, 0.0, False, "", shape, None, 0.1, 0, ()))
+                    found.append(TrainResult(rate, rate, 0.0, False, "", shape, None, 0.1, 0, ()))
                 case Sandwich():
-                    found.append(Widened((1e-4 * base,) * 5, 1472))
+                    found.append(SandwichDelays((1e-4 * base,) * 5, 1472))
                 case _:
                     found.append(RoundTrips(times))
-        return Report(tuple(found), 0.0, 1.0)
+        return ProbeReport(tuple(found), 0.0, 1.0)
 
     async def close(self) -> None:
         """Nothing is open."""

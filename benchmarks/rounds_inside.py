@@ -31,9 +31,9 @@ from measurement.health.running import run
 from measurement.health.scoring import Part, Score, scores
 from measurement.health.verifying import verified
 from measurement.instances import Instance
-from measurement.probes.client import Agent
-from measurement.probes.key import read_key
-from measurement.probes.train import Shape
+from measurement.probes.agent_client import AgentClient
+from measurement.probes.probe_types import TrainShape
+from measurement.probes.secure_channel import read_key
 from mininet_topos.measurement_points import instances_of, start_agents
 from mininet_topos.testbed import build_testbed
 from mininet_topos.topologies.cloud_topo import CloudTopo
@@ -74,7 +74,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     pairs = [Pair(one.name, other.name) for one, other in permutations(cloud.instances.values(), 2)]
     compared = sorted(chance.sample(pairs, min(asked.compared or len(pairs), len(pairs))))
     sample = sorted(chance.sample(compared, min(asked.verified, len(compared))))
-    train = Shape(burst=asked.burst, bursts=1)
+    train = TrainShape(burst=asked.burst, bursts=1)
     light = Probing(
         count=asked.count, interval=0.0, silent=SILENT, shape=train, interval_length=asked.verifying
     )
@@ -158,8 +158,8 @@ def _timed(
     return Timed(record, seconds, used, machine_seconds() - machine_before)
 
 
-async def _connected(key: bytes, instance: Instance) -> Agent:
-    return await Agent.connect(instance, key)
+async def _connected(key: bytes, instance: Instance) -> AgentClient:
+    return await AgentClient.connect(instance, key)
 
 
 def _told(round_: Timed, cloud: CloudTopo) -> dict[str, Any]:

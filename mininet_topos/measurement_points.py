@@ -20,7 +20,7 @@ from pathlib import Path
 from measurement.instances import Instance
 from measurement.point import certificate
 from measurement.point.options import TRUST_FILE
-from measurement.probes.key import write_key
+from measurement.probes.secure_channel import write_key
 from mininet_topos.commands import Popen, start_servers
 from mininet_topos.testbed import Testbed
 from mininet_topos.topologies.cloud_topo import CloudTopo

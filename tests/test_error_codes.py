@@ -29,7 +29,7 @@ from adon.errors import (
 from adon.reasons import AnnouncementCode, DecisionCode
 from adon.units import Rate
 from measurement.errors import InvalidValue, MeasurementError, PointRefused, RunFailed
-from measurement.probes.findings import Failure
+from measurement.probes.findings import FailureCause
 from tests.support.refusals import refused
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,7 +83,7 @@ def test_documented_codes_are_those_of_the_code():
     trees = [ast.parse(file.read_text("utf-8")) for file in files]
     raised = error_classes(trees)
     used = {code for tree in trees for code in codes_in(tree, raised)} - {""}
-    used |= {failure.value for failure in Failure}
+    used |= {failure.value for failure in FailureCause}
     assert [code for code in used if not CODE.fullmatch(code)] == []
     assert documented("Error codes") == sorted(used)
 

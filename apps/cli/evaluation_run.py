@@ -110,7 +110,7 @@ def _bench(
     from apps.evaluation.agents import AgentBench
     from apps.evaluation.places import places
     from apps.evaluation.programs import Bench
-    from measurement.probes.key import read_key
+    from measurement.probes.secure_channel import read_key
 
     value = found.value()
     listed = load_instances(instances)

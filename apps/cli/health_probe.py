@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from measurement.health.renewing import Asking
     from measurement.health.running import Progress, Running
     from measurement.instances import Instance
-    from measurement.probes.train import Shape
+    from measurement.probes.probe_types import TrainShape
 
 
 def probe(
@@ -196,7 +196,9 @@ def _limits(listed: Instances, *, duplex: bool) -> Limits:
     return Limits(duplex, listed.between_zones, {one.name: one.zone for one in listed.members})
 
 
-def _running(limits: Limits, at_once: int | None, count: int, shape: Shape, *, both_ways: bool) -> Running:
+def _running(
+    limits: Limits, at_once: int | None, count: int, shape: TrainShape, *, both_ways: bool
+) -> Running:
     from measurement.health.orders import Probing
     from measurement.health.running import Running
 

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
     from adon.config.instances import Instances
     from measurement.instances import Instance
-    from measurement.probes.client import Agent
-    from measurement.probes.connections import Connect
-    from measurement.probes.train import Shape
+    from measurement.probes.agent_client import AgentClient, ConnectAgent
+    from measurement.probes.probe_types import TrainShape
 
 EXIT_INTERRUPTED = 130
 ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -25,39 +24,38 @@ ENDING = (signal.SIGINT, signal.SIGTERM)
 T = TypeVar("T")
 
 
-def shape(text: str, *, back: bool = False) -> Shape:
+def shape(text: str, *, back: bool = False) -> TrainShape:
     """A train as ``--train`` has it: bursts, ``x``, packets of each.
 
     :param back: whether targets are to send such a train back.
     :raises InvalidInput: if it is none, or no agent would send it.
     """
-    from measurement.probes.orders import Train, TrainBack
-    from measurement.probes.train import Shape
+    from measurement.probes.probe_types import Train, TrainBack, TrainShape
 
     bursts, _, burst = text.partition("x")
     if not (bursts.isdecimal() and burst.isdecimal()):
         raise InvalidInput.of("--train", f"{text[:40]!r} is no train such as 10x200")
     with told("--train"):
-        found = Shape(bursts=int(bursts), burst=int(burst))
+        found = TrainShape(bursts=int(bursts), burst=int(burst))
         return (TrainBack if back else Train)(found).shape
 
 
-def connecting(listed: Instances) -> Connect:
+def connecting(listed: Instances) -> ConnectAgent:
     """How the agents of an instances file are connected to.
 
     :raises InvalidInput: if it names no key, or a file that holds none.
     :raises Unavailable: if the key cannot be read.
     """
-    from measurement.probes.client import Agent
-    from measurement.probes.key import read_key
+    from measurement.probes.agent_client import AgentClient
+    from measurement.probes.secure_channel import read_key
 
     if listed.key_file is None:
         raise InvalidInput.of("key_file", "is required; the key of the probe agents")
     with told("key_file"):
         key = read_key(listed.key_file)
 
-    async def connect(instance: Instance) -> Agent:
-        return await Agent.connect(instance, key)
+    async def connect(instance: Instance) -> AgentClient:
+        return await AgentClient.connect(instance, key)
 
     return connect
 

@@ -38,9 +38,8 @@ from measurement.health.renewing import Asking, health_round
 from measurement.health.running import Running
 from measurement.instances import Instance
 from measurement.model import Series, to_json
-from measurement.probes.client import Agent
-from measurement.probes.connections import Connect
-from measurement.probes.key import read_key
+from measurement.probes.agent_client import AgentClient, ConnectAgent
+from measurement.probes.secure_channel import read_key
 
 LOG = logging.getLogger(__name__)
 FOLDER = "rounds"
@@ -71,7 +70,7 @@ class Rounds:
         configuration: Configuration,
         settings: HealthRounds,
         history: History,
-        connect: Connect,
+        connect: ConnectAgent,
         keep: Callable[[Sequence[Value]], Appended],
         put: Callable[[RoundRecord], str],
         leads: Callable[[], bool],
@@ -200,8 +199,8 @@ def running(
         return
     key = _key(folder / settings.key_file)
 
-    async def connect(instance: Instance) -> Agent:
-        return await Agent.connect(instance, key)
+    async def connect(instance: Instance) -> AgentClient:
+        return await AgentClient.connect(instance, key)
 
     def put(record: RoundRecord) -> str:
         document = to_json(in_short(record))

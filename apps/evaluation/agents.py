@@ -12,9 +12,9 @@ from measurement.evaluation.blueprint import Test
 from measurement.evaluation.document import Probing
 from measurement.evaluation.probing import probe_of, value_of_finding
 from measurement.evaluation.run import Sample
-from measurement.probes.client import Agent
-from measurement.probes.findings import ProbeError, Report
-from measurement.probes.orders import Order
+from measurement.probes.agent_client import AgentClient
+from measurement.probes.findings import ProbeError, ProbeReport
+from measurement.probes.probe_types import ProbeOrder
 
 GRACE_S = 20.0
 """So much longer than its test an agent's answer may take."""
@@ -47,11 +47,11 @@ class AgentBench:
             return self._failed(test, at, str(error))
         return Sample(test.number, *test.path, at, value, iteration=test.iteration)
 
-    async def _asked(self, test: Test) -> Report:
-        order = Order(self.places[test.path.other].instance, (probe_of(self.probing, self.duration),))
+    async def _asked(self, test: Test) -> ProbeReport:
+        order = ProbeOrder(self.places[test.path.other].instance, (probe_of(self.probing, self.duration),))
         async with (
             asyncio.timeout(self.duration + GRACE_S),
-            await Agent.connect(self.places[test.path.one].instance, self.key) as agent,
+            await AgentClient.connect(self.places[test.path.one].instance, self.key) as agent,
         ):
             return await agent.probe(order)
 

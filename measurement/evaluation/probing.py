@@ -6,8 +6,8 @@ import math
 import statistics
 
 from measurement.evaluation.document import ProbeKind, Probing
-from measurement.probes.findings import Carried, Failed, Finding, RoundTrips, TrainFound
-from measurement.probes.orders import Probe, Throughput, Train, UdpEcho
+from measurement.probes.findings import Finding, ProbeFailure, RoundTrips, TrainResult, TransferResult
+from measurement.probes.probe_types import Probe, Throughput, Train, UdpEcho
 
 EVERY_S = 0.1
 """From one round trip of a test to the next."""
@@ -40,11 +40,11 @@ def value_of_finding(finding: Finding) -> float:
     :raises ValueError: if there is none; it says why.
     """
     match finding:
-        case Failed(why=why, text=text):
+        case ProbeFailure(why=why, text=text):
             raise ValueError(f"{why.value}: {text}")
-        case Carried(rates=rates) if rates:
+        case TransferResult(rates=rates) if rates:
             return statistics.fmean(rates)
-        case TrainFound(rate=rate, why=reason):
+        case TrainResult(rate=rate, why=reason):
             if rate is None:
                 raise ValueError(f"the train says no rate: {reason}")
             return rate

@@ -13,12 +13,20 @@ from measurement.health.model import INTERVALS, SILENT_S, Found, Indicator, Pair
 from measurement.health.record import Failure, ProbeKind
 from measurement.instances import Instance
 from measurement.probes import findings
-from measurement.probes.findings import Carried, Failed, Finding, Report, RoundTrips, TrainFound, Widened
-from measurement.probes.indicators import light
-from measurement.probes.orders import (
+from measurement.probes.findings import (
+    Finding,
+    ProbeFailure,
+    ProbeReport,
+    RoundTrips,
+    SandwichDelays,
+    TrainResult,
+    TransferResult,
+)
+from measurement.probes.probe_types import (
+    SMALL,
     IcmpEcho,
-    Order,
     Probe,
+    ProbeOrder,
     Sandwich,
     SandwichBack,
     TcpConnect,
@@ -26,12 +34,12 @@ from measurement.probes.orders import (
     Throughput,
     Train,
     TrainBack,
+    TrainShape,
     UdpEcho,
+    light_probes,
 )
-from measurement.probes.sizes import SMALL
-from measurement.probes.train import Shape
 
-SILENT = frozenset({findings.Failure.UNREACHABLE, findings.Failure.VANISHED})
+SILENT = frozenset({findings.FailureCause.UNREACHABLE, findings.FailureCause.VANISHED})
 """The other does not answer; every other failure is of who asks, or of the order."""
 _INDICATORS: dict[str, Indicator] = {
     IcmpEcho.kind: Indicator.ICMP,
@@ -61,7 +69,7 @@ class Probing:
     count: int = 5
     interval: float = 0.01
     silent: float = SILENT_S
-    shape: Shape = Shape()  # noqa: RUF009 - frozen
+    shape: TrainShape = TrainShape()  # noqa: RUF009 - frozen
     intervals: int = INTERVALS
     interval_length: float = 1.0
 
@@ -76,13 +84,13 @@ class Probing:
 USUAL = Probing()
 
 
-def together(target: Instance, how: Probing = USUAL) -> Order:
+def together(target: Instance, how: Probing = USUAL) -> ProbeOrder:
     """All light probes and a train in one order; the echoes over TCP last, which take the connection over."""
     *others, last = _light(how)
-    return Order(target, (*others, _train(how), last))
+    return ProbeOrder(target, (*others, _train(how), last))
 
 
-def both_ways(target: Instance, how: Probing = USUAL) -> Order:
+def both_ways(target: Instance, how: Probing = USUAL) -> ProbeOrder:
     """What :func:`together` asks, and the sandwich and the train of the way back, over the same connection.
 
     Round trips are of both directions: whichever of the two asks, they go over the same two paths, the
@@ -91,22 +99,22 @@ def both_ways(target: Instance, how: Probing = USUAL) -> Order:
     *others, last = _light(how)
     back = how.sandwich_back()
     train_back = TrainBack(how.shape, echoes=_echoes(how))
-    return Order(target, (*others, _train(how), back, train_back, last))
+    return ProbeOrder(target, (*others, _train(how), back, train_back, last))
 
 
-def order(kind: ProbeKind, target: Instance, how: Probing = USUAL) -> Order:
-    """What to ask about an instance, all light probes at once."""
+def order(kind: ProbeKind, target: Instance, how: Probing = USUAL) -> ProbeOrder:
+    """What to ask about an instance, all light_probes probes at once."""
     match kind:
         case ProbeKind.LIGHT:
-            return Order(target, _light(how))
+            return ProbeOrder(target, _light(how))
         case ProbeKind.TRAIN:
-            return Order(target, (Train(how.shape),))
+            return ProbeOrder(target, (Train(how.shape),))
         case ProbeKind.TRANSFER:
-            return Order(target, (Throughput(how.intervals, how.interval_length),))
+            return ProbeOrder(target, (Throughput(how.intervals, how.interval_length),))
 
 
 def _train(how: Probing) -> Train:
-    """The train that follows light probes, whose round trips it needs not take again."""
+    """The train that follows light_probes probes, whose round trips it needs not take again."""
     return Train(how.shape, echoes=_echoes(how))
 
 
@@ -115,7 +123,7 @@ def _echoes(how: Probing) -> int:
 
 
 def _light(how: Probing) -> tuple[Probe, ...]:
-    return light(how.count, how.interval, how.silent)
+    return light_probes(how.count, how.interval, how.silent)
 
 
 def lasts(kind: ProbeKind, how: Probing = USUAL) -> float:
@@ -135,7 +143,9 @@ def lasts_both_ways(how: Probing = USUAL) -> float:
     return lasts(ProbeKind.LIGHT, how) + 2 * lasts(ProbeKind.TRAIN, how) + sandwich
 
 
-def split(asked: Order, report: Report) -> tuple[tuple[Order, Report], tuple[Order, Report]]:
+def split(
+    asked: ProbeOrder, report: ProbeReport
+) -> tuple[tuple[ProbeOrder, ProbeReport], tuple[ProbeOrder, ProbeReport]]:
     """A report of :func:`both_ways` as those of two orders: of the way there, and of the way back.
 
     :raises ValueError: for a report of another order.
@@ -148,12 +158,14 @@ def split(asked: Order, report: Report) -> tuple[tuple[Order, Report], tuple[Ord
     return _part(asked, report, there), _part(asked, report, back)
 
 
-def _part(asked: Order, report: Report, found: Sequence[tuple[Probe, Finding]]) -> tuple[Order, Report]:
+def _part(
+    asked: ProbeOrder, report: ProbeReport, found: Sequence[tuple[Probe, Finding]]
+) -> tuple[ProbeOrder, ProbeReport]:
     probes, findings = zip(*found, strict=True)
     return replace(asked, probes=probes), replace(report, findings=findings)
 
 
-def read(asked: Order, report: Report, pair: Pair) -> tuple[Found, tuple[Failure, ...]]:
+def read(asked: ProbeOrder, report: ProbeReport, pair: Pair) -> tuple[Found, tuple[Failure, ...]]:
     """What a report says of a pair, and what it could not say.
 
     :raises ValueError: for a report of another order.
@@ -165,14 +177,14 @@ def read(asked: Order, report: Report, pair: Pair) -> tuple[Found, tuple[Failure
     silent: set[Indicator] = set()
     for probe, finding in zip(asked.probes, report.findings, strict=True):
         indicator, kind = _INDICATORS[probe.kind], _LOADING.get(probe.kind, ProbeKind.LIGHT)
-        if isinstance(finding, Failed):
+        if isinstance(finding, ProbeFailure):
             failures.append(Failure(pair, kind, f"{probe.kind}: {finding.text or finding.why}"))
             if finding.why in SILENT:
                 silent.add(indicator)
             continue
         found, any_answer = _with(found, probe, finding)
         (answered if any_answer else silent).add(indicator)
-        if isinstance(finding, TrainFound) and finding.rate is None:
+        if isinstance(finding, TrainResult) and finding.rate is None:
             failures.append(Failure(pair, kind, f"{probe.kind}: {finding.why}"))
     # An indicator of several sizes is silent only if all of them are: large packets may be filtered.
     return replace(found, silent=frozenset(silent - answered)), tuple(failures)
@@ -185,16 +197,16 @@ def _with(found: Found, probe: Probe, finding: Finding) -> tuple[Found, bool]:
             return replace(found, icmp={**found.icmp, size: times} if times else found.icmp), bool(times)
         case UdpEcho(length=size), RoundTrips(answered=times):
             return replace(found, udp={**found.udp, size: times} if times else found.udp), bool(times)
-        case Sandwich() | SandwichBack(), Widened(by=tries):
+        case Sandwich() | SandwichBack(), SandwichDelays(by=tries):
             widened = tuple(one for one in tries if one is not None)
             return replace(found, sandwich=widened), bool(widened)
         case TcpConnect(), RoundTrips(answered=times):
             return replace(found, connect=times), bool(times)
         case TcpEcho(), RoundTrips(answered=times):
             return replace(found, tcp=times), bool(times)
-        case Throughput(), Carried(rates=rates):
+        case Throughput(), TransferResult(rates=rates):
             return replace(found, throughput=rates), any(rates)
-        case Train() | TrainBack(), TrainFound(rate=rate):
+        case Train() | TrainBack(), TrainResult(rate=rate):
             return replace(found, throughput=() if rate is None else (rate,)), rate is not None
     raise ValueError(f"findings: {finding.kind} is no answer to {probe.kind}")
 

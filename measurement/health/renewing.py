@@ -12,7 +12,7 @@ from measurement.health.planning import plan
 from measurement.health.record import RoundRecord
 from measurement.health.running import Progress, Running, run
 from measurement.instances import Instance
-from measurement.probes.connections import Connect
+from measurement.probes.agent_client import ConnectAgent
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Asking:
 async def health_round(
     asking: Asking,
     instances: Sequence[Instance],
-    connect: Connect,
+    connect: ConnectAgent,
     how: Running,
     before: Sequence[RoundRecord] = (),
     tolerances: AllTolerances | None = None,

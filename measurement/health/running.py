@@ -24,8 +24,8 @@ from measurement.health.orders import USUAL, Probing, joined
 from measurement.health.planning import FREE, Limits, Plan
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.instances import Instance
-from measurement.probes.connections import Connect, Connections
-from measurement.probes.under_way import in_turn, until
+from measurement.probes.agent_client import AgentPool, ConnectAgent
+from measurement.probes.job_queue import run_jobs, run_until_stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Running:
 async def run(
     plan: Plan,
     instances: Sequence[Instance],
-    connect: Connect,
+    connect: ConnectAgent,
     how: Running = Running(),
     *,
     profile: str = "mesh",
@@ -91,7 +91,7 @@ async def run(
         if not {*pair} <= names.keys():
             raise ValueError(f"plan: {pair.source} > {pair.destination} is no pair of the instances")
     stopped = stop or asyncio.Event()
-    agents = Agents(Connections(names, connect), how.probing)
+    agents = Agents(AgentPool(names, connect), how.probing)
     work = _Work(agents, how, stopped, progress)
     try:
         await work.do(plan)
@@ -141,8 +141,8 @@ class _Work:
     failures: list[Failure] = field(default_factory=list)
 
     async def do(self, plan: Plan) -> None:
-        """All of it, or what there is time for until it is stopped."""
-        await until(
+        """All of it, or what there is time for run_until_stopped it is stopped."""
+        await run_until_stopped(
             self.stop, partial(self.agents.connections.connect_to, {pair.source for pair in plan.pairs})
         )
         if self.how.together or self.how.both_ways:
@@ -151,14 +151,14 @@ class _Work:
             self.coupled = {*couples(self.with_trains)}
         light = [pair for pair in plan.light if pair not in self.with_trains]
         if light:
-            await until(self.stop, partial(self._light, light))
+            await run_until_stopped(self.stop, partial(self._light, light))
         for kind, its, at_once in (
             (ProbeKind.TRAIN, plan.trains, self.how.trains_at_once),
             (ProbeKind.TRANSFER, plan.transfers, self.how.transfers_at_once),
         ):
             pairs = [pair for each in its for pair in each]
             if pairs:
-                await until(self.stop, partial(self._loading, kind, pairs, at_once))
+                await run_until_stopped(self.stop, partial(self._loading, kind, pairs, at_once))
 
     async def _light(self, pairs: Sequence[Pair]) -> None:
         count = _Count(self, ProbeKind.LIGHT, len(pairs))
@@ -204,7 +204,7 @@ class _Work:
         :param busy: who was refused for the first time, which does not count as done, and with what words;
             who is tried again is taken out.
         """
-        await in_turn(
+        await run_jobs(
             agenda,
             partial(self._entry, kind=kind, busy=busy),
             lambda pairs: count.one_more(sum(each not in busy for each in pairs)),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
-from measurement.probes.sizes import ICMP_SIZES, UDP_SIZES
+from measurement.probes.probe_types import ICMP_SIZES, UDP_SIZES
 
 _CLOSE = 1e-9
 

@@ -15,7 +15,7 @@ from measurement.point.model import Run, Task
 from measurement.point.peers import Peer
 from measurement.point.specs import Throughput
 from measurement.point.tools import iperf3, ping, probe, traceroute
-from measurement.probes.orders import Probe
+from measurement.probes.probe_types import Probe
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from measurement.point.specs import Latency
-from measurement.probes import stamps
+from measurement.probes import kernel_timestamps as timestamps
 
 TOKEN_BYTES = 16
 MOST_SESSIONS = 16
@@ -95,8 +95,8 @@ class Receiver:
         self._closing = threading.Event()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
-            stamps.receive_stamps(self._socket)
-            stamps.hop_limits(self._socket)
+            timestamps.enable_receive_timestamps(self._socket)
+            timestamps.enable_hop_limits(self._socket)
             self._socket.settimeout(0.25)
             _bind(self._socket, address, ports)
         except OSError:
@@ -121,7 +121,7 @@ class Receiver:
         with self._socket:
             while not self._closing.is_set() and time.monotonic() < self._ends:
                 try:
-                    data, extra, _, sender = self._socket.recvmsg(_BUFFER, stamps.ANCILLARY)
+                    data, extra, _, sender = self._socket.recvmsg(_BUFFER, timestamps.ANCILLARY)
                 except TimeoutError:
                     continue
                 self._keep(data, extra, sender[0])
@@ -131,7 +131,7 @@ class Receiver:
             return
         found = unpack(data, self.token)
         if found is not None and len(self._packets) < self._most:
-            said = stamps.beside(extra)
+            said = timestamps.read_packet_info(extra)
             received = time.time_ns() if said.software is None else said.software
             self._packets.append(Packet(*found, received, said.ttl))
 

@@ -24,7 +24,7 @@ from pydantic import (
 
 from measurement.instances import PORT
 from measurement.point.model import TESTS, Schedule
-from measurement.probes.orders import MOST_PACKETS
+from measurement.probes.probe_types import MAX_PACKETS
 from measurement.pscheduler.iso8601 import parse_duration, parse_timestamp
 
 LONGEST = 3600.0
@@ -223,8 +223,8 @@ class TrainSpec(PathSpec):
 
     @model_validator(mode="after")
     def _not_too_large(self) -> Self:
-        if self.burst * self.bursts > MOST_PACKETS:
-            raise ValueError(f"burst times bursts is above {MOST_PACKETS}")
+        if self.burst * self.bursts > MAX_PACKETS:
+            raise ValueError(f"burst times bursts is above {MAX_PACKETS}")
         return self
 
     @property

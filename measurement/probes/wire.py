@@ -1,7 +1,7 @@
-"""The bytes between two agents: handshake, frames on TCP, packets on UDP.  Values and functions only.
+"""Wire format between two agents: handshake, frames on TCP, packets on UDP.  Values and functions only.
 
-On a new TCP connection the client speaks first; whoever does not know the key learns nothing of it, and the
-server sends no more bytes than it got until the client has proved that it knows it::
+On a new TCP connection the client speaks first.  A side without the key learns nothing of it, and the server
+sends no more bytes than it received until the client has proved that it knows the key::
 
     client                                        server
     hello: magic, version, nonce, padding  ---->
@@ -9,16 +9,16 @@ server sends no more bytes than it got until the client has proved that it knows
     code(key, "client", both hellos)       ---->
                                            <----  code(key, "server", both hellos)
 
-A server of another version answers with its own hello, so that both can say which two versions met.
-From both hellos, with fresh nonces of both sides, keys for this connection and each direction are derived;
-what was recorded of one connection is worth nothing on another.
+A server of another version answers with its own hello, so that both can report the two versions.
+Keys for this connection and each direction are derived from both hellos, with fresh nonces of both sides: a
+recording of one connection is worthless on another.
 
-A **frame** is its length, a JSON object and the code of direction, number and object; numbers count up from 0
-on each side and are not sent, so a frame that is missing, doubled or changed is found.  A **packet** carries
+A **frame** is its length, a JSON object and the code of direction, number and object.  Numbers count up from
+0 on each side and are not sent, so a frame that is missing, doubled or changed is detected.  A **packet** has
 the session (derived, too), a number, and a code of eight bytes.
 
-All codes are keyed BLAKE2b (RFC 7693), which takes a third of HMAC's time: trains of 20 000 packets are
-authenticated one by one, and the connections of a round of probes are thousands.
+All codes are keyed BLAKE2b (RFC 7693), which takes a third of HMAC's time: the 20 000 packets of a train are
+authenticated one by one, and a round of probes has thousands of connections.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-VERSION = 1
+VERSION = 2
 NONCE = 32
 _HELLO = struct.Struct(f"!8sHH{NONCE}s20x")
 _MAGIC = b"ADONPROB"
@@ -39,43 +39,43 @@ PROOF_BYTES = 32
 
 _LENGTH = struct.Struct("!I")
 _FRAME_MAC = 32
-MOST_FRAME = 4 << 20
-"""Bytes of one message: arrivals of the longest train's segments fit."""
-MOST_ORDER = 64 << 10
-"""Bytes of what is asked."""
+MAX_FRAME = 4 << 20
+"""Bytes of one message: the arrivals of the longest train fit."""
+MAX_REQUEST = 64 << 10
+"""Bytes of a request."""
 
 
 class WireError(ValueError):
-    """What came is not of this protocol, or not of somebody who knows the key."""
+    """Data that are not of this protocol, or not from a side that knows the key."""
 
 
 class OtherVersionError(WireError):
     """The other side speaks another version."""
 
 
-def hello(nonce: bytes, version: int = VERSION) -> bytes:
-    """How both sides begin."""
+def pack_hello(nonce: bytes, version: int = VERSION) -> bytes:
+    """Return the first message of both sides."""
     return _HELLO.pack(_MAGIC, version, 0, nonce)
 
 
 def check_hello(data: bytes) -> None:
-    """Whether one can go on after this.
+    """Check the first message of the other side.
 
     :raises OtherVersionError: naming both versions.
     :raises WireError: if it is of another protocol.
     """
     magic, version, _, _ = _HELLO.unpack(data)
     if magic != _MAGIC:
-        raise WireError("what answers there is no probe agent")
+        raise WireError("the service at this port is not a probe agent")
     if version != VERSION:
         raise OtherVersionError(f"the other side speaks version {version}, this one {VERSION}")
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
-    """What both sides of one connection work out of the key and both hellos.
+class ConnectionKeys:
+    """Keys that both sides of a connection derive from the shared key and both hellos.
 
-    :param client_proof, server_proof: what shows that one knows the key.
+    :param client_proof, server_proof: prove that a side knows the shared key.
     :param to_server, to_client: keys of frames' codes by direction.
     :param session: the name of the connection's UDP packets, 8 bytes.
     :param packets: the key of their codes.
@@ -89,12 +89,12 @@ class Keys:
     packets: bytes
 
     @classmethod
-    def of(cls, key: bytes, client_hello: bytes, server_hello: bytes) -> Keys:
-        """See the class."""
+    def derive(cls, key: bytes, client_hello: bytes, server_hello: bytes) -> ConnectionKeys:
+        """Derive all keys of a connection."""
 
         def derived(label: bytes) -> bytes:
-            said = b"adon-probes " + label + client_hello + server_hello
-            return hashlib.blake2b(said, key=key, digest_size=PROOF_BYTES).digest()
+            context = b"adon-probes " + label + client_hello + server_hello
+            return hashlib.blake2b(context, key=key, digest_size=PROOF_BYTES).digest()
 
         return cls(
             derived(b"client"),
@@ -106,37 +106,32 @@ class Keys:
         )
 
 
-def same(one: bytes, other: bytes) -> bool:
-    """Whether two codes are equal, in a time that does not tell where they differ."""
-    return hmac.compare_digest(one, other)
-
-
-def frame(key: bytes, number: int, message: bytes) -> bytes:
-    """A message as bytes of a connection."""
+def pack_frame(key: bytes, number: int, message: bytes) -> bytes:
+    """Return a message as bytes of a connection."""
     return _LENGTH.pack(len(message)) + message + _frame_mac(key, number, message)
-
-
-def frame_rest(head: bytes, most: int) -> int:
-    """How many bytes of the frame follow its first four.
-
-    :raises WireError: if the message is longer than ``most`` bytes.
-    """
-    (length,) = _LENGTH.unpack(head)
-    if length > most:
-        raise WireError(f"a message of {length} bytes is longer than {most}")
-    return int(length) + _FRAME_MAC
 
 
 FRAME_HEAD = _LENGTH.size
 
 
-def frame_message(key: bytes, number: int, rest: bytes) -> bytes:
-    """What is in a frame.
+def read_frame_length(head: bytes, limit: int) -> int:
+    """Return how many bytes of the frame follow its first four.
 
-    :raises WireError: if it is not the one that must come next from who knows the key.
+    :raises WireError: if the message is longer than ``limit`` bytes.
+    """
+    (length,) = _LENGTH.unpack(head)
+    if length > limit:
+        raise WireError(f"a message of {length} bytes is longer than {limit}")
+    return int(length) + _FRAME_MAC
+
+
+def open_frame(key: bytes, number: int, rest: bytes) -> bytes:
+    """Return the message of a frame.
+
+    :raises WireError: if it is not the next frame of the side that knows the key.
     """
     message, code = rest[:-_FRAME_MAC], rest[-_FRAME_MAC:]
-    if not same(code, _frame_mac(key, number, message)):
+    if not hmac.compare_digest(code, _frame_mac(key, number, message)):
         raise WireError("a message is changed, repeated or missing")
     return message
 
@@ -145,125 +140,108 @@ def _frame_mac(key: bytes, number: int, message: bytes) -> bytes:
     return hashlib.blake2b(number.to_bytes(8, "big") + message, key=key, digest_size=_FRAME_MAC).digest()
 
 
-class Kind(enum.IntEnum):
-    """What a packet is for."""
+class PacketKind(enum.IntEnum):
+    """Purpose of a packet."""
 
     ECHO = 1
-    """It is to be answered, with as many bytes."""
+    """The agent answers it with as many bytes."""
     ANSWER = 2
     FILL = 3
-    """It only takes its time on the way; nobody answers."""
-    TRAIN = 4
-    BACK = 5
-    """What the target of an order sends, of a train or sandwich; nobody answers, and no agent takes it."""
+    """It only takes its time on the path; the agent does not answer."""
+    SEQUENCE = 4
+    """Part of a sequence to the target; the agent does not answer."""
+    SEQUENCE_BACK = 5
+    """Part of a sequence that the target sends; no agent accepts or answers it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Packet:
+class ProbePacket:
     """A probe packet.
 
-    :param number: of the client's in this session, never used twice; an answer has its request's, and what
-        comes back on request the ones that the client has set aside for it.
-    :param received: of an answer: when the request came, nanoseconds since 1970 by the answerer's clock.
+    :param number: the client's in this session, never used twice; an answer has its request's, and a sequence
+        of the target has numbers that the client reserved for it.
+    :param received: of an answer: when the request arrived, nanoseconds since 1970 by the target's clock.
     :param resided: of an answer: nanoseconds from then to when the answer was sent.
-    :param offset: of an answer: nanoseconds between the answerer's two clocks, since 1970 and monotonic:
-        it changes when the former is set.
     :param ttl: of an answer: the hop limit that the request still had; 0 if it is not known.
-    :param after: of an answer: whether the packet numbered one less had come.
+    :param after: of an answer: whether the packet numbered one less had arrived.
     """
 
-    kind: Kind
+    kind: PacketKind
     session: bytes
     number: int
     received: int = 0
     resided: int = 0
-    offset: int = 0
     ttl: int = 0
     after: bool = False
 
 
-_PACKET = struct.Struct("!BBBB8sIqIq")
+_PACKET = struct.Struct("!BBBB8sIqI")
 _CODE = 8
 PACKET_BYTES = _PACKET.size + _CODE
 NUMBER_AT = 12
-"""Where a packet's number is, four bytes in network order."""
+"""Position of a packet's number, four bytes in network order."""
 _AFTER = 1
 _LONGEST_STAY = 2**32 - 1
+_KINDS = {kind.value: kind for kind in PacketKind}
 
 
-def packed(packet: Packet, key: bytes, length: int) -> bytes:
-    """A packet of so many bytes, the rest being zero."""
-    head = _PACKET.pack(
-        VERSION,
-        packet.kind,
-        packet.ttl,
-        _AFTER if packet.after else 0,
-        packet.session,
-        packet.number,
-        packet.received,
-        min(packet.resided, _LONGEST_STAY),
-        packet.offset,
-    )
-    return (head + _code(key, head)).ljust(length, b"\0")
+def pack_packet(packet: ProbePacket, key: bytes, length: int) -> bytes:
+    """Return a packet of so many bytes, padded with zeros."""
+    return seal_answer(packet, key, length)(packet.resided)
 
 
-def answering(packet: Packet, key: bytes, length: int, offset: int) -> Callable[[int], bytes]:
-    """An answer that is ready but for how long its request stayed: bytes, given that, in nanoseconds."""
+def seal_answer(packet: ProbePacket, key: bytes, length: int) -> Callable[[int], bytes]:
+    """Prepare an answer; the returned function adds the stay in nanoseconds at the last moment."""
     flags = _AFTER if packet.after else 0
     fixed = (VERSION, packet.kind, packet.ttl, flags, packet.session, packet.number, packet.received)
-    padding = bytes(length - PACKET_BYTES)
-    pack, code = _PACKET.pack, hashlib.blake2b
+    padding = bytes(max(0, length - PACKET_BYTES))
 
-    def sealed(resided: int) -> bytes:
-        head = pack(*fixed, min(resided, _LONGEST_STAY), offset)
-        return head + code(head, key=key, digest_size=_CODE).digest() + padding
+    def seal(resided: int) -> bytes:
+        head = _PACKET.pack(*fixed, min(resided, _LONGEST_STAY))
+        return head + _packet_mac(key, head) + padding
 
-    return sealed
+    return seal
 
 
-def session_of(data: bytes) -> bytes | None:
-    """Whose packet it claims to be; None if it is none of this protocol and version."""
+def read_session(data: bytes) -> bytes | None:
+    """Return the session that a packet names; None if it is not of this protocol and version."""
     if len(data) < PACKET_BYTES or data[0] != VERSION:
         return None
     return data[4:12]
 
 
-_KINDS = {kind.value: kind for kind in Kind}
-
-
-def unpacked(data: bytes | memoryview, key: bytes) -> Packet | None:
-    """A packet of who knows the session's key; None for any other."""
+def read_packet(data: bytes, key: bytes) -> ProbePacket | None:
+    """Return a packet of a side that knows the session's key; None for any other."""
     if len(data) < PACKET_BYTES:
         return None
-    head, code = bytes(data[: _PACKET.size]), bytes(data[_PACKET.size : PACKET_BYTES])
-    if not same(code, _code(key, head)):
+    head, code = data[: _PACKET.size], data[_PACKET.size : PACKET_BYTES]
+    if not hmac.compare_digest(code, _packet_mac(key, head)):
         return None
-    version, kind, ttl, flags, session, number, received, resided, offset = _PACKET.unpack(head)
-    named = _KINDS.get(kind)
-    if version != VERSION or named is None:
+    version, value, ttl, flags, session, number, received, resided = _PACKET.unpack(head)
+    kind = _KINDS.get(value)
+    if version != VERSION or kind is None:
         return None
-    return Packet(named, session, number, received, resided, offset, ttl, bool(flags & _AFTER))
+    return ProbePacket(kind, session, number, received, resided, ttl, bool(flags & _AFTER))
 
 
-def sealed_in_a_row(kind: Kind, session: bytes, first: int, count: int, key: bytes) -> list[bytes]:
-    """So many packets without padding, numbered from ``first``; as :func:`packed`, for trains."""
-    pack, code = _PACKET.pack, hashlib.blake2b
-    made = []
+def pack_heads(kind: PacketKind, session: bytes, first: int, count: int, key: bytes) -> list[bytes]:
+    """Return packets without padding, numbered from ``first``; as :func:`pack_packet`, for trains."""
+    heads = []
     for number in range(first, first + count):
-        head = pack(VERSION, kind, 0, 0, session, number, 0, 0, 0)
-        made.append(head + code(head, key=key, digest_size=_CODE).digest())
-    return made
+        head = _PACKET.pack(VERSION, kind, 0, 0, session, number, 0, 0)
+        heads.append(head + _packet_mac(key, head))
+    return heads
 
 
-def number_of(data: bytes, kind: Kind, key: bytes) -> int | None:
-    """The number of a genuine packet of this kind, None for any other; as :func:`unpacked`, for trains."""
+def read_number(data: bytes, kind: PacketKind, key: bytes) -> int | None:
+    """Return the number of a genuine packet of this kind; as :func:`read_packet`, for trains."""
     head = data[: _PACKET.size]
     if len(data) < PACKET_BYTES or data[0] != VERSION or data[1] != kind:
         return None
-    if not same(data[_PACKET.size : PACKET_BYTES], _code(key, head)):
+    if not hmac.compare_digest(data[_PACKET.size : PACKET_BYTES], _packet_mac(key, head)):
         return None
     return int.from_bytes(head[NUMBER_AT : NUMBER_AT + 4], "big")
 
 
-def _code(key: bytes, head: bytes) -> bytes:
+def _packet_mac(key: bytes, head: bytes) -> bytes:
     return hashlib.blake2b(head, key=key, digest_size=_CODE).digest()

@@ -21,10 +21,17 @@ from itertools import permutations
 from measurement.health.model import Pair
 from measurement.health.planning import rounds as mesh_rounds
 from measurement.instances import Instance
-from measurement.probes.connections import Connect, Connections, Untold
-from measurement.probes.findings import Carried, Failed, Load, Report, Route, TrainFound
-from measurement.probes.orders import LONGEST, CrossTraffic, Hops, Order, Probe, Throughput, Train
-from measurement.probes.under_way import in_turn, until
+from measurement.probes.agent_client import AgentPool, ConnectAgent, MissingReport
+from measurement.probes.findings import (
+    CrossTrafficResult,
+    HopCount,
+    ProbeFailure,
+    ProbeReport,
+    TrainResult,
+    TransferResult,
+)
+from measurement.probes.job_queue import run_jobs, run_until_stopped
+from measurement.probes.probe_types import LONGEST, CrossTraffic, Hops, Probe, ProbeOrder, Throughput, Train
 from measurement.snapshot.bottlenecks import Shared, Tried, infer
 from measurement.snapshot.concurrent import Trial, plan, rounds
 from measurement.snapshot.crossing import sample
@@ -46,7 +53,7 @@ ALONE_LIMITED = "a second connection takes nothing from the first"
 
 async def take(
     instances: Sequence[Instance],
-    connect: Connect,
+    connect: ConnectAgent,
     how: Taking = USUAL,
     *,
     stop: asyncio.Event | None = None,
@@ -58,10 +65,10 @@ async def take(
     :param stop: when it is set nothing more is begun, what is under way is left, and the rest is kept.
     :param progress: told what is done, how much of it, and of how much.
     """
-    work = _Work(Connections({one.name: one for one in instances}, connect), how, progress)
+    work = _Work(AgentPool({one.name: one for one in instances}, connect), how, progress)
     began, stopped = clock(), stop or asyncio.Event()
     try:
-        await until(stopped, work.all)
+        await run_until_stopped(stopped, work.all)
     finally:
         await work.agents.close()
     return work.taken(began, stopped.is_set())
@@ -71,7 +78,7 @@ async def take(
 class _Work:
     """A snapshot under way."""
 
-    agents: Connections
+    agents: AgentPool
     how: Taking
     progress: Callable[[str, int, int], None]
     trains: dict[Pair, float] = field(default_factory=dict)
@@ -146,7 +153,7 @@ class _Work:
             async with room[pair.source]:
                 report = await self._ask(pair, (Hops(),))
             match report.findings if report is not None else ():
-                case (Route(count=int(count)),):
+                case (HopCount(count=int(count)),):
                     self.hops[pair] = count
             done += 1
             self.progress("hops", done, len(pairs))
@@ -162,7 +169,7 @@ class _Work:
             done += 1
             self.progress(what, done, of)
 
-        await in_turn(turns, one, ended)
+        await run_jobs(turns, one, ended)
 
     async def _train(self, pair: Pair) -> None:
         report = await self._ask(pair, (Train(self.how.shape),))
@@ -170,14 +177,14 @@ class _Work:
             return
         for finding in report.findings:
             match finding:
-                case TrainFound(rate=rate, rtt=rtt, why=why):
+                case TrainResult(rate=rate, rtt=rtt, why=why):
                     if rtt is not None:
                         self.rtts[pair] = rtt
                     if rate is None:
                         self.missing[pair] = f"train: {why}"
                     else:
                         self.trains[pair] = rate
-                case Failed(why=why, text=text):
+                case ProbeFailure(why=why, text=text):
                     self.missing[pair] = f"train: {text or why}"
 
     async def _transfer_alone(self, pair: Pair) -> None:
@@ -207,7 +214,7 @@ class _Work:
     async def _transfer(self, pair: Pair) -> float | None:
         report = await self._ask(pair, (Throughput(self.how.intervals, self.how.interval),))
         match report.findings if report is not None else ():
-            case (Carried(rates=rates),) if any(rates):
+            case (TransferResult(rates=rates),) if any(rates):
                 return statistics.median(rates[1:])
         return None
 
@@ -216,11 +223,11 @@ class _Work:
         report = await self._ask(pair, (CrossTraffic(seconds, SAMPLE_S),), 2 * seconds, self.uncrossed)
         for finding in report.findings if report is not None else ():
             match finding:
-                case Load(link=float(link), mean=float(mean)):
+                case CrossTrafficResult(link=float(link), mean=float(mean)):
                     self.links[pair], self.crossing[pair] = link, mean
-                case Load(rates=rates):
+                case CrossTrafficResult(rates=rates):
                     self.uncrossed[pair] = ALONE_LIMITED if any(rates) else "nothing came through"
-                case Failed(why=why, text=text):
+                case ProbeFailure(why=why, text=text):
                     self.uncrossed[pair] = text or why
 
     async def _ask(
@@ -229,7 +236,7 @@ class _Work:
         probes: tuple[Probe, ...],
         seconds: float | None = None,
         missing: dict[Pair, str] | None = None,
-    ) -> Report | None:
+    ) -> ProbeReport | None:
         """A report, or the reason why there is none written down.
 
         :param seconds: that the probes take, if not as long as a transfer.
@@ -238,8 +245,8 @@ class _Work:
         reasons = self.missing if missing is None else missing
         takes = self.how.intervals * self.how.interval if seconds is None else seconds
         try:
-            order = Order(self.agents.names[pair.destination], probes)
-            return await self.agents.report(pair.source, order, PATIENCE_S + takes)
-        except Untold as error:
+            order = ProbeOrder(self.agents.names[pair.destination], probes)
+            return await self.agents.request_report(pair.source, order, PATIENCE_S + takes)
+        except MissingReport as error:
             reasons.setdefault(pair, str(error))
             return None

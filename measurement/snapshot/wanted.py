@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from measurement.health.model import Pair
-from measurement.probes.train import Shape
+from measurement.probes.probe_types import TrainShape
 from measurement.snapshot.concurrent import PAIR
 from measurement.snapshot.model import Snapshot
 from measurement.snapshot.racks import Fault
@@ -25,7 +25,7 @@ class Taking:
     :param trains_at_once, transfers_at_once: of all instances together; None for as many as are free.
     """
 
-    shape: Shape = Shape()  # noqa: RUF009 - frozen
+    shape: TrainShape = TrainShape()  # noqa: RUF009 - frozen
     intervals: int = 4
     interval: float = 0.5
     width: int = PAIR

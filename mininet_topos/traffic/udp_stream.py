@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from measurement.probes.stamps import ANCILLARY, beside, receive_stamps
+from measurement.probes.kernel_timestamps import ANCILLARY, enable_receive_timestamps, read_packet_info
 from mininet_topos.traffic import endpoint
 from mininet_topos.traffic.endpoint import Delivery, FlowFailedError, Load
 
@@ -76,7 +76,7 @@ def receive(load: Load, delivery: Delivery) -> None:
     """
     packets = PacketCount(delivery)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        receive_stamps(sock)
+        enable_receive_timestamps(sock)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
         sock.bind((load.destination[1], load.port))
         sock.settimeout(endpoint.POLL_INTERVAL)
@@ -99,7 +99,7 @@ def _packets(sock: socket.socket, patience: float) -> Iterator[tuple[int, int, i
             continue
         last = time.monotonic()
         if len(data) >= HEADER.size:
-            stamp = beside(extra).software
+            stamp = read_packet_info(extra).software
             yield *HEADER.unpack_from(data), time.time_ns() if stamp is None else stamp, len(data)
 
 

@@ -20,7 +20,7 @@ from measurement.health.profiles import mesh
 from measurement.health.record import RoundRecord
 from measurement.model import from_json
 from tests.measurement.health.rounds import instances, whole
-from tests.measurement.probes.running import run_agents
+from tests.measurement.probes.agent_processes import run_agents
 
 ZONED = tuple(replace(one, zone="east" if one.name in "ab" else "west") for one in instances("abc"))
 

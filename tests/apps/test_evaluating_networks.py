@@ -19,7 +19,7 @@ from apps.evaluation import logfile
 from benchmarks.lab import UNSHARE
 from measurement.evaluation.answers import answers
 from measurement.evaluation.results import Path as Way
-from measurement.probes.key import write_key
+from measurement.probes.secure_channel import write_key
 from tests.evaluations.documents import TEXT
 from tests.undisturbed import undisturbed
 

@@ -41,9 +41,9 @@ from measurement.health.record import RoundRecord
 from measurement.health.renewing import health_round
 from measurement.health.running import Running
 from measurement.model import Measurement, Metric, Observation, PathKey
-from measurement.probes.key import write_key
+from measurement.probes.secure_channel import write_key
 from tests.measurement.health.cloud import Cloud
-from tests.measurement.probes.running import run_agents
+from tests.measurement.probes.agent_processes import run_agents
 from tests.support.network_factories import MACHINES, NETWORK
 from tests.support.refusals import refused
 

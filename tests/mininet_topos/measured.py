@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from measurement.probes.key import write_key
+from measurement.probes.secure_channel import write_key
 from mininet_topos.isolation import folder_inside
 from mininet_topos.pinned_rules import PinnedFlow, pin_flow, unpin_flow
 from mininet_topos.testbed import LinkChange, Testbed, build_testbed

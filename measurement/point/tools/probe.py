@@ -12,11 +12,9 @@ from typing import Any
 
 from measurement.point.children import Completed, ToolFailed
 from measurement.point.specs import HealthSpec, TrainSpec
-from measurement.probes.documents import report_from_json, value_to_json
-from measurement.probes.findings import Failed, Report, TrainFound
-from measurement.probes.indicators import light
-from measurement.probes.orders import Probe, Throughput, Train
-from measurement.probes.train import Shape
+from measurement.probes.documents import from_document, to_document
+from measurement.probes.findings import ProbeFailure, ProbeReport, TrainResult
+from measurement.probes.probe_types import Probe, Throughput, Train, TrainShape, light_probes
 from measurement.pscheduler.iso8601 import format_duration
 
 INTERVAL = 0.01
@@ -25,19 +23,19 @@ INTERVAL = 0.01
 
 def argv(spec: TrainSpec | HealthSpec, key: Path, probes: tuple[Probe, ...]) -> list[str]:
     """The argument list; the key itself is in no list, only its file's name."""
-    words = [sys.executable, "-m", "measurement.probes.once", "--key", str(key.absolute())]
+    words = [sys.executable, "-m", "measurement.probes.one_shot", "--key", str(key.absolute())]
     words += ["--target", spec.dest, "--port", str(spec.dest_port)]
-    return [*words, "--probes", json.dumps([value_to_json(each) for each in probes])]
+    return [*words, "--probes", json.dumps([to_document(each) for each in probes])]
 
 
 def train(spec: TrainSpec) -> tuple[Probe, ...]:
     """What an ``adon-train`` test probes."""
-    return (Train(Shape(spec.packet_length, spec.burst, spec.bursts, spec.pause)),)
+    return (Train(TrainShape(spec.packet_length, spec.burst, spec.bursts, spec.pause)),)
 
 
 def health(spec: HealthSpec) -> tuple[Probe, ...]:
     """What an ``adon-health`` test probes; the throughput last, so that it disturbs none of the others."""
-    indicators = light(spec.count, INTERVAL, spec.timeout)
+    indicators = light_probes(spec.count, INTERVAL, spec.timeout)
     return (*indicators, Throughput(spec.intervals)) if spec.intervals else indicators
 
 
@@ -47,10 +45,10 @@ def train_result(done: Completed) -> dict[str, Any]:
     :raises ToolFailed: if there is no rate.
     """
     (found,) = _report(done).findings
-    if isinstance(found, Failed):
+    if isinstance(found, ProbeFailure):
         raise ToolFailed(f"{found.why}: {found.text}")
-    if not isinstance(found, TrainFound) or found.rate is None or found.paper is None:
-        raise ToolFailed(found.why if isinstance(found, TrainFound) else "the probe found something else")
+    if not isinstance(found, TrainResult) or found.rate is None or found.paper is None:
+        raise ToolFailed(found.why if isinstance(found, TrainResult) else "the probe found something else")
     return {
         "schema": 1,
         "succeeded": True,
@@ -71,9 +69,9 @@ def health_result(done: Completed, probes: tuple[Probe, ...]) -> dict[str, Any]:
     report = _report(done)
     return {
         "schema": 1,
-        "succeeded": any(not isinstance(found, Failed) for found in report.findings),
+        "succeeded": any(not isinstance(found, ProbeFailure) for found in report.findings),
         "indicators": [
-            {"probe": value_to_json(asked), "finding": value_to_json(found)}
+            {"probe": to_document(asked), "finding": to_document(found)}
             for asked, found in zip(probes, report.findings, strict=True)
         ],
         "address": report.own,
@@ -81,10 +79,10 @@ def health_result(done: Completed, probes: tuple[Probe, ...]) -> dict[str, Any]:
     }
 
 
-def _report(done: Completed) -> Report:
+def _report(done: Completed) -> ProbeReport:
     if done.status != 0:
         raise ToolFailed(done.stderr.strip()[-500:] or "the probe ended without a word")
     try:
-        return report_from_json(json.loads(done.stdout))
+        return from_document(ProbeReport, json.loads(done.stdout), "report")
     except ValueError as error:
         raise ToolFailed(f"the probe's answer makes no sense: {error}") from None

@@ -6,8 +6,8 @@ import pytest
 
 from measurement.evaluation.document import ProbeKind, Probing
 from measurement.evaluation.probing import probe_of, value_of_finding
-from measurement.probes.findings import Carried, RoundTrips
-from measurement.probes.orders import Throughput, Train, UdpEcho
+from measurement.probes.findings import RoundTrips, TransferResult
+from measurement.probes.probe_types import Throughput, Train, UdpEcho
 from tests.support.refusals import refused
 
 
@@ -30,7 +30,7 @@ def test_a_train_takes_its_own_time() -> None:
 
 
 def test_a_value_is_a_mean_and_of_nothing_there_is_none() -> None:
-    assert value_of_finding(Carried(0.5, (62_500, 187_500))) == 2e6
-    for nothing in (Carried(0.5, ()), RoundTrips((None, None))):
+    assert value_of_finding(TransferResult(0.5, (62_500, 187_500))) == 2e6
+    for nothing in (TransferResult(0.5, ()), RoundTrips((None, None))):
         with refused(ValueError):
             value_of_finding(nothing)

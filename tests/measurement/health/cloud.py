@@ -9,17 +9,25 @@ from dataclasses import dataclass, field
 from measurement.health.model import Pair
 from measurement.instances import Instance
 from measurement.probes.findings import (
-    Carried,
-    Failed,
-    Failure,
+    FailureCause,
     Finding,
     ProbeError,
-    Report,
+    ProbeFailure,
+    ProbeReport,
     RoundTrips,
-    TrainFound,
-    Widened,
+    SandwichDelays,
+    TrainResult,
+    TransferResult,
 )
-from measurement.probes.orders import Order, Probe, Sandwich, SandwichBack, Throughput, Train, TrainBack
+from measurement.probes.probe_types import (
+    Probe,
+    ProbeOrder,
+    Sandwich,
+    SandwichBack,
+    Throughput,
+    Train,
+    TrainBack,
+)
 
 THERE, BACK = (Train, Throughput), (TrainBack, SandwichBack)
 
@@ -54,7 +62,7 @@ class Cloud:
     most_lights: int = 0
     connected: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
-    orders: list[tuple[str, Order]] = field(default_factory=list)
+    orders: list[tuple[str, ProbeOrder]] = field(default_factory=list)
 
     @property
     def instances(self) -> tuple[Instance, ...]:
@@ -62,7 +70,7 @@ class Cloud:
 
     async def connect(self, instance: Instance) -> Agent:
         if instance.name in self.dead:
-            raise ProbeError(Failure.UNREACHABLE, "nobody is there")
+            raise ProbeError(FailureCause.UNREACHABLE, "nobody is there")
         self.connected.append(instance.name)
         return Agent(self, instance.name)
 
@@ -72,14 +80,14 @@ class Agent:
     cloud: Cloud
     name: str
 
-    async def probe(self, order: Order) -> Report:
+    async def probe(self, order: ProbeOrder) -> ProbeReport:
         cloud, pair = self.cloud, Pair(self.name, order.target.name)
         if self.name in cloud.after:
             cloud.after[self.name] -= 1
             if cloud.after[self.name] < 0:
                 cloud.dead.add(self.name)
         if self.name in cloud.dead:
-            raise ProbeError(Failure.VANISHED, "the connection is closed")
+            raise ProbeError(FailureCause.VANISHED, "the connection is closed")
         cloud.orders.append((self.name, order))
         heavy = any(isinstance(one, Train | Throughput) for one in order.probes)
         refused = tuple[type, ...]()
@@ -89,12 +97,12 @@ class Agent:
                 refused += kinds
         if refused:
             if cloud.refuses:
-                raise ProbeError(Failure.BUSY, "as many as may are under way")
-            busy = Failed(Failure.BUSY, "others are under way")
+                raise ProbeError(FailureCause.BUSY, "as many as may are under way")
+            busy = ProbeFailure(FailureCause.BUSY, "others are under way")
             findings = (
                 busy if isinstance(one, refused) else self._finding(one, pair) for one in order.probes
             )
-            return Report(tuple(findings), 0.0, 1.0)
+            return ProbeReport(tuple(findings), 0.0, 1.0)
         if heavy:
             cloud.loading.add(pair)
             cloud.met.append(frozenset(cloud.loading))
@@ -104,7 +112,7 @@ class Agent:
         cloud.lights -= not heavy
         cloud.loading.discard(pair)
         seen = cloud.seen.get(self.name, self.name)
-        return Report(tuple(self._finding(one, pair) for one in order.probes), 0.0, 1.0, self.name, seen)
+        return ProbeReport(tuple(self._finding(one, pair) for one in order.probes), 0.0, 1.0, self.name, seen)
 
     async def close(self) -> None:
         self.cloud.closed.append(self.name)
@@ -116,18 +124,18 @@ class Agent:
             case Train(shape=shape) | TrainBack(shape=shape):
                 rate = cloud.rate(pair if isinstance(probe, Train) else pair.back)
                 if gone:
-                    return Failed(Failure.VANISHED, "no answer")
-                return TrainFound(rate, rate, 0.0, False, "", shape, 0.01, 0.1, 0, ())
+                    return ProbeFailure(FailureCause.VANISHED, "no answer")
+                return TrainResult(rate, rate, 0.0, False, "", shape, 0.01, 0.1, 0, ())
             case Throughput(intervals=count, interval=length):
                 if gone:
-                    return Failed(Failure.UNREACHABLE, "no answer")
-                return Carried(length, (int(cloud.rate(pair) * length / 8),) * count)
+                    return ProbeFailure(FailureCause.UNREACHABLE, "no answer")
+                return TransferResult(length, (int(cloud.rate(pair) * length / 8),) * count)
             case Sandwich(count=count):
-                return Widened((None if gone else cloud.widened(pair),) * count, 1472)
+                return SandwichDelays((None if gone else cloud.widened(pair),) * count, 1472)
             case SandwichBack() if gone:
-                return Failed(Failure.VANISHED, "no answer")
+                return ProbeFailure(FailureCause.VANISHED, "no answer")
             case SandwichBack(count=count):
-                return Widened((cloud.widened(pair.back),) * count, 1472)
+                return SandwichDelays((cloud.widened(pair.back),) * count, 1472)
             case _:
                 rtt = None if gone else cloud.rtt(pair)
                 return RoundTrips((rtt,) * getattr(probe, "count", 1))

@@ -17,7 +17,7 @@ from measurement.health.profiles import mesh
 from measurement.health.record import ProbeKind, RoundRecord
 from measurement.health.running import Progress, Running, run
 from measurement.instances import Instance
-from measurement.probes.findings import Report
+from measurement.probes.findings import ProbeReport
 from tests.measurement.health.cloud import Cloud, conflicts
 from tests.support.refusals import refused
 
@@ -155,14 +155,14 @@ def test_where_nothing_comes_the_other_is_asked_too() -> None:
 def test_of_another_order_nothing_is_split() -> None:
     asked = both_ways(Instance("b", "192.0.2.2"))
     with refused(ValueError, "findings"):
-        split(asked, Report((), 0.0, 1.0))
+        split(asked, ProbeReport((), 0.0, 1.0))
 
 
 def test_what_fails_is_told_of_the_way_that_it_concerns() -> None:
     asked = both_ways(Instance("b", "192.0.2.2"), Probing(count=2))
     cloud = a_cloud()
 
-    async def report() -> Report:
+    async def report() -> ProbeReport:
         agent = await cloud.connect(cloud.instances[0])
         cloud.busy[B_A] = 1
         return await agent.probe(asked)

@@ -14,7 +14,7 @@ from measurement.health.profiles import mesh
 from measurement.health.record import RoundRecord
 from measurement.health.renewing import Asking, health_round
 from measurement.health.running import Running
-from measurement.probes.orders import Train
+from measurement.probes.probe_types import Train
 from tests.measurement.health.cloud import Cloud
 
 A_B = Pair("a", "b")

@@ -15,8 +15,8 @@ from measurement.health.record import ProbeKind, RoundRecord
 from measurement.health.running import Progress, Running, run
 from measurement.health.scoring import scores
 from measurement.instances import Instance
-from measurement.probes.findings import Failed, Failure, Finding, RoundTrips
-from measurement.probes.orders import IcmpEcho, Order, Probe, Throughput, Train
+from measurement.probes.findings import FailureCause, Finding, ProbeFailure, RoundTrips
+from measurement.probes.probe_types import IcmpEcho, Probe, ProbeOrder, Throughput, Train
 from tests.measurement.health.cloud import Agent, Cloud, conflicts
 from tests.support.refusals import refused
 
@@ -26,7 +26,7 @@ AT_ONCE_AGAIN = Running(Probing(count=2), busy_pause=0.0)
 A_B = Pair("a", "b")
 
 
-def is_heavy(order: Order) -> bool:
+def is_heavy(order: ProbeOrder) -> bool:
     return any(isinstance(one, Train | Throughput) for one in order.probes)
 
 
@@ -110,7 +110,7 @@ class FilteredAgent(Agent):
             case IcmpEcho(count=count):
                 return RoundTrips((None,) * count)
             case Throughput():
-                return Failed(Failure.VANISHED, "stuck")
+                return ProbeFailure(FailureCause.VANISHED, "stuck")
         return Agent._finding(self, probe, pair)
 
 

@@ -13,15 +13,21 @@ import pytest
 from measurement.point.children import Completed, ToolFailed
 from measurement.point.specs import HealthSpec, TrainSpec, parse_spec
 from measurement.point.tools import probe
-from measurement.probes.documents import report_to_json
-from measurement.probes.findings import Failed, Failure, Finding, Report, RoundTrips, TrainFound
-from measurement.probes.orders import IcmpEcho, Probe, Throughput, UdpEcho
-from measurement.probes.train import Shape
+from measurement.probes.documents import to_document
+from measurement.probes.findings import (
+    FailureCause,
+    Finding,
+    ProbeFailure,
+    ProbeReport,
+    RoundTrips,
+    TrainResult,
+)
+from measurement.probes.probe_types import IcmpEcho, Probe, Throughput, TrainShape, UdpEcho
 from tests.measurement.point.running import A, B, RunningPoint, start, stop
-from tests.measurement.probes.running import Running, agent, new_key
+from tests.measurement.probes.agent_processes import AgentProcess, make_key, run_agent
 from tests.support.refusals import refused
 
-TRAIN = TrainFound(9e8, 9.2e8, 0.0, False, "", Shape(), 0.0005, 0.02, 0, ())
+TRAIN = TrainResult(9e8, 9.2e8, 0.0, False, "", TrainShape(), 0.0005, 0.02, 0, ())
 
 
 def train_spec(**fields: Any) -> TrainSpec:
@@ -37,7 +43,7 @@ def health_spec(**fields: Any) -> HealthSpec:
 
 
 def done(*findings: Finding) -> Completed:
-    return Completed(0, json.dumps(report_to_json(Report(findings, 0.0, 1.0, A, A))), "")
+    return Completed(0, json.dumps(to_document(ProbeReport(findings, 0.0, 1.0, A, A))), "")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +101,7 @@ def test_a_trains_result() -> None:
 @pytest.mark.parametrize(
     ("completed", "shown"),
     [
-        (done(Failed(Failure.DENIED, "it does not know our key")), "denied:"),
+        (done(ProbeFailure(FailureCause.DENIED, "it does not know our key")), "denied:"),
         (done(RoundTrips(())), ""),
         (done(replace(TRAIN, rate=None, why="too little came")), "too little"),
         (Completed(1, "", "key: mode 644"), "key:"),
@@ -112,7 +118,7 @@ def test_why_there_is_no_result(completed: Completed, shown: str) -> None:
 
 def test_health_succeeds_if_anything_was_found() -> None:
     probes: tuple[Probe, ...] = probe.health(health_spec(intervals=0))[:2]
-    failed = Failed(Failure.VANISHED, "gone")
+    failed = ProbeFailure(FailureCause.VANISHED, "gone")
     found = probe.health_result(done(RoundTrips((0.001,)), failed), probes)
     assert found["succeeded"]
     assert [each["finding"]["kind"] for each in found["indicators"]] == ["round-trips", "failed"]
@@ -121,10 +127,10 @@ def test_health_succeeds_if_anything_was_found() -> None:
 
 @pytest.mark.integration
 def test_a_real_point_and_a_real_agent(tmp_path: Path) -> None:
-    key = new_key(tmp_path)
+    key = make_key(tmp_path)
     point = start(tmp_path / "point", A, "--probe-key", str(key))
     try:
-        with agent("b", key, B) as other:
+        with run_agent("b", key, B) as other:
             trained = result(point, other, "adon-train", burst=96, bursts=3)
             looked = result(point, other, "adon-health", intervals=0, count=2)
         assert trained["result-merged"]["throughput"] > 1e6
@@ -138,7 +144,7 @@ def test_a_real_point_and_a_real_agent(tmp_path: Path) -> None:
 def test_a_point_without_a_key_says_so(tmp_path: Path) -> None:
     point = start(tmp_path / "point", A)
     try:
-        with agent("b", new_key(tmp_path), B) as other:
+        with run_agent("b", make_key(tmp_path), B) as other:
             found = result(point, other, "adon-train", burst=96, bursts=3)
         assert found["state"] == "failed"
         assert "--probe-key" in found["errors"]
@@ -146,7 +152,7 @@ def test_a_point_without_a_key_says_so(tmp_path: Path) -> None:
         assert stop(point) == 0
 
 
-def result(point: RunningPoint, other: Running, test: str, **fields: Any) -> dict[str, Any]:
+def result(point: RunningPoint, other: AgentProcess, test: str, **fields: Any) -> dict[str, Any]:
     instance = other.instance
     spec = {
         "schema": 1,

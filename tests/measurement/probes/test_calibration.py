@@ -1,48 +1,54 @@
-"""The choice of a train's shape, against trying all, and the paper's figure 6."""
+"""Choice of a train's shape, with trials of simulated agents and the paper's figure 6."""
 
 from __future__ import annotations
+
+import asyncio
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measurement.probes.calibration import Compared, Trial, chosen
-from measurement.probes.train import Shape
+from measurement.instances import Instance
+from measurement.probes.calibration import PathComparison, ShapeTrial, choose_shape, try_shapes
+from measurement.probes.findings import (
+    FailureCause,
+    Finding,
+    ProbeFailure,
+    ProbeReport,
+    TrainResult,
+    TransferResult,
+)
+from measurement.probes.probe_types import Probe, ProbeOrder, Throughput, Train, TrainShape
 from tests.support.refusals import refused
 
-
-def trial(burst: int, *errors: float, took: float = 0.5, bursts: int = 10) -> Trial:
-    paths = tuple(Compared(1e9, (1e9 * (1 + error), 1e9 * (1 - error)), took) for error in errors)
-    return Trial(Shape(burst=burst, bursts=bursts), paths)
+TARGET = Instance("b", "192.0.2.2")
+SHORT, LONG = TrainShape(burst=48), TrainShape(burst=400)
 
 
-def test_like_ec2_ten_bursts_of_200_are_enough() -> None:
-    found = chosen([trial(2000, 0.04), trial(200, 0.09), trial(100, 0.12)])
-    assert (found.best.shape.burst, found.within) == (200, True)
+def make_trial(burst: int, *errors: float, took: float = 0.5, bursts: int = 10) -> ShapeTrial:
+    paths = tuple(PathComparison(1e9, (1e9 * (1 + error), 1e9 * (1 - error)), took) for error in errors)
+    return ShapeTrial(TrainShape(burst=burst, bursts=bursts), paths)
 
 
-def test_like_rackspace_they_are_not() -> None:
-    found = chosen([trial(200, 0.5), trial(2000, 0.04), trial(3000, 0.04)])
-    assert (found.best.shape.burst, found.within) == (2000, True)
+@pytest.mark.parametrize(
+    ("trials", "burst", "within"),
+    [
+        ([make_trial(2000, 0.04), make_trial(200, 0.09), make_trial(100, 0.12)], 200, True),  # EC2
+        ([make_trial(200, 0.5), make_trial(2000, 0.04), make_trial(3000, 0.04)], 2000, True),  # Rackspace
+        ([make_trial(200, 0.5), make_trial(2000, 0.2), make_trial(400, 0.3)], 2000, False),
+        ([make_trial(2000, 0.01, took=1.0), make_trial(200, 0.5)], 200, False),  # a second is too long
+    ],
+)
+def test_cheapest_accurate_shape_is_chosen(trials: list[ShapeTrial], burst: int, within: bool) -> None:
+    trial, is_within = choose_shape(trials)
+    assert (trial.shape.burst, is_within) == (burst, within)
 
 
-def test_where_none_is_good_the_truest_is_told_as_such() -> None:
-    found = chosen([trial(200, 0.5), trial(2000, 0.2), trial(400, 0.3)])
-    assert (found.best.shape.burst, found.within) == (2000, False)
-
-
-def test_a_train_of_a_second_is_too_long() -> None:
-    found = chosen([trial(2000, 0.01, took=1.0), trial(200, 0.5)])
-    assert (found.best.shape.burst, found.within) == (200, False)
-    with refused(ValueError, "trials"):
-        chosen([trial(2000, 0.01, took=1.0)])
-
-
-def test_errors_are_means_over_trains_and_paths() -> None:
-    one = Compared(100.0, (110.0, 80.0, None), 0.1)
+def test_error_is_the_mean_over_trains_and_paths() -> None:
+    one = PathComparison(100.0, (110.0, 80.0, None), 0.1)
     assert one.error == pytest.approx((0.1 + 0.2 + 1.0) / 3)
-    assert Trial(Shape(), (one, Compared(100.0, (100.0,), 0.3))).error == pytest.approx(one.error / 2)
-    assert Trial(Shape(), (one, Compared(100.0, (100.0,), 0.3))).took == 0.3
+    trial = ShapeTrial(TrainShape(), (one, PathComparison(100.0, (100.0,), 0.3)))
+    assert (trial.error, trial.took) == (pytest.approx(one.error / 2), 0.3)
 
 
 @given(
@@ -53,34 +59,80 @@ def test_errors_are_means_over_trains_and_paths() -> None:
     ),
     st.floats(0.01, 0.5),
 )
-def test_none_that_is_good_enough_is_cheaper(
-    tried: list[tuple[int, int, float, float]], bound: float
-) -> None:
-    trials = [trial(burst, error, took=took, bursts=bursts) for burst, bursts, error, took in tried]
+def test_no_accurate_shape_is_cheaper(tried: list[tuple[int, int, float, float]], bound: float) -> None:
+    trials = [make_trial(burst, error, took=took, bursts=bursts) for burst, bursts, error, took in tried]
     short = [each for each in trials if each.took < 1.0]
     if not short:
         with refused(ValueError, "trials"):
-            chosen(trials, bound)
+            choose_shape(trials, bound)
         return
-    found = chosen(trials, bound)
+    best, within = choose_shape(trials, bound)
     good = [each for each in short if each.error <= bound]
-    assert found.within == bool(good)
-    assert found.best in short
-    assert all(found.best.size <= each.size for each in good)
+    assert within == bool(good)
+    assert best in short
+    assert all(best.size <= each.size for each in good)
     if not good:
-        assert all(found.best.error <= each.error for each in short)
+        assert all(best.error <= each.error for each in short)
 
 
 @pytest.mark.parametrize("truth", [0.0, -1.0, float("nan"), float("inf")])
-def test_nothing_can_be_compared_with_no_rate(truth: float) -> None:
+def test_comparison_without_a_rate_is_refused(truth: float) -> None:
     with refused(ValueError, "truth"):
-        Compared(truth, (1.0,), 0.1)
+        PathComparison(truth, (1.0,), 0.1)
 
 
-def test_what_was_not_tried_is_no_trial() -> None:
+def test_empty_trials_are_refused() -> None:
     with refused(ValueError, "rates"):
-        Compared(1.0, (), 0.1)
+        PathComparison(1.0, (), 0.1)
     with refused(ValueError, "paths"):
-        Trial(Shape(), ())
+        ShapeTrial(TrainShape(), ())
     with refused(ValueError, "bound"):
-        chosen([trial(200, 0.1)], 0.0)
+        choose_shape([make_trial(200, 0.1)], 0.0)
+
+
+class SimulatedAgent:
+    """Transfers reach their rate in the third interval; with ``cut`` only short trains are complete."""
+
+    def __init__(self, *, cut: bool = False, fails: FailureCause | None = None) -> None:
+        self.cut, self.fails = cut, fails
+
+    async def probe(self, order: ProbeOrder) -> ProbeReport:
+        return ProbeReport(tuple(map(self._finding, order.probes)), 0.0, 1.0)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    def _finding(self, probe: Probe) -> Finding:
+        if self.fails is not None:
+            return ProbeFailure(self.fails, "no")
+        if isinstance(probe, Throughput):
+            return TransferResult(0.5, (10**6, 10**7, 10**8, 10**8))
+        assert isinstance(probe, Train)
+        shape = SHORT if self.cut else probe.shape
+        return TrainResult(1.7e9, 1.8e9, 0.0, False, "", shape, 0.001, shape.burst / 1e3, 0, ())
+
+
+def try_all(*agents: SimulatedAgent) -> list[ShapeTrial]:
+    return asyncio.run(try_shapes([(agent, TARGET) for agent in agents], (SHORT, LONG), repeats=2))
+
+
+def test_trains_are_compared_with_the_settled_transfer() -> None:
+    short, long = try_all(SimulatedAgent(), SimulatedAgent())
+    assert (short.shape, long.shape) == (SHORT, LONG)
+    assert [(path.truth, path.rates) for path in short.paths] == [(1.6e9, (1.7e9, 1.7e9))] * 2
+    assert long.took == 0.4
+
+
+def test_shape_that_fails_on_one_path_is_left_out() -> None:
+    (short,) = try_all(SimulatedAgent(), SimulatedAgent(cut=True))
+    assert short.shape == SHORT
+
+
+def test_failed_transfer_ends_the_trials() -> None:
+    with refused("busy"):
+        try_all(SimulatedAgent(fails=FailureCause.BUSY))
+
+
+def test_trials_without_paths_are_refused() -> None:
+    with refused(ValueError, "paths"):
+        try_all()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from measurement.probes import main, once
-from measurement.probes.key import write_key
+from measurement.probes import main, one_shot
+from measurement.probes.secure_channel import write_key
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from measurement.probes.key import write_key
         (("--host", "192.0.2.1", "--port", "0"), 1, "--port 0:"),
     ],
 )
-def test_an_agents_options(
+def test_invalid_option_of_the_agent_is_refused(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -42,14 +42,14 @@ def test_an_agents_options(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--probes", "["), "probes: is no JSON\n"),
-        (("--probes", "[]"), "order: probes: 0 is not between 1 and 64\n"),
+        (("--probes", "["), "probes: is not JSON\n"),
+        (("--probes", "[]"), "order: probes: 0 is out of range; expected 1 to 64\n"),
         (("--probes", '[{"kind": "fax"}]'), "order.probes[0].kind: 'fax' is none of icmp, udp, "),
         (("--port", "0"), "order.target: port: 0 is out of range; expected 1 to 65535\n"),
-        (("--target", "a" * 70), f"target: '{'a' * 70}' is no name of a host\n"),
+        (("--target", "a" * 70), f"target: '{'a' * 70}' is not the name of a host\n"),
     ],
 )
-def test_the_options_of_one_order(
+def test_invalid_option_of_one_order_is_refused(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -57,7 +57,7 @@ def test_the_options_of_one_order(
     says: str,
 ) -> None:
     write_key(tmp_path / "key")
-    given = ["once", "--key", str(tmp_path / "key"), "--target", "127.0.0.1", *words]
+    given = ["one_shot", "--key", str(tmp_path / "key"), "--target", "127.0.0.1", *words]
     monkeypatch.setattr(sys, "argv", given)
-    assert once.main() == 1
+    assert one_shot.main() == 1
     assert capsys.readouterr().err.startswith(says)

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from measurement.probes.documents import value_to_json
-from measurement.probes.train import Shape
-from measurement.probes.train_sockets import Came, segmented
-from measurement.probes.weighing import weighed
+from measurement.probes.documents import to_document
+from measurement.probes.probe_types import TrainShape
+from measurement.probes.sequence_analysis import analyse_train
 
 FILE = Path(__file__).parents[2] / "data/recorded/trains.jsonl.gz"
 TRAINS: list[dict[str, Any]] = [json.loads(line) for line in gzip.decompress(FILE.read_bytes()).splitlines()]
@@ -33,12 +32,12 @@ def test_recording_has_200_trains_with_and_without_loss() -> None:
 @pytest.mark.parametrize("number", range(len(TRAINS)))
 def test_recorded_train_gives_the_recorded_finding(number: int) -> None:
     train = TRAINS[number]
-    shape = Shape(**train["shape"])
+    shape = TrainShape(**train["shape"])
     times = {
         burst * shape.burst + packet: at / 1e9
         for burst, arrivals in enumerate(train["bursts"])
         for packet, at in arrivals
     }
-    came = Came(segmented(shape, times, train["segments"]), train["overflowed"], stepped=False)
-    found = value_to_json(weighed(shape, came, train["rtt"]))
+    result = analyse_train(shape, times, train["segments"], train["rtt"], train["overflowed"])
+    found = to_document(result)
     assert {name: found[name] for name in train["finding"]} == pytest.approx(train["finding"], rel=1e-9)

@@ -10,67 +10,69 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from measurement.mathis import mathis
-from measurement.probes.train import MSS, Arrived, Estimate, Shape, estimate
+from measurement.probes.findings import SegmentArrivals
+from measurement.probes.probe_types import TrainShape
+from measurement.probes.sequence_analysis import MSS, RateEstimate, estimate_rate
 from tests.support.refusals import refused
 
-SHAPE = Shape(packet=1250, burst=11, bursts=2)
+SHAPE = TrainShape(packet=1250, burst=11, bursts=2)
 """10 000 bits a packet."""
 
 
 def burst(
     rate: float, *, size: int = 11, begin: float = 0.0, without: frozenset[int] = frozenset()
-) -> Arrived:
+) -> SegmentArrivals:
     """A burst that came at so many bits/s."""
     packets = [(n, begin + n * 10_000 / rate) for n in range(size) if n not in without]
-    found = Arrived.of(packets)
+    found = SegmentArrivals.from_packets(packets)
     assert found is not None
     return found
 
 
 class TestByHand:
-    def test_the_gaps_are_counted_and_the_pauses_are_not(self) -> None:
-        found = estimate(SHAPE, [burst(1e9), burst(1e9, begin=5.0)], rtt=0.01)
+    def test_pauses_do_not_count(self) -> None:
+        found = estimate_rate(SHAPE, [burst(1e9), burst(1e9, begin=5.0)], rtt=0.01)
         assert found.rate == pytest.approx(1e9)
         assert (found.lost, found.limited) == (0.0, False)
 
-    def test_bursts_of_different_pace_are_weighed_by_their_time(self) -> None:
+    def test_bursts_are_weighted_by_their_time(self) -> None:
         """20 gaps of 10 000 bits in 100 + 300 us."""
-        found = estimate(SHAPE, [burst(1e9), burst(1e9 / 3)], rtt=None)
+        found = estimate_rate(SHAPE, [burst(1e9), burst(1e9 / 3)], rtt=None)
         assert found.rate == pytest.approx(0.5e9)
 
     @pytest.mark.parametrize("ends", [{0}, {10}, {0, 1, 2}, {0, 10}, {8, 9, 10}])
-    def test_lost_at_an_end_the_time_is_that_of_the_whole_burst(self, ends: set[int]) -> None:
+    def test_loss_at_an_end_lengthens_the_time(self, ends: set[int]) -> None:
         arrived = burst(1e9, without=frozenset(ends))
         assert arrived.lasted(11) == pytest.approx(100e-6)
-        found = estimate(Shape(1250, 11, 1), [arrived], rtt=None)
+        found = estimate_rate(TrainShape(1250, 11, 1), [arrived], rtt=None)
         assert found.rate == pytest.approx(1e9 * (10 - len(ends)) / 10)
         assert found.lost == pytest.approx(len(ends) / 11)
 
-    def test_loss_limits_what_tcp_can_have(self) -> None:
-        found = estimate(SHAPE, [burst(1e9, without=frozenset({5})), burst(1e9)], rtt=0.1)
+    def test_loss_limits_tcp(self) -> None:
+        found = estimate_rate(SHAPE, [burst(1e9, without=frozenset({5})), burst(1e9)], rtt=0.1)
         limit = 8 * 1448 * math.sqrt(1.5) / (0.1 * math.sqrt(1 / 22))
         assert (found.rate, found.limited) == (pytest.approx(limit), True)
 
-    def test_a_burst_of_which_nothing_came_counts_as_lost(self) -> None:
-        found = estimate(SHAPE, [burst(1e9), None], rtt=None)
+    def test_missing_burst_counts_as_lost(self) -> None:
+        found = estimate_rate(SHAPE, [burst(1e9), None], rtt=None)
         assert (found.rate, found.lost) == (pytest.approx(1e9), pytest.approx(0.5))
 
-    def test_packets_in_another_order_and_twice(self) -> None:
+    def test_reordered_and_doubled_packets_do_not_matter(self) -> None:
         packets = [(n, n * 1e-5) for n in range(11)]
         shuffled = [*random.Random(1).sample(packets, 11), (3, 9.0)]
-        assert Arrived.of(shuffled) == Arrived.of(packets)
+        assert SegmentArrivals.from_packets(shuffled) == SegmentArrivals.from_packets(packets)
 
 
 @pytest.mark.parametrize(
     ("arrived", "why"),
     [
-        ([None, None], "two packets"),
-        ([Arrived(4, 4, 1.0, 1.0, 1), None], "two packets"),
-        ([Arrived(0, 10, 1.0, 1.0, 11)], "clock"),
+        ([None, None], "two packets arrived"),
+        ([SegmentArrivals(4, 4, 1.0, 1.0, 1), None], "two packets arrived"),
+        ([SegmentArrivals(0, 10, 1.0, 1.0, 11)], "clock"),
     ],
 )
-def test_too_little_is_no_rate(arrived: list[Arrived | None], why: str) -> None:
-    found = estimate(SHAPE, arrived, rtt=0.01)
+def test_too_few_arrivals_give_no_rate(arrived: list[SegmentArrivals | None], why: str) -> None:
+    found = estimate_rate(SHAPE, arrived, rtt=0.01)
     assert found.rate is None
     assert why in found.why
 
@@ -79,9 +81,9 @@ def test_too_little_is_no_rate(arrived: list[Arrived | None], why: str) -> None:
     ("wrong", "named"),
     [({"packet": 8}, "packet"), ({"burst": 1}, "burst"), ({"bursts": 0}, "bursts"), ({"pause": -1}, "pause")],
 )
-def test_a_shape_that_says_nothing_is_refused(wrong: dict[str, int], named: str) -> None:
+def test_invalid_shape_is_refused(wrong: dict[str, int], named: str) -> None:
     with refused(ValueError, named):
-        Shape(**wrong)
+        TrainShape(**wrong)
 
 
 @pytest.mark.parametrize(
@@ -92,37 +94,37 @@ def test_a_shape_that_says_nothing_is_refused(wrong: dict[str, int], named: str)
         ([burst(1e9)], 0.0, "rtt"),
     ],
 )
-def test_what_cannot_have_come_is_refused(arrived: list[Arrived], rtt: float, named: str) -> None:
+def test_impossible_arrivals_are_refused(arrived: list[SegmentArrivals], rtt: float, named: str) -> None:
     with refused(ValueError, named):
-        estimate(SHAPE, arrived, rtt)
+        estimate_rate(SHAPE, arrived, rtt)
 
 
-def train(chance: random.Random, shape: Shape, rate: float, lost: float) -> list[Arrived | None]:
+def train(chance: random.Random, shape: TrainShape, rate: float, lost: float) -> list[SegmentArrivals | None]:
     step, at, found = shape.packet * 8 / rate, 0.0, []
     for _ in range(shape.bursts):
         packets = [(n, at + n * step) for n in range(shape.burst) if chance.random() >= lost]
-        found.append(Arrived.of(packets))
+        found.append(SegmentArrivals.from_packets(packets))
         at += shape.burst * step + shape.pause
     return found
 
 
 @given(st.integers(0, 10**6), st.floats(1e6, 1e11), st.floats(0, 0.3), st.integers(20, 200))
-def test_it_is_what_came_through(seed: int, rate: float, lost: float, size: int) -> None:
+def test_rate_is_the_sent_rate_less_the_loss(seed: int, rate: float, lost: float, size: int) -> None:
     """Without a round trip nothing limits it: the rate, less what was lost."""
-    shape = Shape(burst=size)
+    shape = TrainShape(burst=size)
     arrived = train(random.Random(seed), shape, rate, lost)
     useful = [one.count - 1 for one in arrived if one is not None and one.count > 1]
-    found = estimate(shape, arrived, rtt=None)
+    found = estimate_rate(shape, arrived, rtt=None)
     assert found.rate == pytest.approx(rate * sum(useful) / (len(useful) * (size - 1)), rel=1e-4)
     assert found.rate == pytest.approx(rate * (1 - found.lost), rel=1 / (size * (1 - lost)))
 
 
 @given(st.integers(0, 10**6), st.floats(1e6, 1e10), st.floats(0, 0.5), st.floats(1e-4, 1.0))
-def test_a_longer_round_trip_never_gives_more(seed: int, rate: float, lost: float, rtt: float) -> None:
-    arrived = train(random.Random(seed), Shape(), rate, lost)
-    near, far = estimate(Shape(), arrived, rtt), estimate(Shape(), arrived, 2 * rtt)
+def test_longer_round_trip_never_gives_a_higher_rate(seed: int, rate: float, lost: float, rtt: float) -> None:
+    arrived = train(random.Random(seed), TrainShape(), rate, lost)
+    near, far = estimate_rate(TrainShape(), arrived, rtt), estimate_rate(TrainShape(), arrived, 2 * rtt)
     assume(near.rate is not None)
-    assert isinstance(near, Estimate)
+    assert isinstance(near, RateEstimate)
     assert (far.rate or 0) <= (near.rate or 0)
     if far.lost > 0:
         assert (far.rate or 0) <= mathis(2 * rtt, far.lost, MSS) * (1 + 1e-12)

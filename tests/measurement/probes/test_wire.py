@@ -2,55 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.probes import wire
-from measurement.probes.wire import Keys, Kind, Packet
+from measurement.probes.wire import ConnectionKeys, PacketKind, ProbePacket
 
-HELLOS = (wire.hello(b"c" * wire.NONCE), wire.hello(b"s" * wire.NONCE))
-KEYS = Keys.of(b"k" * 32, *HELLOS)
+HELLOS = (wire.pack_hello(b"c" * wire.NONCE), wire.pack_hello(b"s" * wire.NONCE))
+KEYS = ConnectionKeys.derive(b"k" * 32, *HELLOS)
 
 packets = st.builds(
-    Packet,
-    st.sampled_from(Kind),
+    ProbePacket,
+    st.sampled_from(PacketKind),
     st.just(KEYS.session),
     st.integers(0, 2**32 - 1),
     st.integers(-(2**63), 2**63 - 1),
     st.integers(0, 2**32 - 1),
-    st.integers(-(2**63), 2**63 - 1),
     st.integers(0, 255),
     st.booleans(),
 )
 
 
-def test_before_a_client_is_known_the_server_sends_no_more_than_it_got() -> None:
-    assert len(wire.hello(b"n" * wire.NONCE)) == wire.HELLO_BYTES
+def test_server_sends_no_more_than_it_receives_before_authentication() -> None:
+    assert len(wire.pack_hello(b"n" * wire.NONCE)) == wire.HELLO_BYTES
     assert wire.PROOF_BYTES == len(KEYS.client_proof) == len(KEYS.server_proof)
 
 
-def test_hellos_of_the_same_version_agree() -> None:
+def test_hello_of_the_same_version_is_accepted() -> None:
     wire.check_hello(HELLOS[0])
 
 
-def test_another_version_is_named() -> None:
+def test_hello_of_another_version_is_refused() -> None:
     with pytest.raises(wire.OtherVersionError):
-        wire.check_hello(wire.hello(bytes(32), 7))
+        wire.check_hello(wire.pack_hello(bytes(32), 7))
 
 
-def test_another_protocol_is_no_agent() -> None:
+def test_hello_of_another_protocol_is_refused() -> None:
     with pytest.raises(wire.WireError):
         wire.check_hello(b"HTTP/1.1 400 Bad Request".ljust(wire.HELLO_BYTES))
 
 
-def test_all_that_is_derived_differs() -> None:
+def test_derived_keys_differ() -> None:
     """By purpose, by the key, and by the nonces of either side."""
     others = [
         KEYS,
-        Keys.of(b"j" * 32, *HELLOS),
-        Keys.of(b"k" * 32, HELLOS[0], wire.hello(b"t" * wire.NONCE)),
-        Keys.of(b"k" * 32, wire.hello(b"d" * wire.NONCE), HELLOS[1]),
+        ConnectionKeys.derive(b"j" * 32, *HELLOS),
+        ConnectionKeys.derive(b"k" * 32, HELLOS[0], wire.pack_hello(b"t" * wire.NONCE)),
+        ConnectionKeys.derive(b"k" * 32, wire.pack_hello(b"d" * wire.NONCE), HELLOS[1]),
     ]
     values = [
         value
@@ -68,82 +69,74 @@ def test_all_that_is_derived_differs() -> None:
 
 
 @given(st.binary(max_size=200), st.integers(0, 2**32))
-def test_a_frame_comes_back_and_only_in_its_turn(message: bytes, number: int) -> None:
-    sealed = wire.frame(KEYS.to_server, number, message)
+def test_frame_is_opened_only_in_its_turn(message: bytes, number: int) -> None:
+    sealed = wire.pack_frame(KEYS.to_server, number, message)
     rest = sealed[wire.FRAME_HEAD :]
-    assert wire.frame_rest(sealed[: wire.FRAME_HEAD], 200) == len(rest)
-    assert wire.frame_message(KEYS.to_server, number, rest) == message
+    assert wire.read_frame_length(sealed[: wire.FRAME_HEAD], 200) == len(rest)
+    assert wire.open_frame(KEYS.to_server, number, rest) == message
     for key, other in ((KEYS.to_server, number + 1), (KEYS.to_client, number)):
         with pytest.raises(wire.WireError):
-            wire.frame_message(key, other, rest)
+            wire.open_frame(key, other, rest)
 
 
 @given(st.binary(min_size=1, max_size=100), st.data())
-def test_a_changed_frame_is_found(message: bytes, data: st.DataObject) -> None:
-    rest = bytearray(wire.frame(KEYS.to_server, 0, message)[wire.FRAME_HEAD :])
+def test_changed_frame_is_refused(message: bytes, data: st.DataObject) -> None:
+    rest = bytearray(wire.pack_frame(KEYS.to_server, 0, message)[wire.FRAME_HEAD :])
     rest[data.draw(st.integers(0, len(rest) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     with pytest.raises(wire.WireError):
-        wire.frame_message(KEYS.to_server, 0, bytes(rest))
+        wire.open_frame(KEYS.to_server, 0, bytes(rest))
 
 
-def test_a_long_frame_is_refused_before_it_is_read() -> None:
+def test_long_frame_is_refused_before_it_is_read() -> None:
     with pytest.raises(wire.WireError):
-        wire.frame_rest(wire.frame(b"k", 0, b"x" * 11)[: wire.FRAME_HEAD], 10)
+        wire.read_frame_length(wire.pack_frame(b"k", 0, b"x" * 11)[: wire.FRAME_HEAD], 10)
 
 
 @given(packets, st.integers(wire.PACKET_BYTES, 1472))
-def test_a_packet_comes_back(packet: Packet, length: int) -> None:
-    data = wire.packed(packet, KEYS.packets, length)
+def test_packet_survives_packing(packet: ProbePacket, length: int) -> None:
+    data = wire.pack_packet(packet, KEYS.packets, length)
     assert len(data) == length
-    assert wire.session_of(data) == KEYS.session
-    assert wire.unpacked(data, KEYS.packets) == packet
-    assert wire.unpacked(data, KEYS.to_server) is None
+    assert wire.read_session(data) == KEYS.session
+    assert wire.read_packet(data, KEYS.packets) == packet
+    assert wire.read_packet(data, KEYS.to_server) is None
     assert int.from_bytes(data[wire.NUMBER_AT : wire.NUMBER_AT + 4], "big") == packet.number
 
 
 @given(packets, st.data())
-def test_a_changed_packet_is_found(packet: Packet, data: st.DataObject) -> None:
-    changed = bytearray(wire.packed(packet, KEYS.packets, 64))
+def test_changed_packet_is_refused(packet: ProbePacket, data: st.DataObject) -> None:
+    changed = bytearray(wire.pack_packet(packet, KEYS.packets, 64))
     changed[data.draw(st.integers(0, wire.PACKET_BYTES - 1))] ^= 1 << data.draw(st.integers(0, 7))
-    assert wire.unpacked(bytes(changed), KEYS.packets) is None
+    assert wire.read_packet(bytes(changed), KEYS.packets) is None
 
 
-@given(packets, st.integers(64, 1472), st.integers(0, 2**40), st.integers(-(2**60), 2**60))
-def test_an_answer_that_is_made_ready_is_the_same(
-    packet: Packet, length: int, stay: int, offset: int
-) -> None:
-    sealed = wire.answering(packet, KEYS.packets, length, offset)(stay)
-    found = wire.unpacked(sealed, KEYS.packets)
-    assert found is not None
-    assert (found.number, found.ttl, found.after, found.offset) == (
-        packet.number,
-        packet.ttl,
-        packet.after,
-        offset,
-    )
-    assert found.resided == min(stay, 2**32 - 1)
+@given(packets, st.integers(64, 1472), st.integers(0, 2**40))
+def test_answer_that_is_sealed_later_has_its_stay(packet: ProbePacket, length: int, stay: int) -> None:
+    sealed = wire.seal_answer(packet, KEYS.packets, length)(stay)
     assert len(sealed) == length
+    assert wire.read_packet(sealed, KEYS.packets) == replace(packet, resided=min(stay, 2**32 - 1))
 
 
 @given(st.binary(max_size=100))
-def test_noise_is_nothing(data: bytes) -> None:
-    assert wire.unpacked(data, KEYS.packets) is None
+def test_noise_is_no_packet(data: bytes) -> None:
+    assert wire.read_packet(data, KEYS.packets) is None
 
 
-@given(st.sampled_from(Kind), st.integers(0, 2**31), st.integers(0, 5))
-def test_packets_in_a_row_are_the_same_as_one_by_one(kind: Kind, first: int, count: int) -> None:
-    made = wire.sealed_in_a_row(kind, KEYS.session, first, count, KEYS.packets)
+@given(st.sampled_from(PacketKind), st.integers(0, 2**31), st.integers(0, 5))
+def test_packed_heads_equal_single_packets(kind: PacketKind, first: int, count: int) -> None:
+    made = wire.pack_heads(kind, KEYS.session, first, count, KEYS.packets)
     numbers = range(first, first + count)
-    assert made == [wire.packed(Packet(kind, KEYS.session, number), KEYS.packets, 0) for number in numbers]
-    assert [wire.number_of(each, kind, KEYS.packets) for each in made] == [*numbers]
+    assert made == [
+        wire.pack_packet(ProbePacket(kind, KEYS.session, number), KEYS.packets, 0) for number in numbers
+    ]
+    assert [wire.read_number(each, kind, KEYS.packets) for each in made] == [*numbers]
 
 
 @given(packets, st.data())
-def test_a_train_takes_no_other_packets(packet: Packet, data: st.DataObject) -> None:
-    sealed = wire.packed(packet, KEYS.packets, wire.PACKET_BYTES)
-    expected = packet.number if packet.kind == Kind.TRAIN else None
-    assert wire.number_of(sealed, Kind.TRAIN, KEYS.packets) == expected
+def test_number_is_read_of_genuine_packets_of_one_kind(packet: ProbePacket, data: st.DataObject) -> None:
+    sealed = wire.pack_packet(packet, KEYS.packets, wire.PACKET_BYTES)
+    expected = packet.number if packet.kind == PacketKind.SEQUENCE else None
+    assert wire.read_number(sealed, PacketKind.SEQUENCE, KEYS.packets) == expected
     changed = bytearray(sealed)
     changed[data.draw(st.integers(0, wire.PACKET_BYTES - 1))] ^= 1 << data.draw(st.integers(0, 7))
-    assert wire.number_of(bytes(changed), Kind.TRAIN, KEYS.packets) is None
-    assert wire.number_of(sealed[:-1], Kind.TRAIN, KEYS.packets) is None
+    assert wire.read_number(bytes(changed), PacketKind.SEQUENCE, KEYS.packets) is None
+    assert wire.read_number(sealed[:-1], PacketKind.SEQUENCE, KEYS.packets) is None

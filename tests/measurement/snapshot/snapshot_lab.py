@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 from measurement.model import to_json
-from measurement.probes.client import Agent
-from measurement.probes.key import read_key
-from measurement.probes.train import Shape
+from measurement.probes.agent_client import AgentClient
+from measurement.probes.probe_types import TrainShape
+from measurement.probes.secure_channel import read_key
 from measurement.snapshot.taking import take
 from measurement.snapshot.wanted import Taking
 from mininet_topos.measurement_points import instances_of, start_agents
@@ -28,8 +28,8 @@ def main(folder: Path, answer: Path) -> None:
     cloud = RackTree(instances=2, hose=HOSE / 1e6)
     with build_testbed(cloud, folder) as testbed, start_agents(testbed, cloud.instances, folder / "key"):
         key = read_key(folder / "key")
-        how = Taking(Shape(bursts=5, burst=120), interval=0.2, crossing=1)
-        taken = asyncio.run(take(instances_of(cloud), lambda one: Agent.connect(one, key), how))
+        how = Taking(TrainShape(bursts=5, burst=120), interval=0.2, crossing=1)
+        taken = asyncio.run(take(instances_of(cloud), lambda one: AgentClient.connect(one, key), how))
     told = {"snapshot": to_json(taken.snapshot), "constant": sorted(taken.constant), "failed": taken.failed}
     answer.write_text(json.dumps(told))
 

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 
 from measurement.health.model import Pair
 from measurement.instances import Instance
-from measurement.probes.crossing import from_two
 from measurement.probes.findings import (
-    Carried,
-    Failed,
-    Failure,
+    CrossTrafficResult,
+    FailureCause,
     Finding,
-    Load,
+    HopCount,
     ProbeError,
-    Report,
-    Route,
-    TrainFound,
+    ProbeFailure,
+    ProbeReport,
+    TrainResult,
+    TransferResult,
 )
-from measurement.probes.orders import CrossTraffic, Hops, Order, Probe, Throughput, Train
+from measurement.probes.probe_types import CrossTraffic, Hops, Probe, ProbeOrder, Throughput, Train
+from measurement.probes.sequence_analysis import find_shared_link
 from tests.measurement.snapshot.trees import Network
 
 
@@ -53,7 +53,7 @@ class Agents:
 
     async def connect(self, instance: Instance) -> Agent:
         if instance.name in self.dead:
-            raise ProbeError(Failure.UNREACHABLE, "nobody is there")
+            raise ProbeError(FailureCause.UNREACHABLE, "nobody is there")
         return Agent(self, instance.name)
 
 
@@ -64,7 +64,7 @@ class Agent:
     agents: Agents
     name: str
 
-    async def probe(self, order: Order) -> Report:
+    async def probe(self, order: ProbeOrder) -> ProbeReport:
         agents, pair = self.agents, Pair(self.name, order.target.name)
         agents.asked += 1
         agents.asked_of[self.name] += 1
@@ -73,8 +73,8 @@ class Agent:
             if agents.after[self.name] < 0:
                 agents.dead.add(self.name)
         if self.name in agents.dead:
-            raise ProbeError(Failure.VANISHED, "the connection is closed")
-        return Report(tuple([await self._finding(probe, pair) for probe in order.probes]), 0.0, 1.0)
+            raise ProbeError(FailureCause.VANISHED, "the connection is closed")
+        return ProbeReport(tuple([await self._finding(probe, pair) for probe in order.probes]), 0.0, 1.0)
 
     async def close(self) -> None:
         self.agents.closed.append(self.name)
@@ -82,16 +82,16 @@ class Agent:
     async def _finding(self, probe: Probe, pair: Pair) -> Finding:
         agents = self.agents
         if pair.destination in agents.dead:
-            return Failed(Failure.UNREACHABLE, f"{pair.destination} does not answer")
+            return ProbeFailure(FailureCause.UNREACHABLE, f"{pair.destination} does not answer")
         if isinstance(probe, Hops):
-            return Route(agents.network.hops()[pair])
+            return HopCount(agents.network.hops()[pair])
         agents.under_way.append(pair)
         try:
             await asyncio.sleep(0)  # those that are to be together begin
             await asyncio.sleep(0)
             agents.met.append(frozenset(agents.under_way))
             if pair in agents.alone_only and sum(one.source == pair.source for one in agents.under_way) > 1:
-                return Failed(Failure.BUSY, "another is under way")
+                return ProbeFailure(FailureCause.BUSY, "another is under way")
             rate = agents.network.together([*agents.under_way])[pair]
             await asyncio.sleep(0.001)
         finally:
@@ -103,15 +103,15 @@ class Agent:
                 agents.crossed.append(pair)
                 return self._load(rate, sample, agents.others.get(pair, 0.0))
             case Train(shape=shape):
-                return TrainFound(rate, rate, 0.0, False, "", shape, 0.01, 0.1, 0, ())
+                return TrainResult(rate, rate, 0.0, False, "", shape, 0.01, 0.1, 0, ())
             case Throughput(intervals=count, interval=length):
-                return Carried(length, (0, *[int(rate * length / 8)] * (count - 1)))
+                return TransferResult(length, (0, *[int(rate * length / 8)] * (count - 1)))
         raise AssertionError(probe)
 
-    def _load(self, link: float, sample: float, others: float | None) -> Load:
+    def _load(self, link: float, sample: float, others: float | None) -> CrossTrafficResult:
         if others is None:
-            return Load((link,), sample, None, (), None)
+            return CrossTrafficResult((link,), sample, None, (), None)
         alone, each = link / (others + 1), link / (others + 2)
-        found = from_two(alone, each)
+        found = find_shared_link(alone, each)
         assert found is not None
-        return Load((alone,), sample, found.link, (found.others,), found.others)
+        return CrossTrafficResult((alone,), sample, found.link, (found.others,), found.others)
