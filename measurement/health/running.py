@@ -24,8 +24,8 @@ from measurement.health.orders import USUAL, Probing, joined
 from measurement.health.planning import FREE, Limits, Plan
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.instances import Instance
+from measurement.job_queue import run_jobs, run_until_stopped
 from measurement.probes.agent_client import AgentPool, ConnectAgent
-from measurement.probes.job_queue import run_jobs, run_until_stopped
 
 
 @dataclass(frozen=True, slots=True)

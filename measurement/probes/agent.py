@@ -129,7 +129,7 @@ class ProbeAgent:
         with contextlib.closing(sock):
             try:
                 channel = SecureChannel.accept(sock, self._key)
-            except (wire.WireError, OSError, ProbeError) as error:
+            except (wire.WireError, OSError) as error:
                 LOG.info('event=not_authenticated source=%s cause="%s"', source, error)
                 return
             finally:
@@ -140,7 +140,7 @@ class ProbeAgent:
             session = self._responder.open_session(channel.keys)
             try:
                 AgentConnection(channel, session, self._prober, self._slots, self._stop).serve()
-            except ProbeError:
+            except OSError:
                 LOG.debug("event=ended source=%s", source)
             except ValueError as error:
                 LOG.warning('event=invalid_message source=%s cause="%s"', source, error)
@@ -179,7 +179,7 @@ class AgentConnection:
     def serve(self) -> None:
         """Answer requests until the client ends the connection, or a probe takes it over.
 
-        :raises ProbeError: when the connection ends.
+        :raises OSError: when the connection ends.
         :raises ValueError: for an invalid message.
         """
         self._channel.greet()

@@ -37,7 +37,6 @@ class AgentClient:
         self._instance = instance
         self._key = key
         self._idle = [channel]
-        self._busy = set[SecureChannel]()
 
     @classmethod
     async def connect(cls, instance: Instance, key: bytes) -> Self:
@@ -55,7 +54,6 @@ class AgentClient:
         :raises ProbeError: ``bad-order``, or ``vanished`` if the asked instance itself does not answer.
         """
         channel = self._idle.pop() if self._idle else await _open_channel(self._instance, self._key)
-        self._busy.add(channel)
         try:
             document = await asyncio.get_running_loop().run_in_executor(
                 _THREADS, lambda: channel.request("probe", None, order=to_document(order))
@@ -63,8 +61,6 @@ class AgentClient:
         except BaseException:
             channel.close()  # ends the order, and wakes the thread
             raise
-        finally:
-            self._busy.discard(channel)
         self._idle.append(channel)
         try:
             return from_document(ProbeReport, document, "report")
@@ -72,8 +68,8 @@ class AgentClient:
             raise ProbeError(FailureCause.FAULT, f"the answer is not a report: {error}") from None
 
     async def close(self) -> None:
-        """End the connections, and the orders that are under way on them."""
-        for channel in (*self._idle, *self._busy):
+        """End the connections; an order that is under way ends its own when it is cancelled."""
+        for channel in self._idle:
             channel.close()
         self._idle.clear()
 

@@ -147,7 +147,7 @@ def _send_groups(
     for place, group in enumerate(groups):
         starts.append(number)
         if group.count > 1:
-            heads = path.pack_heads(kind, number, group.count)
+            heads = [path.pack(kind, number + offset) for offset in range(group.count)]
             batches[place] = packet_batches.PacketBatch(heads, group.length or mtu, per_message)
         number += group.count
     singles = dict[int, int]()  # the time of sending by number
@@ -300,10 +300,11 @@ class SequenceReceiver:
         return number == self._first + self._packets - 1
 
     def _place(self, head: bytes) -> int | None:
-        number = wire.read_number(head, self._kind, self._keys.packets)
-        if number is None or not 0 <= number - self._first < self._packets:
+        packet = wire.read_packet(head, self._keys.packets)
+        if packet is None or packet.kind is not self._kind:
             return None
-        return number - self._first
+        place = packet.number - self._first
+        return place if 0 <= place < self._packets else None
 
 
 def run_sequence(

@@ -16,6 +16,7 @@ from measurement.instances import Instance
 SHORTEST_UDP = 64
 """Bytes of a UDP probe: its identification and authentication need 36."""
 LONGEST_ECHO = 65_000
+LONGEST_UDP = 65_507
 LONGEST = 120.0
 """Seconds that one probe may take: an order must not occupy an instance."""
 LONGEST_BACK = 5.0
@@ -61,7 +62,7 @@ class TrainShape:
     pause: float = 1e-3
 
     def __post_init__(self) -> None:
-        check_range("packet", self.packet, 16, 65_507)
+        check_range("packet", self.packet, 16, LONGEST_UDP)
         check_range("burst", self.burst, 2, math.inf)
         check_range("bursts", self.bursts, 1, math.inf)
         check_range("pause", self.pause, 0, 1)
@@ -82,8 +83,10 @@ class _Repeated:
     count: int = 5
     interval: float = 0.01
     timeout: float = 5.0
+    shortest: ClassVar[int] = SHORTEST_UDP
 
     def __post_init__(self) -> None:
+        check_range("length", self.length, self.shortest, LONGEST_ECHO)
         check_range("count", self.count, 1, 10_000)
         check_range("interval", self.interval, 0, 10)
         check_range("timeout", self.timeout, 0.001, 30)
@@ -95,10 +98,7 @@ class IcmpEcho(_Repeated):
     """Round trips of ICMP echo requests; longer ones than the MTU are fragmented, as ``ping`` does."""
 
     kind: ClassVar[str] = "icmp"
-
-    def __post_init__(self) -> None:
-        _Repeated.__post_init__(self)
-        check_range("length", self.length, 16, LONGEST_ECHO)
+    shortest: ClassVar[int] = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,6 @@ class UdpEcho(_Repeated):
     """Round trips of UDP packets, never fragmented, answered by the target's agent."""
 
     kind: ClassVar[str] = "udp"
-
-    def __post_init__(self) -> None:
-        _Repeated.__post_init__(self)
-        check_range("length", self.length, SHORTEST_UDP, LONGEST_ECHO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +119,12 @@ class _Sandwiches(_Repeated):
 
     gap: float = 0.002
     large: int | None = None
+    longest: ClassVar[float] = LONGEST
 
     def __post_init__(self) -> None:
         _Repeated.__post_init__(self)
-        check_range("length", self.length, SHORTEST_UDP, LONGEST_ECHO)
         check_range("gap", self.gap, 0.0001, 1)
-        _check_duration(self.count * (self.interval + self.gap) + self.timeout)
+        _check_duration(self.count * (self.interval + self.gap), self.longest)
         if self.large is not None:
             check_range("large", self.large, self.length, LONGEST_ECHO)
 
@@ -145,10 +141,7 @@ class SandwichBack(_Sandwiches):
     """Sandwiches from the target: the reverse path; see :class:`_Sandwiches`."""
 
     kind: ClassVar[str] = "sandwich-back"
-
-    def __post_init__(self) -> None:
-        _Sandwiches.__post_init__(self)
-        _check_duration(self.count * (self.interval + self.gap), LONGEST_BACK)
+    longest: ClassVar[float] = LONGEST_BACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +156,6 @@ class TcpEcho(_Repeated):
     """Round trips of messages over one TCP connection, answered by the target's agent."""
 
     kind: ClassVar[str] = "tcp"
-
-    def __post_init__(self) -> None:
-        _Repeated.__post_init__(self)
-        check_range("length", self.length, SHORTEST_UDP, LONGEST_ECHO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,16 +190,14 @@ class _Trains:
     shape: TrainShape = TrainShape()
     segments: int = 8
     echoes: int = 3
+    longest: ClassVar[float] = LONGEST
 
     def __post_init__(self) -> None:
-        if self.shape.packet < SHORTEST_UDP:
-            raise ValueError(f"shape: packets of {self.shape.packet} bytes are below {SHORTEST_UDP}")
-        count = self.shape.burst * self.shape.bursts
-        if count > MAX_PACKETS:
-            raise ValueError(f"shape: {count} packets are above {MAX_PACKETS}")
+        check_range("shape.packet", self.shape.packet, SHORTEST_UDP, LONGEST_UDP)
+        check_range("shape", self.shape.burst * self.shape.bursts, 1, MAX_PACKETS)
         check_range("segments", self.segments, 1, 64)
         check_range("echoes", self.echoes, 0, 100)
-        _check_duration(self.shape.bursts * self.shape.pause)
+        _check_duration(self.shape.bursts * self.shape.pause, self.longest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +212,7 @@ class TrainBack(_Trains):
     """A train from the target: the reverse path; see :class:`_Trains`."""
 
     kind: ClassVar[str] = "train-back"
-
-    def __post_init__(self) -> None:
-        _Trains.__post_init__(self)
-        _check_duration(self.shape.bursts * self.shape.pause, LONGEST_BACK)
+    longest: ClassVar[float] = LONGEST_BACK
 
 
 @dataclass(frozen=True, slots=True)

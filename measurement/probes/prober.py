@@ -10,19 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+from measurement.probes import findings as results
 from measurement.probes import probe_types as types
-from measurement.probes.findings import (
-    CrossTrafficResult,
-    FailureCause,
-    Finding,
-    ProbeError,
-    ProbeReport,
-    RoundTrips,
-    SandwichDelays,
-    TrainResult,
-    TransferResult,
-    failure_from_error,
-)
+from measurement.probes.findings import FailureCause, Finding, ProbeError, ProbeReport, RoundTrips
 from measurement.probes.icmp_echo import IcmpChannel
 from measurement.probes.packet_sequence import (
     LONGEST_SEND,
@@ -118,7 +108,7 @@ class OrderExecution:
             try:
                 findings.append(_PROBES[type(probe)](self, probe))
             except Exception as error:  # noqa: BLE001 - reported as the finding of this probe
-                findings.append(failure_from_error(error, probe, self._target.name))
+                findings.append(results.failure_from_error(error, probe, self._target.name))
                 if self._udp_path is not None:
                     self._udp_path.close()  # errors of the network may arrive late
         return tuple(findings)
@@ -204,7 +194,7 @@ class OrderExecution:
             times = measure_round_trips(echoes, probe.count, probe.interval, probe.timeout, self._stop)
             return RoundTrips(times)
 
-    def _sandwich(self, probe: types.Sandwich | types.SandwichBack) -> SandwichDelays:
+    def _sandwich(self, probe: types.Sandwich | types.SandwichBack) -> results.SandwichDelays:
         direction = Direction.BACK if isinstance(probe, types.SandwichBack) else Direction.FORWARD
         groups = (
             PacketGroup(probe.length, 1, probe.gap),
@@ -220,7 +210,7 @@ class OrderExecution:
             self._path().note_length(direction, result.large)
         return result
 
-    def _train(self, probe: types.Train | types.TrainBack) -> TrainResult:
+    def _train(self, probe: types.Train | types.TrainBack) -> results.TrainResult:
         direction = Direction.BACK if isinstance(probe, types.TrainBack) else Direction.FORWARD
         shape = probe.shape
         plan = PacketPlan((PacketGroup(shape.packet, shape.burst, shape.pause),), shape.bursts)
@@ -241,11 +231,11 @@ class OrderExecution:
             raise ProbeError(FailureCause.CLOCK_STEPPED, "the receiver's clock was set during the sequence")
         return sent, arrivals
 
-    def _throughput(self, probe: types.Throughput) -> TransferResult:
+    def _throughput(self, probe: types.Throughput) -> results.TransferResult:
         received = self._transfer(probe.intervals, probe.interval, probe.connections)
-        return TransferResult(probe.interval, tuple(received))
+        return results.TransferResult(probe.interval, tuple(received))
 
-    def _cross_traffic(self, probe: types.CrossTraffic) -> CrossTrafficResult:
+    def _cross_traffic(self, probe: types.CrossTraffic) -> results.CrossTrafficResult:
         intervals = max(1, round(probe.duration / probe.sample))
         rates = tuple(8 * count / probe.sample for count in self._transfer(intervals, probe.sample, 1))
         alone = _mean_rate(rates)
@@ -256,9 +246,11 @@ class OrderExecution:
             shared = find_shared_link(alone, each) if each > 0 else None
             link = None if shared is None else shared.rate
         if link is None or alone <= 0:
-            return CrossTrafficResult(rates, probe.sample, link, (), None)
+            return results.CrossTrafficResult(rates, probe.sample, link, (), None)
         others = tuple(competing_connections(link, rate) if rate > 0 else None for rate in rates)
-        return CrossTrafficResult(rates, probe.sample, link, others, competing_connections(link, alone))
+        return results.CrossTrafficResult(
+            rates, probe.sample, link, others, competing_connections(link, alone)
+        )
 
     def _transfer(self, intervals: int, interval: float, connections: int) -> list[int]:
         """Return bytes per interval of all connections together."""

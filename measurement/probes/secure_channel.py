@@ -61,15 +61,10 @@ class SecureChannel:
             sock.close()
             cause = f"{where} does not answer within {timeout:g} s"
             raise ProbeError(FailureCause.UNREACHABLE, cause) from None
-        except ProbeError as error:
+        except (ProbeError, OSError, ValueError) as error:
             sock.close()
-            raise ProbeError(error.why, f"{where}: {error}") from None
-        except OSError as error:
-            sock.close()
-            raise ProbeError(FailureCause.VANISHED, f"{where}: {error.strerror or error}") from None
-        except BaseException:
-            sock.close()
-            raise
+            why = error.why if isinstance(error, ProbeError) else FailureCause.VANISHED
+            raise ProbeError(why, f"{where}: {error}") from None
         return channel
 
     @classmethod
@@ -78,7 +73,6 @@ class SecureChannel:
 
         :raises WireError: if it does not know the key, or speaks another version or protocol.
         :raises OSError: if the connection breaks, or the client is too slow (``TimeoutError``).
-        :raises ProbeError: if the connection ends.
         """
         set_connection_options(sock)
         channel = cls(sock, _prove_to_client(sock, key, time.monotonic() + timeout), server=True)
@@ -88,39 +82,30 @@ class SecureChannel:
     def greet(self) -> None:
         """Tell the client that its packets are answered from now on, and its address.
 
-        :raises ProbeError: ``vanished``.
+        :raises OSError: if the connection breaks.
         """
         self.send({"seen": self.client_address})
 
     def send(self, message: dict[str, Any]) -> None:
         """Send one message.
 
-        :raises ProbeError: ``vanished``.
+        :raises OSError: if the connection breaks.
         """
         text = json.dumps(message, separators=(",", ":")).encode()
         frame = wire.pack_frame(self._out, self._sent, text)
         self._sent += 1
-        try:
-            self.socket.settimeout(ANSWER_TIMEOUT)
-            self.socket.sendall(frame)
-        except OSError as error:
-            raise _broken(error) from None
+        self.socket.settimeout(ANSWER_TIMEOUT)
+        self.socket.sendall(frame)
 
     def receive(self, timeout: float | None = None, limit: int = wire.MAX_FRAME) -> dict[str, Any]:
         """Return the next message.
 
-        :raises TimeoutError: if it does not arrive within so many seconds.
-        :raises ProbeError: ``vanished`` if the connection ends.
+        :raises OSError: if the connection breaks, or the message is too late (``TimeoutError``).
         :raises WireError: if it is longer than ``limit``, or not what the other side sent.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        try:
-            head = _receive_exactly(self.socket, wire.FRAME_HEAD, deadline)
-            rest = _receive_exactly(self.socket, wire.read_frame_length(head, limit), deadline)
-        except TimeoutError:
-            raise
-        except OSError as error:
-            raise _broken(error) from None
+        head = _receive_exactly(self.socket, wire.FRAME_HEAD, deadline)
+        rest = _receive_exactly(self.socket, wire.read_frame_length(head, limit), deadline)
         message = json.loads(wire.open_frame(self._in, self._received, rest))
         self._received += 1
         if not isinstance(message, dict):
@@ -132,7 +117,10 @@ class SecureChannel:
 
         :raises ProbeError: as the other side answers, or ``vanished``.
         """
-        self.send({"do": what, **fields})
+        try:
+            self.send({"do": what, **fields})
+        except OSError as error:
+            raise ProbeError(FailureCause.VANISHED, f"the connection broke: {error}") from None
         return self.receive_answer(timeout)
 
     def receive_answer(self, timeout: float | None) -> Any:
@@ -142,10 +130,8 @@ class SecureChannel:
         """
         try:
             message = self.receive(timeout)
-        except TimeoutError:
-            raise ProbeError(FailureCause.VANISHED, f"no answer within {timeout:g} s") from None
-        except ValueError as error:
-            raise ProbeError(FailureCause.VANISHED, f"the answer cannot be read: {error}") from None
+        except (OSError, ValueError) as error:
+            raise ProbeError(FailureCause.VANISHED, f"there is no answer: {error}") from None
         if "error" not in message:
             return message.get("ok")
         try:
@@ -243,10 +229,6 @@ def _receive_exactly(sock: socket.socket, count: int, deadline: float | None) ->
             raise ConnectionResetError(errno.ECONNRESET, "the other side ended it")
         filled += received
     return bytes(buffer)
-
-
-def _broken(error: OSError) -> ProbeError:
-    return ProbeError(FailureCause.VANISHED, f"the connection broke: {error.strerror or error}")
 
 
 def write_key(path: Path) -> None:

@@ -127,13 +127,13 @@ class UdpPath:
 
         :raises OSError: ``EMSGSIZE`` and the like.
         """
-        packet = wire.ProbePacket(kind, self._keys.session, number)
-        self.socket.send(wire.pack_packet(packet, self._keys.packets, length))
+        self.socket.send(self.pack(kind, number, length))
         self._sent.append(number)
 
-    def pack_heads(self, kind: PacketKind, first: int, count: int) -> list[bytes]:
-        """Return the first bytes of so many packets, numbered from ``first``."""
-        return wire.pack_heads(kind, self._keys.session, first, count, self._keys.packets)
+    def pack(self, kind: PacketKind, number: int, length: int = 0) -> bytes:
+        """Return a packet; by default without padding."""
+        packet = wire.ProbePacket(kind, self._keys.session, number)
+        return wire.pack_packet(packet, self._keys.packets, length)
 
     def restart_timestamps(self) -> None:
         """Have the kernel time packets again after a sequence, which changes the socket's options."""

@@ -91,19 +91,13 @@ class ConnectionKeys:
     @classmethod
     def derive(cls, key: bytes, client_hello: bytes, server_hello: bytes) -> ConnectionKeys:
         """Derive all keys of a connection."""
-
-        def derived(label: bytes) -> bytes:
-            context = b"adon-probes " + label + client_hello + server_hello
-            return hashlib.blake2b(context, key=key, digest_size=PROOF_BYTES).digest()
-
-        return cls(
-            derived(b"client"),
-            derived(b"server"),
-            derived(b"to server"),
-            derived(b"to client"),
-            derived(b"session")[:8],
-            derived(b"packets"),
+        context = client_hello + server_hello
+        labels = (b"client", b"server", b"to server", b"to client", b"session", b"packets")
+        client, server, to_server, to_client, session, packets = (
+            hashlib.blake2b(b"adon-probes " + label + context, key=key, digest_size=PROOF_BYTES).digest()
+            for label in labels
         )
+        return cls(client, server, to_server, to_client, session[:8], packets)
 
 
 def pack_frame(key: bytes, number: int, message: bytes) -> bytes:
@@ -222,25 +216,6 @@ def read_packet(data: bytes, key: bytes) -> ProbePacket | None:
     if version != VERSION or kind is None:
         return None
     return ProbePacket(kind, session, number, received, resided, ttl, bool(flags & _AFTER))
-
-
-def pack_heads(kind: PacketKind, session: bytes, first: int, count: int, key: bytes) -> list[bytes]:
-    """Return packets without padding, numbered from ``first``; as :func:`pack_packet`, for trains."""
-    heads = []
-    for number in range(first, first + count):
-        head = _PACKET.pack(VERSION, kind, 0, 0, session, number, 0, 0)
-        heads.append(head + _packet_mac(key, head))
-    return heads
-
-
-def read_number(data: bytes, kind: PacketKind, key: bytes) -> int | None:
-    """Return the number of a genuine packet of this kind; as :func:`read_packet`, for trains."""
-    head = data[: _PACKET.size]
-    if len(data) < PACKET_BYTES or data[0] != VERSION or data[1] != kind:
-        return None
-    if not hmac.compare_digest(data[_PACKET.size : PACKET_BYTES], _packet_mac(key, head)):
-        return None
-    return int.from_bytes(head[NUMBER_AT : NUMBER_AT + 4], "big")
 
 
 def _packet_mac(key: bytes, head: bytes) -> bytes:

@@ -21,6 +21,7 @@ from itertools import permutations
 from measurement.health.model import Pair
 from measurement.health.planning import rounds as mesh_rounds
 from measurement.instances import Instance
+from measurement.job_queue import run_jobs, run_until_stopped
 from measurement.probes.agent_client import AgentPool, ConnectAgent, MissingReport
 from measurement.probes.findings import (
     CrossTrafficResult,
@@ -30,7 +31,6 @@ from measurement.probes.findings import (
     TrainResult,
     TransferResult,
 )
-from measurement.probes.job_queue import run_jobs, run_until_stopped
 from measurement.probes.probe_types import LONGEST, CrossTraffic, Hops, Probe, ProbeOrder, Throughput, Train
 from measurement.snapshot.bottlenecks import Shared, Tried, infer
 from measurement.snapshot.concurrent import Trial, plan, rounds

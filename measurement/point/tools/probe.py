@@ -23,7 +23,7 @@ INTERVAL = 0.01
 
 def argv(spec: TrainSpec | HealthSpec, key: Path, probes: tuple[Probe, ...]) -> list[str]:
     """The argument list; the key itself is in no list, only its file's name."""
-    words = [sys.executable, "-m", "measurement.probes.one_shot", "--key", str(key.absolute())]
+    words = [sys.executable, "-m", "measurement.probes.main", "--key", str(key.absolute())]
     words += ["--target", spec.dest, "--port", str(spec.dest_port)]
     return [*words, "--probes", json.dumps([to_document(each) for each in probes])]
 

@@ -19,7 +19,6 @@ import pytest
 from measurement.instances import Instance
 from measurement.probes import wire
 from measurement.probes.agent_client import AgentClient
-from measurement.probes.calibration import try_shapes
 from measurement.probes.findings import (
     CrossTrafficResult,
     FailureCause,
@@ -50,6 +49,7 @@ from measurement.probes.probe_types import (
 )
 from measurement.probes.secure_channel import SecureChannel, read_key
 from measurement.probes.udp_path import UdpPath
+from measurement.snapshot.calibration import try_shapes
 from tests.measurement.probes.agent_processes import AgentProcess, make_key, request_probes, run_agent
 from tests.support.refusals import refused
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from measurement.probes import main, one_shot
+from measurement.probes import main
 from measurement.probes.secure_channel import write_key
 
 
@@ -57,7 +57,7 @@ def test_invalid_option_of_one_order_is_refused(
     says: str,
 ) -> None:
     write_key(tmp_path / "key")
-    given = ["one_shot", "--key", str(tmp_path / "key"), "--target", "127.0.0.1", *words]
+    given = ["adon-probe-agent", "--key", str(tmp_path / "key"), "--target", "127.0.0.1", *words]
     monkeypatch.setattr(sys, "argv", given)
-    assert one_shot.main() == 1
-    assert capsys.readouterr().err.startswith(says)
+    assert main.main() == 1
+    assert capsys.readouterr().err.startswith(f"adon-probe-agent: {says}")

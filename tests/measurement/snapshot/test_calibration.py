@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.instances import Instance
-from measurement.probes.calibration import PathComparison, ShapeTrial, choose_shape, try_shapes
 from measurement.probes.findings import (
     FailureCause,
     Finding,
@@ -19,6 +18,7 @@ from measurement.probes.findings import (
     TransferResult,
 )
 from measurement.probes.probe_types import Probe, ProbeOrder, Throughput, Train, TrainShape
+from measurement.snapshot.calibration import PathComparison, ShapeTrial, choose_shape, try_shapes
 from tests.support.refusals import refused
 
 TARGET = Instance("b", "192.0.2.2")
