@@ -23,7 +23,6 @@ from measurement.probes.packet_sequence import (
     LONGEST_SEND,
     PacketPlan,
     SequenceReceiver,
-    open_sequence_socket,
     send_sequence,
 )
 from measurement.probes.probe_types import (
@@ -214,25 +213,37 @@ class AgentConnection:
     def _receive_sequence(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Receive a sequence; the client sends it after an answer, and then another message."""
         plan, first = _read_plan(message)
-        if self._session.source is None:
-            raise ProbeError(FailureCause.BAD_ORDER, "no packet of this connection has arrived before")
-        local = self._channel.socket.getsockname()[:2]
-        keys = self._channel.keys
-        with self._take_slot(plan), open_sequence_socket(local, self._session.source) as sock:
-            receiver = SequenceReceiver(sock, keys, plan.packets, first, PacketKind.SEQUENCE)
+        longest = plan.seconds + 3 * LONGEST_SEND
+        with self._take_slot(plan), self._client_path(first) as path:
+            receiver = SequenceReceiver(
+                path.socket, self._channel.keys, plan.packets, first, PacketKind.SEQUENCE
+            )
             self._channel.send({"ok": None})
-            receiver.receive(self._channel.socket, plan.seconds + 3 * LONGEST_SEND, self._agent_stop)
-            self._channel.receive(plan.seconds + 3 * LONGEST_SEND, wire.MAX_REQUEST)
+            receiver.receive(self._channel.socket, longest, self._agent_stop)
+            self._channel.receive(longest, wire.MAX_REQUEST)
             return receiver.arrivals().to_json(plan.packets)
 
     def _send_sequence(self, message: Mapping[str, Any]) -> Any:
         plan, first = _read_plan(message)
         check_range("seconds", plan.seconds, 0, LONGEST_BACK)
-        client = client_instance(self._session.source, str(self._channel.socket.getpeername()[0]))
-        local = self._channel.socket.getsockname()[:2]
-        path = UdpPath(client, self._channel.keys, first, local)
-        with self._take_slot(plan), contextlib.closing(path):
+        with self._take_slot(plan), self._client_path(first) as path:
             return to_document(send_sequence(path, plan, first, PacketKind.SEQUENCE_BACK, self._stop))
+
+    def _client_path(self, first: int) -> contextlib.closing[UdpPath]:
+        """Return the path to the client, from the agent's own port.
+
+        A holder of the key could have packets sent to another host, by a false source: only the address of
+        the connection is accepted.
+        """
+        source, peer = self._session.source, self._channel.client_address
+        if source is None:
+            raise ProbeError(FailureCause.BAD_ORDER, "no packet of this connection has arrived before")
+        if source[0] != peer:
+            cause = f"packets came from {source[0]}, the connection from {peer}: nothing is sent"
+            raise ProbeError(FailureCause.BAD_ORDER, cause)
+        client = Instance("client", peer, int(source[1]))
+        local = self._channel.socket.getsockname()[:2]
+        return contextlib.closing(UdpPath(client, self._channel.keys, first, local))
 
     def _take_slot(self, plan: PacketPlan) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext() if plan.burst is None else self._slots.take()
@@ -260,23 +271,6 @@ _REQUESTS: Mapping[str, Callable[[AgentConnection, Mapping[str, Any]], Any]] = {
 }
 _LAST_REQUESTS = ("echo", "count")
 """After these the connection has been used for a stream."""
-
-
-def client_instance(source: tuple[Any, ...] | None, peer: str) -> Instance:
-    """Return where a sequence may be sent: to the client itself.
-
-    A holder of the key could otherwise have packets sent to another host, by a false source.
-
-    :param source: where the connection's last genuine packet came from.
-    :param peer: the address of the connection's other end.
-    :raises ProbeError: ``bad-order`` if there is none, or it is another host.
-    """
-    if source is None:
-        raise ProbeError(FailureCause.BAD_ORDER, "no packet of this connection has arrived before")
-    if source[0] != peer:
-        cause = f"packets came from {source[0]}, the connection from {peer}: nothing is sent"
-        raise ProbeError(FailureCause.BAD_ORDER, cause)
-    return Instance("client", str(source[0]), int(source[1]))
 
 
 def _read_plan(message: Mapping[str, Any]) -> tuple[PacketPlan, int]:

@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +48,18 @@ def _parser() -> argparse.ArgumentParser:
         prog="adon-probe-agent", description="Answer probes of other instances, and probe them on request."
     )
     parser.add_argument("--host", default="0.0.0.0", help="address to listen on (default: all of IPv4)")  # noqa: S104
-    parser.add_argument("--port", type=_parse_port, default=PORT, help="TCP and UDP (default: %(default)s)")
+    parser.add_argument(
+        "--port",
+        type=partial(_parse_number, 0, 65_535),
+        default=PORT,
+        help="TCP and UDP (default: %(default)s)",
+    )
     parser.add_argument("--key", type=Path, required=True, help="file with the key, mode 0600")
     parser.add_argument("--new-key", action="store_true", help="make that file, and end")
     loads = "trains and transfers at a time (%(default)s)"
-    parser.add_argument("--loads", type=_parse_count, default=AgentLimits().loads, help=loads)
+    parser.add_argument(
+        "--loads", type=partial(_parse_number, 1, 10_000), default=AgentLimits().loads, help=loads
+    )
     parser.add_argument("--verbose", action="store_true", help="log connections and refusals")
     once = parser.add_argument_group(
         "one order", "Probe a target from here, print the report as JSON, and end."
@@ -102,15 +110,7 @@ def _parse_json(text: str) -> Any:
         raise ValueError("probes: is not JSON") from None
 
 
-def _parse_port(text: str) -> int:
-    return _parse_number(text, 0, 65_535)
-
-
-def _parse_count(text: str) -> int:
-    return _parse_number(text, 1, 10_000)
-
-
-def _parse_number(text: str, least: int, most: int) -> int:
+def _parse_number(least: int, most: int, text: str) -> int:
     if not text.isdecimal() or not least <= int(text) <= most:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number; expected {least} to {most}")
     return int(text)

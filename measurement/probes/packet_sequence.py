@@ -335,25 +335,6 @@ def run_sequence(
     return sent, arrivals
 
 
-def open_sequence_socket(local: tuple[str, int], source: tuple[Any, ...]) -> socket.socket:
-    """Return a socket for one sender's packets, on an agent's own port.
-
-    :param local: where the agent listens, address and port.
-    :param source: where the sender's packets come from.
-    :raises OSError: if the system refuses.
-    """
-    family = socket.AF_INET6 if ":" in source[0] else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        sock.bind(local)
-        sock.connect(source)
-    except OSError:
-        sock.close()
-        raise
-    return sock
-
-
 def _enlarge_buffer(sock: socket.socket) -> bool:
     """Return whether whole bursts have place: without privileges ``net.core.rmem_max`` is the limit."""
     try:

@@ -18,7 +18,6 @@ from measurement.probes.packet_sequence import (
     PacketPlan,
     SentSequence,
     SequenceReceiver,
-    open_sequence_socket,
     send_sequence,
 )
 from measurement.probes.udp_path import UdpPath
@@ -43,10 +42,10 @@ def run_on_loopback(plan: PacketPlan, *offsets: int) -> tuple[SentSequence, Arri
         local = listening.getsockname()
         with (
             closing(UdpPath(Instance("b", *local), KEYS, 10)) as path,
-            open_sequence_socket(local, path.socket.getsockname()) as sock,
+            closing(UdpPath(Instance("a", *path.socket.getsockname()), KEYS, 0, local)) as other,
         ):
             receiver = SequenceReceiver(
-                sock, KEYS, plan.packets, 10, PacketKind.SEQUENCE, lambda: next(readings)
+                other.socket, KEYS, plan.packets, 10, PacketKind.SEQUENCE, lambda: next(readings)
             )
             stop = threading.Event()
             receiving = threading.Thread(target=receiver.receive, args=(far, 30.0, stop))
