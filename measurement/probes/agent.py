@@ -16,23 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from measurement.instances import Instance
-from measurement.probes import wire
+from measurement.probes import probe_types, wire
 from measurement.probes.documents import from_document, to_document
 from measurement.probes.findings import FailureCause, ProbeError, translate_os_error
-from measurement.probes.packet_sequence import (
-    LONGEST_SEND,
-    PacketPlan,
-    SequenceReceiver,
-    send_sequence,
-)
-from measurement.probes.probe_types import (
-    LONGEST_BACK,
-    LONGEST_ECHO,
-    SHORTEST_UDP,
-    ProbeOrder,
-    Throughput,
-    check_range,
-)
+from measurement.probes.packet_sequence import LONGEST_SEND, PacketPlan, SequenceReceiver, send_sequence
+from measurement.probes.probe_types import ProbeOrder, TcpEcho, Throughput, check_range
 from measurement.probes.prober import LoadSlots, Prober
 from measurement.probes.replay_protection import RateLimit, SourceLimiter
 from measurement.probes.responder import Responder, Session
@@ -104,7 +92,7 @@ class ProbeAgent:
             self._responder.close()
 
     def stop(self) -> None:
-        """End :meth:`run`; a signal handler may call this."""
+        """End :meth:`run`; a signal handler may call this, because that thread never locks the event."""
         self._stop.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
@@ -115,14 +103,19 @@ class ProbeAgent:
         except OSError as error:
             if not self._stop.is_set():
                 LOG.warning('event=not_accepted cause="%s"', error.strerror)
-                self._stop.wait(0.5 if error.errno in _OUT_OF_RESOURCES else 0.0)
+                time.sleep(0.5 if error.errno in _OUT_OF_RESOURCES else 0.0)
             return
         source = str(address[0])
         if not self._sources.take_token(source) or not self._unauthenticated.acquire(blocking=False):
             LOG.info("event=connection_refused source=%s", source)
             sock.close()
             return
-        threading.Thread(target=self._serve_client, args=(sock, source), daemon=True).start()
+        try:
+            threading.Thread(target=self._serve_client, args=(sock, source), daemon=True).start()
+        except RuntimeError as error:  # the system's limit of threads
+            LOG.warning('event=connection_refused source=%s cause="%s"', source, error)
+            self._unauthenticated.release()
+            sock.close()
 
     def _serve_client(self, sock: socket.socket, source: str) -> None:
         with contextlib.closing(sock):
@@ -225,7 +218,7 @@ class AgentConnection:
 
     def _send_sequence(self, message: Mapping[str, Any]) -> Any:
         plan, first = _read_plan(message)
-        check_range("seconds", plan.seconds, 0, LONGEST_BACK)
+        check_range("seconds", plan.seconds, 0, probe_types.LONGEST_BACK)
         with self._take_slot(plan), self._client_path(first) as path:
             return to_document(send_sequence(path, plan, first, PacketKind.SEQUENCE_BACK, self._stop))
 
@@ -249,10 +242,9 @@ class AgentConnection:
         return contextlib.nullcontext() if plan.burst is None else self._slots.take()
 
     def _echo_stream(self, message: Mapping[str, Any]) -> None:
-        length = int(message["length"])
-        check_range("length", length, SHORTEST_UDP, LONGEST_ECHO)
+        probe = TcpEcho(int(message["length"]))
         self._channel.send({"ok": None})
-        echo_stream(self._channel.socket, self._channel.keys, length, self._agent_stop)
+        echo_stream(self._channel.socket, self._channel.keys, probe.length, self._agent_stop)
 
     def _count_stream(self, message: Mapping[str, Any]) -> list[int]:
         probe = Throughput(int(message["intervals"]), float(message["interval"]))

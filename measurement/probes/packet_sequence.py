@@ -19,15 +19,9 @@ from typing import Any
 
 from measurement.probes import kernel_timestamps as timestamps
 from measurement.probes import packet_batches, wire
+from measurement.probes import probe_types as types
 from measurement.probes.documents import from_document, to_document
-from measurement.probes.probe_types import (
-    LONGEST,
-    LONGEST_BACK,
-    LONGEST_ECHO,
-    MAX_PACKETS,
-    SHORTEST_UDP,
-    check_range,
-)
+from measurement.probes.probe_types import check_range
 from measurement.probes.round_trip import StopSignal
 from measurement.probes.secure_channel import ANSWER_TIMEOUT, SecureChannel
 from measurement.probes.tcp_probes import SO_SNDTIMEO
@@ -61,9 +55,9 @@ class PacketGroup:
 
     def __post_init__(self) -> None:
         if self.length is not None:
-            check_range("length", self.length, SHORTEST_UDP, LONGEST_ECHO)
-        check_range("count", self.count, 1, MAX_PACKETS)
-        check_range("pause", self.pause, 0, LONGEST)
+            check_range("length", self.length, types.SHORTEST_UDP, types.LONGEST_ECHO)
+        check_range("count", self.count, 1, types.MAX_PACKETS)
+        check_range("pause", self.pause, 0, types.LONGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +71,8 @@ class PacketPlan:
     repeats: int
 
     def __post_init__(self) -> None:
-        check_range("packets", self.packets, 1, MAX_PACKETS)
-        check_range("seconds", self.seconds, 0, LONGEST)
+        check_range("packets", self.packets, 1, types.MAX_PACKETS)
+        check_range("seconds", self.seconds, 0, types.LONGEST)
 
     @property
     def packets(self) -> int:
@@ -326,7 +320,7 @@ def run_sequence(
         arrivals = Arrivals.from_json(answer)
     else:
         receiver = SequenceReceiver(path.socket, channel.keys, plan.packets, first, PacketKind.SEQUENCE_BACK)
-        longest = LONGEST_BACK + LONGEST_SEND + ANSWER_TIMEOUT
+        longest = types.LONGEST_BACK + LONGEST_SEND + ANSWER_TIMEOUT
         channel.send({"do": "send", **request})
         receiver.receive(channel.socket, longest, stop)
         sent = from_document(SentSequence, channel.receive_answer(ANSWER_TIMEOUT), "sent")

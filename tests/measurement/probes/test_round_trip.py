@@ -1,4 +1,4 @@
-"""When requests go out, and what their times are, clocks set or not."""
+"""Times of requests and round trips, with clocks that are set or not."""
 
 from __future__ import annotations
 

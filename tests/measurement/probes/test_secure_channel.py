@@ -1,4 +1,4 @@
-"""The key's file: its owner's only."""
+"""Files with keys: readable by their owner only."""
 
 from __future__ import annotations
 
