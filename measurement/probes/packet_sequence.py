@@ -322,8 +322,11 @@ def run_sequence(
         receiver = SequenceReceiver(path.socket, channel.keys, plan.packets, first, PacketKind.SEQUENCE_BACK)
         longest = types.LONGEST_BACK + LONGEST_SEND + ANSWER_TIMEOUT
         channel.send({"do": "send", **request})
-        receiver.receive(channel.socket, longest, stop)
-        sent = from_document(SentSequence, channel.receive_answer(ANSWER_TIMEOUT), "sent")
+        try:
+            receiver.receive(channel.socket, longest, stop)
+        finally:
+            answer = channel.receive_answer(longest)
+        sent = from_document(SentSequence, answer, "sent")
         arrivals = receiver.arrivals()
     path.restart_timestamps()
     return sent, arrivals

@@ -115,22 +115,24 @@ class SecureChannel:
     def request(self, what: str, timeout: float | None, **fields: Any) -> Any:
         """Send a request and return its answer.
 
-        :raises ProbeError: as the other side answers, or ``vanished``.
+        :raises ProbeError: as the other side answers, or ``vanished``; then the channel is closed.
         """
         try:
             self.send({"do": what, **fields})
         except OSError as error:
+            self.close()
             raise ProbeError(FailureCause.VANISHED, f"the connection broke: {error}") from None
         return self.receive_answer(timeout)
 
     def receive_answer(self, timeout: float | None) -> Any:
         """Return the answer to the last request.
 
-        :raises ProbeError: as the other side answers, or ``vanished``.
+        :raises ProbeError: as the other side answers, or ``vanished``; then the channel is closed.
         """
         try:
             message = self.receive(timeout)
         except (OSError, ValueError) as error:
+            self.close()  # a late answer must not be taken for that of the next request
             raise ProbeError(FailureCause.VANISHED, f"there is no answer: {error}") from None
         if "error" not in message:
             return message.get("ok")
