@@ -198,7 +198,10 @@ class AgentConnection:
             order = from_document(ProbeOrder, message.get("order"), "order")
         except ValueError as error:
             raise ProbeError(FailureCause.BAD_ORDER, str(error)) from None
-        return to_document(self._prober.carry_out(order, self._stop))
+        report = self._prober.carry_out(order, self._stop)
+        if self._stop.is_set():
+            raise ProbeError(FailureCause.VANISHED, "the agent stops: the order was not carried out")
+        return to_document(report)
 
     def _status(self, _: Mapping[str, Any]) -> dict[str, int]:
         return {name: getattr(self._session, name) for name in ("limited", "forged", "repeated")}

@@ -114,4 +114,4 @@ class Agent:
         alone, each = link / (others + 1), link / (others + 2)
         found = find_shared_link(alone, each)
         assert found is not None
-        return CrossTrafficResult((alone,), sample, found.link, (found.others,), found.others)
+        return CrossTrafficResult((alone,), sample, found.rate, (found.others,), found.others)
