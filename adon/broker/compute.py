@@ -33,10 +33,10 @@ from adon.broker.resources.ledger import Ledger
 from adon.broker.resources.offer import Offer, configured_offers, demand_of, requirement_of
 from adon.broker.resources.paths import hold_of
 from adon.broker.resources.reservation import Reservation
-from adon.broker.uncertain import Uncertain
 from adon.broker.world import World
 from adon.config import Configuration
 from adon.templates_catalog.catalog import Catalog
+from adon.uncertain import Uncertain
 from adon.values import FrozenMap
 from measurement.model import Metric
 

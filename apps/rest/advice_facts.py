@@ -13,10 +13,10 @@ from flask import g
 
 from adon.api.network import PathView
 from adon.broker.flow import Flow
-from adon.broker.tuning.facts import HostFacts, PathFacts, Reached
-from adon.broker.tuning.reading import observed_host
-from adon.broker.uncertain import Uncertain
 from adon.errors import Conflict, NotFound
+from adon.tcp_advice.facts import HostFacts, PathFacts, TestedRate
+from adon.tcp_advice.host_output import read_observation
+from adon.uncertain import Uncertain
 from apps.rest.resources.network_resource import path_list
 from apps.rest.services import services
 from measurement.model import Measurement, Metric, Observation, Series, host_key
@@ -119,14 +119,14 @@ def _reading(view: PathView, metric: Metric) -> Uncertain | None:
     return None if found is None else Uncertain(found.value)
 
 
-def _reached(view: PathView) -> Reached | None:
+def _reached(view: PathView) -> TestedRate | None:
     """What the latest throughput tests got, those with as many streams as the latest of them."""
     found = _values(view, Metric.THROUGHPUT)
     if not found:
         return None
     streams = _streams(found[0])
     rate = _spread([one for one in found if _streams(one) == streams])
-    return None if rate is None else Reached(rate, streams)
+    return None if rate is None else TestedRate(rate, streams)
 
 
 def _streams(test: Measurement) -> int:
@@ -140,7 +140,7 @@ def host_facts(name: str) -> HostFacts:
     amount = None if memory is None else memory.value
     if settings is None:
         return HostFacts(name, memory=None if amount is None else int(amount))
-    return observed_host(name, settings.parameters, amount, settings.observed_at, "its measurement point")
+    return read_observation(name, settings.parameters, amount, settings.observed_at, "its measurement point")
 
 
 def _observed(host: str, metric: str) -> Observation | None:

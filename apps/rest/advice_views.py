@@ -11,10 +11,10 @@ from adon.api.advice import (
     PathFactsView,
     SettingView,
 )
-from adon.broker.tuning.advice import Advice
-from adon.broker.tuning.checking import Check
-from adon.broker.tuning.facts import PathFacts, Reached
-from adon.broker.uncertain import Uncertain
+from adon.tcp_advice.advice import Advice
+from adon.tcp_advice.facts import PathFacts, TestedRate
+from adon.tcp_advice.host_check import Check
+from adon.uncertain import Uncertain
 
 
 def to_host_advice_view(check: Check) -> HostAdviceView:
@@ -62,7 +62,9 @@ def overridden(base: PathFacts, body: PathBody) -> PathFacts:
     :raises ValueError: for a value that no path has.
     """
     rtt = base.rtt if body.rtt is None else Uncertain(body.rtt, body.rtt_deviation)
-    reached = base.reached if body.reached is None else Reached(Uncertain(body.reached), body.reached_streams)
+    reached = (
+        base.reached if body.reached is None else TestedRate(Uncertain(body.reached), body.reached_streams)
+    )
     return PathFacts(
         name=base.name,
         rate=base.rate if body.rate is None else body.rate,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from adon.broker.uncertain import Uncertain
+from adon.uncertain import Uncertain
 
 
 @dataclass(frozen=True, slots=True)

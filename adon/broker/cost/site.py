@@ -6,7 +6,7 @@ and is computed there; the result's way home (B.3) is the term C_D, counted only
 local copy.  At a **third campus** the raw data goes there, and the result from there to the final
 destination.
 
-Spreads are carried to first order as if the terms were independent (:mod:`adon.broker.uncertain`).  What is
+Spreads are carried to first order as if the terms were independent (:mod:`adon.uncertain`).  What is
 not known costs ∞, never 0, and :attr:`SiteCost.why` says what it was.
 """
 
@@ -23,8 +23,8 @@ from adon.broker.cost.terms import NetworkTerms, seconds_for
 from adon.broker.decision import SiteCost
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.offer import Offer
-from adon.broker.uncertain import Uncertain
 from adon.templates_catalog.model import CostModel
+from adon.uncertain import Uncertain
 from adon.values import FrozenMap
 
 

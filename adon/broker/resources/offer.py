@@ -14,10 +14,10 @@ from typing import Self
 
 from adon.broker.choice import Need
 from adon.broker.resources.amounts import Amounts, Limits
-from adon.broker.uncertain import Uncertain
 from adon.config import Configuration
 from adon.config.compute import ComputeSite
 from adon.templates_catalog.model import ComputeRequirement, Template
+from adon.uncertain import Uncertain
 
 
 @dataclass(frozen=True, slots=True)

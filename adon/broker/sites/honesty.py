@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from adon.broker.uncertain import Uncertain
+from adon.uncertain import Uncertain
 
 GRAIN_S = 60.0
 FADING = 0.8

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from adon.broker.uncertain import Uncertain
+from adon.uncertain import Uncertain
 from adon.values import FrozenMap
 
 FADING = 0.8

@@ -22,8 +22,8 @@ from itertools import pairwise
 from adon.broker.sites.honesty import Honesty
 from adon.broker.sites.jobs import SiteJob
 from adon.broker.sites.rates import Rates
-from adon.broker.uncertain import Uncertain
 from adon.config.compute import ComputeSite
+from adon.uncertain import Uncertain
 from adon.units import format_count, format_duration
 from measurement.sites.model import Shape, SiteReport, SiteState, Wait
 

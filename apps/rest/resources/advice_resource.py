@@ -8,11 +8,11 @@ from adon.access.policy import Action
 from adon.api import routes
 from adon.api.advice import AdviceBody, AdviceQuery, AdviceView, HostBody
 from adon.broker.flow import Flow
-from adon.broker.tuning.advice import Advice, advise
-from adon.broker.tuning.checking import check
-from adon.broker.tuning.facts import HostFacts, Interface, PathFacts
-from adon.broker.tuning.reading import read_host
 from adon.errors import InvalidInput, problems_of
+from adon.tcp_advice.advice import Advice, advise
+from adon.tcp_advice.facts import HostFacts, Interface, PathFacts
+from adon.tcp_advice.host_check import check_host
+from adon.tcp_advice.host_output import read_host
 from apps.rest.advice_facts import Subject, subject_of
 from apps.rest.advice_views import overridden, to_advice_view, to_host_advice_view
 from apps.rest.authorisation import read_subject
@@ -32,7 +32,7 @@ def _advice_view(subject: Subject) -> AdviceView:
 
 
 def _view(advice: Advice, hosts: tuple[HostFacts, HostFacts]) -> AdviceView:
-    ends = [to_host_advice_view(check(end, host)) for end, host in zip(advice.hosts, hosts, strict=True)]
+    ends = [to_host_advice_view(check_host(end, host)) for end, host in zip(advice.hosts, hosts, strict=True)]
     return to_advice_view(advice, ends)
 
 

@@ -17,9 +17,9 @@ from adon.broker.cost.terms import NetworkTerms, seconds_for, theoretical_throug
 from adon.broker.decision import SiteCost
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.offer import Offer
-from adon.broker.uncertain import Uncertain
 from adon.config.compute import ComputeSite
 from adon.templates_catalog.model import CostModel
+from adon.uncertain import Uncertain
 from tests.support.refusals import refused
 
 INF = math.inf

@@ -1,4 +1,4 @@
-"""Bandwidth-delay products, and the buffers that hold a window."""
+"""Bandwidth-delay products, and buffers that hold a window."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.broker.tuning.window import (
+from adon.tcp_advice.buffers import (
     LARGEST_BUFFER,
     LARGEST_WINDOW,
-    Share,
-    bandwidth_delay,
+    WindowShare,
+    allowed_window,
+    bandwidth_delay_product,
     planning_rtt,
+    present_window,
     receive_buffer,
     send_buffer,
-    window_between,
-    window_of,
     window_share,
 )
-from adon.broker.uncertain import Uncertain
-from tests.broker.tuning.values import MIB, host, unknown
+from adon.uncertain import Uncertain
+from tests.tcp_advice.values import MIB, host, unknown
 
 
-def test_the_bandwidth_delay_product_of_the_thesis_s_path() -> None:
-    assert bandwidth_delay(10e9, 0.033) == 41_250_000
-    assert receive_buffer(41_250_000, Share(0.5, "")) == 79 * MIB  # 78.7 MiB, in whole ones
+def test_bandwidth_delay_product_of_the_thesis_path() -> None:
+    assert bandwidth_delay_product(10e9, 0.033) == 41_250_000
+    assert receive_buffer(41_250_000, WindowShare(0.5, "")) == 79 * MIB  # 78.7 MiB, in whole ones
     assert send_buffer(41_250_000, "cubic") == 79 * MIB
     assert send_buffer(41_250_000, "bbr") == 119 * MIB
 
@@ -48,21 +48,21 @@ def test_the_bandwidth_delay_product_of_the_thesis_s_path() -> None:
         ("?", "-2", 0.5),
     ],
 )
-def test_the_window_s_part_of_a_receive_buffer(kernel: str, scale: str, share: float) -> None:
+def test_window_share_of_a_receive_buffer(kernel: str, scale: str, share: float) -> None:
     facts = host(sysctl={"kernel.osrelease": kernel, "net.ipv4.tcp_adv_win_scale": scale})
     assert window_share(facts).value == share
 
 
-def test_the_least_of_both_ends_is_the_window() -> None:
+def test_smaller_end_limits_the_window() -> None:
     small, large = (
         {"net.ipv4.tcp_rmem": f"4096 131072 {size}", "net.ipv4.tcp_wmem": f"4096 16384 {size}"}
         for size in (16 * MIB, 256 * MIB)
     )
-    assert window_of(host(sysctl=large), host(sysctl=small)) == 8 * MIB
-    assert window_of(host(sysctl=small), host(sysctl=large)) == 8 * MIB
-    assert window_of(host(sysctl=large), host(sysctl=large)) == 128 * MIB
-    assert window_of(unknown(), host()) is None
-    assert window_of(host(), unknown()) is None
+    assert present_window(host(sysctl=large), host(sysctl=small)) == 8 * MIB
+    assert present_window(host(sysctl=small), host(sysctl=large)) == 8 * MIB
+    assert present_window(host(sysctl=large), host(sysctl=large)) == 128 * MIB
+    assert present_window(unknown(), host()) is None
+    assert present_window(host(), unknown()) is None
 
 
 @pytest.mark.parametrize(
@@ -75,19 +75,17 @@ def test_the_least_of_both_ends_is_the_window() -> None:
         (None, None),
     ],
 )
-def test_the_rtt_that_buffers_are_made_for(rtt: Uncertain | None, used: float | None) -> None:
+def test_planning_rtt(rtt: Uncertain | None, used: float | None) -> None:
     assert planning_rtt(rtt) == (None if used is None else pytest.approx(used))
 
 
 @given(st.floats(0, 1.7e308), st.floats(1e-6, 10), st.floats(0.01, 1))
-def test_buffers_hold_the_window_and_never_more_than_the_kernel_s_integer(
-    rate: float, rtt: float, part: float
-) -> None:
-    wanted = min(bandwidth_delay(rate, rtt), LARGEST_WINDOW)
-    share = Share(part, "")
+def test_buffers_hold_the_window_within_the_largest_integer(rate: float, rtt: float, part: float) -> None:
+    wanted = min(bandwidth_delay_product(rate, rtt), LARGEST_WINDOW)
+    share = WindowShare(part, "")
     receive, send = receive_buffer(wanted, share), send_buffer(wanted, "cubic")
     assert 0 <= receive <= LARGEST_BUFFER
     assert 0 <= send <= LARGEST_BUFFER
-    reached = window_between(send, receive, share)
+    reached = allowed_window(send, receive, share)
     full = max(receive, send) == LARGEST_BUFFER
     assert full or reached >= wanted or math.isclose(reached, wanted)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from adon.broker.tuning.facts import HostFacts, Interface, PathFacts, Reached
-from adon.broker.uncertain import Uncertain
+from adon.tcp_advice.facts import HostFacts, Interface, PathFacts, TestedRate
+from adon.uncertain import Uncertain
 from adon.values import FrozenMap
 
 MIB = 2**20
@@ -47,8 +47,8 @@ def unknown(name: str = "mu-dtn") -> HostFacts:
     return HostFacts(name)
 
 
-def a_test_of(rate: float, streams: int = 1, deviation: float = 0.0) -> Reached:
-    return Reached(Uncertain(rate, deviation), streams)
+def a_test_of(rate: float, streams: int = 1, deviation: float = 0.0) -> TestedRate:
+    return TestedRate(Uncertain(rate, deviation), streams)
 
 
 PRINTED = """\

@@ -1,8 +1,8 @@
-"""What is known about a path and its two end hosts; None and absent keys are what is not known.
+"""Facts about a path and its two end hosts; None and absent keys are unknown.
 
-Units: bits/s, seconds, bytes, ratios.  Values that no path can have are refused with the field's name; values
-that are possible and useless (an RTT of 0, a path that loses everything) pass, and the advice says why it can
-do nothing with them.
+Units: bits/s, seconds, bytes, ratios.  Values that no path can have are refused with the field's name.
+Values that are possible and useless (an RTT of 0, a path that loses every packet) are accepted, and the
+advice says why it cannot use them.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from adon.broker.uncertain import Uncertain
 from adon.errors import InvalidFields
+from adon.uncertain import Uncertain
 from adon.values import FrozenMap
 
 MTU_RANGE = (576, 65_535)
-"""The smallest packet every IPv4 host takes (RFC 791), and the largest there is."""
+"""The smallest packet that every IPv4 host accepts (RFC 791), and the largest possible."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """What a throughput test got, in bits/s, with so many streams."""
+class TestedRate:
+    """Result of throughput tests in bits/s, with their number of streams."""
 
     rate: Uncertain
     streams: int = 1
@@ -33,9 +33,9 @@ class Reached:
 class PathFacts:
     """One direction of a path between two hosts.
 
-    :param rate: what it carries, bits/s.
-    :param reached: what the latest tests got.
-    :param shallow: whether a queue on it holds less than a bandwidth-delay product.
+    :param rate: capacity, bits/s.
+    :param reached: result of the latest throughput tests.
+    :param shallow: whether a queue on the path holds less than a bandwidth-delay product.
     :raises ValueError: for a value that no path has; one line per field.
     """
 
@@ -44,14 +44,14 @@ class PathFacts:
     rtt: Uncertain | None = None
     loss: Uncertain | None = None
     mtu: int | None = None
-    reached: Reached | None = None
+    reached: TestedRate | None = None
     shallow: bool | None = None
 
     def __post_init__(self) -> None:
-        if wrong := list(self._wrong()):
-            raise InvalidFields(wrong)
+        if problems := list(self._problems()):
+            raise InvalidFields(problems)
 
-    def _wrong(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         if self.rate is not None and not 0 < self.rate < math.inf:
             yield f"rate: must be a finite number above zero, not {self.rate!r}"
         if self.rtt is not None and not 0 <= self.rtt.mean < math.inf:
@@ -63,17 +63,17 @@ class PathFacts:
         if self.reached is not None and not 0 <= self.reached.rate.mean < math.inf:
             yield f"reached: must be finite and zero or more, not {self.reached.rate.mean!r}"
         if self.reached is not None and self.reached.streams < 1:
-            yield f"reached: was measured with at least one stream, not {self.reached.streams!r}"
+            yield f"reached: must have at least one stream, not {self.reached.streams!r}"
 
 
 @dataclass(frozen=True, slots=True)
 class Interface:
     """The network interface that a host's transfers use.
 
-    :param largest_mtu: what the driver allows.
+    :param largest_mtu: limit of the driver.
     :param queue: txqueuelen, in packets.
-    :param discipline: the kind of its root queueing discipline (``fq``, ``pfifo_fast``); "" if unknown.
-    :param pace: bits/s at which ``fq`` paces each connection; None if it is not known to.
+    :param discipline: kind of its root queueing discipline (``fq``, ``pfifo_fast``); "" if unknown.
+    :param pace: bits/s at which ``fq`` paces each connection; None if unknown.
     :param rate: of the link, bits/s.
     """
 
@@ -87,43 +87,44 @@ class Interface:
     up: bool | None = None
 
 
-class Triple(NamedTuple):
-    """``tcp_rmem`` or ``tcp_wmem``: bytes that a connection's buffer has at least, at first, at most."""
+class BufferSizes(NamedTuple):
+    """``tcp_rmem`` or ``tcp_wmem``: minimum, initial and maximum size of a connection's buffer, bytes."""
 
-    least: int
-    first: int
-    most: int
+    minimum: int
+    initial: int
+    maximum: int
 
     def __str__(self) -> str:
-        return f"{self.least} {self.first} {self.most}"
+        return f"{self.minimum} {self.initial} {self.maximum}"
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One TCP connection as ``ss -tin`` shows it.
+    """One TCP connection in the output of ``ss -tin``.
 
-    :param rtt: smoothed, seconds; ``least_rtt`` is the smallest seen.
+    :param rtt: smoothed, seconds; ``min_rtt`` is the smallest seen.
     :param window: congestion window, in segments of ``mss`` bytes.
-    :param held_back: the share of its busy time that it waited for the peer's receive window, and that it
-        waited for room in its own send buffer.
+    :param receive_limited: share of its busy time in which it waited for the peer's receive window.
+    :param send_limited: share of its busy time in which its own send buffer was full.
     """
 
     peer: str
     control: str = ""
     rtt: float | None = None
-    least_rtt: float | None = None
+    min_rtt: float | None = None
     mss: int | None = None
     window: int | None = None
-    held_back: tuple[float, float] = (0.0, 0.0)
+    receive_limited: float = 0.0
+    send_limited: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """One end host as it is now.
+    """Present settings of one end host.
 
     :param sysctl: kernel settings by their dotted name, as text.
     :param memory: bytes.
-    :param source: who says so.
+    :param source: origin of these facts.
     """
 
     name: str
@@ -134,22 +135,21 @@ class HostFacts:
     observed_at: float | None = None
     source: str = ""
 
-    def number(self, key: str) -> int | None:
-        """A setting that is one whole number; None where it is not known, or is none."""
+    def integer(self, key: str) -> int | None:
+        """A setting that is one integer; None if it is unknown or not an integer."""
         text = self.sysctl.get(key, "")
         return int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else None
 
-    def triple(self, key: str) -> Triple | None:
-        """A setting that is three whole numbers; None where it is not known, or is none."""
+    def buffer_sizes(self, key: str) -> BufferSizes | None:
+        """A setting that is three integers; None if it is unknown or has another form."""
         parts = self.sysctl.get(key, "").split()
         if len(parts) != 3 or not all(re.fullmatch(r"[0-9]{1,19}", part) for part in parts):
             return None
-        return Triple(*map(int, parts))
+        return BufferSizes(*map(int, parts))
 
-    def word(self, key: str) -> str | None:
-        """A setting that is a word; None where it is not known."""
-        text = self.sysctl.get(key, "")
-        return text if text else None
+    def text(self, key: str) -> str | None:
+        """A setting as text; None if it is unknown or empty."""
+        return self.sysctl.get(key) or None
 
     @property
     def kernel(self) -> tuple[int, int] | None:
@@ -158,17 +158,17 @@ class HostFacts:
         return None if found is None else (int(found[1]), int(found[2]))
 
     @property
-    def controls(self) -> frozenset[str] | None:
-        """The congestion controls that are loaded."""
-        text = self.word("net.ipv4.tcp_available_congestion_control")
+    def congestion_controls(self) -> frozenset[str] | None:
+        """Loaded congestion controls; None if unknown."""
+        text = self.text("net.ipv4.tcp_available_congestion_control")
         return None if text is None else frozenset(text.split())
 
     @property
     def rate(self) -> float | None:
-        """Of the interface's link, bits/s."""
+        """Rate of the interface's link, bits/s."""
         return None if self.interface is None else self.interface.rate
 
     @property
     def mtu(self) -> int | None:
-        """Of the interface."""
+        """MTU of the interface."""
         return None if self.interface is None else self.interface.mtu

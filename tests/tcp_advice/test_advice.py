@@ -1,4 +1,4 @@
-"""Advice as a whole: both ends, what is not known, values at the edge."""
+"""Advice: both hosts, unknown values, extreme values."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.broker.tuning.advice import Advice, advise, target_rate
-from adon.broker.tuning.facts import HostFacts, Interface, PathFacts
-from adon.broker.tuning.item import Confidence
-from adon.broker.tuning.streams import MANY
-from adon.broker.uncertain import Uncertain
-from tests.broker.tuning.values import GB, MIB, a_test_of, host, path, unknown
+from adon.tcp_advice.advice import Advice, advise
+from adon.tcp_advice.facts import HostFacts, Interface, PathFacts
+from adon.tcp_advice.parts import Confidence
+from adon.tcp_advice.streams import MOST_STREAMS
+from adon.uncertain import Uncertain
+from tests.tcp_advice.values import GB, MIB, a_test_of, host, path, unknown
 
 OSU = host("osu-dtn")
 
@@ -28,7 +28,7 @@ def item(advice: Advice, name: str) -> Any:
     return next(one for one in advice.items if one.name == name)
 
 
-def test_the_thesis_s_path() -> None:
+def test_path_of_the_thesis() -> None:
     found = advise(path(), host(), OSU)
     assert (found.target, found.streams, found.mtu, found.control) == (10e9, 1, 9000, "cubic")
     assert found.buffer == 79 * MIB
@@ -37,7 +37,7 @@ def test_the_thesis_s_path() -> None:
     assert not found.gaps
 
 
-def test_both_ends_get_both_buffers_and_what_they_rely_on() -> None:
+def test_both_hosts_get_both_buffers_and_the_features_they_need() -> None:
     found = advise(path(), host(), OSU)
     for end in (0, 1):
         wanted = settings(found, end)
@@ -60,13 +60,13 @@ def test_larger_buffers_are_kept() -> None:
     assert wanted["net.core.rmem_max"] == str(1024 * MIB)
 
 
-def test_what_a_host_has_more_of_is_kept() -> None:
+def test_larger_present_values_are_kept() -> None:
     more = host(sysctl={"net.core.netdev_max_backlog": "250000", "net.ipv4.tcp_mtu_probing": "2"})
     wanted = settings(advise(path(), more, OSU), 0)
     assert (wanted["net.core.netdev_max_backlog"], wanted["net.ipv4.tcp_mtu_probing"]) == ("250000", "2")
 
 
-def test_a_small_memory_bounds_buffers_and_streams() -> None:
+def test_small_memory_limits_buffers_and_streams() -> None:
     small = host(memory=128 * MIB)
     found = advise(path(), small, OSU)
     assert settings(found, 0)["net.ipv4.tcp_wmem"].endswith(f" {32 * MIB}")
@@ -76,7 +76,7 @@ def test_a_small_memory_bounds_buffers_and_streams() -> None:
     assert "mu-dtn" in item(found, "streams").reason
 
 
-def test_rates_beyond_one_window_need_streams() -> None:
+def test_rate_above_one_window_needs_streams() -> None:
     fast = host(interface=Interface("eth0", 9000, rate=400e9), memory=512 * GB)
     found = advise(path(rate=400e9, rtt=Uncertain(0.2)), fast, replace(fast, name="osu-dtn"))
     # 400 Gbps · 0.2 s is 10 GB; a window ends at 1 GiB, its buffer at 2 GiB.
@@ -84,7 +84,7 @@ def test_rates_beyond_one_window_need_streams() -> None:
     assert found.streams == 10
 
 
-def test_loss_asks_for_streams_where_bbr_is_not_worth_it() -> None:
+def test_little_loss_needs_streams_and_much_loss_bbr() -> None:
     found = advise(path(rate=1e9, loss=Uncertain(1e-5), mtu=1500), host(), OSU)
     # Mathis: 8 · 1460 · √1.5 / (33 ms · √1e-5) = 137 Mbps: less than half, so BBR, which needs one stream.
     assert (found.control, found.streams) == ("bbr", 1)
@@ -93,7 +93,7 @@ def test_loss_asks_for_streams_where_bbr_is_not_worth_it() -> None:
     assert "= 137.1 Mbps" in item(found, "streams").formula
 
 
-def test_a_test_that_nothing_explains_decides_and_is_told() -> None:
+def test_unexplained_test_result_decides_the_streams() -> None:
     tuned = {"net.ipv4.tcp_rmem": f"4096 131072 {256 * MIB}", "net.ipv4.tcp_wmem": f"4096 16384 {256 * MIB}"}
     near, far = host(sysctl=tuned), host("osu-dtn", sysctl=tuned)
     found = advise(path(reached=a_test_of(3e9)), near, far)
@@ -104,13 +104,13 @@ def test_a_test_that_nothing_explains_decides_and_is_told() -> None:
     assert advise(path(reached=a_test_of(0.5e9)), host(), OSU).streams == 1
 
 
-def test_what_is_not_known_is_told_and_nothing_is_invented() -> None:
+def test_unknown_values_are_listed() -> None:
     found = advise(PathFacts("al2s"), unknown(), unknown("osu-dtn"))
     assert (found.target, found.streams, found.buffer, found.prediction) == (None, None, None, None)
     assert found.items == ()
     assert [gap.what for gap in found.gaps] == [
         "RTT of the path",
-        "what the path carries",
+        "capacity of the path",
         "present buffers of mu-dtn",
         "memory of mu-dtn",
         "present buffers of osu-dtn",
@@ -124,27 +124,27 @@ def test_what_is_not_known_is_told_and_nothing_is_invented() -> None:
 
 
 @pytest.mark.parametrize("rtt", [Uncertain(0.0), Uncertain(11.0), Uncertain(1e300), None])
-def test_an_rtt_that_is_no_use(rtt: Uncertain | None) -> None:
+def test_implausible_rtt_gives_no_buffers(rtt: Uncertain | None) -> None:
     found = advise(path(rtt=rtt), host(), OSU)
     assert (found.buffer, found.streams) == (None, None)
     assert "RTT" in found.gaps[0].what
 
 
 @pytest.mark.parametrize("loss", [0.2, 1.0])
-def test_a_path_that_loses_most_gets_no_streams_and_no_promise(loss: float) -> None:
+def test_broken_path_gets_no_streams_and_no_prediction(loss: float) -> None:
     found = advise(path(loss=Uncertain(loss)), host(), OSU)
     assert (found.streams, found.prediction) == (None, None)
     assert found.gaps
 
 
-def test_without_loss_streams_are_less_sure() -> None:
+def test_unknown_loss_lowers_the_confidence_of_streams() -> None:
     assert item(advise(path(loss=None), host(), OSU), "streams").confidence is Confidence.LOW
 
 
-def test_the_slowest_of_path_and_interfaces_is_what_there_is_to_fill() -> None:
+def test_target_is_the_least_of_path_and_interfaces() -> None:
     slow = host(interface=Interface("eth0", rate=1e9))
-    assert target_rate(path(), slow, OSU) == 1e9
-    assert target_rate(path(rate=None), unknown(), unknown()) is None
+    assert advise(path(), slow, OSU).target == 1e9
+    assert advise(path(rate=None), unknown(), unknown()).target is None
 
 
 NUMBERS = st.floats(5e-324, 1.7e308)
@@ -179,20 +179,20 @@ def paths(draw: st.DrawFn) -> PathFacts:
 
 
 @given(paths(), hosts(), hosts(), st.integers(1, 128))
-def test_no_input_breaks_it_and_limits_hold(
+def test_limits_hold_for_any_input(
     about: PathFacts, sender: HostFacts, receiver: HostFacts, streams: int
 ) -> None:
     found = advise(about, sender, replace(receiver, name="far"), streams)
-    assert found.streams is None or 1 <= found.streams <= MANY
+    assert found.streams is None or 1 <= found.streams <= MOST_STREAMS
     assert found.buffer is None or 0 <= found.buffer < 2**31
     for end, facts in zip(found.hosts, (sender, receiver), strict=True):
         for one in end.settings:
             assert one.value
             assert "nan" not in one.value
             assert "inf" not in one.value
-            present = facts.triple(one.key)
+            present = facts.buffer_sizes(one.key)
             if present is not None:
-                assert int(one.value.split()[-1]) >= present.most  # never less than a host has
+                assert int(one.value.split()[-1]) >= present.maximum  # never lowered
     prediction = found.prediction
     if prediction is not None:
         for spread in (prediction.after, prediction.before, prediction.gain):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.broker.uncertain import Uncertain
+from adon.uncertain import Uncertain
 
 means = st.floats(min_value=1e-3, max_value=1e12)
 deviations = st.floats(min_value=0.0, max_value=1e9)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import pytest
 
 from adon.broker.cost.terms import theoretical_throughput
-from adon.broker.tuning.prediction import Settings, modelled
-from adon.broker.uncertain import Uncertain
-from tests.broker.tuning.values import MIB, path
+from adon.tcp_advice.prediction import TcpSettings, model_throughput
+from adon.uncertain import Uncertain
+from tests.tcp_advice.values import MIB, path
 
 L2 = path(rate=6e9, loss=Uncertain(0.0))
 L3 = path(rate=650e6, loss=Uncertain(0.0))
@@ -22,7 +22,7 @@ MSS = 1460
 
 
 def reached(about: object, streams: int, window: float) -> float:
-    found = modelled(about, Settings(streams, window, MSS))  # type: ignore[arg-type]
+    found = model_throughput(about, TcpSettings(streams, window, MSS))  # type: ignore[arg-type]
     assert found is not None
     return found.expected
 
@@ -34,7 +34,7 @@ class TestBuffers:
     def test_layer_2(self, size: int, gbps: float) -> None:
         assert reached(L2, 1, size * MIB) == pytest.approx(gbps * 1e9, rel=1e-3)
 
-    def test_layer_2_gains_almost_half_and_then_nothing(self) -> None:
+    def test_layer_2_gains_almost_half_and_no_more(self) -> None:
         small, middle, large = (reached(L2, 1, size * MIB) for size in (16, 64, 256))
         assert middle / small == pytest.approx(1.48, abs=0.01)
         assert large == middle
@@ -48,7 +48,7 @@ class TestBuffers:
         assert reached(SCALED_L2, 1, size * 1000) == pytest.approx(mbps * 1e6, rel=1e-3)
         assert reached(SCALED_L3, 1, size * 1000) == 6.5e6
 
-    def test_sixteen_streams_of_16_mib_each_cannot_be_what_held_it_back(self) -> None:
+    def test_sixteen_streams_of_16_mib_do_not_limit_it(self) -> None:
         """The discrepancy: 16 · 16 MiB · 8 / RTT < 6 Gbps only where RTT > 0.35 s; at 33 ms it is 65 Gbps."""
         assert pytest.approx(0.358, abs=1e-3) == 16 * 16 * MIB * 8 / 6e9
         assert reached(L2, 16, 16 * MIB) == reached(L2, 16, 64 * MIB) == 6e9
@@ -68,10 +68,10 @@ class TestThreads:
         ("threads", "gbps"),
         [(1, 0.4335), (2, 0.867), (4, 1.734), (8, 3.468), (13, 5.635), (14, 6.0), (16, 6.0)],
     )
-    def test_with_loss_each_thread_adds_its_part_up_to_the_path(self, threads: int, gbps: float) -> None:
+    def test_with_loss_each_thread_adds_its_share(self, threads: int, gbps: float) -> None:
         assert reached(self.LOSSY, threads, 256 * MIB) == pytest.approx(gbps * 1e9, rel=1e-3)
 
-    def test_it_never_falls_and_never_passes_the_link(self) -> None:
+    def test_more_threads_are_never_slower(self) -> None:
         rates = [reached(self.LOSSY, threads, 256 * MIB) for threads in range(1, 17)]
         assert rates == sorted(rates)
         assert rates[-1] == 6e9
@@ -79,7 +79,7 @@ class TestThreads:
     def test_without_loss_one_thread_fills_the_path(self) -> None:
         assert reached(L2, 1, 256 * MIB) == reached(L2, 16, 256 * MIB) == 6e9
 
-    def test_small_windows_make_it_rise_too(self) -> None:
+    def test_with_small_windows_each_thread_adds_its_share(self) -> None:
         rates = [
             theoretical_throughput(6e9, threads, 2 * MIB, 0.033, 0.0) / 1e9 for threads in (1, 2, 4, 8, 16)
         ]
