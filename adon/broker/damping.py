@@ -48,7 +48,7 @@ class Repeated:
         return Repeated(1 if calm else self.count + 1, now)
 
 
-def repeated(before: Repeated | None, now: float, base: float) -> Repeated:
+def count_repetition(before: Repeated | None, now: float, base: float) -> Repeated:
     """What is to be remembered of something that happens now."""
     return Repeated(1, now) if before is None else before.again(now, base)
 
@@ -64,9 +64,9 @@ class Damping:
 
     # -- a flow that moves --------------------------------------------------------------------------------
 
-    def moved(self, flow: int, now: float, min_dwell: float) -> None:
+    def record_move(self, flow: int, now: float, min_dwell: float) -> None:
         """A flow is moved."""
-        self._moves[flow] = repeated(self._moves.get(flow), now, min_dwell)
+        self._moves[flow] = count_repetition(self._moves.get(flow), now, min_dwell)
 
     def dwell(self, flow: int, min_dwell: float) -> float:
         """Seconds for which a flow stays on the path it came to last."""
@@ -75,23 +75,23 @@ class Damping:
 
     # -- a path that fails --------------------------------------------------------------------------------
 
-    def failed(self, path: str, now: float, base: float, *, shunned: bool) -> float:
+    def record_path_failure(self, path: str, now: float, base: float, *, shunned: bool) -> float:
         """A path failed: for how many seconds it is to be shunned.
 
         :param shunned: whether it is shunned already: what else fails there meanwhile is the same failure.
         """
         before = self._failures.get(path)
         if before is None or not shunned:
-            before = self._failures[path] = repeated(before, now, base)
+            before = self._failures[path] = count_repetition(before, now, base)
         return before.hold_off(base)
 
-    def succeeded(self, path: str) -> None:
+    def record_path_success(self, path: str) -> None:
         """Packets arrive over a path."""
         self._failures.pop(path, None)
 
     # -- a flow whose rules are refused -------------------------------------------------------------------
 
-    def refused(self, flow: int, path: str) -> None:
+    def record_refusal(self, flow: int, path: str) -> None:
         """A switch refused a flow's rules for a path."""
         tried = self._refusals.setdefault(flow, {})
         tried[path] = tried.get(path, 0) + 1
@@ -100,7 +100,7 @@ class Damping:
         """A flow is not to try a path again, whatever else changes."""
         self._for_good.setdefault(flow, {})[path] = Reason("given-up", f"given up for this flow: {why}")
 
-    def taken(self, flow: int, path: str) -> None:
+    def record_acceptance(self, flow: int, path: str) -> None:
         """The switches took them: earlier refusals count no more."""
         tried = self._refusals.get(flow, {})
         tried.pop(path, None)

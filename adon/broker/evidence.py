@@ -104,7 +104,7 @@ def _judge(world: World, placing: Placing, flow: Flow, event: Event, *, at_far_e
         effects.append(Announce(event.id, "warning", "packets-lost", text, flow.id))
         return [*effects, *placing.reexamine(counted, event)]
     if counted.bytes_delivered > flow.bytes_delivered and _settled(world, counted, event.at):
-        world.damping.succeeded(str(counted.path))
+        world.damping.record_path_success(str(counted.path))
     return [*effects, *_end_unused(world, placing, counted, event)]
 
 

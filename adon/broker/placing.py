@@ -374,7 +374,7 @@ class Placing:
         decision = self._decide(flow, need, choice, ruled, event, trigger=trigger)
         self._remember(flow)
         self._world.flows.counters(flow).begin_anew()
-        self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
+        self._world.damping.record_move(flow.number, event.at, need.template.selection.min_dwell)
         moved = flow.onto(str(ruled.path), event.at, decision.id)
         moved = leaving.expecting(moved, need, decision)
         moved = replace(moved, moves=flow.moves + 1, granted=decision.granted)
@@ -476,7 +476,7 @@ class Placing:
         effects: list[Effect] = []
         self._before.pop(flow.number, None)
         self._world.failovers.moved(flow.number, event.at)
-        self._world.damping.taken(flow.number, str(flow.path))
+        self._world.damping.record_acceptance(flow.number, str(flow.path))
         if flow.state is FlowState.INSTALLING:
             only = self._advised(flow)
             flow = self._world.flows.put(flow.step(FlowState.ACTIVE, event.at, flow.reason, advised=only))
@@ -509,7 +509,7 @@ class Placing:
             self._world.damping.give_up(flow.number, str(flow.path), error)
         elif not table_full(error):  # that closes the switch, not the path: who is on it stays
             self._world.shun(flow.path, error, event.at)
-            self._world.damping.refused(flow.number, str(flow.path))
+            self._world.damping.record_refusal(flow.number, str(flow.path))
         given_up = self._world.damping.given_up(flow.number)
         candidates = choose_path(self._world, flow, event.at)[1].selection.records
         if given_up and all(candidate.path in given_up for candidate in candidates):
@@ -535,7 +535,7 @@ class Placing:
         crowded = flow.path == was.path and table_full(error)
         if flow.path != was.path:
             self._world.shun(flow.path, error, event.at)
-            self._world.damping.refused(flow.number, str(flow.path))
+            self._world.damping.record_refusal(flow.number, str(flow.path))
         elif not crowded:
             self._deaf.add(flow.number)
         flows.counters(flow).begin_anew()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adon.broker.damping import Repeated, repeated
+from adon.broker.damping import Repeated, count_repetition
 from adon.flowvisor.rules.rule import Change, Op, Rule, Slot
 
 RETRY_S = 10.0
@@ -57,7 +57,7 @@ class Refusals:
         """These were refused, or left out with what was: when they are tried again."""
         until = now + RETRY_S
         for slot in slots:
-            self._slots[slot] = repeated(self._slots.get(slot), now, RETRY_S)
+            self._slots[slot] = count_repetition(self._slots.get(slot), now, RETRY_S)
             until = max(until, now + self._slots[slot].hold_off(RETRY_S))
         return until
 

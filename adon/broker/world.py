@@ -114,7 +114,7 @@ class World:
         if path is not None:
             base = max(MIN_HOLDOFF_S, self.configuration.policy.failed_path_holdoff)
             shunned = path in self.shunned and self.shunned[path][0] > now
-            until = now + self.damping.failed(path, now, base, shunned=shunned)
+            until = now + self.damping.record_path_failure(path, now, base, shunned=shunned)
             self.shunned[path] = (until, f"held down for {format_duration(until - now)}: {why}")
 
     def holdoff_end(self, now: float) -> float:

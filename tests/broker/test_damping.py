@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.broker.damping import ATTEMPTS, CALM_S, CAP_S, Damping, Repeated, repeated
+from adon.broker.damping import ATTEMPTS, CALM_S, CAP_S, Damping, Repeated, count_repetition
 from adon.broker.flow import FlowState
 from adon.templates_catalog.catalog import Catalog
 from tests.support.factories import make_template
@@ -29,7 +29,7 @@ def test_a_hold_off_doubles_up_to_its_cap(count: int, base: float, seconds: floa
 
 @given(st.lists(st.floats(0, 8000), max_size=20), st.floats(0.1, 100))
 def test_hold_offs_grow_until_there_is_calm(pauses: list[float], base: float) -> None:
-    now, last = 0.0, repeated(None, 0.0, base)
+    now, last = 0.0, count_repetition(None, 0.0, base)
     for pause in pauses:
         now += pause
         was, last = last, last.again(now, base)
@@ -40,22 +40,22 @@ def test_hold_offs_grow_until_there_is_calm(pauses: list[float], base: float) ->
 
 def test_failures_while_a_path_is_shunned_are_one() -> None:
     damping = Damping()
-    assert damping.failed("a", 0.0, 30.0, shunned=False) == 30.0
-    assert damping.failed("a", 1.0, 30.0, shunned=True) == 30.0
-    assert damping.failed("a", 31.0, 30.0, shunned=False) == 60.0
-    assert damping.failed("b", 31.0, 30.0, shunned=False) == 30.0
-    damping.succeeded("a")
-    assert damping.failed("a", 100.0, 30.0, shunned=False) == 30.0
+    assert damping.record_path_failure("a", 0.0, 30.0, shunned=False) == 30.0
+    assert damping.record_path_failure("a", 1.0, 30.0, shunned=True) == 30.0
+    assert damping.record_path_failure("a", 31.0, 30.0, shunned=False) == 60.0
+    assert damping.record_path_failure("b", 31.0, 30.0, shunned=False) == 30.0
+    damping.record_path_success("a")
+    assert damping.record_path_failure("a", 100.0, 30.0, shunned=False) == 30.0
 
 
 def test_a_path_is_given_up_after_so_many_refusals_in_a_row() -> None:
     damping = Damping()
     for _ in range(ATTEMPTS - 1):
-        damping.refused(1, "a")
+        damping.record_refusal(1, "a")
     assert damping.given_up(1) == {}
-    damping.taken(1, "a")
+    damping.record_acceptance(1, "a")
     for _ in range(ATTEMPTS):
-        damping.refused(1, "a")
+        damping.record_refusal(1, "a")
     assert list(damping.given_up(1)) == ["a"]
     assert damping.given_up(2) == {}
     damping.forget(1)
