@@ -209,7 +209,7 @@ class Stage:
     def yardstick(self) -> float:
         """One flow's candidates scored and compared, without anything known of it, in ms."""
         world = self.broker.world
-        flow = next(iter(world.flows.queued()))
+        flow = next(iter(world.flows.queued_flows()))
         policy, window = world.configuration.policy, world.configuration.measurements.window
         need = world.flows.need(flow)
         nobody = Situation(self.now, world.network.topology, world.performance, policy, window, {}, {})

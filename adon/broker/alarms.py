@@ -122,7 +122,7 @@ class Alarms:
         """Whether this alarm had an effect here."""
         return alarm.id in self._acted_on
 
-    def changed(self, series: Series) -> PathChange | None:
+    def find_change(self, series: Series) -> PathChange | None:
         """Since when a series is different, by the alarms that have an effect; None if by none.
 
         Silence (an alarm of absence) ends the trust in old values as well, but does not say that the path
@@ -149,7 +149,7 @@ class Alarms:
             return Waived.PATIENCE_AND_DWELL
         return Waived.PATIENCE
 
-    def hurried(self, flow: int, now: float) -> None:
+    def record_early_move(self, flow: int, now: float) -> None:
         """A flow was moved before its dwell was over."""
         self._hurried[flow] = now
 

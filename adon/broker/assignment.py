@@ -96,7 +96,7 @@ def greedy(problem: Problem) -> Choice:
     return choice
 
 
-def improved(problem: Problem, choice: Choice, nodes: int) -> Choice:
+def improve_choice(problem: Problem, choice: Choice, nodes: int) -> Choice:
     """Change one or two places at a time as long as that is better.
 
     Preemption of flows of lower priority is searched completely, beyond ``nodes``: no flow is refused in

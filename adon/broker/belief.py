@@ -59,12 +59,12 @@ class Belief:
         """Whether this very rule is in its switch for sure."""
         return self.sure(rule.slot) and self._rules.get(rule.slot) == rule
 
-    def unsettled(self, now: float) -> frozenset[Slot]:
+    def find_unsettled(self, now: float) -> frozenset[Slot]:
         """The slots whose last change is so recent that a report may not show it."""
         self._changed_at = {s: at for s, at in self._changed_at.items() if now - at < self._settle}
         return frozenset(self._changed_at)
 
-    def sent(self, change: Change, now: float) -> None:
+    def record_sent(self, change: Change, now: float) -> None:
         """A change went out: an added rule may be there from now on, a deleted one may still be."""
         slot = change.rule.slot
         self._changed_at[slot] = now
@@ -77,7 +77,7 @@ class Belief:
         self._put(change.rule)
         self._unsure.add(slot)
 
-    def confirmed(self, change: Change, now: float) -> None:
+    def record_confirmed(self, change: Change, now: float) -> None:
         """The barrier behind a change was answered."""
         slot = change.rule.slot
         self._changed_at[slot] = now
@@ -86,20 +86,20 @@ class Belief:
             if slot in self._added_again:
                 self._added_again.discard(slot)  # the switch took the add after this delete
             else:
-                self.removed(change.rule)
+                self.record_removed(change.rule)
         elif self._rules.get(slot) == change.rule:
             self._unsure.discard(slot)
             if slot in self._added_again:  # one connection keeps the order: the delete was before it
                 self._added_again.discard(slot)
                 self._deleting.discard(slot)
 
-    def removed(self, rule: Entry) -> None:
+    def record_removed(self, rule: Entry) -> None:
         """A rule left its switch; one that took its slot meanwhile is still there."""
         held = None if rule.slot in self._added_again else self._rules.get(rule.slot)
         if held is not None and owner_of(held) == owner_of(rule):
             self._drop(held)
 
-    def reported(self, dpid: int, rules: Iterable[Entry], unsettled: frozenset[Slot]) -> None:
+    def record_report(self, dpid: int, rules: Iterable[Entry], unsettled: frozenset[Slot]) -> None:
         """Take a switch's own list of rules, but for the unsettled slots."""
         self._deleting = {slot for slot in self._deleting if slot[0] != dpid or slot in unsettled}
         self._added_again &= self._deleting
@@ -110,7 +110,7 @@ class Belief:
             if rule.slot not in unsettled:
                 self._put(rule)
 
-    def reconnected(self, dpid: int) -> None:
+    def record_reconnection(self, dpid: int) -> None:
         """What was sent over an earlier connection was lost with it, or is in the report to come."""
         self._changed_at = {slot: at for slot, at in self._changed_at.items() if slot[0] != dpid}
         self._deleting = {slot for slot in self._deleting if slot[0] != dpid}

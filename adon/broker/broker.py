@@ -3,9 +3,9 @@
 Start reading here.  Each event has one handler; the commands and the short answers are handled in this
 module, the rest by six parts that work on one :class:`~adon.broker.world.World`:
 
-- :mod:`adon.broker.placing`: which path a flow gets, when it moves, who waits, how a flow ends;
+- :mod:`adon.broker.flow_placement`: which path a flow gets, when it moves, who waits, how a flow ends;
 - :mod:`adon.broker.evidence`: what counters, idle rules and first packets say about a flow;
-- :mod:`adon.broker.heeding`: what is done about an alarm;
+- :mod:`adon.broker.alarm_events`: what is done about an alarm;
 - :mod:`adon.broker.housekeeping`: what is due by the clock;
 - :mod:`adon.broker.unannounced`: packets of unregistered connections;
 - :mod:`adon.broker.network`: the switches.
@@ -21,7 +21,16 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import compute, evidence, heeding, maintaining, previewing, probing, reading, whatif
+from adon.broker import (
+    alarm_events,
+    compute,
+    evidence,
+    feature_events,
+    maintenance_events,
+    request_preview,
+    state_report,
+    whatif,
+)
 from adon.broker.effects import (
     AdmitConnections,
     Announce,
@@ -73,26 +82,26 @@ from adon.broker.events import (
     WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowState
+from adon.broker.flow_placement import Placing
 from adon.broker.housekeeping import Housekeeping
 from adon.broker.inheritance import Inheritance, inherit
 from adon.broker.links import Links
 from adon.broker.maintenance import Window, Windows
 from adon.broker.meters import Meters
 from adon.broker.network import Network
-from adon.broker.placing import Placing
-from adon.broker.queueing import keeping
-from adon.broker.queueing.asking import asked_for
-from adon.broker.queueing.explaining import explained
+from adon.broker.queueing import line_updates
+from adon.broker.queueing.queue_reasons import explain_waiting
+from adon.broker.queueing.queue_request import asked_for
 from adon.broker.reactive import Taken
 from adon.broker.register import Register
-from adon.broker.resources import reserving
+from adon.broker.resources import reservation_events
 from adon.broker.resources.offer import configured_offers
 from adon.broker.resources.reservation import Reservation
-from adon.broker.sites import working
+from adon.broker.sites import job_events
 from adon.broker.sites.jobs import Jobs, SiteJob
-from adon.broker.sites.standing import Standings
+from adon.broker.sites.site_state import Standings
 from adon.broker.triggers.monitoring import Monitoring, Watchkeeper
-from adon.broker.triggers.watching import Triggers
+from adon.broker.triggers.trigger_values import Triggers
 from adon.broker.unannounced import Unannounced
 from adon.broker.watch import Watch
 from adon.broker.world import World
@@ -162,23 +171,23 @@ class Broker:
                 (),
                 lambda name: self.world.catalog.resolve(name),
                 topology.site_of,
-                lambda flow: keeping.listened(self.world, flow),
+                lambda flow: line_updates.update_line(self.world, flow),
             ),
-            ledger=compute.restored(configuration, heir.flows, catalog, reservations),
+            ledger=compute.restore_ledger(configuration, heir.flows, catalog, reservations),
             offers=configured_offers(configuration),
             links=Links(configuration, identity),
             meters=Meters(heir.rules),
             windows=Windows(windows),
             standings=Standings(configuration.compute, known_jobs),
             jobs=Jobs(known_jobs, last_job),
-            line=keeping.line_of(policy),
+            line=line_updates.line_of(policy),
         )
         for flow in heir.flows:
             self.world.flows.put(flow)
         self._placing = Placing(self.world)
         self._watch = Watch(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
-        self._unannounced = Unannounced(self.world, self._placing, self._taken)
+        self._unannounced = Unannounced(self.world, self._placing, self._begin_unannounced)
         self._triggers = Triggers(self.world, self._placing)
         self._watchkeeper = Watchkeeper(self.world)
         self._last_number = max([last_number, *(flow.number for flow in left)])
@@ -213,7 +222,7 @@ class Broker:
     @property
     def shapes(self) -> tuple[Shape, ...]:
         """The sizes of request that compute sites are to be asked about."""
-        return working.shapes(self.world.catalog.latest)
+        return job_events.shapes(self.world.catalog.latest)
 
     @property
     def orders(self) -> tuple[JobOrder, ...]:
@@ -232,7 +241,10 @@ class Broker:
         effects = self._settle_inheritance(event)
         if isinstance(event, PreviewAsked):
             # Nothing has happened: people who try things out must not keep the thread from what does.
-            return [*effects, *self._answered(event.id, event.command, lambda: self._previewed(event))]
+            return [
+                *effects,
+                *self._answer_command(event.id, event.command, lambda: self._handle_preview(event)),
+            ]
         if isinstance(event, UnannouncedPackets):
             return [*effects, *self._unannounced_came(event)]
         heeded = self.world.links.take(event)
@@ -246,7 +258,7 @@ class Broker:
             effects += self._placing.network_changed(event)
         effects += self._unannounced.settle(event)
         fired = self._triggers.heed(event)
-        effects += [*fired, *self._watchkeeper.changed(event, fired=bool(fired))]
+        effects += [*fired, *self._watchkeeper.publish_change(event, fired=bool(fired))]
         return [*effects, *self._closing(event)]
 
     def _closing(self, event: Event) -> list[Effect]:
@@ -260,13 +272,13 @@ class Broker:
     def _after_an_end(self, event: Event) -> list[Effect]:
         """Who runs may do better with what a flow has given back; those who waited have had their turn."""
         effects: list[Effect] = []
-        for ends in self._placing.freed():
+        for ends in self._placing.pop_freed_ends():
             for flow in self._watch.uneasy(ends, event.at, None):
                 effects += self._placing.look_again(flow, event)
         return effects
 
     def _unannounced_came(self, event: UnannouncedPackets) -> list[Effect]:
-        effects = self._unannounced.seen(event)
+        effects = self._unannounced.handle_packets(event)
         if all(isinstance(effect, AdmitConnections) for effect in effects):
             return effects  # thousands in a second: no flow is another one by them
         return [*effects, *self._closing(event)]
@@ -279,44 +291,48 @@ class Broker:
         world, network, placing = self.world, self.world.network, self._placing
         match event:
             case MeasurementArrived():
-                return self._measured(event)
+                return self._handle_measurement(event)
             case AlarmRaised():
-                return heeding.raised(world, placing, event)
+                return alarm_events.handle_alarm(world, placing, event)
             case AlarmCleared():
-                return heeding.cleared(world, placing, event)
+                return alarm_events.handle_alarm_cleared(world, placing, event)
             case FlowSubmitted():
-                return self._answered(event.id, event.command, lambda: self._submitted(event))
+                return self._answer_command(event.id, event.command, lambda: self._handle_submission(event))
             case FlowCancelled():
-                return self._answered(event.id, event.command, lambda: self._cancelled(event))
+                return self._answer_command(event.id, event.command, lambda: self._handle_cancellation(event))
             case TransferReported():
-                return self._answered(event.id, event.command, lambda: self._transfer(event))
+                return self._answer_command(event.id, event.command, lambda: self._transfer(event))
             case TemplateSaved():
-                return self._answered(event.id, event.command, lambda: self._template(event))
+                return self._answer_command(event.id, event.command, lambda: self._template(event))
             case MaintenanceAsked():
-                return self._answered(
-                    event.id, event.command, lambda: maintaining.asked(world, placing, event)
+                return self._answer_command(
+                    event.id, event.command, lambda: maintenance_events.handle_window(world, placing, event)
                 )
             case MaintenanceCancelled():
-                return self._answered(
-                    event.id, event.command, lambda: maintaining.cancelled(world, placing, event)
+                return self._answer_command(
+                    event.id,
+                    event.command,
+                    lambda: maintenance_events.handle_window_cancel(world, placing, event),
                 )
             case ReservationAsked():
-                return self._answered(event.id, event.command, lambda: reserving.asked(world, event))
+                return self._answer_command(
+                    event.id, event.command, lambda: reservation_events.handle_reservation(world, event)
+                )
             case ReservationReleased():
-                return self._answered(
-                    event.id, event.command, lambda: reserving.released(world, placing, event)
+                return self._answer_command(
+                    event.id, event.command, lambda: reservation_events.handle_release(world, placing, event)
                 )
             case SwitchUp():
                 # The answers come in this order: what it can do is known before it counts as connected.
                 return [ReadFeatures(event.id, event.dpid), *network.switch_up(event).effects]
             case FeaturesReported():
-                return probing.reported(world, placing, event)
+                return feature_events.handle_features(world, placing, event)
             case SwitchDown():
                 return placing.act(network.switch_down(event), event)
             case PortChanged():
                 return []  # what it changes is looked at when the links have been, too
             case RulesReported():
-                return self._reported(event)
+                return self._handle_rules_report(event)
             case CountersReported():
                 effects = evidence.count_some(world, placing, event)
                 self._watch.look_ahead(event.at)
@@ -325,7 +341,7 @@ class Broker:
                 return placing.act(network.batch_confirmed(event), event)
             case BatchFailed():
                 for words in (event.error, *(words for _, words in event.refused)):
-                    world.room.refused(event.dpid, words, world.holdoff_end(event.at))
+                    world.room.record_refusal(event.dpid, words, world.holdoff_end(event.at))
                 return placing.act(network.batch_failed(event), event)
             case RuleRemoved():
                 effects = placing.act(network.rule_removed(event), event)
@@ -337,26 +353,28 @@ class Broker:
             case FirstPacket():
                 return evidence.first_packet(world, placing, event)
             case SnapshotAsked():
-                return [Answer(event.id, event.command, reading.snapshot(world, event.at))]
+                return [Answer(event.id, event.command, state_report.snapshot(world, event.at))]
             case DifferenceAsked():
-                return [Answer(event.id, event.command, reading.differences(world, event.at))]
+                return [Answer(event.id, event.command, state_report.differences(world, event.at))]
             case WhatIfAsked():
-                return self._answered(
+                return self._answer_command(
                     event.id,
                     event.command,
                     lambda: [
-                        Answer(event.id, event.command, whatif.answered(world, event.scenario, event.at))
+                        Answer(
+                            event.id, event.command, whatif.answer_what_if(world, event.scenario, event.at)
+                        )
                     ],
                 )
             case WaitingAsked():
-                return self._answered(
+                return self._answer_command(
                     event.id,
                     event.command,
                     lambda: [
                         Answer(
                             event.id,
                             event.command,
-                            explained(world, self._flow(event.number), event.at),
+                            explain_waiting(world, self._flow(event.number), event.at),
                         )
                     ],
                 )
@@ -366,13 +384,17 @@ class Broker:
                 answer = {"switches": [name for name, switch in known if switch.dpid in connected]}
                 return [*network.recheck(event.id).effects, Answer(event.id, event.command, answer)]
             case SiteReported():
-                return working.reported(world, placing, event)
+                return job_events.handle_site_report(world, placing, event)
             case JobAsked():
-                return self._answered(event.id, event.command, lambda: working.asked(world, event))
+                return self._answer_command(
+                    event.id, event.command, lambda: job_events.handle_job(world, event)
+                )
             case JobCancelled():
-                return self._answered(event.id, event.command, lambda: working.cancelled(world, event))
+                return self._answer_command(
+                    event.id, event.command, lambda: job_events.handle_job_cancel(world, event)
+                )
             case JobTold():
-                return working.told(world, placing, event)
+                return job_events.handle_job_report(world, placing, event)
             case LldpReceived():
                 return []  # all that it meant is what the links made of it
             case Tick():
@@ -382,22 +404,22 @@ class Broker:
 
     # -- commands -------------------------------------------------------------------------------------
 
-    def _answered(self, cause: str, command: str, act: Callable[[], list[Effect]]) -> list[Effect]:
+    def _answer_command(self, cause: str, command: str, act: Callable[[], list[Effect]]) -> list[Effect]:
         try:
             return act()
         except AdonError as error:
             return [Answer(cause, command, error)]
 
-    def _submitted(self, event: FlowSubmitted) -> list[Effect]:
+    def _handle_submission(self, event: FlowSubmitted) -> list[Effect]:
         rivals = self.world.flows.rivals(event.request)
-        effects = self._begun(event, [flow for flow in rivals if not flow.unannounced], event)
+        effects = self._begin_flow(event, [flow for flow in rivals if not flow.unannounced], event)
         return [*effects, Answer(event.id, event.command, self._flow(self._last_number))]
 
-    def _previewed(self, event: PreviewAsked) -> list[Effect]:
-        found = previewing.previewed(self.world, event, self._last_number + 1)
-        return [Answer(event.id, event.command, previewing.as_json(found))]
+    def _handle_preview(self, event: PreviewAsked) -> list[Effect]:
+        found = request_preview.preview_request(self.world, event, self._last_number + 1)
+        return [Answer(event.id, event.command, request_preview.as_json(found))]
 
-    def _begun(
+    def _begin_flow(
         self, asked: FlowSubmitted, others: Iterable[Flow], event: Event, *, unannounced: bool = False
     ) -> list[Effect]:
         """A flow as it is asked for, checked, saved and placed; it has the last number."""
@@ -409,17 +431,17 @@ class Broker:
         effects = [SaveFlow(event.id, self._flow(number)), *self._unannounced.gives_way(rivals, event)]
         return [*effects, *self._placing.place(self._flow(number), event)]
 
-    def _taken(self, taken: Taken, event: Event) -> tuple[Flow, list[Effect]]:
+    def _begin_unannounced(self, taken: Taken, event: Event) -> tuple[Flow, list[Effect]]:
         """An unannounced flow begins as any other does.
 
         :raises AdonError: as for any other.
         """
         asked = FlowSubmitted(event.id, event.at, "", taken.request, taken.requester)
         rivals = self.world.flows.rivals(taken.request)
-        effects = self._begun(asked, rivals, event, unannounced=True)
+        effects = self._begin_flow(asked, rivals, event, unannounced=True)
         return self._flow(self._last_number), effects
 
-    def _cancelled(self, event: FlowCancelled) -> list[Effect]:
+    def _handle_cancellation(self, event: FlowCancelled) -> list[Effect]:
         flow = self._flow(event.number)
         if flow.state.final:
             raise Conflict("state", f"flow {flow.id} is already {flow.state}")
@@ -438,7 +460,7 @@ class Broker:
         if event.status == "finished":
             reason = f"the transfer reported its end after {format_size(event.bytes)}"
             flow, effects = self._placing.end(flow, FlowState.FINISHED, reason, event)
-            effects += working.after_transfer(self.world, flow, event)
+            effects += job_events.after_transfer(self.world, flow, event)
         elif event.status == "failed":
             reason = f"the transfer failed: {event.detail}" if event.detail else "the transfer failed"
             flow, effects = self._placing.end(flow, FlowState.FAILED, reason, event)
@@ -464,7 +486,7 @@ class Broker:
 
     # -- measurements and switches ------------------------------------------------------------------------
 
-    def _measured(self, event: MeasurementArrived) -> list[Effect]:
+    def _handle_measurement(self, event: MeasurementArrived) -> list[Effect]:
         beside = self._beside(event.measurement)
         try:
             if not self.world.performance.record(event.measurement, event.at, beside):
@@ -488,21 +510,21 @@ class Broker:
             return
         load = self.world.flows.loads((tested.key.source, tested.key.destination)).get(tested.key.path)
         self.world.performance.note_beside(tested, beside)
-        used = None if load is None else load.used()
+        used = None if load is None else load.used_bandwidth()
         fresh = used is not None and used.observed_at >= tested.started_at
         if load is not None and used is not None and fresh and abs(load.streams - beside) < SAME_COMPANY:
             self.world.performance.note_test_load(tested, used.used, load.streams)
         elif beside > 0:  # each stream had what one of the test's had
             self.world.performance.note_test_load(tested, tested.value * beside / streams_of(tested), beside)
 
-    def _reported(self, event: RulesReported) -> list[Effect]:
+    def _handle_rules_report(self, event: RulesReported) -> list[Effect]:
         """A switch's rules: repair them, count, and if it was new look at everything again."""
         before = self.world.network.topology.connected
         effects = self._placing.act(self.world.network.rules_reported(event), event)
         now = self.world.network.topology.connected
         if event.dpid not in now:
             return effects
-        effects += self._unannounced.reported(event)
+        effects += self._unannounced.handle_rules_report(event)
         fresh = now != before
         effects += evidence.count(self.world, self._placing, event, fresh=fresh)
         self._watch.look_ahead(event.at)

@@ -33,7 +33,7 @@ class Checks:
         self._urgent.update(ordered)
         self._ordered.update(ordered)
 
-    def ordered(self, dpid: int) -> bool:
+    def is_requested(self, dpid: int) -> bool:
         """Whether an operator asked, and that was not done yet."""
         return dpid in self._ordered
 
@@ -42,7 +42,7 @@ class Checks:
         self._urgent.add(dpid)
         self._again_at[dpid] = min(at, self._again_at.get(dpid, at))
 
-    def disconnected(self, dpid: int) -> None:
+    def forget_switch(self, dpid: int) -> None:
         """A switch that is away cannot be read."""
         self._again_at.pop(dpid, None)
 

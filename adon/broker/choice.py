@@ -214,11 +214,15 @@ def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need
     max_age = need.template.selection.max_age
     if metric is not Metric.THROUGHPUT:
         measured = s.performance.knowledge(path.key, metric, s.now, max_age)
-        return measured if isinstance(measured, KnownValue) else declared(path, metric, s.now) or measured
+        return (
+            measured
+            if isinstance(measured, KnownValue)
+            else configured_value(path, metric, s.now) or measured
+        )
     tested = s.performance.latest(path.key, metric)
     changed = s.performance.find_change(path.key, metric)
     load = s.loads.get(path.key.path)
-    used = None if load is None else load.used()
+    used = None if load is None else load.used_bandwidth()
     loads = others_on(load, flow, need, path, tested, used)
     if flow is not None and flow.path == path.key.path and s.own is not None:
         since = float("-inf") if changed is None else changed.since
@@ -239,10 +243,10 @@ def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need
     )
     if isinstance(estimate, KnownValue):
         return estimate
-    return declared(path, metric, s.now, need.streams, sum(one.streams for one in loads)) or estimate
+    return configured_value(path, metric, s.now, need.streams, sum(one.streams for one in loads)) or estimate
 
 
-def declared(
+def configured_value(
     path: CandidatePath, metric: Metric, now: float, streams: int = 1, others: int = 0
 ) -> KnownValue | None:
     """What the links of a path are configured to give, where nothing was measured; None if they say nothing.

@@ -16,7 +16,7 @@ from adon.flowvisor.topology.overlay import replan
 from adon.flowvisor.topology.topology import Topology
 
 
-def followed(world: World, event: Event) -> list[Effect]:
+def follow_network(world: World, event: Event) -> list[Effect]:
     """Bring the topology's links and circuits up to date with what is known of the network."""
     topology = _with_links(world)
     if not topology.configuration.overlays and not topology.overlay_paths.circuits:

@@ -1,7 +1,7 @@
 """The flows that share a path with a flow that is to begin there.
 
 Counters count frames, of which TCP delivers ``PAYLOAD``.  They are some seconds old, so each flow has the
-time at which it was counted.  :mod:`adon.broker.forecasting.sharing` uses them.
+time at which it was counted.  :mod:`adon.broker.forecasting.shared_path` uses them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from adon.broker.flow import Flow
-from adon.broker.forecasting.sharing import PAYLOAD, CompetingFlow
+from adon.broker.forecasting.shared_path import PAYLOAD, CompetingFlow
 from adon.broker.world import World
 from measurement.model import PathKey
 

@@ -1,6 +1,6 @@
 """What a flow sees of compute sites and of past promises, gathered from the broker's state.
 
-What is made of it is in :mod:`adon.broker.comparing`.  Nothing is changed here.
+What is made of it is in :mod:`adon.broker.site_comparison`.  Nothing is changed here.
 """
 
 from __future__ import annotations
@@ -9,9 +9,20 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from adon.broker import legs, using
+from adon.broker import legs, use_grants
 from adon.broker.choice import Choice, Need
-from adon.broker.comparing import (
+from adon.broker.competing_flows import competing_flows
+from adon.broker.cost.learnt import Learnt
+from adon.broker.cost.site import Legs
+from adon.broker.cost.token_bucket import basis_of
+from adon.broker.flow import Flow
+from adon.broker.resources.amounts import Amounts
+from adon.broker.resources.book import Book, Who
+from adon.broker.resources.ledger import Ledger
+from adon.broker.resources.offer import Offer, configured_offers, demand_of, requirement_of
+from adon.broker.resources.paths import hold_of
+from adon.broker.resources.reservation import Reservation
+from adon.broker.site_comparison import (
     NO_WAY,
     Observed,
     Regarded,
@@ -22,17 +33,6 @@ from adon.broker.comparing import (
     ways_of,
     within_margin,
 )
-from adon.broker.competing_flows import competing_flows
-from adon.broker.cost.bursting import basis_of
-from adon.broker.cost.learnt import Learnt
-from adon.broker.cost.site import Legs
-from adon.broker.flow import Flow
-from adon.broker.resources.amounts import Amounts
-from adon.broker.resources.book import Book, Who
-from adon.broker.resources.ledger import Ledger
-from adon.broker.resources.offer import Offer, configured_offers, demand_of, requirement_of
-from adon.broker.resources.paths import hold_of
-from adon.broker.resources.reservation import Reservation
 from adon.broker.world import World
 from adon.config import Configuration
 from adon.templates_catalog.catalog import Catalog
@@ -41,7 +41,7 @@ from adon.values import FrozenMap
 from measurement.model import Metric
 
 
-def restored(
+def restore_ledger(
     configuration: Configuration,
     flows: Iterable[Flow],
     catalog: Catalog,
@@ -74,7 +74,7 @@ def restored(
     )
 
 
-def regarded(
+def gather_sites(
     world: World,
     flow: Flow,
     need: Need,
@@ -88,7 +88,7 @@ def regarded(
     :param elsewhere: whether sites are compared that the flow cannot take, at a third campus; only for one
         that has a path.
     """
-    seen = Regarded(paths=_observed(world, flow, need, choice, now))
+    seen = Regarded(paths=_observe_candidates(world, flow, need, choice, now))
     if need.template.cost is None:
         return seen
     elsewhere = elsewhere and choice.selection.path is not None
@@ -97,7 +97,9 @@ def regarded(
     return replace(seen, sites=tuple(_with_room(world, flow, need, choice, seen, one, now) for one in sites))
 
 
-def _observed(world: World, flow: Flow, need: Need, choice: Choice, now: float) -> FrozenMap[str, Observed]:
+def _observe_candidates(
+    world: World, flow: Flow, need: Need, choice: Choice, now: float
+) -> FrozenMap[str, Observed]:
     """What was learnt of each candidate, and who is on those that the flow may take."""
     since, found = now - world.configuration.measurements.window, dict[str, Observed]()
     # Without compute sites to compare, the path that was selected is the one that it takes.
@@ -113,7 +115,7 @@ def _observed(world: World, flow: Flow, need: Need, choice: Choice, now: float) 
         observed = Observed(errors, world.performance.summarise_results(path.key, Metric.THROUGHPUT, since))
         if record.path in may_take:
             competing = competing_flows(world, flow, path.key, now)
-            lasted = tuple(world.estimates.lasted(path.key, waited=flow.submitted_at < now))
+            lasted = tuple(world.estimates.duration_errors(path.key, waited=flow.submitted_at < now))
             observed = replace(observed, competing=competing, lasted=lasted)
         found[record.path] = observed
     return FrozenMap(found)
@@ -135,7 +137,7 @@ def _offers(world: World, flow: Flow, need: Need, *, elsewhere: bool) -> list[Of
 
 def _if_allowed(world: World, offer: Offer, flow: Flow, need: Need) -> Offer:
     """The offer, or none with the reason where the configuration does not let the requester use the site."""
-    why = "" if flow.compute_site == offer.name else using.closed_compute(world, flow, need, offer.name)
+    why = "" if flow.compute_site == offer.name else use_grants.closed_compute(world, flow, need, offer.name)
     return replace(offer, queue_wait=None, why=why) if why else offer
 
 
@@ -185,10 +187,10 @@ def _with_room(
     free = book.free(now, now, now + lasts, who)
     if free.holds(asked):
         return replace(site, free=free)
-    return replace(site, free=free, reserved=_reserved(book, who, now))
+    return replace(site, free=free, reserved=_describe_reservations(book, who, now))
 
 
-def _reserved(book: Book, who: Who, now: float) -> str:
+def _describe_reservations(book: Book, who: Who, now: float) -> str:
     others = [one.id for one in book.reserved if one.ends > now and one.owner != who.owner]
     return f"reserved by {', '.join(others)}" if others else ""
 

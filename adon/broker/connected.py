@@ -25,12 +25,12 @@ class Connected:
         """Of one flow, per switch."""
         return self._by_owner.get(owner, Counter())
 
-    def admitted(self, owner: str, dpid: int, number: int) -> None:
+    def count_admitted(self, owner: str, dpid: int, number: int) -> None:
         """So many more were let in."""
         self._by_owner.setdefault(owner, Counter())[dpid] += number
         self._by_switch[dpid] += number
 
-    def reported(self, dpid: int, connections: Mapping[str, int]) -> None:
+    def record_report(self, dpid: int, connections: Mapping[str, int]) -> None:
         """A switch has these, by owner."""
         for owner in [name for name, counts in self._by_owner.items() if counts[dpid]]:
             self._by_owner[owner][dpid] = 0
@@ -38,4 +38,4 @@ class Connected:
                 del self._by_owner[owner]
         self._by_switch[dpid] = 0
         for owner, number in connections.items():
-            self.admitted(owner, dpid, number)
+            self.count_admitted(owner, dpid, number)

@@ -1,7 +1,7 @@
 """What a flow has met on its way so far: its admission, its paths, its quality over time.
 
 A diary is a part of its flow (:class:`adon.broker.flow.Flow`), is saved with it, and so outlives the
-controller.  When the flow ends it becomes the outcome (:mod:`adon.broker.leaving`).
+controller.  When the flow ends it becomes the outcome (:mod:`adon.broker.flow_end`).
 
 A path counts from the decision that gave it to the one that took it away.  What was undone counts as if it
 had not been: a path whose rules a switch refused, an admission that no switch confirmed.  Quality counts
@@ -43,7 +43,7 @@ class Diary:
     promised: float | None = None
     forecast: Forecast | None = None
 
-    def arrived(self, at: float, decision: str) -> Diary:
+    def record_arrival(self, at: float, decision: str) -> Diary:
         """It gets a path; the first time, that is its admission."""
         begun = replace(self, since=at, promised=None)
         return begun if self.admitted_at is not None else replace(begun, admitted_at=at, decision=decision)
@@ -53,7 +53,7 @@ class Diary:
         kept = conditions if self.decision == decision else self.conditions
         return replace(self, promised=promised, conditions=FrozenMap(kept))
 
-    def passed(self, quality: str, at: float) -> Diary:
+    def record_quality(self, quality: str, at: float) -> Diary:
         """It had this quality until now."""
         if self.since is None:
             return replace(self, since=at)
@@ -61,13 +61,13 @@ class Diary:
         spent = self.quality.get(name, 0.0) + at - self.since
         return replace(self, quality=FrozenMap({**self.quality, name: spent}), since=at)
 
-    def left(self, path: str, since: float | None, quality: str, at: float) -> Diary:
+    def record_departure(self, path: str, since: float | None, quality: str, at: float) -> Diary:
         """It leaves a path.
 
         :param since: when it came there; None where that is not known.
         """
         stay = Stay(path, at if since is None else min(since, at), at)
-        ended = self.passed(quality, at)
+        ended = self.record_quality(quality, at)
         return replace(ended, stays=(*self.stays, stay)[-MOST_STAYS:], since=None)
 
     def undone(self) -> Diary:

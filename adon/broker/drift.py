@@ -66,7 +66,7 @@ def pause(times: int) -> float:
     return min(LONGEST_PAUSE_S, 2.0 ** min(times - FREE - 1, _DOUBLINGS))
 
 
-def tampered(
+def find_tampering(
     wanted: Iterable[Entry],
     believed: Iterable[Entry],
     reported: Iterable[Entry],
@@ -154,21 +154,21 @@ class Drift:
         """The slots of a switch that must not be put right now."""
         return frozenset(slot for slot in (*self._waiting, *self._told) if slot[0] == dpid)
 
-    def settled(self, slot: Slot) -> None:
+    def settle_slot(self, slot: Slot) -> None:
         """A slot is right again, or we write to it: what was done to it is history."""
         self._ready.pop(slot, None)
         self._waiting.pop(slot, None)
         self._told.discard(slot)
 
-    def compared(self, dpid: int, wrong: frozenset[Slot]) -> None:
+    def record_comparison(self, dpid: int, wrong: frozenset[Slot]) -> None:
         """A switch's rules were read, and these slots are not as they should be: all others are settled."""
         open_slots = (*self._ready, *self._waiting, *self._told)
         for slot in [slot for slot in open_slots if slot[0] == dpid and slot not in wrong]:
-            self.settled(slot)
+            self.settle_slot(slot)
 
     def forgive(self, dpid: int) -> None:
         """Everything in a switch may be put right: an operator said so, or it (dis)connected."""
-        self.compared(dpid, frozenset())
+        self.record_comparison(dpid, frozenset())
         self._news.pop(dpid, None)
 
     def news(self, dpid: int) -> list[str]:

@@ -43,7 +43,7 @@ class RuleState(StrEnum):
     FAILED = "failed"
     REMOVED = "removed"
     ADVISED = "advised"
-    """Worked out and kept, and not sent (:mod:`adon.broker.advising`)."""
+    """Worked out and kept, and not sent (:mod:`adon.broker.dry_run`)."""
 
 
 @dataclass(frozen=True, slots=True)

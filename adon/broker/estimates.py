@@ -98,7 +98,7 @@ class Estimates:
             for place in (key, (key.source, key.destination)):
                 self._lasted.setdefault((place, waited), deque(maxlen=LATEST)).append(error)
 
-    def lasted(self, key: PathKey, *, waited: bool) -> Sequence[float]:
+    def duration_errors(self, key: PathKey, *, waited: bool) -> Sequence[float]:
         """How much longer transfers took there than was worked out, as a share; the oldest first.
 
         Those on the path itself, or on all paths that lead there, while these are few.
@@ -181,7 +181,7 @@ def summarise(errors: Iterable[float]) -> Summary:
     return Summary(len(values), middle, high - low)
 
 
-def achieved(flow: Flow, counters: FlowCounters, *, reported: bool) -> Achieved | None:
+def achieved_rate(flow: Flow, counters: FlowCounters, *, reported: bool) -> Achieved | None:
     """The rate that a flow which has just ended had on its last path; None if nothing tells.
 
     :param reported: whether it is the transfer itself that said it has finished.

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from adon.broker.counters import Evidence
+from adon.broker.desired_rules import find_attachments
 from adon.broker.effects import Announce, Effect, SaveFlow
 from adon.broker.events import CountersReported, Event, FirstPacket, RuleRemoved, RulesReported
 from adon.broker.flow import Flow, FlowState
-from adon.broker.placing import Placing
-from adon.broker.steering import attached
+from adon.broker.flow_placement import Placing
 from adon.broker.world import World
 from adon.flowvisor.rules.cookie import Kind, cookie_owner
 from adon.flowvisor.rules.pipeline import owner_of
@@ -68,7 +68,7 @@ def _take(
     *,
     fresh: bool,
 ) -> list[Effect]:
-    ends = attached(flow, world.network.topology)
+    ends = find_attachments(flow, world.network.topology)
     if flow.advised or ends is None or event.dpid not in (ends[0].dpid, ends[1].dpid):
         return []
     counters = world.flows.counters(flow)
@@ -103,7 +103,7 @@ def _judge(world: World, placing: Placing, flow: Flow, event: Event, *, at_far_e
         text = f"flow {flow.id}: {evidence}"
         effects.append(Announce(event.id, "warning", "packets-lost", text, flow.id))
         return [*effects, *placing.reexamine(counted, event)]
-    if counted.bytes_delivered > flow.bytes_delivered and _settled(world, counted, event.at):
+    if counted.bytes_delivered > flow.bytes_delivered and _is_settled(world, counted, event.at):
         world.damping.record_path_success(str(counted.path))
     return [*effects, *_end_unused(world, placing, counted, event)]
 
@@ -119,7 +119,7 @@ def _supersede(world: World, flow: Flow, why: str, now: float) -> None:
         world.performance.supersede(key, metric, PathChange(now, why, less=False))
 
 
-def _settled(world: World, flow: Flow, now: float) -> bool:
+def _is_settled(world: World, flow: Flow, now: float) -> bool:
     """Whether what arrives now must have come over the flow's present path."""
     since = flow.path_since
     return since is not None and now - since > world.configuration.policy.evidence_after
@@ -146,7 +146,7 @@ def rule_removed(world: World, placing: Placing, event: RuleRemoved) -> list[Eff
     flow = world.flows.owner(owner_of(event.rule))
     if flow is None or event.reason != "idle" or not flow.state.holds_rules:
         return []
-    wanted = world.network.wanted(flow.id)
+    wanted = world.network.wanted_rules(flow.id)
     ingress = [rule for rule in wanted if isinstance(rule, Rule) and _steers(rule)]
     if event.rule.slot not in {rule.slot for rule in ingress}:
         return []
@@ -174,7 +174,7 @@ def first_packet(world: World, placing: Placing, event: FirstPacket) -> list[Eff
     flow = world.flows.get(cookie_owner(event.cookie)[1])
     if flow is None or flow.state is not FlowState.ACTIVE or world.network.busy(flow.id):
         return []
-    ends = attached(flow, world.network.topology)
+    ends = find_attachments(flow, world.network.topology)
     if ends is None or len(flow.tuples) >= MAX_LEARNT:
         return []
     return placing.learn(flow, _forward(event, ends[0].address), event)

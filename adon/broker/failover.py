@@ -38,7 +38,7 @@ class Failovers:
         self._moving[flow] = failure
         self._waiting[failure] += 1
 
-    def moved(self, flow: int, at: float) -> None:
+    def record_move(self, flow: int, at: float) -> None:
         """A flow's new rules are confirmed."""
         failure = self._moving.pop(flow, None)
         if failure is not None:

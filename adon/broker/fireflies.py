@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from adon.broker.desired_rules import find_attachments
 from adon.broker.effects import Effect, SendFirefly
 from adon.broker.events import Event
 from adon.broker.flow import Flow
-from adon.broker.steering import attached
 from adon.broker.tenancy import asked_marking
 from adon.broker.world import World
 from adon.flowvisor.topology.path import FiveTuple
@@ -25,19 +25,19 @@ _PROTOCOLS: dict[int, Literal["tcp", "udp"]] = {6: "tcp", 17: "udp"}
 
 def began(world: World, flow: Flow, connection: FiveTuple, event: Event) -> list[Effect]:
     """Say that a connection was first seen."""
-    return _told(world, flow, [connection], event, ended=None)
+    return _fireflies(world, flow, [connection], event, ended=None)
 
 
-def ended(world: World, flow: Flow, event: Event) -> list[Effect]:
+def announce_end(world: World, flow: Flow, event: Event) -> list[Effect]:
     """Say that a flow's connections are over."""
-    return _told(world, flow, flow.tuples, event, ended=event.at)
+    return _fireflies(world, flow, flow.tuples, event, ended=event.at)
 
 
-def _told(
+def _fireflies(
     world: World, flow: Flow, connections: Iterable[FiveTuple], event: Event, ended: float | None
 ) -> list[Effect]:
     tags = asked_marking(flow.request, world.flows.need(flow).template).scitags
-    ends = attached(flow, world.network.topology)
+    ends = find_attachments(flow, world.network.topology)
     if world.configuration.policy.fireflies is None or tags is None or ends is None:
         return []
     source, destination = ends

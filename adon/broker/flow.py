@@ -145,7 +145,7 @@ class Flow:
     :param path: the name of the transit path it is on, or None.
     :param reason: why it is in its present state, in words.
     :param unannounced: it came of a packet; each of its connections has a rule of its own at the near edge.
-    :param advised: nothing is sent for it; it is active on paper (:mod:`adon.broker.advising`).
+    :param advised: nothing is sent for it; it is active on paper (:mod:`adon.broker.dry_run`).
     :param misses: consecutive measurements at which its path missed the QSpec (``patience``).
     :param slice: the name of the slice it belongs to, if there are slices.
     :param roles, groups: the requester's when it was asked for, sorted: what they may use goes by them.
@@ -244,8 +244,8 @@ class Flow:
 
     def onto(self, path: str, at: float, decision: str) -> Flow:
         """The flow on a path by a decision: what was found about the path before counts no more."""
-        diary = self._left(at) if self.state.holds_rules and self.path not in (None, path) else self.diary
-        diary = diary.arrived(at, decision)
+        diary = self._end_stay(at) if self.state.holds_rules and self.path not in (None, path) else self.diary
+        diary = diary.record_arrival(at, decision)
         return replace(
             self,
             path=path,
@@ -256,14 +256,14 @@ class Flow:
             diary=diary,
         )
 
-    def judged(self, quality: Quality, at: float) -> Flow:
+    def with_quality(self, quality: Quality, at: float) -> Flow:
         """The flow with the quality that its path has now; itself if that is what it had."""
         if quality is self.quality:
             return self
-        return replace(self, quality=quality, diary=self.diary.passed(self.quality, at))
+        return replace(self, quality=quality, diary=self.diary.record_quality(self.quality, at))
 
-    def _left(self, at: float) -> Diary:
-        return self.diary.left(str(self.path), self.path_since, self.quality, at)
+    def _end_stay(self, at: float) -> Diary:
+        return self.diary.record_departure(str(self.path), self.path_since, self.quality, at)
 
     def _without_path(self, to: FlowState, at: float) -> Diary:
         """Its diary when it has no path any more."""
@@ -271,4 +271,4 @@ class Flow:
             return self.diary
         if self.state is FlowState.INSTALLING and to is not FlowState.FINISHED:
             return self.diary.undone()
-        return self._left(at)
+        return self._end_stay(at)

@@ -1,6 +1,6 @@
 """What a flow gets of the port by which it leaves, where ports have a ladder (docs/switches.md).
 
-A value and what follows from it: how it is gathered is :mod:`adon.broker.grading`'s business.
+A value and what follows from it: how it is gathered is :mod:`adon.broker.ladder_grants`'s business.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Gate:
     means: EnforcementMeans | None
     number: int
 
-    def granted(
+    def grant(
         self, policy: LadderPolicy, asked: Claim, meter: Callable[[], int | None]
     ) -> GrantRecord | None:
         """What a flow has there; None if it fits none of the rungs.

@@ -31,22 +31,22 @@ class Heard(PerformanceView):
 
     def record(self, measurement: Measurement, now: float | None = None, beside: float = 0.0) -> bool:
         """As :meth:`PerformanceView.record`."""
-        self._noted(measurement.key)
+        self._mark_changed(measurement.key)
         return super().record(measurement, now, beside)
 
     def supersede(self, key: PathKey, metric: Metric, changed: PathChange | None) -> None:
         """As :meth:`PerformanceView.supersede`."""
-        self._noted(key)
+        self._mark_changed(key)
         super().supersede(key, metric, changed)
 
     def note_test_load(self, tested: Measurement, beside: float, streams: float) -> None:
         """As :meth:`PerformanceView.note_test_load`."""
-        self._noted(tested.key)
+        self._mark_changed(tested.key)
         super().note_test_load(tested, beside, streams)
 
     def note_beside(self, tested: Measurement, streams: float) -> None:
         """As :meth:`PerformanceView.note_beside`."""
-        self._noted(tested.key)
+        self._mark_changed(tested.key)
         super().note_beside(tested, streams)
 
     def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:
@@ -75,6 +75,6 @@ class Heard(PerformanceView):
             self._best_of[place] = held
         return held[2]
 
-    def _noted(self, key: PathKey) -> None:
+    def _mark_changed(self, key: PathKey) -> None:
         self.version += 1
         self._versions[key] = self._versions.get(key, 0) + 1

@@ -6,13 +6,13 @@ the time is that of the event.  Sources: spec section 2 (measurement load), sect
 
 from __future__ import annotations
 
-from adon.broker import maintaining, scheduler
+from adon.broker import maintenance_events, scheduler
 from adon.broker.effects import Effect, QuietPaths, ReadCounters, ReadFeatures, ReadRules, WakeAt
 from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
-from adon.broker.placing import Placing
-from adon.broker.queueing.reserving import lapsed
-from adon.broker.resources import reserving
+from adon.broker.flow_placement import Placing
+from adon.broker.queueing.window_search import announce_lapsed
+from adon.broker.resources import reservation_events
 from adon.broker.world import World
 from adon.units import format_duration
 
@@ -41,20 +41,20 @@ class Housekeeping:
             late = flow.deadline is not None and flow.deadline <= event.at
             reason = f"{'its deadline has passed; ' if late else ''}waited {waited}; last: {flow.reason}"
             effects += placing.end(flow, FlowState.EXPIRED, reason, event)[1]
-        effects += lapsed(world, event)
+        effects += announce_lapsed(world, event)
         if world.line.advance(event.at):
             effects += placing.serve_queue(event)
         over = [path for path, (until, _) in world.shunned.items() if until <= event.at]
         for path in over:
             del world.shunned[path]
-        if world.room.recovered(event.at) or over:
+        if world.room.forget_expired(event.at) or over:
             effects += placing.network_changed(event)
         else:
             effects += placing.catch_up(event)
-        effects += maintaining.crossed(world, placing, event)
+        effects += maintenance_events.handle_window_stages(world, placing, event)
         since = event.at if self._ticked_at is None else self._ticked_at
         self._ticked_at = event.at
-        effects += reserving.crossed(world, placing, since, event)
+        effects += reservation_events.handle_boundaries(world, placing, since, event)
         return [*effects, *self._poll(event)]
 
     def _poll(self, event: Tick) -> list[Effect]:
@@ -88,7 +88,7 @@ class Housekeeping:
             world.room.next_wake(),
             *(until for until, _ in world.shunned.values()),
             world.windows.next_change(event.at),
-            reserving.next_change(world, event.at),
+            reservation_events.next_change(world, event.at),
             event.at if self._placing.behind else None,
         ]
         wake = min(time for time in times if time is not None)
@@ -107,7 +107,7 @@ class Housekeeping:
         if share is not None:
             quiet |= {
                 path
-                for path, bits in self._world.flows.reserved().items()
+                for path, bits in self._world.flows.reserved_bandwidth().items()
                 if (capacity := topology.capacity_of(path)) is not None and bits > share * capacity
             }
         if quiet == self._world.quiet:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from adon.broker.effects import Announce, Effect, RuleState, SaveFlow, SaveOutcome, SaveRules
 from adon.broker.flow import Flow, FlowState
+from adon.broker.flow_end import outcome_of
 from adon.broker.intake import unservable
-from adon.broker.leaving import outcome_of
 from adon.broker.outcomes import FlowOutcome
 from adon.broker.wanted import Wanted
 from adon.flowvisor.rules.rule import Entry

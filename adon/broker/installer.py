@@ -60,7 +60,7 @@ class _Plan:
     def leave_out(self, unwanted: Callable[[Change], bool]) -> tuple[Change, ...]:
         """Take changes out of the phases that are still ahead; which they were."""
         ahead = [c for phase in self.phases for changes in phase.batches.values() for c in changes]
-        kept = [replace(phase, batches=_kept(phase.batches, unwanted)) for phase in self.phases]
+        kept = [replace(phase, batches=_keep_wanted(phase.batches, unwanted)) for phase in self.phases]
         self.phases = [phase for phase in kept if phase.batches]
         return tuple(change for change in ahead if unwanted(change))
 
@@ -118,7 +118,7 @@ class Installer:
         self._open(plan.open_changes())
         return self._advance(plan, now)
 
-    def confirmed(self, batch: str, now: float) -> Progress:
+    def confirm_batch(self, batch: str, now: float) -> Progress:
         """Take a barrier reply; answers to batches of dropped plans are ignored."""
         plan = self._plan_of(batch)
         if plan is None:
@@ -137,7 +137,7 @@ class Installer:
         if plan is not None:
             self._drop(plan)
 
-    def failed(self, batch: str) -> Progress:
+    def fail_batch(self, batch: str) -> Progress:
         """Take a refusal, a lost connection or a barrier that never came: drop the plan."""
         plan = self._plan_of(batch)
         if plan is None:
@@ -146,12 +146,12 @@ class Installer:
         self._drop(plan)
         return Progress(failed=plan.owner, dropped=dropped)
 
-    def sent(self, batch: str) -> tuple[str, tuple[Change, ...]] | None:
+    def find_batch(self, batch: str) -> tuple[str, tuple[Change, ...]] | None:
         """Whose a batch under way is, and what is in it; None if its plan was dropped."""
         plan = self._plan_of(batch)
         return None if plan is None else (plan.owner, plan.waiting[batch][1])
 
-    def mended(self, batch: str, slot: Slot) -> bool:
+    def is_replaced(self, batch: str, slot: Slot) -> bool:
         """Whether the same plan has sent something in the place of a refused change of this slot before."""
         plan = self._plan_of(batch)
         return plan is not None and slot in plan.mended
@@ -250,7 +250,7 @@ class Installer:
         return SendBatch(plan.cause, dpid, batch, changes)
 
 
-def _kept(
+def _keep_wanted(
     batches: Mapping[int, tuple[Change, ...]], unwanted: Callable[[Change], bool]
 ) -> dict[int, tuple[Change, ...]]:
     found = {dpid: tuple(c for c in changes if not unwanted(c)) for dpid, changes in batches.items()}

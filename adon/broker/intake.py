@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from adon.broker.choice import Need
-from adon.broker.comparing import asked_of
 from adon.broker.events import FlowSubmitted
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.offer import Offer, configured_offers, demand_of
+from adon.broker.site_comparison import asked_of
 from adon.broker.sites.offers import offered_at
 from adon.broker.tenancy import priority_of, slice_for
 from adon.broker.use_access import Use, barred_path, refusal
@@ -50,7 +50,7 @@ def new_flow(
     request = event.request
     template = _template(request, catalog)
     _hosts(request, template, topology)
-    _allowed(event, template, topology)
+    _check_allowed(event, template, topology)
     _bounds(request, template, topology)
     _job(request, template, topology)
     _resources(request, template, topology)
@@ -110,7 +110,7 @@ def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None
         )
 
 
-def _allowed(event: FlowSubmitted, template: Template, topology: Topology) -> None:
+def _check_allowed(event: FlowSubmitted, template: Template, topology: Topology) -> None:
     """What the configuration lets the requester use: template, sites, priority, and one path at least."""
     request, grants = event.request, topology.configuration.policy.use_access
     who = Requester(event.requester, event.roles, event.groups)

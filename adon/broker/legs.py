@@ -1,8 +1,8 @@
 """What the best path between two sites carries, for data that would go by a third campus.
 
-Such a site is compared for every flow that has a path (:mod:`adon.broker.comparing`), and the best of many
-paths is asked for, so it is kept as long as nothing it rests on changes: the topology, what is known of these
-paths, the load on them, how far off estimates have been, and the hour that their history begins with.
+Such a site is compared for every flow that has a path (:mod:`adon.broker.site_comparison`), and the best of
+many paths is asked for, so it is kept as long as nothing it rests on changes: the topology, what is known of
+these paths, the load on them, how far off estimates have been, and the hour that their history begins with.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 
 from adon.broker.choice import Need, Situation, knowledge
-from adon.broker.comparing import Observed, terms_of
 from adon.broker.cost.terms import NO_NETWORK, NetworkTerms
-from adon.broker.deciding import situation
+from adon.broker.decision_records import situation
 from adon.broker.memo import SLACK_S
+from adon.broker.site_comparison import Observed, terms_of
 from adon.broker.world import World
 from adon.flowvisor.topology.path import CandidatePath, KnownValue
 from measurement.model import Metric, PathKey
@@ -24,10 +24,12 @@ _HOUR_S = 3600.0
 def best(world: World, need: Need, ends: tuple[str, str], now: float) -> NetworkTerms:
     """The terms of the path with the highest rate; those of no network at all without one."""
     key = (need.template.selection.max_age, need.streams, need.qspec.streams, ends)
-    return world.legs.get(key, _rests_on(world, ends, now), now, lambda: found(world, need, ends, now))
+    return world.legs.get(
+        key, _rests_on(world, ends, now), now, lambda: compute_terms(world, need, ends, now)
+    )
 
 
-def found(world: World, need: Need, ends: tuple[str, str], now: float) -> tuple[NetworkTerms, float]:
+def compute_terms(world: World, need: Need, ends: tuple[str, str], now: float) -> tuple[NetworkTerms, float]:
     """The same worked out anew, and until when it stays if nothing changes."""
     seen, until, most = situation(world, ends, now), math.inf, NO_NETWORK
     for candidate in world.network.topology.between(*ends):

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import grading, using
+from adon.broker import ladder_grants, use_grants
 from adon.broker.choice import Choice, Need
+from adon.broker.desired_rules import rules_for_flow
 from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
 from adon.broker.resources import paths as reserved_paths
 from adon.broker.room import Occupancy, count, shortage
-from adon.broker.steering import rules_for_flow
 from adon.broker.tenancy import ask_of
 from adon.broker.world import World
 from adon.flowvisor.rules.rule import Entry
@@ -30,19 +30,19 @@ WITHIN_REACH = 1000
 """Rules; a table that has room for so many more is no limit for any flow, and nothing is counted."""
 
 
-def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, Reason]:
+def closed_paths(world: World, flow: Flow, need: Need, now: float) -> dict[str, Reason]:
     """Per path name why a flow may not have it now."""
     configuration = world.configuration
     sliced = flow.slice is not None and flow.slice in configuration.slices
     graded = configuration.policy.ladder.mode != "off"
     unfit = any(world.abilities.unfit.values())
-    barred = _barred(world, flow, need)
-    reserved = {**reserved_paths.closed(world, flow, now), **barred}
-    if not sliced and not limited(world):
+    barred = _forbidden_paths(world, flow, need)
+    reserved = {**reserved_paths.closed_paths(world, flow, now), **barred}
+    if not sliced and not is_limited(world):
         return reserved
     found = world.network.topology.candidates(flow.request.source, flow.request.destination)
     paths = {c.key.path: c.path for c in found if c.path is not None and c.key.path != flow.path}
-    rules = _needed(world, flow, need, paths)
+    rules = _needed_rules(world, flow, need, paths)
     lacking = reason_of("no-rule-space", _lacking(world, flow, rules, now))
     reasons = {}
     for name, path in paths.items():
@@ -51,29 +51,31 @@ def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, Reason
             or lacking
             or (reason_of("switch-unfit", _unfit(world, path)) if unfit else None)
             or (reason_of("slice-limit", _of_slice(world, flow, need, path, rules)) if sliced else None)
-            or (reason_of("no-queue", grading.refusal(world, flow, name)) if graded else None)
+            or (reason_of("no-queue", ladder_grants.refusal(world, flow, name)) if graded else None)
             or reserved.get(name)
         )
     return {**barred, **{name: reason for name, reason in reasons.items() if reason}}
 
 
-def _barred(world: World, flow: Flow, need: Need) -> dict[str, Reason]:
+def _forbidden_paths(world: World, flow: Flow, need: Need) -> dict[str, Reason]:
     """The paths that the configuration does not let the requester use, the present one left out."""
     if not world.configuration.policy.use_access:
         return {}
     found = world.network.topology.candidates(flow.request.source, flow.request.destination)
-    return using.closed(world, flow, need, [one.key.path for one in found if one.key.path != flow.path])
+    return use_grants.closed_paths(
+        world, flow, need, [one.key.path for one in found if one.key.path != flow.path]
+    )
 
 
-def limited(world: World) -> bool:
+def is_limited(world: World) -> bool:
     """Whether anything but a slice may close a path to a flow now: ladders, or what switches can hold."""
     graded = world.configuration.policy.ladder.mode != "off"
-    return graded or any(world.abilities.unfit.values()) or _rationed(world)
+    return graded or any(world.abilities.unfit.values()) or _has_limits(world)
 
 
 def no_room(world: World, flow: Flow, entries: Iterable[Entry] | None) -> str:
     """Why the rules that a flow would have do not fit its slice or its switches; empty if they do."""
-    if entries is None or not (_rationed(world) or flow.slice is not None):
+    if entries is None or not (_has_limits(world) or flow.slice is not None):
         return ""
     needed = count(entries)
     for dpid, number in sorted(needed.items()):
@@ -97,7 +99,7 @@ def occupancy(world: World, dpid: int, without: Flow | None = None) -> Occupancy
     """
     ours = world.network.rules(dpid) + world.connected.at(dpid)
     if without is not None:
-        ours -= count(world.network.wanted(without.id)).get(dpid, 0)
+        ours -= count(world.network.wanted_rules(without.id)).get(dpid, 0)
     others = world.network.foreign_rules(dpid)
     return Occupancy(ours, others, world.room.maximum.get(dpid), _budget(world, dpid))
 
@@ -113,7 +115,7 @@ def _lacks(world: World, dpid: int, flow: Flow, number: int) -> str:
     return occupancy(world, dpid, flow).lacks(number)
 
 
-def _rationed(world: World) -> bool:
+def _has_limits(world: World) -> bool:
     """Whether any switch has a limit that may be met."""
     room = world.room
     if room.full:
@@ -131,7 +133,9 @@ def _unfit(world: World, path: CandidatePath) -> str:
     return next((shortage(dpid, "; ".join(reasons)) for dpid, reasons in found if reasons), "")
 
 
-def _needed(world: World, flow: Flow, need: Need, paths: Mapping[str, CandidatePath]) -> Mapping[int, int]:
+def _needed_rules(
+    world: World, flow: Flow, need: Need, paths: Mapping[str, CandidatePath]
+) -> Mapping[int, int]:
     """Rules per switch that a flow without any would get; none for one that has them already.
 
     Whichever path is chosen, the delivery rules of all candidates are installed: the number is the same.
@@ -184,7 +188,7 @@ def _rules_of_slice(world: World, flow: Flow) -> Counter[int]:
     held: Counter[int] = Counter()
     for other in world.flows.running():
         if other.slice == flow.slice and other.number != flow.number:
-            held.update(count(world.network.wanted(other.id)))
+            held.update(count(world.network.wanted_rules(other.id)))
             held.update(world.connected.of(other.id))
     return held
 
@@ -203,7 +207,7 @@ def room_for_connections(world: World, flow: Flow, dpid: int, now: float) -> tup
         found.append((taken.free, shortage(dpid, taken.lacks(taken.free + 1))))
     tenant = None if flow.slice is None else world.configuration.slices.get(flow.slice)
     if tenant is not None and tenant.rule_budget is not None:
-        own = count(world.network.wanted(flow.id)).get(dpid, 0) + world.connected.of(flow.id)[dpid]
+        own = count(world.network.wanted_rules(flow.id)).get(dpid, 0) + world.connected.of(flow.id)[dpid]
         left = tenant.rule_budget - _rules_of_slice(world, flow)[dpid] - own
         found.append((left, f"slice {flow.slice!r} has {tenant.rule_budget} rules per switch"))
     return min(found, default=(None, ""))

@@ -2,7 +2,7 @@
 
 Holds the :class:`~adon.flowvisor.discovery.link_discovery.Discovery`, or nothing where discovery is not
 configured: then no frame is sent, no rule wanted, and no link known.  What a lost or new link means for flows
-is decided where paths are (:mod:`adon.broker.placing`): here is only said *that* the links in use changed.
+is decided with their paths (:mod:`adon.broker.flow_placement`); this module only reports that links changed.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class Links:
         """Let the discovery have an event; one that is nothing to it lets it do what is due."""
         if self._discovery is None:
             return Heeded()
-        found = self._found(self._discovery, event)
+        found = self._apply_discovery(self._discovery, event)
         effects: list[Effect] = [SendPacket(event.id, f.dpid, f.port, f.data) for f in found.frames]
         effects += [Announce(event.id, report.level, report.code, report.text) for report in found.reports]
         changed = any(LinkState.LIVE in (change.before, change.after) for change in found.changes)
         return Heeded(effects, changed)
 
-    def _found(self, discovery: Discovery, event: Event) -> LinkEffects:
+    def _apply_discovery(self, discovery: Discovery, event: Event) -> LinkEffects:
         match event:
             case SwitchUp():
                 return discovery.switch_up(event.dpid, event.ports, event.at)

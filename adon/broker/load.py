@@ -46,7 +46,7 @@ class PathLoad:
         self.numbers[number] = reserved
         if admitted_at is not None:
             insort(self._admitted, (admitted_at, number, streams))
-        self._changed()
+        self._mark_changed()
 
     def drop(self, number: int, admitted_at: float | None, at: float | None = None) -> None:
         """A flow leaves it.
@@ -58,7 +58,7 @@ class PathLoad:
             _, _, streams = self._admitted.pop(bisect_left(self._admitted, (admitted_at, number, 0)))
             if at is not None:
                 self._gone.append((admitted_at, at, streams))
-        self._changed()
+        self._mark_changed()
 
     def average(self, begin: float, end: float) -> float:
         """How many streams of flows were here on average between two times, those who left meanwhile too."""
@@ -68,12 +68,12 @@ class PathLoad:
         there = (max(0.0, min(until, end) - max(since, begin)) * streams for since, until, streams in stays)
         return math.fsum(there) / (end - begin)
 
-    def counted(self) -> None:
+    def record_rate_change(self) -> None:
         """The rate of a flow here is another one."""
         self.version += 1
         self._used = None
 
-    def _changed(self) -> None:
+    def _mark_changed(self) -> None:
         self.version += 1
         self._streams_until = self._used = self._reserved = None
 
@@ -89,7 +89,7 @@ class PathLoad:
             self._reserved = math.fsum(self.numbers.values())
         return self._reserved
 
-    def used(self) -> Counters | None:
+    def used_bandwidth(self) -> Counters | None:
         """What the flows here use by their own counters; None while one of them has no rate."""
         if self._used is None:
             self._used = (self._sum_up(),)

@@ -10,9 +10,9 @@ A window closes the paths of one path, link, switch or site from one time until 
   bound nothing is known, so it may still be there.
 - From the lead time before the beginning until the end, running flows that would still be there leave.
 
-:meth:`Windows.closed` says so, with a reason per path that excludes it as a candidate.  Times are seconds
-since the epoch; no clock is read.  Values and functions only, but for :class:`Windows`, which remembers what
-stage each window was last seen in; what is done about them is :mod:`adon.broker.maintaining`'s business.
+:meth:`Windows.closed_paths` says so, with a reason per path that excludes it as a candidate.  Times are
+seconds since the epoch; no clock is read.  Values and functions only, but for :class:`Windows`, which
+remembers what stage each window was last seen in; :mod:`adon.broker.maintenance_events` acts on them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class WindowRequest(Value):
     note: str = Field(default="", max_length=200)
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _check_order(self) -> Self:
         if self.ends <= self.begins:
             raise ValueError("ends: is not after begins")
         if self.ends - self.begins > LONGEST_S or self.lead > LONGEST_S:
@@ -204,7 +204,7 @@ class Windows:
         self._seen.pop(number, None)
         return window
 
-    def crossed(self, now: float) -> list[tuple[Window, Stage]]:
+    def pop_changed(self, now: float) -> list[tuple[Window, Stage]]:
         """The windows that are in another state than when last asked; one that is over is forgotten."""
         found = []
         for window in self:
@@ -217,7 +217,7 @@ class Windows:
         return found
 
     def next_change(self, now: float) -> float | None:
-        """When :meth:`crossed` has something to say next."""
+        """When :meth:`pop_changed` next returns a window."""
         times = [at for w in self for at in (w.begins - w.lead, w.begins, w.ends) if at > now]
         late = [now for w in self if self._seen.get(w.number, Stage.ANNOUNCED) is not w.stage(now)]
         return min([*times, *late], default=None)
@@ -227,7 +227,7 @@ class Windows:
         closing = [w for w in self if w.stage(now) in (Stage.DRAINING, Stage.ACTIVE)]
         return frozenset(path for w in closing for path in _paths(topology, w))
 
-    def closed(self, topology: Topology, flow: Flow, bound: float, now: float) -> Mapping[str, Reason]:
+    def closed_paths(self, topology: Topology, flow: Flow, bound: float, now: float) -> Mapping[str, Reason]:
         """The paths that a flow may not have now, each with the reason.
 
         Its own path it may keep as long as the window is only announced.

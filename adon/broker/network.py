@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from adon.broker.advising import Advice
 from adon.broker.belief import SETTLE_S, Belief
 from adon.broker.checks import Checks
-from adon.broker.drift import Drift, Kind, Tampering, tampered
+from adon.broker.drift import Drift, Kind, Tampering, find_tampering
+from adon.broker.dry_run import Advice
 from adon.broker.effects import Announce, Effect, ReadRules, RuleState, SaveRules, SendBatch
 from adon.broker.events import (
     BatchConfirmed,
@@ -31,7 +31,7 @@ from adon.broker.events import (
     SwitchUp,
 )
 from adon.broker.installer import Installer, Progress
-from adon.broker.refusals import RETRY_S, Refusals, healed
+from adon.broker.refusals import RETRY_S, Refusals, replacement_for
 from adon.broker.wanted import Wanted
 from adon.flowvisor.rules.connections import is_connections
 from adon.flowvisor.rules.reconcile import Difference, Phase, compare_entries, order_changes, plan_restore
@@ -99,14 +99,14 @@ class Network:
 
     # -- what is wanted ---------------------------------------------------------------------------
 
-    def wanted(self, owner: str) -> tuple[Entry, ...]:
+    def wanted_rules(self, owner: str) -> tuple[Entry, ...]:
         """The rules an owner wants at present."""
         return self._wanted.of(owner)
 
-    def intended(self, owner: str) -> tuple[Entry, ...]:
+    def intended_rules(self, owner: str) -> tuple[Entry, ...]:
         """The rules an owner would have in the switches if nothing were only advised."""
         kept = self._advice.of(owner)
-        return self.wanted(owner) if kept is None else kept
+        return self.wanted_rules(owner) if kept is None else kept
 
     def busy(self, owner: str) -> bool:
         """Whether this owner's rules are being changed."""
@@ -118,7 +118,7 @@ class Network:
 
     def complete(self, owner: str) -> bool:
         """Whether every rule this owner wants is in its switch for sure, exactly so, and stays there."""
-        return all(self._holds(rule) for rule in self.wanted(owner))
+        return all(self._holds(rule) for rule in self.wanted_rules(owner))
 
     def want(
         self, owner: str, rules: tuple[Entry, ...], cause: str, now: float, *, advised: bool = False
@@ -131,7 +131,7 @@ class Network:
 
         :param advised: the rules are kept and shown, not sent; as if one is for an advised switch.
         """
-        before = self.wanted(owner)
+        before = self.wanted_rules(owner)
         if rules and (advised or self._advice.concerns(rules)):
             return Outcome(self._advice.keep(owner, rules, before, cause), installed=[owner])
         diff = self._missing_from(owner, rules)
@@ -175,7 +175,7 @@ class Network:
         """Note that a switch is unreachable; its rules stay as they are (fail_mode=secure, R10)."""
         dpid = event.dpid
         self._greeting.pop(dpid, None)
-        self._checks.disconnected(dpid)
+        self._checks.forget_switch(dpid)
         self._drift.forgive(dpid)
         self.topology = self.topology.switch_down(dpid)
         told = Announce(
@@ -218,14 +218,14 @@ class Network:
             return Outcome()
         if greeted:
             self.topology = self.topology.switch_up(dpid, self._greeting.pop(dpid))
-            self._belief.reconnected(dpid)
+            self._belief.record_reconnection(dpid)
             self._refusals.forgive(dpid)
         self._foreign[dpid] = event.foreign
-        unsettled = self._installer.slots() | self._belief.unsettled(now)
+        unsettled = self._installer.slots() | self._belief.find_unsettled(now)
         held = (*(item.rule for item in event.rules), *event.equipment, *self._without_connections(event))
-        if not greeted and not self._checks.ordered(dpid):
+        if not greeted and not self._checks.is_requested(dpid):
             self._look_for_drift(dpid, held, unsettled, now)
-        self._belief.reported(dpid, held, unsettled)
+        self._belief.record_report(dpid, held, unsettled)
         outcome = self._greet(event) if greeted else Outcome()
         outcome.effects += self._after_all(dpid, event.id)
         outcome.effects += self._news(dpid, event.id)
@@ -237,7 +237,7 @@ class Network:
 
     def batch_confirmed(self, event: BatchConfirmed) -> Outcome:
         """Take a barrier reply."""
-        outcome = self._digest(self._installer.confirmed(event.batch, event.at), event.id, event.at)
+        outcome = self._digest(self._installer.confirm_batch(event.batch, event.at), event.id, event.at)
         outcome.absorb(self._heal(event.id, event.at))
         return outcome
 
@@ -246,7 +246,7 @@ class Network:
         single = self._without_refused(event)
         if single is not None:
             return single
-        progress = self._installer.failed(event.batch)
+        progress = self._installer.fail_batch(event.batch)
         if progress.failed is None:
             return Outcome()
         owner, error = progress.failed, f"switch {dpid_text(event.dpid)}: {event.error}"
@@ -271,13 +271,15 @@ class Network:
         A repair is many owners' business: those whose entries were refused fail, the rest goes on.  None if
         the whole plan has failed: a flow has all of its rules or none.
         """
-        sent = self._installer.sent(event.batch)
+        sent = self._installer.find_batch(event.batch)
         if sent is None or not event.refused:
             return None
         owner, changes = sent
         refused = {changes[place]: words for place, words in event.refused}
         instead = {
-            change: None if self._installer.mended(event.batch, change.rule.slot) else healed(change, words)
+            change: None
+            if self._installer.is_replaced(event.batch, change.rule.slot)
+            else replacement_for(change, words)
             for change, words in refused.items()
         }
         lost = {change: words for change, words in refused.items() if instead[change] is None}
@@ -292,13 +294,15 @@ class Network:
         outcome = self._digest(progress, event.id, event.at)
         for one, words in failed.items():
             mine = [change for change in progress.dropped if self._wanted.owner(change.rule) == one]
-            outcome.absorb(self._refused(one, mine, words, event))
+            outcome.absorb(self._repair_without(one, mine, words, event))
         return outcome
 
-    def _refused(self, owner: str, changes: Iterable[Change], words: str, event: BatchFailed) -> Outcome:
+    def _repair_without(
+        self, owner: str, changes: Iterable[Change], words: str, event: BatchFailed
+    ) -> Outcome:
         """A repair goes on without these of an owner's; they are tried again after a time that grows."""
         error = f"switch {dpid_text(event.dpid)}: {words}"
-        until = self._refusals.refused((change.rule.slot for change in changes), event.at)
+        until = self._refusals.record_refusal((change.rule.slot for change in changes), event.at)
         self._read_again(event.dpid, until)
         self._unconfirmed.add(owner)
         text = f"{owner}: {error}; retried in {format_duration(until - event.at)}"
@@ -313,9 +317,9 @@ class Network:
         """Handle FLOW_REMOVED; announce an unexpected removal and restore the rule (R20)."""
         slot, owner = event.rule.slot, self._wanted.owner(event.rule)
         by_us = self._belief.deleting(slot)
-        self._belief.removed(event.rule)
+        self._belief.record_removed(event.rule)
         self._unconfirmed.add(owner)
-        wanted = next((rule for rule in self.wanted(owner) if rule.slot == slot), None)
+        wanted = next((rule for rule in self.wanted_rules(owner) if rule.slot == slot), None)
         known = event.dpid in self.topology.connected
         if event.reason in ("idle", "hard") or wanted is None or not known:
             return Outcome()
@@ -350,7 +354,7 @@ class Network:
             self._refusals.forgive(dpid)
         return Outcome([ReadRules(cause, dpid) for dpid in connected])
 
-    def desired(self, dpid: int) -> tuple[Entry, ...]:
+    def desired_rules(self, dpid: int) -> tuple[Entry, ...]:
         """All rules that belong in one switch."""
         return self._wanted.at(dpid)
 
@@ -360,7 +364,9 @@ class Network:
 
     def compare(self, dpid: int) -> Difference:
         """How one switch differs from what should be, as far as is known; nothing is done about it (R4)."""
-        return compare_entries(self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid))
+        return compare_entries(
+            self.desired_rules(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid)
+        )
 
     def foreign_rules(self, dpid: int) -> int:
         """How many rules in one switch are not ours."""
@@ -386,7 +392,7 @@ class Network:
         slots = {rule.slot for rule in desired}
         present = [
             rule
-            for rule in self._believed(owner, rules)
+            for rule in self._believed_rules(owner, rules)
             if rule.dpid in here and (rule.slot not in slots or self._sure(rule.slot))
         ]
         foreign = frozenset(slot for slot in slots if slot in self._foreign_at(slot[0]))
@@ -395,16 +401,18 @@ class Network:
     def _sure(self, slot: Slot) -> bool:
         return self._belief.sure(slot) and not self._installer.removing(slot)
 
-    def _believed(self, owner: str, rules: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    def _believed_rules(self, owner: str, rules: tuple[Entry, ...]) -> tuple[Entry, ...]:
         """What is believed to be in the switches of an owner's entries, the meters among them."""
-        meters = {entry.slot for entry in (*self.wanted(owner), *rules) if isinstance(entry, MeterEntry)}
+        meters = {
+            entry.slot for entry in (*self.wanted_rules(owner), *rules) if isinstance(entry, MeterEntry)
+        }
         held = (self._belief.get(slot) for slot in meters)
         return (*self._belief.of(owner), *(entry for entry in held if entry is not None))
 
     def _without_connections(self, event: RulesReported) -> tuple[Entry, ...]:
         """What unannounced flows without a connection want here: of none, all are as they should be."""
         told = {item.rule.slot for item in event.rules if is_connections(item.rule)}
-        desired = (rule for rule in self.desired(event.dpid) if is_connections(rule))
+        desired = (rule for rule in self.desired_rules(event.dpid) if is_connections(rule))
         return tuple(rule for rule in desired if rule.slot not in told)
 
     def _greet(self, event: RulesReported) -> Outcome:
@@ -413,7 +421,7 @@ class Network:
             f"{len(event.rules)} rules of ADON, {len(event.foreign)} of others"
         )
         outcome = Outcome([Announce(event.id, "info", "switch-connected", text)])
-        found = tuple(rule for rule in self.desired(event.dpid) if self._belief.holds(rule))
+        found = tuple(rule for rule in self.desired_rules(event.dpid) if self._belief.holds(rule))
         if found:
             outcome.effects.append(SaveRules(event.id, found, RuleState.INSTALLED))
         return outcome
@@ -423,7 +431,7 @@ class Network:
         found = tuple(r for r in self._given_up.values() if r.dpid == dpid and self._belief.holds(r))
         for rule in found:
             del self._given_up[rule.slot]
-        kept = tuple(rule for rule in found if rule in self.wanted(self._wanted.owner(rule)))
+        kept = tuple(rule for rule in found if rule in self.wanted_rules(self._wanted.owner(rule)))
         return [SaveRules(cause, kept, RuleState.INSTALLED)] if kept else []
 
     def _read_again(self, dpid: int, at: float) -> None:
@@ -443,16 +451,16 @@ class Network:
         self, dpid: int, held: Iterable[Entry], unsettled: frozenset[Slot], now: float
     ) -> None:
         """What somebody else changed since the last report, and what is right again by itself."""
-        wanted, reported = self.desired(dpid), tuple(held)
+        wanted, reported = self.desired_rules(dpid), tuple(held)
 
         def ours(slot: Slot) -> bool:
             return slot in unsettled or not self._sure(slot)
 
-        for change in tampered(wanted, self._belief.at(dpid), reported, ours):
+        for change in find_tampering(wanted, self._belief.at(dpid), reported, ours):
             self._note_drift(change, now)
         found = compare_entries(wanted, reported)
         wrong = (*found.missing, *found.extra, *(right for right, _ in found.wrong))
-        self._drift.compared(dpid, frozenset(entry.slot for entry in wrong))
+        self._drift.record_comparison(dpid, frozenset(entry.slot for entry in wrong))
 
     def _note_drift(self, change: Tampering, now: float) -> None:
         if self._drift.note(change, now) and self._drift.only_told(change.entry.dpid):
@@ -473,8 +481,8 @@ class Network:
                 ready.setdefault(slot[0], set()).add(slot)
         for dpid, slots in ready.items():
             for slot in slots:
-                self._drift.settled(slot)
-            wanted = [rule for rule in self.desired(dpid) if rule.slot in slots]
+                self._drift.settle_slot(slot)
+            wanted = [rule for rule in self.desired_rules(dpid) if rule.slot in slots]
             present = [rule for rule in self._belief.at(dpid) if rule.slot in slots]
             diff = compare_entries(wanted, present, foreign=self._foreign_at(dpid))
             outcome.effects += self._news(dpid, cause)
@@ -489,9 +497,9 @@ class Network:
         if partial:
             self._read_again(dpid, now + self._settle)
         self._checks.looked_at(dpid, now, whole=not partial)
-        skip = unsettled | self._drift.untouchable(dpid) | self._refusals.held(dpid, now)
+        skip = unsettled | self._drift.untouchable(dpid) | self._refusals.held_slots(dpid, now)
         diff = compare_entries(
-            self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid), skip=skip
+            self.desired_rules(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid), skip=skip
         )
         return self._put_right(dpid, diff, cause, now)
 
@@ -499,12 +507,12 @@ class Network:
         self._unconfirmed.update(self._wanted.owner(rule) for rule in (*diff.missing, *diff.blocked))
         self._unconfirmed.update(self._wanted.owner(rule) for rule, _ in diff.wrong)
         self._unconfirmed.update(self._wanted.owner(rule) for rule in diff.extra)
-        outcome = self._found(dpid, diff, cause)
+        outcome = self._report_difference(dpid, diff, cause)
         plan = order_changes(diff) if diff.wrong or diff.extra else plan_restore(diff)
         outcome.absorb(self._execute(_repair_of(dpid), plan, cause, now))
         return outcome
 
-    def _found(self, dpid: int, diff: Difference, cause: str) -> Outcome:
+    def _report_difference(self, dpid: int, diff: Difference, cause: str) -> Outcome:
         """Count and announce what a comparison found; owners that are blocked have failed."""
         outcome = Outcome()
         for name in self.reconcile_totals:
@@ -520,7 +528,7 @@ class Network:
         return outcome
 
     def _execute(self, owner: str, plan: Iterable[Phase], cause: str, now: float) -> Outcome:
-        plan = self._advice.allowed(tuple(plan))
+        plan = self._advice.keep_active_phases(tuple(plan))
         return self._digest(self._installer.start(owner, plan, cause, now), cause, now)
 
     def _digest(self, progress: Progress, cause: str, now: float) -> Outcome:
@@ -528,34 +536,34 @@ class Network:
         for batch in progress.effects:
             self._note_sent(batch, now)
         for change in progress.changes:
-            self._belief.confirmed(change, now)
+            self._belief.record_confirmed(change, now)
             self._given_up.pop(change.rule.slot, None)
-            self._refusals.taken(change.rule.slot)
+            self._refusals.record_acceptance(change.rule.slot)
         confirmed = self._still_wanted(progress.changes)
         if confirmed:
             outcome.effects.append(SaveRules(cause, confirmed, RuleState.INSTALLED))
         if progress.done is not None:
-            outcome.absorb(self._finished(progress.done))
+            outcome.absorb(self._finish_plan(progress.done))
         return outcome
 
     def _still_wanted(self, changes: Iterable[Change]) -> tuple[Entry, ...]:
         """What some changes were to put in, less what was given up meanwhile: that is saved as removed."""
         rules = [change.rule for change in changes if change.op is not Op.DELETE]
         owners = {self._wanted.owner(rule) for rule in rules}
-        wanted = {(owner, entry.slot): entry for owner in owners for entry in self.wanted(owner)}
+        wanted = {(owner, entry.slot): entry for owner in owners for entry in self.wanted_rules(owner)}
         return tuple(rule for rule in rules if wanted.get((self._wanted.owner(rule), rule.slot)) == rule)
 
     def _note_sent(self, batch: SendBatch, now: float) -> None:
         for change in batch.changes:
-            self._belief.sent(change, now)
-            self._drift.settled(change.rule.slot)
+            self._belief.record_sent(change, now)
+            self._drift.settle_slot(change.rule.slot)
 
-    def _finished(self, owner: str) -> Outcome:
+    def _finish_plan(self, owner: str) -> Outcome:
         owners = tuple(sorted(self._unconfirmed)) if _is_repair(owner) else (owner,)
         idle = [one for one in owners if not self.busy(one)]
         outcome = Outcome(
-            installed=[one for one in idle if self.wanted(one) and self.complete(one)],
-            removed=[one for one in idle if not self.wanted(one) and not self._here(one)],
+            installed=[one for one in idle if self.wanted_rules(one) and self.complete(one)],
+            removed=[one for one in idle if not self.wanted_rules(one) and not self._here(one)],
         )
         for one in outcome.removed:
             self._wanted.drop(one)

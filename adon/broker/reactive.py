@@ -119,9 +119,9 @@ class Reactive:
                 return self._by(row, packet, connection, hosts, topology, catalog, now)
         return self._refuse(connection, "no entry of policy.reactive has it", now + UNMATCHED_S)
 
-    def left(self, row: int, now: float) -> int:
+    def free_connections(self, row: int, now: float) -> int:
         """How many more connections an entry takes at this time."""
-        return self._taken[row].left(now)
+        return self._taken[row].free_connections(now)
 
     def took(self, row: int, connections: int, now: float) -> None:
         """An entry took so many connections."""
@@ -170,7 +170,7 @@ class Reactive:
         now: float,
     ) -> Taken | Refused:
         entry = self._entries[row]
-        if not self.left(row, now):
+        if not self.free_connections(row, now):
             return self._refuse(connection, *self.over(row, now))
         try:
             request = _request(entry, packet, hosts, topology, catalog, now)
@@ -202,7 +202,7 @@ class _Minute:
         self._times: deque[tuple[float, int]] = deque()
         self._sum = 0
 
-    def left(self, now: float) -> int:
+    def free_connections(self, now: float) -> int:
         """How many more."""
         while self._times and self._times[0][0] <= now - MINUTE_S:
             self._sum -= self._times.popleft()[1]

@@ -16,7 +16,7 @@ That is a multiple-choice knapsack with several knapsacks, which is NP-hard (Kel
 bits/s (needs rounded up, room rounded down) and Q in billionths, so that sums are exact and the result does
 not depend on the order in which flows are named.
 
-Values and functions only: how flows, paths and room come about is :mod:`adon.broker.fleeing`'s business.
+Values and functions only: how flows, paths and room come about is :mod:`adon.broker.evacuation`'s business.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from adon.broker.assignment import Problem, Search, greedy, improved
+from adon.broker.assignment import Problem, Search, greedy, improve_choice
 from adon.broker.displaced import Displaced, Option
 from adon.units import format_rate
 from measurement.model import PathKey
@@ -88,20 +88,20 @@ def plan(displaced: Iterable[Displaced], room: Mapping[PathKey, float], nodes: i
     problem = Problem(displaced, room)
     start = [ranked[0] if ranked else None for ranked in problem.ranked]
     if all(left >= 0 for left in problem.free(start).values()):
-        return _told(problem, start, exact=True)  # everybody has the best there is
-    choice = improved(problem, greedy(problem), nodes)
+        return _make_plan(problem, start, exact=True)  # everybody has the best there is
+    choice = improve_choice(problem, greedy(problem), nodes)
     exact = False
     if len(problem.flows) <= EXACT_FLOWS:
         search = Search(problem, choice, nodes)
         exact = search.run()
-        choice = search.best if exact else improved(problem, search.best, nodes)
-    return _told(problem, choice, exact=exact)
+        choice = search.best if exact else improve_choice(problem, search.best, nodes)
+    return _make_plan(problem, choice, exact=exact)
 
 
 # -- in words -------------------------------------------------------------------------------------------
 
 
-def _told(problem: Problem, choice: Sequence[int | None], *, exact: bool) -> Plan:
+def _make_plan(problem: Problem, choice: Sequence[int | None], *, exact: bool) -> Plan:
     left = problem.free(choice)
     places = {
         flow.number: _place(problem, index, choice[index], left) for index, flow in enumerate(problem.flows)

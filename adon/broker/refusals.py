@@ -5,14 +5,14 @@ done but what an error names.  So a refused meter affects only its own flow.
 
 A group or meter that was sent and never confirmed may be there or not, and OpenFlow has no message for "put
 it there whatever is": adding what is there is refused, and so is modifying what is not (6.5, 6.7).  The
-switch's words say which it was, and the other message heals it (:func:`healed`).
+switch's words say which it was, and the other message heals it (:func:`replacement_for`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adon.broker.damping import Repeated, count_repetition
+from adon.broker.hold_down import Repeated, count_repetition
 from adon.flowvisor.rules.rule import Change, Op, Rule, Slot
 
 RETRY_S = 10.0
@@ -29,7 +29,7 @@ METER_REFUSED = "METER_MOD_FAILED"
 """Part of the switch's words when it was a meter."""
 
 
-def healed(change: Change, words: str) -> Change | None:
+def replacement_for(change: Change, words: str) -> Change | None:
     """What to send in the place of a refused change; None if nothing helps.
 
     :param words: the switch's own.
@@ -53,7 +53,7 @@ class Refusals:
     def __init__(self) -> None:
         self._slots: dict[Slot, Repeated] = {}
 
-    def refused(self, slots: Iterable[Slot], now: float) -> float:
+    def record_refusal(self, slots: Iterable[Slot], now: float) -> float:
         """These were refused, or left out with what was: when they are tried again."""
         until = now + RETRY_S
         for slot in slots:
@@ -61,7 +61,7 @@ class Refusals:
             until = max(until, now + self._slots[slot].hold_off(RETRY_S))
         return until
 
-    def held(self, dpid: int, now: float) -> frozenset[Slot]:
+    def held_slots(self, dpid: int, now: float) -> frozenset[Slot]:
         """The slots of a switch that a repair leaves alone now."""
         return frozenset(
             slot
@@ -69,7 +69,7 @@ class Refusals:
             if slot[0] == dpid and now < last.at + last.hold_off(RETRY_S)
         )
 
-    def taken(self, slot: Slot) -> None:
+    def record_acceptance(self, slot: Slot) -> None:
         """The switch took what is in this slot."""
         self._slots.pop(slot, None)
 

@@ -181,7 +181,7 @@ class Register:
         counters = self._counters.get(flow.number)
         if counters is None:
             number = flow.number
-            counters = self._counters[number] = FlowCounters(lambda: self._counted(number))
+            counters = self._counters[number] = FlowCounters(lambda: self._record_rate_change(number))
         return counters
 
     # -- all flows ------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class Register:
         """Whether any flow holds rules."""
         return bool(self._places)
 
-    def queued(self) -> list[Flow]:
+    def queued_flows(self) -> list[Flow]:
         """The flows that wait, by number."""
         return [self._flows[number] for number in sorted(self._queued)]
 
@@ -262,7 +262,7 @@ class Register:
         """The flows that run in this direction, those alike on one path together."""
         return list(self._groups.get(ends, {}).values())
 
-    def reserved(self) -> dict[str, float]:
+    def reserved_bandwidth(self) -> dict[str, float]:
         """Per path name, the sum of the throughput bounds admitted, in bits/s, in the fuller direction."""
         fuller: dict[str, float] = {}
         for loads in self._loads.values():
@@ -346,11 +346,11 @@ class Register:
         counters = self._counters.get(number)
         return None if counters is None else counters.latest()
 
-    def _counted(self, number: int) -> None:
+    def _record_rate_change(self, number: int) -> None:
         """A flow's rate is another one: so is the use of its path."""
         place = self._places.get(number)
         if place is not None and place.path is not None:
-            self._loads[place.ends][place.path].counted()
+            self._loads[place.ends][place.path].record_rate_change()
             self._groups[place.ends][self._kinds[number], place.path].unseen.add(number)
 
 

@@ -65,7 +65,7 @@ class Room:
     maximum: dict[int, int] = field(default_factory=dict)
     full: dict[int, tuple[float, str]] = field(default_factory=dict)
 
-    def refused(self, dpid: int, error: str, until: float) -> bool:
+    def record_refusal(self, dpid: int, error: str, until: float) -> bool:
         """Take a switch's refusal; whether it said that its table is full.
 
         :param until: when it may be tried again, if so.
@@ -82,7 +82,7 @@ class Room:
             return ""
         return f"its table was full; no new rules for {format_duration(until - now)}: {error}"
 
-    def recovered(self, now: float) -> bool:
+    def forget_expired(self, now: float) -> bool:
         """Forget what is over; whether something was."""
         over = [dpid for dpid, (until, _) in self.full.items() if until <= now]
         for dpid in over:

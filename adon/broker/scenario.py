@@ -61,7 +61,7 @@ def scenarios(topology: Topology) -> Iterator[Scenario]:
         yield Scenario(Failure.PORT_DOWN, f"{switch}:{name}")
 
 
-def supposed(topology: Topology, windows: Iterable[Window], scenario: Scenario) -> Supposed:
+def apply_failure(topology: Topology, windows: Iterable[Window], scenario: Scenario) -> Supposed:
     """What a failure takes away.
 
     :param windows: those that can be named.

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from adon.broker.flow import Flow
 
 
-def arrived(flow: Flow) -> float:
+def queued_since(flow: Flow) -> float:
     """Since when a flow counts as waiting, for its place in the line: not before it wants to start.
 
     One that was displaced keeps the place that it had.
@@ -29,7 +29,7 @@ def waiting_since(flow: Flow) -> float:
     A flow that never transferred has waited since it was submitted, or since it wanted to start: failed
     attempts to install it do not start its patience anew.  One that was displaced waits since then.
     """
-    return arrived(flow) if flow.started_at is None else flow.state_since
+    return queued_since(flow) if flow.started_at is None else flow.state_since
 
 
 def deadline(flow: Flow, patience: Callable[[Flow], float]) -> float:

@@ -3,10 +3,10 @@
 Packets that a reactive rule shows are told apart by their *service*: the two hosts, the protocol and the
 port they go to.  All that a slice, a flowspace or a template asks about a connection is the same for all
 connections to a service.  So the first packet to a service decides, on the way of every flow: request, slice,
-decision, saved rules (:mod:`adon.broker.reactive`, :mod:`adon.broker.placing`).  Packets that come before the
-flow is active wait here.  Every further connection to the service is a connection of that flow: what is asked
-of it is whether there is room (switch, slice) and whether its entry takes more in this minute, and what it
-costs is one rule and its packet sent on.
+decision, saved rules (:mod:`adon.broker.reactive`, :mod:`adon.broker.flow_placement`).  Packets that come
+before the flow is active wait here.  Every further connection to the service is a connection of that flow:
+what is asked of it is whether there is room (switch, slice) and whether its entry takes more in this minute,
+and what it costs is one rule and its packet sent on.
 
 ::
 
@@ -22,13 +22,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from adon.broker.desired_rules import find_attachments
 from adon.broker.effects import AdmitConnections, Announce, DropConnections, Effect
 from adon.broker.events import ConnectionsRefused, Event, RulesReported, UnannouncedPackets
 from adon.broker.flow import Flow, FlowState
+from adon.broker.flow_placement import Placing
 from adon.broker.limits import room_for_connections
-from adon.broker.placing import Placing
 from adon.broker.reactive import Packet, Reactive, Refused, Taken
-from adon.broker.steering import attached
 from adon.broker.world import World
 from adon.errors import AdonError
 from adon.flowspace import Connection
@@ -110,7 +110,7 @@ class Unannounced:
 
     # -- packets -------------------------------------------------------------------------------------------
 
-    def seen(self, event: UnannouncedPackets) -> list[Effect]:
+    def handle_packets(self, event: UnannouncedPackets) -> list[Effect]:
         """Packets came: let them in, keep them, or have them dropped."""
         groups: dict[Where, list[Waiting]] = {}
         dpid = event.dpid
@@ -134,16 +134,16 @@ class Unannounced:
         known = self._known.get(where)
         effects: list[Effect] = []
         if known is None:
-            taken = self._decided(where, event)
+            taken = self._decide(where, event)
             if not isinstance(taken, Taken):
-                return self._dropped(where, taken, len(packets), event)
-            effects = self._started(where, taken, event)
+                return self._drop(where, taken, len(packets), event)
+            effects = self._start_flow(where, taken, event)
             known = self._known.get(where)
             if known is None:
                 return effects
         if self._is_open(known):
-            return [*effects, *self._admitted(known, packets, event)]
-        return [*effects, *self._kept(known, packets, event)]
+            return [*effects, *self._admit(known, packets, event)]
+        return [*effects, *self._keep_packets(known, packets, event)]
 
     def _is_open(self, known: _Known) -> bool:
         """Whether its flow is active with rules that are not being changed; the rule is then up to date."""
@@ -151,12 +151,12 @@ class Unannounced:
         flow = world.flows.get(known.flow)
         if flow is None or flow.state is not FlowState.ACTIVE or flow.advised or world.network.busy(flow.id):
             return False
-        rules = world.network.wanted(flow.id)
+        rules = world.network.wanted_rules(flow.id)
         if rules is not known.rules:
             known.rules, known.rule = rules, _rule_for(known.where, rules)
         return known.rule is not None
 
-    def _admitted(self, known: _Known, packets: Iterable[Waiting], event: Event) -> list[Effect]:
+    def _admit(self, known: _Known, packets: Iterable[Waiting], event: Event) -> list[Effect]:
         """Let packets of an open service through, as far as there is room for their connections."""
         if event.at - known.turned_at >= RECENT_S or event.at < known.turned_at:
             # Of the time before the last only what came in it is of use.
@@ -185,7 +185,7 @@ class Unannounced:
             effects.append(AdmitConnections(event.id, dpid, known.rule, known.number, tuple(through)))
         if refused:
             reason = Refused(f"{known.where[2]}: {why}", until)
-            effects += self._dropped(known.where, reason, refused, event)
+            effects += self._drop(known.where, reason, refused, event)
         return effects
 
     def _limit(self, known: _Known, event: Event) -> tuple[int | None, str, float]:
@@ -194,7 +194,7 @@ class Unannounced:
         if flow is not None and not 0 <= event.at - known.room_at < ROOM_S:
             known.room, known.cramped = room_for_connections(self._world, flow, dpid, event.at)
             known.room_at = event.at
-        left = self._reactive.left(row, event.at) + known.credit
+        left = self._reactive.free_connections(row, event.at) + known.credit
         if known.room is None or left <= known.room:
             why, until = self._reactive.over(row, event.at)
             return left, why, until
@@ -207,11 +207,11 @@ class Unannounced:
         known.credit = max(0, known.credit - new)
         if known.room is not None:
             known.room -= new
-        self._world.connected.admitted(f"f-{known.flow}", known.where[0], new)
+        self._world.connected.count_admitted(f"f-{known.flow}", known.where[0], new)
 
     # -- an unknown service ---------------------------------------------------------------------------------
 
-    def _decided(self, where: Where, event: Event) -> Taken | Refused | None:
+    def _decide(self, where: Where, event: Event) -> Taken | Refused | None:
         """By which entry connections to a service are taken; nothing is changed but what is remembered."""
         world = self._world
         dpid, in_port, asked = where
@@ -220,7 +220,7 @@ class Unannounced:
         )
         return self._reactive.decide(packet, world.network.topology, world.catalog, event.at)
 
-    def _started(self, where: Where, taken: Taken, event: Event) -> list[Effect]:
+    def _start_flow(self, where: Where, taken: Taken, event: Event) -> list[Effect]:
         """Find the flow that a service belongs to, or make it; the service is known from here on."""
         flow = self._same(taken)
         effects: list[Effect] = []
@@ -228,7 +228,7 @@ class Unannounced:
             try:
                 flow, effects = self._submit(taken, event)
             except AdonError as error:
-                return self._refused(where, taken.row, str(error), 1, event)
+                return self._refuse(where, taken.row, str(error), 1, event)
         self._count += 1
         known = _Known(where, self._count, flow.number, taken.row, credit=1)
         if len(self._known) >= MAX_SERVICES:
@@ -236,36 +236,36 @@ class Unannounced:
         self._known[where] = known
         if not self._is_open(known):
             self._waiting[where] = known
-        return [*effects, *self._settled(known, event)]
+        return [*effects, *self._settle(known, event)]
 
     def _same(self, taken: Taken) -> Flow | None:
         """The unannounced flow that has these hosts and this port already."""
         rivals = self._world.flows.rivals(taken.request)
         return next((flow for flow in rivals if flow.unannounced and flow.state.holds_rules), None)
 
-    def _kept(self, known: _Known, packets: list[Waiting], event: Event) -> list[Effect]:
+    def _keep_packets(self, known: _Known, packets: list[Waiting], event: Event) -> list[Effect]:
         """Packets wait until their flow's rules are in the switches, as far as there is room for them."""
         room = MAX_WAITING - self._held
         known.waiting += packets[:room]
         self._held += len(packets[:room])
         self.refused += len(packets[room:])
         self._waiting[known.where] = known
-        return self._settled(known, event)
+        return self._settle(known, event)
 
     def settle(self, event: Event) -> list[Effect]:
         """After any event: let in who waited for a flow that is active now, refuse who waits in vain."""
         effects: list[Effect] = []
         for known in tuple(self._waiting.values()):
-            effects += self._settled(known, event)
+            effects += self._settle(known, event)
         return effects
 
-    def _settled(self, known: _Known, event: Event) -> list[Effect]:
+    def _settle(self, known: _Known, event: Event) -> list[Effect]:
         flow = self._world.flows.get(known.flow)
         if self._is_open(known):
             self._waiting.pop(known.where, None)
             packets, known.waiting = known.waiting, []
             self._held -= len(packets)
-            return self._admitted(known, packets, event) if packets else []
+            return self._admit(known, packets, event) if packets else []
         if flow is not None and flow.state.holds_rules and not flow.advised:
             return []
         effects: list[Effect] = []
@@ -277,7 +277,7 @@ class Unannounced:
         packets = known.waiting
         self._forget(known)
         if packets or effects:
-            effects += self._refused(known.where, known.row, reason, len(packets), event)
+            effects += self._refuse(known.where, known.row, reason, len(packets), event)
         return effects
 
     def _forget(self, known: _Known) -> None:
@@ -288,11 +288,11 @@ class Unannounced:
 
     # -- refused --------------------------------------------------------------------------------------------
 
-    def _refused(self, where: Where, row: int, why: str, packets: int, event: Event) -> list[Effect]:
+    def _refuse(self, where: Where, row: int, why: str, packets: int, event: Event) -> list[Effect]:
         until = event.at + self._reactive.refuse_for(row)
-        return self._dropped(where, Refused(f"{where[2]}: {why}", until), packets, event)
+        return self._drop(where, Refused(f"{where[2]}: {why}", until), packets, event)
 
-    def _dropped(self, where: Where, why: Refused | None, packets: int, event: Event) -> list[Effect]:
+    def _drop(self, where: Where, why: Refused | None, packets: int, event: Event) -> list[Effect]:
         """Have the switch drop what is refused, and say so; not again while the rule is there."""
         self.refused += packets
         if why is None or self._drops.get(where, event.at) > event.at:
@@ -315,7 +315,7 @@ class Unannounced:
         """The rule that shows such packets."""
         dpid, in_port, asked = where
         ends = str(asked.source), str(asked.destination)
-        for rule in self._world.network.desired(dpid):
+        for rule in self._world.network.desired_rules(dpid):
             if not isinstance(rule, Rule) or cookie_kind(rule.cookie) is not Kind.REACTIVE:
                 continue
             match = rule.match
@@ -331,24 +331,24 @@ class Unannounced:
     def refused_by_switch(self, event: ConnectionsRefused) -> list[Effect]:
         """A switch did not take the rule of a connection: no new ones for a while."""
         until = self._world.holdoff_end(event.at)
-        self._world.room.refused(event.dpid, event.error, until)
+        self._world.room.record_refusal(event.dpid, event.error, until)
         known = next((k for k in self._known.values() if k.number == event.number), None)
         if known is None or known.where[0] != event.dpid:
             return []
         known.room, known.cramped, known.room_at = 0, event.error, event.at
-        return self._dropped(known.where, Refused(f"{known.where[2]}: {event.error}", until), 0, event)
+        return self._drop(known.where, Refused(f"{known.where[2]}: {event.error}", until), 0, event)
 
     # -- ends -----------------------------------------------------------------------------------------------
 
-    def reported(self, event: RulesReported) -> list[Effect]:
+    def handle_rules_report(self, event: RulesReported) -> list[Effect]:
         """A switch says which connections there are: a flow without any is over after its idle time-out."""
         world = self._world
-        world.connected.reported(event.dpid, event.connections)
+        world.connected.record_report(event.dpid, event.connections)
         effects: list[Effect] = []
         for flow in world.flows.running():
             if not flow.unannounced or flow.state is not FlowState.ACTIVE or world.network.busy(flow.id):
                 continue
-            ends = attached(flow, world.network.topology)
+            ends = find_attachments(flow, world.network.topology)
             if ends is None or ends[0].dpid != event.dpid or event.connections.get(flow.id):
                 continue
             idle = world.flows.need(flow).template.selection.idle_timeout

@@ -24,11 +24,11 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from adon.broker.choice import Situation, held_back, knowledge, record_of
-from adon.broker.deciding import situation
+from adon.broker.decision_records import situation
 from adon.broker.flow import Flow, FlowState
 from adon.broker.memo import SLACK_S, Stamp, good_until
+from adon.broker.path_thresholds import OwnPath
 from adon.broker.register import Ends, Group, Kind
-from adon.broker.standing import OwnPath
 from adon.broker.world import World
 from adon.flowvisor.selection.assessment import Verdict
 from adon.flowvisor.topology.path import CandidatePath, KnownValue
@@ -110,7 +110,7 @@ class Watch:
         found: list[int] = []
         for group in self._world.flows.groups(ends):
             if group.kind not in best:
-                best[group.kind] = self._qualified(group.kind, s)
+                best[group.kind] = self._qualifying_paths(group.kind, s)
             concerned = measured is not None and measured.path == group.path
             found += self._look(group, s, best[group.kind], measured if concerned else None, after)
         found += self._busy(ends)
@@ -122,7 +122,7 @@ class Watch:
         busy = (flows.owner(owner) for owner in self._world.network.changing())
         return [flow.number for flow in busy if flow is not None and flows.ends(flow) == ends]
 
-    def _qualified(self, kind: Kind, s: Situation) -> list[tuple[float, CandidatePath]]:
+    def _qualifying_paths(self, kind: Kind, s: Situation) -> list[tuple[float, CandidatePath]]:
         """The candidates that qualify for flows of this kind that are not on them, the highest Q first."""
         world = self._world
         surveyed = world.memo.survey(kind, s, world.performance)
@@ -273,7 +273,7 @@ class Watch:
             return ()
         tested = self._world.performance.latest(path.key, Metric.THROUGHPUT)
         load = s.loads.get(path.key.path)
-        used = None if load is None else load.used()
+        used = None if load is None else load.used_bandwidth()
         return (
             tested is not None and since >= tested.started_at,
             used is not None and since >= used.observed_at,

@@ -1,6 +1,6 @@
 """Failure rehearsal: what a failure would do to the flows that run now, without it happening.
 
-The same functions decide as in earnest (:mod:`adon.broker.fleeing`): who would lose the path, where each
+The same functions decide as in earnest (:mod:`adon.broker.evacuation`): who would lose the path, where each
 would go, planned together so that no refuge is over-subscribed, and who would find none.  Only the failure is
 supposed: its paths are taken as dead.  Nothing in the world is changed, no effect comes of it.
 
@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adon.broker.displaced import Grade
-from adon.broker.fleeing import Fled, carries, losses, planned, staying
+from adon.broker.evacuation import Fled, carries, losses, plan_evacuation, staying
 from adon.broker.flow import Flow
-from adon.broker.scenario import Failure, Scenario, Supposed, scenarios, supposed
+from adon.broker.scenario import Failure, Scenario, Supposed, apply_failure, scenarios
 from adon.broker.world import World
 from adon.flowvisor.selection.assessment import path_quality
 from measurement.model import Metric, PathKey
@@ -98,16 +98,16 @@ def rehearse(world: World, scenario: Scenario, now: float) -> Report:
 
     :raises InvalidInput: for a name that the configuration does not have.
     """
-    failed = supposed(world.network.topology, world.windows, scenario)
+    failed = apply_failure(world.network.topology, world.windows, scenario)
     cut = [flow for flow in world.flows.running() if _cut_off(flow, failed)]
     gone = {flow.number for flow in cut}
     hit = [f for f in world.flows.running() if f.number not in gone and f.path in failed.paths]
-    fled = planned(world, losses(world, hit, now, failed.paths), now, failed.paths)
+    fled = plan_evacuation(world, losses(world, hit, now, failed.paths), now, failed.paths)
     loads = _loads(world, cut, fled, failed, now)
     without = "queues" if scenario.failure is Failure.MAINTENANCE else "stays"
     affected = [
         *(_cut_flow(world, flow, _cut_off(flow, failed)) for flow in cut),
-        *(_affected(world, one, loads, without) for one in fled),
+        *(_describe_affected(world, one, loads, without) for one in fled),
     ]
     return Report(scenario, tuple(failed.paths), tuple(affected), tuple(loads.values()))
 
@@ -145,7 +145,7 @@ def _loads(
     }
 
 
-def _affected(world: World, fled: Fled, loads: Mapping[PathKey, Load], without: str) -> Affected:
+def _describe_affected(world: World, fled: Fled, loads: Mapping[PathKey, Load], without: str) -> Affected:
     flow, option = fled.flow, fled.place.option
     estimate, after = None, NO_PATH
     if option is not None:
@@ -232,7 +232,7 @@ def _load_json(load: Load) -> Mapping[str, object]:
     return {**ends, **{name: getattr(load, name) for name in same}}
 
 
-def answered(world: World, scenario: Scenario | None, now: float) -> Mapping[str, object]:
+def answer_what_if(world: World, scenario: Scenario | None, now: float) -> Mapping[str, object]:
     """The answer to a question: what one failure would do, or with None which single failures there are.
 
     Who wants to know of all of them asks about one after the other: decisions go in between.

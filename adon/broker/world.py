@@ -1,8 +1,8 @@
 """What the broker holds between two events: the one state that all its parts work on.
 
-:mod:`~adon.broker.placing` changes flows, rules and worker nodes, :mod:`~adon.broker.evidence` what is
+:mod:`~adon.broker.flow_placement` changes flows, rules and worker nodes, :mod:`~adon.broker.evidence` what is
 known of a flow's packets, :mod:`~adon.broker.housekeeping` what time changes;
-:mod:`~adon.broker.reading` shows it.  Here is no decision.
+:mod:`~adon.broker.state_report` shows it.  Here is no decision.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from adon.broker.alarms import Alarms
 from adon.broker.connected import Connected
 from adon.broker.cost.functions import CostFunctions
 from adon.broker.cost.terms import NetworkTerms
-from adon.broker.damping import Damping
 from adon.broker.estimates import Estimates
 from adon.broker.failover import Failovers
+from adon.broker.finding_cache import Lasting
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
-from adon.broker.lasting import Lasting
+from adon.broker.hold_down import Damping
 from adon.broker.links import Links
 from adon.broker.maintenance import Windows
 from adon.broker.memo import Memo
@@ -33,7 +33,7 @@ from adon.broker.resources.ledger import Ledger
 from adon.broker.resources.offer import Offer
 from adon.broker.room import Room
 from adon.broker.sites.jobs import Jobs
-from adon.broker.sites.standing import Standings
+from adon.broker.sites.site_state import Standings
 from adon.config import Configuration
 from adon.flowvisor.rules.queue_ladder import EnforcementMeans
 from adon.flowvisor.topology.overlay import PathCache

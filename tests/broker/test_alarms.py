@@ -82,7 +82,7 @@ def test_good_news_is_never_acted_on(later: float) -> None:
     alarms = Alarms()
     assert not act(alarms, 100.0 + later, bad=False)
     assert [found.id for found in alarms.on(KEY)] == ["a-1"]
-    assert alarms.changed(make_alarm(1.0).series) is None
+    assert alarms.find_change(make_alarm(1.0).series) is None
 
 
 @given(
@@ -123,15 +123,15 @@ def test_values_count_from_the_beginning_of_the_latest_change() -> None:
     first, second = make_alarm(100.0, since=70.0), make_alarm(200.0, "b", kind="absence")
     for found in (first, second):
         alarms.note(found)
-    assert alarms.changed(first.series) is None, "nothing follows from what was not acted on"
+    assert alarms.find_change(first.series) is None, "nothing follows from what was not acted on"
     alarms.act_on(first, 100.0)
-    assert alarms.changed(first.series) == PathChange(70.0, "alarm a-1")
+    assert alarms.find_change(first.series) == PathChange(70.0, "alarm a-1")
     alarms.act_on(second, 200.0 + HOLD_OFF_S)
-    assert alarms.changed(first.series) == PathChange(200.0, "alarm b")
+    assert alarms.find_change(first.series) == PathChange(200.0, "alarm b")
     assert alarms.clear(clear_alarm(second, 600.0))
-    assert alarms.changed(first.series) == PathChange(70.0, "alarm a-1")
+    assert alarms.find_change(first.series) == PathChange(70.0, "alarm a-1")
     assert alarms.clear(clear_alarm(first, 600.0))
-    assert alarms.changed(first.series) is None
+    assert alarms.find_change(first.series) is None
 
 
 def test_an_alarm_inherits_the_effect_of_the_one_before() -> None:
@@ -141,31 +141,31 @@ def test_an_alarm_inherits_the_effect_of_the_one_before() -> None:
     alarms.note(second)
     assert not alarms.act_on(second, 150.0)
     assert not alarms.acted_on(second)
-    assert alarms.changed(second.series) == PathChange(70.0, "alarm a-2")
+    assert alarms.find_change(second.series) == PathChange(70.0, "alarm a-2")
     assert alarms.act_on(second, 100.0 + HOLD_OFF_S)
-    assert alarms.changed(second.series) == PathChange(140.0, "alarm a-2")
+    assert alarms.find_change(second.series) == PathChange(140.0, "alarm a-2")
     assert alarms.clear(clear_alarm(second, 500.0))
-    assert alarms.changed(second.series) is None
+    assert alarms.find_change(second.series) is None
 
 
 def test_news_of_an_alarm_does_not_move_its_beginning() -> None:
     alarms = Alarms()
     act(alarms, 100.0, since=70.0, critical=False)
     assert act(alarms, 160.0, since=130.0)
-    assert alarms.changed(make_alarm(1.0).series) == PathChange(70.0, "alarm a-1")
+    assert alarms.find_change(make_alarm(1.0).series) == PathChange(70.0, "alarm a-1")
 
 
 def test_silence_does_not_say_that_a_path_carries_less() -> None:
     alarms = Alarms()
     act(alarms, 100.0, kind="absence")
-    assert alarms.changed(make_alarm(1.0).series) == PathChange(100.0, "alarm a-1", less=False)
+    assert alarms.find_change(make_alarm(1.0).series) == PathChange(100.0, "alarm a-1", less=False)
 
 
 def test_an_alarm_from_the_future_began_now_at_the_latest() -> None:
     alarms, early = Alarms(), make_alarm(500.0)
     alarms.note(early)
     alarms.act_on(early, 100.0)
-    assert alarms.changed(early.series) == PathChange(100.0, "alarm a-1")
+    assert alarms.find_change(early.series) == PathChange(100.0, "alarm a-1")
 
 
 # -- what is waived ------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_dwell_is_waived_by_a_critical_alarm_on_a_bound_that_is_missed(
 
 def test_dwell_is_waived_once_per_dwell_and_flow() -> None:
     alarms = Alarms()
-    alarms.hurried(7, 100.0)
+    alarms.record_early_move(7, 100.0)
     assert alarms.waives(make_alarm(1.0), 7, MISSED, 129.0, 30.0) is Waived.PATIENCE
     assert alarms.waives(make_alarm(1.0), 7, MISSED, 130.0, 30.0) is Waived.PATIENCE_AND_DWELL
     assert alarms.waives(make_alarm(1.0), 8, MISSED, 101.0, 30.0) is Waived.PATIENCE_AND_DWELL

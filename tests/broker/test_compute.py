@@ -31,8 +31,8 @@ def test_only_flows_that_run_hold_nodes() -> None:
     flow = make_stage().submit()
     waiting = replace(flow, state=FlowState.QUEUED)
     elsewhere = replace(flow, compute_site="gone")
-    ledger = compute.restored(make_configuration(), [waiting, elsewhere], make_catalog())
-    assert ledger == compute.restored(make_configuration(), [], make_catalog())
+    ledger = compute.restore_ledger(make_configuration(), [waiting, elsewhere], make_catalog())
+    assert ledger == compute.restore_ledger(make_configuration(), [], make_catalog())
     assert not ledger.holders
 
 

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.broker.drift import CALM_S, FREE, GATHER_S, LONGEST_PAUSE_S, Drift, Kind, Tampering, pause, tampered
+from adon.broker.drift import (
+    CALM_S,
+    FREE,
+    GATHER_S,
+    LONGEST_PAUSE_S,
+    Drift,
+    Kind,
+    Tampering,
+    find_tampering,
+    pause,
+)
 from adon.broker.events import DifferenceAsked
 from adon.broker.flow import Flow
 from adon.config import Configuration
@@ -59,7 +69,7 @@ def test_tampered_is_what_is_neither_right_nor_as_it_was_nor_ours(
     ours: tuple[Slot, ...],
     changes: list[Tampering],
 ) -> None:
-    assert list(tampered(wanted, believed, reported, ours.__contains__)) == changes
+    assert list(find_tampering(wanted, believed, reported, ours.__contains__)) == changes
 
 
 # -- what is kept --------------------------------------------------------------------------------------
@@ -71,7 +81,7 @@ def again(drift: Drift, now: float) -> bool:
     assert drift.ready() == ()
     drift.wake(now + GATHER_S)
     at_once = drift.ready() == (A.slot,)
-    drift.settled(A.slot)
+    drift.settle_slot(A.slot)
     return at_once
 
 
@@ -103,9 +113,9 @@ def test_a_slot_that_is_not_right_yet_is_news_once() -> None:
     assert [drift.note(MISSING, now) for now in (1.0, 2.0)] == [True, False]
     assert len(drift.news(MU_EDGE)) == 1
     assert drift.news(MU_EDGE) == []
-    drift.compared(MU_EDGE, frozenset({A.slot}))
+    drift.record_comparison(MU_EDGE, frozenset({A.slot}))
     assert not drift.note(MISSING, 3.0)
-    drift.compared(MU_EDGE, frozenset())
+    drift.record_comparison(MU_EDGE, frozenset())
     assert drift.note(MISSING, 4.0)
 
 
@@ -118,7 +128,7 @@ def test_what_is_told_names_what_was_done_how_often_and_what_follows() -> None:
     assert rule_text(A) in line
     assert len(drift.news(7)) == 1
     for now in (2.0, 3.0, 4.0):
-        drift.settled(A.slot)
+        drift.settle_slot(A.slot)
         drift.note(MISSING, now)
     assert drift.news(MU_EDGE)[-1].endswith("after 1 s")
     told = Drift(frozenset({MU_EDGE}))

@@ -197,17 +197,17 @@ def test_how_long_transfers_lasted_is_kept_by_path_and_by_whether_they_had_waite
     for _ in range(ENOUGH - 1):
         found.took(AL2S, 10.0, 12.0, waited=True)
     found.took(PathKey("internet", "mu", "osu"), 10.0, 15.0, waited=True)
-    assert found.lasted(AL2S, waited=True) == pytest.approx([0.2] * 4 + [0.5]), (
+    assert found.duration_errors(AL2S, waited=True) == pytest.approx([0.2] * 4 + [0.5]), (
         "few: all paths that lead there"
     )
     found.took(AL2S, 10.0, 8.0, waited=True)
-    assert found.lasted(AL2S, waited=True) == pytest.approx([0.2] * 4 + [-0.2])
-    assert found.lasted(AL2S, waited=False) == ()
-    assert found.lasted(PathKey("al2s", "osu", "mu"), waited=True) == ()
+    assert found.duration_errors(AL2S, waited=True) == pytest.approx([0.2] * 4 + [-0.2])
+    assert found.duration_errors(AL2S, waited=False) == ()
+    assert found.duration_errors(PathKey("al2s", "osu", "mu"), waited=True) == ()
 
 
 @pytest.mark.parametrize(("expected", "seconds"), [(0.0, 12.0), (10.0, 0.5)])
 def test_what_says_nothing_about_how_long_transfers_last(expected: float, seconds: float) -> None:
     found = Estimates()
     found.took(AL2S, expected, seconds, waited=False)
-    assert found.lasted(AL2S, waited=False) == ()
+    assert found.duration_errors(AL2S, waited=False) == ()

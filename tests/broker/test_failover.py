@@ -15,14 +15,14 @@ def test_a_failure_lasts_until_its_last_flow_has_moved() -> None:
     for flow in (1, 2, 3):
         failovers.moving(flow, "e1", 100.0)
     failovers.moving(4, "e2", 100.5)
-    failovers.moved(1, 100.1)
-    failovers.moved(2, 100.3)
+    failovers.record_move(1, 100.1)
+    failovers.record_move(2, 100.3)
     assert failovers.reading()["open"] == 2
     failovers.left_out(3)
-    failovers.moved(9, 100.4)  # not moved for a failure
+    failovers.record_move(9, 100.4)  # not moved for a failure
     assert (failovers.reading()["open"], failovers.reading()["seconds"]) == (1, pytest.approx(0.3))
     failovers.moving(4, "e3", 101.0)  # its new path failed too
-    failovers.moved(4, 101.02)
+    failovers.record_move(4, 101.02)
     found = failovers.reading()
     assert (found["open"], found["seconds"]) == (0, pytest.approx(0.32))
     assert dict(map(tuple, found["buckets"]))["0.025"] == 1  # type: ignore[call-overload]

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from adon.broker.broker import Broker
-from adon.broker.flipping.exploring import Again, Found, stretches
 from adon.broker.flipping.nearest import Alternative, Flip, Searched, why_not
+from adon.broker.flipping.outcome_ranges import Again, Found, stretches
 from adon.broker.flipping.quantity import Kind, Quantity
 from adon.broker.flipping.words import as_json, sentence
 from adon.broker.recompute.again import decided_again

@@ -32,17 +32,17 @@ def test_the_next_phase_waits_for_every_barrier_of_the_one_before() -> None:
     first, second = installer.start("f-1", [phase(NEAR, FAR), phase(NEAR)], "e1", 0.0).effects
     assert {first.dpid, second.dpid} == {NEAR, FAR}
     assert first.cause == "e1"
-    half = installer.confirmed(first.batch, 1.0)
+    half = installer.confirm_batch(first.batch, 1.0)
     assert (half.effects, half.done, half.changes) == ((), None, first.changes)
-    (third,) = installer.confirmed(second.batch, 1.0).effects
+    (third,) = installer.confirm_batch(second.batch, 1.0).effects
     assert third.dpid == NEAR
-    assert installer.confirmed(third.batch, 1.0).done == "f-1"
+    assert installer.confirm_batch(third.batch, 1.0).done == "f-1"
 
 
 def test_a_drain_is_waited_out() -> None:
     installer = Installer(0.2)
     (shift,) = installer.start("f-1", [phase(NEAR), phase(FAR, drain=True)], "e1", 0.0).effects
-    assert installer.confirmed(shift.batch, 10.0).effects == ()
+    assert installer.confirm_batch(shift.batch, 10.0).effects == ()
     assert installer.next_wake() == pytest.approx(10.2)
     assert installer.wake(10.1) == ()
     (progress,) = installer.wake(10.3)
@@ -57,8 +57,8 @@ def test_no_drain_configured_means_no_wait() -> None:
 def test_a_failure_drops_the_plan_and_names_what_is_not_known_to_be_done() -> None:
     installer = Installer(0.2)
     first, second = installer.start("f-1", [phase(NEAR, FAR), phase(NEAR, op=Op.DELETE)], "e1", 0.0).effects
-    installer.confirmed(first.batch, 0.0)
-    progress = installer.failed(second.batch)
+    installer.confirm_batch(first.batch, 0.0)
+    progress = installer.fail_batch(second.batch)
     assert progress.failed == "f-1"
     assert progress.dropped == (change(FAR), change(NEAR, Op.DELETE))
     assert not installer.busy("f-1")
@@ -70,11 +70,11 @@ def test_answers_to_batches_of_dropped_plans_are_ignored(give_up: str) -> None:
     installer = Installer(0.2)
     first, second = installer.start("f-1", [phase(NEAR, FAR)], "e1", 0.0).effects
     if give_up == "failed":
-        installer.failed(first.batch)
+        installer.fail_batch(first.batch)
     else:
         installer.abandon("f-1")
-    assert installer.confirmed(second.batch, 0.0).done is None
-    assert installer.failed(second.batch).failed is None
+    assert installer.confirm_batch(second.batch, 0.0).done is None
+    assert installer.fail_batch(second.batch).failed is None
 
 
 def test_plans_of_several_owners_do_not_meet() -> None:
@@ -83,7 +83,7 @@ def test_plans_of_several_owners_do_not_meet() -> None:
     (other,) = installer.start("f-2", [phase(NEAR)], "e2", 0.0).effects
     assert mine.batch != other.batch
     assert installer.batches_to(NEAR) == (mine.batch, other.batch)
-    assert installer.confirmed(other.batch, 0.0).done == "f-2"
+    assert installer.confirm_batch(other.batch, 0.0).done == "f-2"
     assert installer.busy("f-1")
 
 

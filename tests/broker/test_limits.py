@@ -124,10 +124,10 @@ def test_what_a_switch_lacks(occupied: Occupancy, needed: int, lacks: str) -> No
 
 def test_a_full_switch_recovers() -> None:
     room = Room()
-    assert not room.refused(1, "OFPET_BAD_ACTION", 130.0)
-    assert room.refused(1, FULL, 130.0)
+    assert not room.record_refusal(1, "OFPET_BAD_ACTION", 130.0)
+    assert room.record_refusal(1, FULL, 130.0)
     assert "30 s" in room.why_full(1, 100.0)
     assert room.next_wake() == 130.0
-    assert room.recovered(130.0)
-    assert not room.recovered(131.0)
+    assert room.forget_expired(130.0)
+    assert not room.forget_expired(131.0)
     assert (room.why_full(1, 129.0), room.next_wake()) == ("", None)

@@ -120,7 +120,7 @@ def test_every_change_of_stage_is_told_once(times: list[float]) -> None:
     windows, told = Windows([WINDOW]), []
     for now in sorted(times):
         due = windows.next_change(now)
-        crossed = windows.crossed(now)
+        crossed = windows.pop_changed(now)
         assert bool(crossed) == (due == now)
         told += [stage for _, stage in crossed]
         assert windows.next_change(now) is None or windows.next_change(now) > now  # type: ignore[operator]

@@ -249,7 +249,7 @@ def test_a_foreign_rule_in_the_way_changes_nothing() -> None:
     )
     outcome = wire.want(blocked)
     assert (outcome.effects, len(outcome.failed)) == ([], 1)
-    assert wire.network.wanted("f-1") == (NEAR,)
+    assert wire.network.wanted_rules("f-1") == (NEAR,)
     assert wire.network.reconcile_totals["blocked"] == 1
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.broker.assignment import Problem, improved
+from adon.broker.assignment import Problem, improve_choice
 from adon.broker.displaced import Displaced, Grade, Option
 from adon.broker.refuge import EXACT_FLOWS, Plan, plan
 from measurement.model import PathKey
@@ -102,7 +102,7 @@ def test_a_refused_flow_takes_the_place_of_lower_ones_whatever_the_nodes() -> No
     problem = Problem(flows, room(a=10))
     order = [one.number for one in problem.flows]
     unfair = [None if number == 1 else 0 for number in order]
-    fair = improved(problem, unfair, 0)
+    fair = improve_choice(problem, unfair, 0)
     assert {number for number, at in zip(order, fair, strict=True) if at is not None} == {1, 4}
 
 

@@ -12,7 +12,7 @@ from adon.broker.effects import RuleState
 from adon.broker.events import BatchFailed, RuleRemoved
 from adon.broker.flow import Flow, FlowState
 from adon.broker.network import Outcome
-from adon.broker.refusals import RETRY_S, Refusals, healed
+from adon.broker.refusals import RETRY_S, Refusals, replacement_for
 from adon.config.policy import LadderPolicy
 from adon.flowvisor.rules.pipeline import METER_FIRST
 from adon.flowvisor.rules.rule import Bucket, Change, Entry, GroupEntry, MeterEntry, Op
@@ -42,7 +42,7 @@ OUT_OF_METERS = "OFPET_METER_MOD_FAILED(12) OFPMMFC_OUT_OF_METERS(10)"
 def test_what_is_sent_in_the_place_of_what_was_refused(
     op: Op, entry: Entry, words: str, instead: Op | None
 ) -> None:
-    found = healed(Change(op, entry), words)
+    found = replacement_for(Change(op, entry), words)
     assert found == (None if instead is None else Change(instead, entry))
 
 
@@ -50,18 +50,18 @@ def test_what_is_refused_again_and_again_is_tried_ever_more_rarely() -> None:
     refusals, now = Refusals(), 1000.0
     pauses = []
     for _ in range(12):
-        until = refusals.refused([METER.slot], now)
-        assert refusals.held(MU_EDGE, until - 0.1) == {METER.slot}
-        assert refusals.held(MU_EDGE, until) == frozenset()
+        until = refusals.record_refusal([METER.slot], now)
+        assert refusals.held_slots(MU_EDGE, until - 0.1) == {METER.slot}
+        assert refusals.held_slots(MU_EDGE, until) == frozenset()
         pauses.append(until - now)
         now = until
     assert pauses[:4] == [RETRY_S, 2 * RETRY_S, 4 * RETRY_S, 8 * RETRY_S]
     assert pauses[-1] == pauses[-2] == 3600.0
     refusals.forgive(0xA02)
-    refusals.refused([METER.slot], now)
-    assert refusals.held(MU_EDGE, now)
+    refusals.record_refusal([METER.slot], now)
+    assert refusals.held_slots(MU_EDGE, now)
     refusals.forgive(MU_EDGE)
-    assert not refusals.held(MU_EDGE, now)
+    assert not refusals.held_slots(MU_EDGE, now)
 
 
 # -- the network ---------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
-from adon.broker.triggers.evaluation import LONGEST_REST_S, Seen, step, turned
+from adon.broker.triggers.evaluation import LONGEST_REST_S, Seen, step, turn_knob
 from adon.broker.triggers.record import Fired, Knob, Triggered
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.trigger_rules import Trigger
@@ -123,7 +123,7 @@ def test_two_triggers_cannot_turn_a_knob_to_and_fro(
     now, reversals, first = 0.0, 0, None
     for pause, way in wishes:
         now += pause
-        after = turned(knob, "priority", way, now, up if way > 0 else down)
+        after = turn_knob(knob, "priority", way, now, up if way > 0 else down)
         if after is None:
             continue
         first = now if first is None else first
@@ -134,18 +134,18 @@ def test_two_triggers_cannot_turn_a_knob_to_and_fro(
 
 
 def test_a_knob_that_was_turned_back_too_often_stays() -> None:
-    knob = turned(None, "priority", 1, 0.0, 600.0)
+    knob = turn_knob(None, "priority", 1, 0.0, 600.0)
     now, way = 0.0, 1
     for _ in range(40):
         assert knob is not None
         now, way = now + knob.rest, -way
-        knob = turned(knob, "priority", way, now, 600.0)
+        knob = turn_knob(knob, "priority", way, now, 600.0)
     assert knob is not None
     assert knob.rest == LONGEST_REST_S
 
 
 def test_turning_further_is_no_reversal() -> None:
-    knob = turned(Knob("priority", 1, 0.0, 100.0), "priority", 1, 50.0, 60.0)
+    knob = turn_knob(Knob("priority", 1, 0.0, 100.0), "priority", 1, 50.0, 60.0)
     assert knob == Knob("priority", 1, 0.0, 100.0)
 
 

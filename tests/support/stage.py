@@ -444,7 +444,12 @@ class Stage(EventPlayer):
     def desired(self, dpid: int | None = None) -> set[Entry]:
         """Return the entries that the broker wants in the switches."""
         network = self.broker.world.network
-        return {entry for number in self.ports if dpid in (None, number) for entry in network.desired(number)}
+        return {
+            entry
+            for number in self.ports
+            if dpid in (None, number)
+            for entry in network.desired_rules(number)
+        }
 
     def desired_by_owner(self) -> Iterator[tuple[str, tuple[Entry, ...]]]:
         """Return the entries that the broker wants in the switches, by owner."""

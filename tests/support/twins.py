@@ -15,9 +15,9 @@ from adon.broker.events import Event
 from adon.broker.flow import Flow
 from adon.broker.memo import Memo
 from adon.broker.queueing.line import FIRST
+from adon.broker.queueing.queue_round import Serving
 from adon.broker.queueing.refusal import Refusal
-from adon.broker.queueing.serving import Serving
-from adon.broker.queueing.trying import Turns
+from adon.broker.queueing.trial_order import Turns
 from adon.broker.register import Ends
 from adon.broker.watch import Watch
 from adon.errors import AdonError

@@ -35,7 +35,7 @@ def money(terms: SiteCost, offer: Offer, _model: CostModel) -> float:
     return terms.nodes * hours * offer.price_per_node_hour
 
 
-def weighted(terms: SiteCost, offer: Offer, model: CostModel) -> float:
+def weighted_sum(terms: SiteCost, offer: Offer, model: CostModel) -> float:
     """The weighted sum of :func:`total_time` and :func:`money`."""
     return model.time_weight * terms.total + model.money_weight * money(terms, offer, model)
 
@@ -47,7 +47,7 @@ class CostFunctions:
         self._functions: dict[str, CostFunction] = {
             "total_time": total_time,
             "money": money,
-            "weighted": weighted,
+            "weighted": weighted_sum,
         }
 
     @property
@@ -99,12 +99,12 @@ class CostFunctions:
         for name in TERMS:
             deviation = terms.deviations.get(name, 0.0)
             if deviation > 0:
-                raised, why = self._cost(_raised(terms, name, deviation), offer, model)
+                raised, why = self._cost(_raise_term(terms, name, deviation), offer, model)
                 found = found if why else math.hypot(found, raised - cost)
         return found if math.isfinite(found) else 0.0
 
 
-def _raised(terms: SiteCost, name: str, by: float) -> SiteCost:
+def _raise_term(terms: SiteCost, name: str, by: float) -> SiteCost:
     """The terms with one of them larger, and with it the sums that it is in."""
     total = terms.total + by
     match name:

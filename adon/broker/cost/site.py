@@ -16,10 +16,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from adon.broker.cost.bursting import described
 from adon.broker.cost.functions import CostFunctions
 from adon.broker.cost.learnt import Learnt
 from adon.broker.cost.terms import NetworkTerms, seconds_for
+from adon.broker.cost.token_bucket import describe_bucket
 from adon.broker.decision import SiteCost
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.offer import Offer
@@ -86,7 +86,7 @@ def site_cost(
     network, model, nodes = legs.network, work.model, work.demand.nodes
     queue, queue_why = _queue(offer, work.demand)
     busy = spread(seconds_for(work.size, nodes * rate.value.mean), rate.value.cov)
-    net, net_why = _carried(work, legs, local=local)
+    net, net_why = _transfer_time(work, legs, local=local)
     back = network if legs.home is None else legs.home
     copied = model.local_copy and not local
     size = work.result if local else work.size
@@ -142,7 +142,7 @@ def _queue(offer: Offer, demand: Amounts) -> tuple[Uncertain, str]:
     return offer.queue_wait, ""
 
 
-def _carried(work: Work, legs: Legs, *, local: bool) -> tuple[Uncertain, str]:
+def _transfer_time(work: Work, legs: Legs, *, local: bool) -> tuple[Uncertain, str]:
     """T_n: each leg counted once (spec section 3)."""
     ratio = work.ratio.value.cov
     if local:
@@ -201,6 +201,6 @@ def _origins(
         "queue": offer.origin if math.isfinite(queue.mean) else "",
         "node_rate": rate.origin,
         "result": work.ratio.origin,
-        "available": "; ".join(filter(None, (described(network.bucket), network.origin))),
+        "available": "; ".join(filter(None, (describe_bucket(network.bucket), network.origin))),
     }
     return FrozenMap({name: words for name, words in found.items() if words})

@@ -7,7 +7,7 @@ is told was *decided* on: the decision is made again from the changed snapshot
 (:mod:`adon.broker.recompute`).
 
 - :mod:`~adon.broker.flipping.quantities`: what may be changed in a snapshot, one number at a time.
-- :mod:`~adon.broker.flipping.exploring`: how the outcome changes as one number does.
+- :mod:`~adon.broker.flipping.outcome_ranges`: how the outcome changes as one number does.
 - :mod:`~adon.broker.flipping.nearest`: of one decision, per alternative, the nearest changes.
 - :mod:`~adon.broker.flipping.words`: the same in words, and as plain values.
 

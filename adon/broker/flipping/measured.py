@@ -12,7 +12,7 @@ from functools import partial
 
 from adon.broker.choice import Need
 from adon.broker.decision import Decision
-from adon.broker.flipping.quantity import Kind, Quantity, stretched
+from adon.broker.flipping.quantity import Kind, Quantity, geometric_steps
 from adon.broker.recompute.seen import Known, OwnRates, Snapshot
 from adon.flowvisor.selection.assessment import MetricRecord
 from adon.flowvisor.selection.performance import usable_value
@@ -28,7 +28,7 @@ SUPPOSED = "supposed"
 TEST_S = 5.0
 
 
-def measured(snapshot: Snapshot, need: Need, decision: Decision) -> Iterator[Quantity]:
+def metric_quantities(snapshot: Snapshot, need: Need, decision: Decision) -> Iterator[Quantity]:
     """Each metric that matters, of each candidate."""
     tables = scoring_tables(need.template, need.qspec, snapshot.seen.best, need.weights)
     for record in decision.candidates:
@@ -69,7 +69,7 @@ def _quantity(
     if value and told is not None and told.value:
         # An estimate goes with its test, about in proportion: so far the test goes for it to reach a mark.
         marks = [*marks, *(mark * value / told.value for mark in marks)]
-    spread = stretched(value) if value else tuple(low + (high - low) * step / 32 for step in range(33))
+    spread = geometric_steps(value) if value else tuple(low + (high - low) * step / 32 for step in range(33))
     return Quantity(
         Kind.METRIC, metric.value, path, metric.value, value, low, high, put, (*marks, *spread), better=better
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from adon.broker.decision import Decision
-from adon.broker.flipping.exploring import Again, Exhausted, Found, Stretch, stretches
+from adon.broker.flipping.outcome_ranges import Again, Exhausted, Found, Stretch, stretches
 from adon.broker.flipping.quantities import quantities
 from adon.broker.flipping.quantity import Kind, Quantity
 from adon.broker.recompute.again import decided_again
@@ -156,11 +156,13 @@ def _flip(
     short_of: float | None,
     farther: float,
 ) -> Flip:
-    told = _told(again, quantity, wanted, needed, farther)
+    told = _round_needed(again, quantity, wanted, needed, farther)
     return Flip(quantity, needed, short_of, told, _size(quantity, needed))
 
 
-def _told(again: Again, quantity: Quantity, wanted: Alternative, needed: float, farther: float) -> float:
+def _round_needed(
+    again: Again, quantity: Quantity, wanted: Alternative, needed: float, farther: float
+) -> float:
     """The needed value with as few digits as will do, on the side on which it does."""
     if quantity.whole or needed == 0:
         return needed
@@ -171,7 +173,7 @@ def _told(again: Again, quantity: Quantity, wanted: Alternative, needed: float, 
         told = float(f"{told:.{digits}g}")
         within = min(needed, farther) <= told <= max(needed, farther)
         near = within and abs(told - needed) <= 0.02 * abs(needed)
-        if near and wanted.is_taken(again.found(quantity, told).place):
+        if near and wanted.is_taken(again.decide_with(quantity, told).place):
             return told
     return needed
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from adon.broker.choice import Need
 from adon.broker.decision import Decision
-from adon.broker.flipping.measured import measured
-from adon.broker.flipping.quantity import Kind, Quantity, stretched
+from adon.broker.flipping.measured import metric_quantities
+from adon.broker.flipping.quantity import Kind, Quantity, geometric_steps
 from adon.broker.recompute.seen import Looked, Placed, Snapshot
 from adon.templates_catalog.model import QSpec
 from adon.values import FrozenMap
@@ -27,14 +27,14 @@ MOST_SIZE = 10**18
 def quantities(snapshot: Snapshot, decision: Decision) -> Iterator[Quantity]:
     """All that may be changed: of paths, of what was asked for, of the template's caution."""
     need = Need.of(snapshot.seen.template, snapshot.seen.flow.request)
-    yield from measured(snapshot, need, decision)
+    yield from metric_quantities(snapshot, need, decision)
     yield from _weights(need)
     yield from _bounds(need, decision)
     if isinstance(snapshot.seen.step, Placed):
         yield from _of_a_newcomer(snapshot, snapshot.seen.step, need)
     if isinstance(snapshot.seen.step, Looked):
         yield from _of_a_running_one(snapshot, snapshot.seen.step, decision)
-    yield from _closed(snapshot)
+    yield from _closed_paths(snapshot)
 
 
 # -- what was asked for -----------------------------------------------------------------------------------
@@ -93,12 +93,12 @@ def _bounds(need: Need, decision: Decision) -> Iterator[Quantity]:
             bound,
             bound / 64,
             max(high, bound),
-            partial(_bounded, qspec=need.qspec, metric=metric),
-            (*seen, *stretched(bound)),
+            partial(_change_bound, qspec=need.qspec, metric=metric),
+            (*seen, *geometric_steps(bound)),
         )
 
 
-def _bounded(snapshot: Snapshot, value: float, *, qspec: QSpec, metric: Metric) -> Snapshot:
+def _change_bound(snapshot: Snapshot, value: float, *, qspec: QSpec, metric: Metric) -> Snapshot:
     return _asking(snapshot, qspec=_with_bound(qspec, metric, value))
 
 
@@ -141,14 +141,14 @@ def _of_a_newcomer(snapshot: Snapshot, step: Placed, need: Need) -> Iterator[Qua
         float(flow.request.size),
         1.0,
         float(min(MOST_SIZE, flow.request.size * 1024)),
-        _sized,
-        stretched(float(flow.request.size)),
+        _change_size,
+        geometric_steps(float(flow.request.size)),
         whole=True,
     )
     yield _margin(need.template.selection.switch_margin)
 
 
-def _sized(snapshot: Snapshot, value: float) -> Snapshot:
+def _change_size(snapshot: Snapshot, value: float) -> Snapshot:
     sized = _asking(snapshot, size=int(value))
     flow = replace(sized.seen.flow, transfer_size=int(value))
     return replace(sized, seen=replace(sized.seen, flow=flow))
@@ -215,7 +215,7 @@ def _cautious(snapshot: Snapshot, **changes: Any) -> Snapshot:
 # -- what was closed --------------------------------------------------------------------------------------
 
 
-def _closed(snapshot: Snapshot) -> Iterator[Quantity]:
+def _closed_paths(snapshot: Snapshot) -> Iterator[Quantity]:
     """A path that was closed to the flow, as if it had not been: 1 is closed, 0 is open."""
     for path, why in snapshot.seen.shut.items():
         yield Quantity(
@@ -226,12 +226,12 @@ def _closed(snapshot: Snapshot) -> Iterator[Quantity]:
             1.0,
             0.0,
             1.0,
-            partial(_opened, path=path),
+            partial(_open_path, path=path),
             whole=True,
         )
 
 
-def _opened(snapshot: Snapshot, value: float, *, path: str) -> Snapshot:
+def _open_path(snapshot: Snapshot, value: float, *, path: str) -> Snapshot:
     if value >= 1:
         return snapshot
     shut = FrozenMap({name: why for name, why in snapshot.seen.shut.items() if name != path})

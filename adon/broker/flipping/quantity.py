@@ -51,6 +51,6 @@ class Quantity:
     better: float = 0.0
 
 
-def stretched(value: float, doublings: int = 6) -> tuple[float, ...]:
+def geometric_steps(value: float, doublings: int = 6) -> tuple[float, ...]:
     """A value multiplied by powers of the square root of two, both ways."""
     return tuple(value * 2 ** (step / 2) for step in range(-2 * doublings, 2 * doublings + 1))

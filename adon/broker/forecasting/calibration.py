@@ -55,7 +55,7 @@ class Calibration:
     curve: tuple[tuple[float, float], ...]
 
 
-def scored(outcomes: Iterable[FlowOutcome]) -> list[tuple[Forecast, float]]:
+def scorable_forecasts(outcomes: Iterable[FlowOutcome]) -> list[tuple[Forecast, float]]:
     """The forecasts that can be scored, each with the seconds that it took."""
     found = []
     for one in outcomes:
@@ -68,7 +68,7 @@ def scored(outcomes: Iterable[FlowOutcome]) -> list[tuple[Forecast, float]]:
 
 def calibration(outcomes: Iterable[FlowOutcome]) -> Calibration | None:
     """How well the forecasts of these flows held; None if none can be scored."""
-    pairs = scored(outcomes)
+    pairs = scorable_forecasts(outcomes)
     if not pairs:
         return None
     within = sum(forecast.low <= took <= forecast.high for forecast, took in pairs)

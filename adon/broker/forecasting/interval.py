@@ -17,9 +17,9 @@ So the errors of past promises on this path and basis are the distribution of wh
 
 From :data:`~adon.broker.cost.spread.ENOUGH_ERRORS` errors on the expectation is corrected by their median.
 
-Where it is known who shares the path (:mod:`adon.broker.forecasting.sharing`), T is worked out from that, and
-the errors are those of such workings-out, not of rates: (took − worked out) / worked out.  Most are small and
-some are large, where somebody came; so their spread is their root mean square, not their quartiles.
+Where it is known who shares the path (:mod:`adon.broker.forecasting.shared_path`), T is worked out from
+that, and the errors are those of such workings-out, not of rates: (took − worked out) / worked out.  Most are
+small and some are large, where somebody came; so their spread is their root mean square, not their quartiles.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def forecast(size: int, terms: NetworkTerms, errors: Sequence[float]) -> Forecas
     """
     rate = terms.rate_for(size)
     alone = math.inf if rate is None else seconds_for(size, rate)
-    return _told(alone, errors, terms.relative)
+    return _interval(alone, errors, terms.relative)
 
 
-def foretold(seconds: float, lasted: Sequence[float], relative: float) -> Forecast | None:
+def forecast_duration(seconds: float, lasted: Sequence[float], relative: float) -> Forecast | None:
     """When a transfer is over of which it was worked out how long it takes; None if it never is.
 
     :param lasted: how much longer earlier ones took than was worked out, as a share.
@@ -67,10 +67,10 @@ def foretold(seconds: float, lasted: Sequence[float], relative: float) -> Foreca
     if len(lasted) >= ENOUGH_ERRORS:
         middle = statistics.median(lasted)
         relative = statistics.fmean((error - middle) ** 2 for error in lasted) ** 0.5 / max(LEAST, 1 + middle)
-    return _told(seconds, lasted, relative)
+    return _interval(seconds, lasted, relative)
 
 
-def _told(alone: float, errors: Sequence[float], relative: float) -> Forecast | None:
+def _interval(alone: float, errors: Sequence[float], relative: float) -> Forecast | None:
     if not math.isfinite(alone):
         return None
     low, expected, high = _transfer(alone, errors, relative)

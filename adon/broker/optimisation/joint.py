@@ -9,10 +9,10 @@ flow gets, not when: whom it leaves out is tried in its turn, and a flow that ca
 
 The *first* of the queue that can be served is given its own best before anything is planned.
 
-A path takes no more throughput bounds than it carries (:func:`adon.broker.fleeing.carries`) less what stays
-on it and is reserved, a site no more than it has free for as long as the longest of the requests stays.  Cost
-functions other than time are made times: an option that costs a tenth more counts as taking a tenth longer.
-A path of lower Q than the template's margin allows counts :data:`PER_POINT` longer per point of Q.
+A path takes no more throughput bounds than it carries (:func:`adon.broker.evacuation.carries`) less what
+stays on it and is reserved, a site no more than it has free for as long as the longest of the requests stays.
+Cost functions other than time are made times: an option that costs a tenth more counts as taking a tenth
+longer.  A path of lower Q than the template's margin allows counts :data:`PER_POINT` longer per point of Q.
 
 Gathers; nothing is changed here.  The plan itself is in :mod:`adon.broker.optimisation.plan`.
 """
@@ -23,12 +23,11 @@ import math
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from adon.broker import compute, scheduler, using
+from adon.broker import compute, scheduler, use_grants
 from adon.broker.choice import Choice, Need
-from adon.broker.comparing import MOST_PATHS, Regarded, Way, priced, way_of, ways_of
-from adon.broker.deciding import choose_path
 from adon.broker.decision import SiteCost
-from adon.broker.fleeing import carries
+from adon.broker.decision_records import choose_path
+from adon.broker.evacuation import carries
 from adon.broker.flow import Flow
 from adon.broker.optimisation.plan import NO_REQUESTS, Together
 from adon.broker.optimisation.search import Option, Problem, Request
@@ -37,6 +36,7 @@ from adon.broker.resources.amounts import KINDS, Amounts, Limits, whole_rate
 from adon.broker.resources.book import Book, Who
 from adon.broker.resources.offer import demand_of
 from adon.broker.resources.paths import book_of
+from adon.broker.site_comparison import MOST_PATHS, Regarded, Way, price_sites, way_of, ways_of
 from adon.broker.world import World
 from adon.flowvisor.selection.assessment import Verdict
 from measurement.model import PathKey
@@ -93,8 +93,8 @@ def _gather(world: World, waiting: Sequence[Flow], now: float) -> _Gathered:
     gathered, hopeless = _Gathered(), set[object]()
     owners = {one.owner for one in world.ledger.reservations}
     for flow in waiting:
-        kept = claims.kept(world, flow, now)
-        alike = (id(world.flows.kind(flow)), flow.slice, using.rights(world, flow), kept.by)
+        kept = claims.kept_from_flow(world, flow, now)
+        alike = (id(world.flows.kind(flow)), flow.slice, use_grants.rights(world, flow), kept.by)
         # Not planned: owners of reservations, flows with a booking, flows before their start time.
         if alike in hopeless or flow.requester in owners or flow.booking is not None or _asleep(flow, now):
             continue
@@ -132,16 +132,16 @@ def _options(
 
     :param kept: the sites that are kept for somebody before it.
     """
-    seen = compute.regarded(world, flow, need, choice, now, elsewhere=False)
+    seen = compute.gather_sites(world, flow, need, choice, now, elsewhere=False)
     good = ways_of(flow, need, choice, seen)
     if not good:
         return ()
     ways = [(way, 1.0) for way in good] + _lesser(flow, need, choice, good, seen)
-    found = priced(flow, need, choice, [way for way, _ in ways], seen, world.functions)
+    found = price_sites(flow, need, choice, [way for way, _ in ways], seen, world.functions)
     penalty = {id(way): factor for way, factor in ways}
     if found is None:
         return tuple(
-            _raw(world, flow, way, penalty[id(way)], gathered) for way, _ in ways if _known(flow, way)
+            _raw(world, flow, way, penalty[id(way)], gathered) for way, _ in ways if _is_known(flow, way)
         )
     usable = [
         (cost, way)
@@ -153,7 +153,7 @@ def _options(
     cheapest = min((cost for cost, _ in usable), key=lambda cost: cost.cost)
     demand = demand_of(need)
     return tuple(
-        _computed(world, flow, cost, cheapest, penalty[id(way)], demand, gathered) for cost, way in usable
+        _site_option(world, flow, cost, cheapest, penalty[id(way)], demand, gathered) for cost, way in usable
     )
 
 
@@ -174,7 +174,7 @@ def _lesser(
     return found[:MOST_PATHS]
 
 
-def _known(flow: Flow, way: Way) -> bool:
+def _is_known(flow: Flow, way: Way) -> bool:
     return math.isfinite(_seconds(flow, way))
 
 
@@ -192,7 +192,7 @@ def _raw(world: World, flow: Flow, way: Way, penalty: float, gathered: _Gathered
     return Option(_whole(seconds * penalty), needs, None, way.terms.path)
 
 
-def _computed(
+def _site_option(
     world: World,
     flow: Flow,
     cost: SiteCost,
@@ -237,7 +237,7 @@ def _free(world: World, name: tuple[str, str, str], gathered: _Gathered, now: fl
         book, kind = world.ledger.sites[name[0]], name[1]
         most = book.limits.less(Amounts(nodes=world.configuration.policy.reserve_nodes))
     whole = Book.of(most, book.holds, book.reserved)
-    known = dict(whole.free(now, now, now + gathered.longest, _NO_OWNER).known())
+    known = dict(whole.free(now, now, now + gathered.longest, _NO_OWNER).known_limits())
     return known.get(kind, _UNLIMITED)
 
 

@@ -44,7 +44,7 @@ def choose(costs: Sequence[SiteCost], lacking: Mapping[str, str]) -> Location:
         missing = "; ".join(sorted({f"{named(one)}: {obstacles[id(one)]}" for one in costs}))
         return Location(None, f"no compute site can take it: {missing}")
     best, tie = _steadiest(ready, named)
-    return Location(best, _compared(best, costs, obstacles, named) + tie)
+    return Location(best, _compare_costs(best, costs, obstacles, named) + tie)
 
 
 def _obstacle(cost: SiteCost, lacking: Mapping[str, str]) -> str:
@@ -109,7 +109,9 @@ class _Names:
         return f"{cost.site} by {cost.path}" if self._several and cost.path else cost.site
 
 
-def _compared(best: SiteCost, costs: Sequence[SiteCost], obstacles: Mapping[int, str], named: _Names) -> str:
+def _compare_costs(
+    best: SiteCost, costs: Sequence[SiteCost], obstacles: Mapping[int, str], named: _Names
+) -> str:
     others = sorted((cost for cost in costs if cost is not best), key=_order)
     words = [f"{named(cost)} {obstacles[id(cost)] or f'costs {price_text(cost)}'}" for cost in others]
     where = "local" if best.local else "remote"

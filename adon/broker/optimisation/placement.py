@@ -59,7 +59,7 @@ class Placement:
         """When it is expected to be over at the latest."""
         return None if self.forecast is None else now + self.forecast.high
 
-    def held(self, ledger: Ledger, flow: Flow, now: float) -> Ledger:
+    def hold(self, ledger: Ledger, flow: Flow, now: float) -> Ledger:
         """The ledger after the flow took what it needs of the site, and is in the set A (algorithm 2).
 
         :raises Conflict: if it holds something already, or so much is not free.

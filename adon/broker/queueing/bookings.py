@@ -76,7 +76,7 @@ class Bookings:
         """Whether a flow has reserved something."""
         return number in self._of
 
-    def kept(self, what: Hashable, stamp: Hashable, work_out: Callable[[], float]) -> float:
+    def cached(self, what: Hashable, stamp: Hashable, work_out: Callable[[], float]) -> float:
         """What was worked out before, as long as what it rests on is the same."""
         held = self._kept.get(what)
         if held is None or held[0] != stamp:

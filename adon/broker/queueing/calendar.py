@@ -5,9 +5,9 @@ this rate; a flow without a bound has no right to any rate and takes nothing.  A
 its begin to its end.  Two things are kept apart by it:
 
 - what is reserved in advance, all together and with who runs, is never more than the *reservable* part of
-  what the path carries (:mod:`adon.broker.queueing.reserving`);
+  what the path carries (:mod:`adon.broker.queueing.window_search`);
 - a flow with a bound that has reserved nothing is not admitted where it would still be running when reserved
-  bandwidth, what runs and its own bound exceed what the path carries (:func:`closed`).
+  bandwidth, what runs and its own bound exceed what the path carries (:func:`closed_paths`).
 
 So what was granted can begin, if the network carries then what it carried when it was granted.  What a path
 carries is its configured capacity, or less where the best test of the archive's window says so.
@@ -58,7 +58,7 @@ def right_of(world: World, flow: Flow) -> float:
     return max(world.flows.bound(flow), reserved)
 
 
-def taken(world: World, key: PathKey, now: float) -> StepFunction[int]:
+def committed_bandwidth(world: World, key: PathKey, now: float) -> StepFunction[int]:
     """All that is taken of a directed path from now on; in maintenance it is all taken."""
     full = max(1, carries(world, key, now))
     outages = [Span(begins, ends, full) for begins, ends in _outages(world, key.path, now)]
@@ -82,7 +82,7 @@ def _outages(world: World, path: str, now: float) -> list[tuple[float, float]]:
     return found
 
 
-def closed(world: World, flow: Flow, now: float) -> dict[str, Reason]:
+def closed_paths(world: World, flow: Flow, now: float) -> dict[str, Reason]:
     """The paths on which a flow would be in the way of what others have reserved, each with the reason.
 
     Its own path it may keep, and what it has reserved is its own.
@@ -119,7 +119,7 @@ def fills_up(world: World, key: PathKey, bound: float, now: float, number: int) 
     own = world.bookings.holds(number)
     stamp = (now, world.bookings.version, 0 if load is None else load.version, world.performance.of(key))
     what = (key, bound, number if own else 0)
-    return world.bookings.kept(what, stamp, lambda: _fills_up(world, key, bound, now, number))
+    return world.bookings.cached(what, stamp, lambda: _fills_up(world, key, bound, now, number))
 
 
 def _fills_up(world: World, key: PathKey, bound: float, now: float, number: int) -> float:

@@ -23,11 +23,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from adon.broker.deciding import best_seen
+from adon.broker.decision_records import best_seen
 from adon.broker.flow import Flow
 from adon.broker.preemption import only_full
-from adon.broker.queueing.keeping import place_of
 from adon.broker.queueing.line import Alike, Resource
+from adon.broker.queueing.line_updates import place_of
 from adon.broker.queueing.refusal import NONE, Kept
 from adon.broker.queueing.trial import Trial
 from adon.broker.queueing.turns import Position
@@ -57,7 +57,7 @@ class Claimant:
 
 def claimants(world: World, ends: tuple[str, str], now: float) -> tuple[Claimant, ...]:
     """Per path between two sites, and per compute site, the first in line who claims it."""
-    if not world.line.wanted:
+    if not world.line.has_claims:
         return ()
     found = []
     resources: list[Resource] = [one.key for one in world.network.topology.between(*ends)]
@@ -86,7 +86,7 @@ def kept_from(found: Iterable[Claimant], own: Position) -> Kept:
     return Kept(paths, sites, tuple((one.name, one.number) for one in before))
 
 
-def kept(world: World, flow: Flow, now: float) -> Kept:
+def kept_from_flow(world: World, flow: Flow, now: float) -> Kept:
     """What is kept for others from a flow that waits, or wants in."""
     found = claimants(world, world.flows.ends(flow), now)
     if not found:
@@ -106,7 +106,7 @@ def has_waited(world: World, those: Alike, now: float) -> bool:
     return waiter is not None and now - waiter.arrived >= longest
 
 
-def wanted(world: World, trial: Trial, now: float, until_now: Resource | None) -> Resource | None:
+def missing_resource(world: World, trial: Trial, now: float, until_now: Resource | None) -> Resource | None:
     """What a refused flow lacks room of, and nothing else; None if it lacks anything else.
 
     :param until_now: what it has wanted so far: of several paths it wants the same one as long as it can.

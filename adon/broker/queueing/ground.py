@@ -22,7 +22,7 @@ _HOUR_S = 3600.0
 def ground(world: World, ends: tuple[str, str], now: float, *, limited: bool) -> Ground:
     """What refusals between two sites rest on now.
 
-    :param limited: whether there are limits that are not counted here (:func:`adon.broker.limits.limited`).
+    :param limited: whether other limits may apply (:func:`adon.broker.limits.is_limited`).
     """
     keys = [candidate.key for candidate in world.network.topology.between(*ends)]
     loads = world.flows.loads(ends)
@@ -48,8 +48,8 @@ def reach(world: World, flow: Flow, now: float) -> Hashable:
             for window in world.windows
             if end >= window.begins and window.stage(now) is not Stage.OVER
         )
-    booked = tuple(calendar.closed(world, flow, now)) if len(world.bookings) else ()
-    kept = tuple(paths.closed(world, flow, now))
+    booked = tuple(calendar.closed_paths(world, flow, now)) if len(world.bookings) else ()
+    kept = tuple(paths.closed_paths(world, flow, now))
     # What is reserved of sites is for somebody, and for a time: whom it keeps off differs from flow to flow.
     alone = flow.number if world.ledger.reserved and world.flows.need(flow).template.cost is not None else 0
     return (windows, booked, kept, alone) if windows or booked or kept or alone else ()

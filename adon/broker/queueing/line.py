@@ -176,7 +176,7 @@ class Line:
         return self._wanting.get(resource, {}).keys()
 
     @property
-    def wanted(self) -> bool:
+    def has_claims(self) -> bool:
         """Whether anybody waits for room of anything."""
         return bool(self._wanting)
 

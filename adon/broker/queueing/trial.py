@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from adon.broker import circuits, compute, ruling
+from adon.broker import circuits, compute, decision_rules
 from adon.broker.choice import Choice, Need
-from adon.broker.comparing import NOTHING_REGARDED, Regarded, along, placement
-from adon.broker.deciding import choose_path, rivals
+from adon.broker.decision_records import choose_path, rivals
+from adon.broker.decision_rules import Ruling
 from adon.broker.flow import Flow
 from adon.broker.optimisation.placement import Placement
 from adon.broker.optimisation.plan import UNPLANNED, Arranged, Together, with_plan
 from adon.broker.preemption import Rivals
 from adon.broker.queueing.refusal import NONE, Kept
-from adon.broker.queueing.reserving import honoured
-from adon.broker.ruling import Ruling
+from adon.broker.queueing.window_search import honour_booking
+from adon.broker.site_comparison import NOTHING_REGARDED, Regarded, along, placement
 from adon.broker.world import World
 from adon.reasons import Reason
 from adon.timestamps import format_minutes
@@ -68,7 +68,7 @@ class Trial:
         return self.ruled.reason.text
 
 
-def tried(
+def try_flow(
     world: World,
     flow: Flow,
     now: float,
@@ -85,24 +85,24 @@ def tried(
     """
     planned = plan.places.get(flow.number)
     need, first = choose_path(world, flow, now, kept.paths)
-    first = honoured(flow, first, now)
+    first = honour_booking(flow, first, now)
     asked = rivals(world, flow, need, first, now, decided) if first.selection.path is None else None
-    holder = ruling.holder_to_go(flow, need, first, asked)
-    spared = holder is None and ruling.rival(flow, need, first, asked) is not None
-    choice = with_plan(ruling.in_the_place_of(holder, first), planned)
-    seen = compute.regarded(world, flow, need, choice, now)
+    holder = decision_rules.holder_to_go(flow, need, first, asked)
+    spared = holder is None and decision_rules.rival(flow, need, first, asked) is not None
+    choice = with_plan(decision_rules.in_the_place_of(holder, first), planned)
+    seen = compute.gather_sites(world, flow, need, choice, now)
     placed = placement(flow, need, choice, seen, planned, world.functions)
     choice = along(choice, placed)
     path, apart = choice.selection.path, None
     if path is not None and not placed.refused:
         apart = _asleep(flow, now) or _kept_for_others(kept, placed)
     nowhere = "" if choice.selection.records else circuits.without_any(world, flow)
-    ruled = ruling.placed(choice, placed, nowhere, apart)
+    ruled = decision_rules.rule_admission(choice, placed, nowhere, apart)
     return Trial(
         flow,
         need,
         choice,
-        ruling.sites_of(ruled, choice, placed),
+        decision_rules.sites_of(ruled, choice, placed),
         ruled,
         seen,
         asked,

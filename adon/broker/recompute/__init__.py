@@ -4,11 +4,12 @@ The story, in the order of the modules:
 
 - :mod:`~adon.broker.recompute.seen`: what a decision saw, as one immutable value.  Large things that many
   decisions see (configuration, topology, template, what was measured on a path) are parts of their own.
-- :mod:`~adon.broker.recompute.looking`: the broker's state → that value.  It is made at the moment of the
+- :mod:`~adon.broker.recompute.capture`: the broker's state → that value.  It is made at the moment of the
   decision, from references, so that it costs microseconds; what changes later is not in it.
 - :mod:`~adon.broker.recompute.codec`: the value ↔ text, and its digests (SHA-256).  Parts are encoded once.
 - :mod:`~adon.broker.recompute.again`: the value → the decision, by the very functions that the broker
-  decides with (:mod:`adon.broker.choice`, :mod:`~adon.broker.ruling`, :mod:`~adon.broker.comparing` ...).
+  decides with (:mod:`adon.broker.choice`, :mod:`~adon.broker.decision_rules`,
+  :mod:`~adon.broker.site_comparison` ...).
 - :mod:`~adon.broker.recompute.differences`: two records, field by field.
 
 **The boundary.**  Worked out again: the candidates and whether they are usable (from ports and links), what

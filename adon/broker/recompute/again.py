@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from adon.broker import ruling
+from adon.broker import decision_rules
 from adon.broker.choice import Choice, Need, Situation, choose, survey_of
-from adon.broker.comparing import along, placement
 from adon.broker.counters import FlowCounters
-from adon.broker.deciding import decision_of
 from adon.broker.decision import Decision
+from adon.broker.decision_records import decision_of
+from adon.broker.decision_rules import Ruling
+from adon.broker.evacuation import options, to_its_place
 from adon.broker.events import Tick
-from adon.broker.fleeing import options, to_its_place
-from adon.broker.grading import claim_of
+from adon.broker.ladder_grants import claim_of
 from adon.broker.load import PathLoad
 from adon.broker.optimisation.placement import NOWHERE, Placement
 from adon.broker.optimisation.plan import with_plan
-from adon.broker.queueing.reserving import honoured
+from adon.broker.queueing.window_search import honour_booking
 from adon.broker.recompute.seen import (
     Displaced,
     Expelled,
@@ -29,7 +29,7 @@ from adon.broker.recompute.seen import (
     Seen,
     Snapshot,
 )
-from adon.broker.ruling import Ruling
+from adon.broker.site_comparison import along, placement
 from adon.flowvisor.rules.queue_ladder import GrantRecord
 from adon.flowvisor.selection.performance import Counters, FlowLoad, MeasuredLoad, PerformanceView
 from measurement.model import Metric, PathKey
@@ -39,7 +39,7 @@ def decided_again(snapshot: Snapshot) -> Decision:
     """The decision that this code makes from what was seen."""
     seen = snapshot.seen
     need = Need.of(seen.template, seen.flow.request)
-    found = _ruled(seen, need, _chosen(seen, need))
+    found = _rule(seen, need, _choose(seen, need))
     decision = decision_of(
         int(snapshot.decision.rpartition(".")[2]),
         seen.flow,
@@ -50,7 +50,7 @@ def decided_again(snapshot: Snapshot) -> Decision:
         Tick(seen.event, seen.at),
         found.ruling.path,
         found.sites,
-        _granted(snapshot, need),
+        _grant(snapshot, need),
         snapshot.trigger,
     )
     return replace(decision, alarm=snapshot.alarm)
@@ -63,32 +63,34 @@ class _Found:
     sites: Placement = NOWHERE
 
 
-def _ruled(seen: Seen, need: Need, choice: Choice) -> _Found:
+def _rule(seen: Seen, need: Need, choice: Choice) -> _Found:
     flow = seen.flow
     match seen.step:
         case Placed():
-            return _placed(seen, seen.step, need, choice)
+            return _rule_admission(seen, seen.step, need, choice)
         case Looked(waived=waived, dwell=dwell, urged=urged):
-            return _Found(choice, ruling.looked_at(flow, need, choice, seen.at, waived, dwell, urged))
+            return _Found(
+                choice, decision_rules.rule_review(flow, need, choice, seen.at, waived, dwell, urged)
+            )
         case Expelled():
-            return _expelled(seen, seen.step, need, choice)
+            return _rule_evacuation(seen, seen.step, need, choice)
         case Displaced(why=why):
-            return _Found(choice, ruling.displaced(choice, why))
+            return _Found(choice, decision_rules.rule_preemption(choice, why))
 
 
-def _placed(seen: Seen, step: Placed, need: Need, choice: Choice) -> _Found:
-    flow, holder, choice = seen.flow, None, honoured(seen.flow, choice, seen.at)
+def _rule_admission(seen: Seen, step: Placed, need: Need, choice: Choice) -> _Found:
+    flow, holder, choice = seen.flow, None, honour_booking(seen.flow, choice, seen.at)
     if choice.selection.path is None:
-        holder = ruling.holder_to_go(flow, need, choice, step.rivals)
+        holder = decision_rules.holder_to_go(flow, need, choice, step.rivals)
     planned = None if step.together is None else step.together.places().get(flow.number)
-    choice = with_plan(ruling.in_the_place_of(holder, choice), planned)
+    choice = with_plan(decision_rules.in_the_place_of(holder, choice), planned)
     sites = placement(flow, need, choice, step.regarded, planned)
     choice = along(choice, sites)
-    ruled = ruling.placed(choice, sites, step.nowhere, step.apart)
-    return _Found(choice, ruled, ruling.sites_of(ruled, choice, sites))
+    ruled = decision_rules.rule_admission(choice, sites, step.nowhere, step.apart)
+    return _Found(choice, ruled, decision_rules.sites_of(ruled, choice, sites))
 
 
-def _expelled(seen: Seen, step: Expelled, need: Need, choice: Choice) -> _Found:
+def _rule_evacuation(seen: Seen, step: Expelled, need: Need, choice: Choice) -> _Found:
     flow, topology = seen.flow, seen.topology
     ends = topology.site_of(flow.request.source), topology.site_of(flow.request.destination)
     mine = options(flow, ends, need, choice, step.loss)
@@ -97,13 +99,13 @@ def _expelled(seen: Seen, step: Expelled, need: Need, choice: Choice) -> _Found:
     )
     exodus = replace(step.exodus, displaced=displaced)
     fled = to_its_place(flow, need, choice, step.loss, exodus.places()[flow.number], exodus)
-    return _Found(fled.choice, ruling.fled(fled))
+    return _Found(fled.choice, decision_rules.rule_evacuation(fled))
 
 
 # -- what was seen, as the functions take it ----------------------------------------------------------------
 
 
-def _chosen(seen: Seen, need: Need) -> Choice:
+def _choose(seen: Seen, need: Need) -> Choice:
     flow, configuration = seen.flow, seen.configuration
     situation = Situation(
         now=seen.at,
@@ -129,12 +131,12 @@ def _performance(seen: Seen) -> PerformanceView:
     return view
 
 
-def _granted(snapshot: Snapshot, need: Need) -> GrantRecord | None:
+def _grant(snapshot: Snapshot, need: Need) -> GrantRecord | None:
     if snapshot.gate is None:
         return None
     flow, ladder = snapshot.seen.flow, snapshot.seen.configuration.policy.ladder
     asked = claim_of(flow.number, flow.priority(need.template.priority), need.qspec)
-    return snapshot.gate.granted(ladder, asked, lambda: snapshot.meter)
+    return snapshot.gate.grant(ladder, asked, lambda: snapshot.meter)
 
 
 class _RememberedPerformance(PerformanceView):
@@ -166,7 +168,7 @@ class _RememberedLoad(PathLoad):
         self._seen = load
 
     def used(self) -> Counters | None:
-        """As :meth:`PathLoad.used`."""
+        """As :meth:`PathLoad.used_bandwidth`."""
         return self._seen.used
 
     def without(self, own: tuple[float, int] | None, *times: float) -> list[FlowLoad]:  # noqa: ARG002

@@ -20,7 +20,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from adon.broker.comparing import Regarded
 from adon.broker.flow import Flow
 from adon.broker.gate import Gate
 from adon.broker.optimisation.plan import Together
@@ -39,6 +38,7 @@ from adon.broker.recompute.seen import (
     Step,
 )
 from adon.broker.refuge import Exodus, Loss
+from adon.broker.site_comparison import Regarded
 from adon.config import Configuration
 from adon.flowvisor.selection.performance import MeasuredLoad, PathChange
 from adon.flowvisor.topology.network_graph import PortState
@@ -241,14 +241,14 @@ def _known_to_json(known: Known) -> object:
 
 
 def _known_from_json(body: Any) -> Known:
-    changes = tuple((Metric(metric), _changed(*changed)) for metric, changed in body["changes"])
+    changes = tuple((Metric(metric), _path_change(*changed)) for metric, changed in body["changes"])
     results = tuple(from_json(Measurement, result) for result in body["results"])
     carried = None if body["carried"] is None else MeasuredLoad(*map(float, body["carried"]))
     best, beside = (None if body[name] is None else float(body[name]) for name in ("best", "beside"))
     return Known(from_json(PathKey, body["key"]), results, changes, carried, best, beside)
 
 
-def _changed(since: float | str, why: str, less: bool) -> PathChange:
+def _path_change(since: float | str, why: str, less: bool) -> PathChange:
     return PathChange(float(since), why, less)
 
 

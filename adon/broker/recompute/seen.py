@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adon.broker.alarms import Waived
-from adon.broker.comparing import Regarded
 from adon.broker.flow import Flow
 from adon.broker.gate import Gate
 from adon.broker.optimisation.plan import Together
 from adon.broker.preemption import Rivals
 from adon.broker.refuge import Exodus, Loss
+from adon.broker.site_comparison import Regarded
 from adon.config import Configuration
 from adon.flowvisor.selection.performance import Counters, FlowLoad, MeasuredLoad, PathChange
 from adon.flowvisor.topology.topology import Topology

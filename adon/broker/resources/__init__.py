@@ -8,6 +8,6 @@ bandwidth are the *ledger* (:mod:`~adon.broker.resources.ledger`), which the bro
 
 What flows hold of paths follows from the flows themselves and is not kept twice
 (:mod:`~adon.broker.resources.paths`); neither is what they hold of sites across a restart.  Reservations are
-stored.  :mod:`~adon.broker.resources.reserving` takes new ones and ends old ones,
+stored.  :mod:`~adon.broker.resources.reservation_events` takes new ones and ends old ones,
 :mod:`~adon.broker.resources.offer` is what a site offers now.
 """

@@ -154,7 +154,7 @@ class Limits:
         pairs = zip(self.vector, asked.vector, strict=True)
         return all(limit is None or amount <= limit for limit, amount in pairs)
 
-    def known(self) -> Iterator[tuple[str, int]]:
+    def known_limits(self) -> Iterator[tuple[str, int]]:
         """The limits that there are, by kind."""
         for kind, limit in zip(KINDS, self.vector, strict=True):
             if limit is not None:

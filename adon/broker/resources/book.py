@@ -11,7 +11,7 @@ where "everybody" is the owners of reservations, each flow that has a reservatio
 and all others together.  At other times such a flow draws on what is reserved for its owner, as any other
 flow does.  Nothing is given that would bring this above what the place has, at any instant at which the
 newcomer would be there.  So what is held never exceeds what the place has, as long as that does not shrink;
-and what is committed never does, unless a flow is late (:meth:`Book.overdrawn` says so).
+and what is committed never does, unless a flow is late (:meth:`Book.find_shortages` says so).
 
 Values and functions only; ``now`` in seconds since the epoch.
 """
@@ -173,7 +173,7 @@ class Book:
         hold = None if who.flow is None else self.holds.get(who.flow)
         return asked if hold is None else asked.at_least(hold.amounts)
 
-    def overdrawn(self, now: float) -> tuple[Shortage, ...]:
+    def find_shortages(self, now: float) -> tuple[Shortage, ...]:
         """What is committed now and not there: a flow is late, or the place has shrunk."""
         held, reserved = self._shares(now, now)
         used = NOTHING
@@ -228,16 +228,16 @@ class _Sweep:
         while self._next < len(self._changes) and self._changes[self._next].at <= at:
             self._apply(self._changes[self._next])
             self._next += 1
-        others = map(sub, self._all, self._committed(self._who))
+        others = map(sub, self._all, self._committed_amounts(self._who))
         return self._limits.less(Amounts(*map(add, others, self._reserved.get(self._who, _ZERO))))
 
     def _apply(self, change: _Change) -> None:
-        before = self._committed(change.key)
+        before = self._committed_amounts(change.key)
         of = self._reserved if change.reserved else self._held
         of[change.key] = tuple(map(add, of.get(change.key, _ZERO), change.more))
-        self._all = tuple(map(sub, map(add, self._all, self._committed(change.key)), before))
+        self._all = tuple(map(sub, map(add, self._all, self._committed_amounts(change.key)), before))
 
-    def _committed(self, key: Who) -> _Vector:
+    def _committed_amounts(self, key: Who) -> _Vector:
         return tuple(map(max, self._held.get(key, _ZERO), self._reserved.get(key, _ZERO)))
 
 

@@ -41,7 +41,7 @@ class Offer:
     origin: str = "as configured"
 
     @classmethod
-    def configured(cls, name: str, site: ComputeSite) -> Self:
+    def from_configuration(cls, name: str, site: ComputeSite) -> Self:
         """What the configuration says."""
         wait, spread = site.queue_wait, site.queue_wait_deviation
         return cls(
@@ -57,7 +57,7 @@ class Offer:
 
 def configured_offers(configuration: Configuration) -> Mapping[str, Offer]:
     """What each configured site offers, in the order of the configuration."""
-    return {name: Offer.configured(name, site) for name, site in configuration.compute.items()}
+    return {name: Offer.from_configuration(name, site) for name, site in configuration.compute.items()}
 
 
 def requirement_of(template: Template) -> ComputeRequirement:

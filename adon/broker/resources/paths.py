@@ -28,11 +28,11 @@ def book_of(world: World, key: PathKey) -> Book:
     load = world.flows.loads((key.source, key.destination)).get(key.path)
     holds = {} if load is None else dict(_holds(world, load.numbers))
     limits = Limits(bandwidth=0 if capacity is None else math.floor(capacity))
-    reserved = (*world.ledger.along(Place.along(key)), *_booked(world, key))
+    reserved = (*world.ledger.along(Place.along(key)), *_bookings(world, key))
     return Book.of(limits, holds, reserved)
 
 
-def _booked(world: World, key: PathKey) -> Iterable[Reservation]:
+def _bookings(world: World, key: PathKey) -> Iterable[Reservation]:
     """What waiting flows have reserved there by their own ``not_before`` (:mod:`adon.broker.queueing`)."""
     for number, where, booking in world.bookings:
         flow = world.flows.get(number)
@@ -55,7 +55,7 @@ def hold_of(flow: Flow, amounts: Amounts) -> Hold:
     return Hold(amounts, Who(flow.requester, flow.number), until)
 
 
-def closed(world: World, flow: Flow, now: float) -> dict[str, Reason]:
+def closed_paths(world: World, flow: Flow, now: float) -> dict[str, Reason]:
     """Per path name why reservations of others keep a flow off it; the path it is on is never closed."""
     if not world.ledger.elsewhere:
         return {}
@@ -70,7 +70,7 @@ def closed(world: World, flow: Flow, now: float) -> dict[str, Reason]:
                 Amounts(bandwidth=whole_rate(bound)), now, now, now + _stay(flow, bound), who
             )
             if short:
-                reasons[name] = Reason("reserved", short[0].words + _told(kept, who))
+                reasons[name] = Reason("reserved", short[0].words + _describe(kept, who))
     return reasons
 
 
@@ -80,7 +80,7 @@ def _stay(flow: Flow, bound: float) -> float:
     return max(0, size - flow.bytes_delivered) * 8 / bound
 
 
-def _told(reservations: Iterable[Reservation], who: Who) -> str:
+def _describe(reservations: Iterable[Reservation], who: Who) -> str:
     others = [one for one in reservations if (one.owner, one.flow) not in (who, Who(who.owner))]
     return "".join(
         f"; {one.id} keeps {one.amounts.words}, {period_text(one.begins, one.ends)}" for one in others

@@ -46,7 +46,7 @@ class Honesty:
     said: float | None = None
     waited: float | None = None
 
-    def seen(self, said: float, waited: float) -> Honesty:
+    def observe(self, said: float, waited: float) -> Honesty:
         """After one more job; times that cannot be are no comparison."""
         if not (math.isfinite(said) and math.isfinite(waited)) or said < 0 or waited < 0:
             return self
@@ -71,7 +71,7 @@ class Honesty:
         mean = self.late / (1 + self.weight)
         return math.sqrt(max(0.0, self.squares / (1 + self.weight) - mean**2))
 
-    def corrected(self, said: float) -> Uncertain:
+    def correct(self, said: float) -> Uncertain:
         """A wait as it is to be counted, in seconds; never below what was said."""
         if math.isinf(said):
             return Uncertain(said)

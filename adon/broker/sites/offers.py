@@ -13,7 +13,7 @@ from adon.config.compute import ConfiguredJob
 from adon.errors import InvalidInput
 
 
-def offered(
+def find_program(
     configuration: Configuration, site: str, job: str, arguments: Sequence[str], template: str | None
 ) -> ConfiguredJob:
     """The program that is asked for, as its site's configuration has it.
@@ -50,7 +50,7 @@ def offered_at(
         if site.site != campus:
             continue
         try:
-            offered(configuration, name, job, arguments, template)
+            find_program(configuration, name, job, arguments, template)
         except InvalidInput as error:
             refusals.append(f"{name}: {error}")
         else:

@@ -31,7 +31,7 @@ class Rate:
     logs: float = 0.0
     squares: float = 0.0
 
-    def seen(self, rate: float) -> Rate:
+    def observe(self, rate: float) -> Rate:
         """After one more job of so many bits/s per node; a rate that cannot be is no observation."""
         if not 0 < rate < math.inf:
             return self
@@ -62,9 +62,9 @@ class Rates:
     def with_job(self, site: str, template: str, rate: float) -> Rates:
         """After one more job."""
         key = (site, template)
-        return replace(self, seen=FrozenMap({**self.seen, key: self.seen.get(key, Rate()).seen(rate)}))
+        return replace(self, seen=FrozenMap({**self.seen, key: self.seen.get(key, Rate()).observe(rate)}))
 
-    def expected(self, site: str, template: str, prior: float) -> Uncertain | None:
+    def expected_rate(self, site: str, template: str, prior: float) -> Uncertain | None:
         """Γ_c of a worker node; None where no job of this template has finished there."""
         found = self.seen.get((site, template))
         return None if found is None or not found.count else found.with_prior(prior)

@@ -66,7 +66,7 @@ def step(
     return Step(Seen(at, since), fires=at - since >= trigger.for_ and not held)
 
 
-def turned(knob: Knob | None, name: str, way: int, now: float, hold: float) -> Knob | None:
+def turn_knob(knob: Knob | None, name: str, way: int, now: float, hold: float) -> Knob | None:
     """The knob after it was turned one way; None if it must rest.
 
     :param hold: that of the trigger that turns it.

@@ -32,7 +32,7 @@ class Monitoring:
 NOTHING = Monitoring()
 
 
-def wanted(world: World) -> Monitoring:
+def needed_monitoring(world: World) -> Monitoring:
     """What the flows that run want watched; of several periods the shortest.
 
     Whether a site has a measurement point that could watch, the collector knows.
@@ -71,7 +71,7 @@ class Watchkeeper:
         self._moved = -1
         self.now = NOTHING
 
-    def changed(self, event: Event, *, fired: bool) -> list[Effect]:
+    def publish_change(self, event: Event, *, fired: bool) -> list[Effect]:
         """What to tell the collector after an event.
 
         :param fired: whether a trigger has fired by it.
@@ -79,7 +79,7 @@ class Watchkeeper:
         if not fired and self._moved == self._world.flows.moved:
             return []
         self._moved = self._world.flows.moved
-        found = wanted(self._world)
+        found = needed_monitoring(self._world)
         if found == self.now:
             return []
         self.now = found

@@ -21,7 +21,7 @@ from adon.api.sites import (
     SiteResourcesList,
 )
 from adon.broker.resources.reservation import Reservation, Stage
-from adon.broker.resources.reserving import as_json
+from adon.broker.resources.reservation_events import as_json
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import NotFound
 from apps.rest.authentication import requester

@@ -31,7 +31,7 @@ OSU = {"site": "osu", "worker_nodes": 64, "throughput_per_node": "3.2 Gbps", "qu
 
 
 def a_site(base: dict[str, object] = MU, **changes: object) -> Offer:
-    return Offer.configured("here", ComputeSite.model_validate(base | changes))
+    return Offer.from_configuration("here", ComputeSite.model_validate(base | changes))
 
 
 def cost(

@@ -36,7 +36,7 @@ def offer(name: str, rate: str, wait: str, deviation: str = "0 s") -> Offer:
         "queue_wait": wait,
         "queue_wait_deviation": deviation,
     }
-    return Offer.configured(f"{name}-hpc", ComputeSite.model_validate(site))
+    return Offer.from_configuration(f"{name}-hpc", ComputeSite.model_validate(site))
 
 
 def cost(site: Offer, rate: float, relative: float = 0.0, **model: object) -> SiteCost:

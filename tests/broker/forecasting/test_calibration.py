@@ -14,7 +14,7 @@ from adon.broker.forecasting.calibration import (
     calibration,
     interval_score,
     position,
-    scored,
+    scorable_forecasts,
     wilson,
 )
 from adon.broker.outcomes import FlowOutcome, Forecast
@@ -47,7 +47,7 @@ FORTY = Forecast(40.0, 20.0, 80.0, 0.9)
 def test_only_finished_flows_that_had_one_are_scored() -> None:
     never = FlowOutcome(9, "t", "a", "b", "expired", 1.0, 2.0, 1, 0, forecast=FORTY)
     others = [outcome(50, None), outcome(50, FORTY, state="cancelled"), outcome(0, FORTY), never]
-    assert scored([*others, outcome(50, FORTY)]) == [(FORTY, 50.0)]
+    assert scorable_forecasts([*others, outcome(50, FORTY)]) == [(FORTY, 50.0)]
     assert calibration(others) is None
 
 
@@ -111,7 +111,7 @@ def test_too_sure_and_too_doubtful_show_and_pay(told: float) -> None:
     assert (other.covered < 0.8) is too_sure
     for level, share in other.curve[2:9]:
         assert (share < level) is too_sure
-    pairs = {t: scored(forecasters(0.4, t)) for t in (0.4, told)}
+    pairs = {t: scorable_forecasts(forecasters(0.4, t)) for t in (0.4, told)}
     means = {t: statistics.fmean(interval_score(*pair) for pair in found) for t, found in pairs.items()}
     assert means[0.4] < means[told], "the score cannot be bettered by saying anything but the truth"
 

@@ -18,7 +18,7 @@ from adon.broker.forecasting.interval import (
     UNOBSERVED,
     Z,
     forecast,
-    foretold,
+    forecast_duration,
     order_statistics,
 )
 from adon.broker.outcomes import Forecast
@@ -94,7 +94,7 @@ def test_order_statistics_hold_the_next_one_as_often_as_they_say(count: int) -> 
 
 
 def test_what_was_worked_out_is_corrected_by_how_long_others_lasted() -> None:
-    found = foretold(40.0, (0.2, 0.25, 0.25, 0.3, 1.0), 0.1)
+    found = forecast_duration(40.0, (0.2, 0.25, 0.25, 0.3, 1.0), 0.1)
     assert found is not None
     assert found.expected == pytest.approx(50.0)
     assert found.terms == {NETWORK: 40.0, LEARNT: pytest.approx(10.0)}
@@ -104,12 +104,12 @@ def test_what_was_worked_out_is_corrected_by_how_long_others_lasted() -> None:
 
 
 def test_until_enough_have_lasted_the_paths_spread_serves() -> None:
-    few = foretold(40.0, (0.5,) * 4, 0.1)
+    few = forecast_duration(40.0, (0.5,) * 4, 0.1)
     assert few is not None
-    assert few == foretold(40.0, (), 0.1)
+    assert few == forecast_duration(40.0, (), 0.1)
     assert (few.expected, few.terms) == (40.0, {NETWORK: 40.0})
-    assert foretold(40.0, (0.0,) * 5, 0.1) != few, "then it is how long they lasted"
+    assert forecast_duration(40.0, (0.0,) * 5, 0.1) != few, "then it is how long they lasted"
 
 
 def test_what_never_ends_is_not_foretold() -> None:
-    assert foretold(math.inf, (), 0.1) is None
+    assert forecast_duration(math.inf, (), 0.1) is None

@@ -60,5 +60,5 @@ def test_answers_are_kept_while_nothing_changes(stamp: tuple[int, int], times: i
         asked.append(1)
         return 7.0
 
-    assert [held.kept("what", one, work_out) for one in stamp] == [7.0, 7.0]
+    assert [held.cached("what", one, work_out) for one in stamp] == [7.0, 7.0]
     assert len(asked) == times

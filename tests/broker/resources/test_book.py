@@ -59,7 +59,7 @@ class TestHolds:
     def test_a_place_that_shrank_has_nothing(self) -> None:
         book = Book.of(Limits(nodes=2), {1: Hold(nodes(5), ANN)})
         assert free(book, BOB) == 0
-        assert len(book.overdrawn(0)) == 1
+        assert len(book.find_shortages(0)) == 1
 
 
 class TestReservations:
@@ -83,7 +83,7 @@ class TestReservations:
         book = a_book(6, reserved(1, 2, 0, 200)).hold(7, Hold(nodes(3), Who("ann", 7)), 0)
         assert free(book, BOB) == 3
         with_its_own = book.reserve(reserved(2, 1, 50, 100, Who("ann", 7)))
-        assert not with_its_own.overdrawn(0)
+        assert not with_its_own.find_shortages(0)
         assert [free(with_its_own, BOB, begins=at, ends=at) for at in (0, 50, 100, 200)] == [3, 1, 3, 3]
         tight = a_book(4, reserved(1, 2, 0, 200)).hold(7, Hold(nodes(3), Who("ann", 7)), 0)
         assert tight.earliest(nodes(1), 0, 50, 50, Who("ann", 7)) == 200
@@ -171,7 +171,7 @@ def test_nothing_is_ever_given_twice(drawn: tuple[Book, float]) -> None:
     assert book.limits.nodes is not None
     for at in moments(book, now):
         assert committed(book, at, now) <= book.limits.nodes
-    assert not book.overdrawn(now)
+    assert not book.find_shortages(now)
     assert book.held.nodes == sum(hold.amounts.nodes for hold in book.holds.values())
 
 

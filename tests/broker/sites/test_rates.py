@@ -17,21 +17,21 @@ def learnt(*rates: float, prior: float = 8e6) -> float:
     known = Rates()
     for rate in rates:
         known = known.with_job("hpc", "soykb", rate)
-    found = known.expected("hpc", "soykb", prior)
+    found = known.expected_rate("hpc", "soykb", prior)
     assert found is not None
     return found.mean
 
 
 def test_nothing_is_known_without_a_job() -> None:
-    assert Rates().expected("hpc", "soykb", 8e6) is None
+    assert Rates().expected_rate("hpc", "soykb", 8e6) is None
     known = Rates().with_job("hpc", "soykb", 4e6)
-    assert known.expected("hpc", "other", 8e6) is None
-    assert known.expected("other", "soykb", 8e6) is None
+    assert known.expected_rate("hpc", "other", 8e6) is None
+    assert known.expected_rate("other", "soykb", 8e6) is None
 
 
 def test_one_job_counts_as_much_as_the_configured_rate() -> None:
     assert learnt(2e6) == pytest.approx(4e6)  # the geometric mean of 2 and 8
-    found = Rates().with_job("hpc", "soykb", 2e6).expected("hpc", "soykb", 8e6)
+    found = Rates().with_job("hpc", "soykb", 2e6).expected_rate("hpc", "soykb", 8e6)
     assert found is not None
     assert found.cov == pytest.approx(math.log(2))
 
@@ -54,5 +54,5 @@ def test_a_site_that_was_slow_and_is_not_any_more_recovers() -> None:
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, math.inf, math.nan])
 def test_a_rate_that_cannot_be_is_no_observation(rate: float) -> None:
-    assert Rate().seen(rate) == Rate()
-    assert Rates().with_job("hpc", "soykb", rate).expected("hpc", "soykb", 8e6) is None
+    assert Rate().observe(rate) == Rate()
+    assert Rates().with_job("hpc", "soykb", rate).expected_rate("hpc", "soykb", 8e6) is None
