@@ -167,7 +167,7 @@ class _RememberedLoad(PathLoad):
         super().__init__(lambda _: None)
         self._seen = load
 
-    def used(self) -> Counters | None:
+    def used_bandwidth(self) -> Counters | None:
         """As :meth:`PathLoad.used_bandwidth`."""
         return self._seen.used
 
