@@ -15,10 +15,11 @@ setup(
         "adon.templates_catalog": ["*.yaml", "builtin/*.yaml"],
         "adon.store": ["migrations/*.mako"],
         "apps.dashboard": ["assets/**"],
-        "apps.evaluation": ["*.html"],
+        "apps.figures": ["*.html"],
         "apps.deploy": ["files/*", "templates/*"],
         "apps.health": ["*.html"],
         "apps.rest.identity": ["templates/**", "static/**"],
+        "measurement.ceem": ["*.toml"],
         "mininet_topos": ["**/*.c", "**/*.html", "**/*.json", "**/*.sh", "**/*.yaml"],
     },
     install_requires=[

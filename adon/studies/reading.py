@@ -13,7 +13,7 @@ from adon.placement.model import placement_from_json
 from adon.studies.model import MOST_TITLE, Study, StudyKind
 from adon.studies.packing import written
 from adon.units import format_count, format_duration, format_rate
-from measurement.evaluation.run import Run
+from measurement.ceem.run import EvaluationRun
 from measurement.health.record import RoundRecord
 from measurement.model import from_json
 from measurement.snapshot.model import Snapshot
@@ -111,10 +111,9 @@ def _placement(document: Json) -> Told:
 
 
 def _evaluation(document: Json) -> Told:
-    run = from_json(Run, document)
-    found = run.results()
-    failed = sum(run.failures().values())
-    paths, nodes = format_count(len(found.paths), "path"), format_count(len(run.nodes), "node")
+    run = from_json(EvaluationRun, document)
+    failed = sum(run.failures_by_path().values())
+    paths, nodes = format_count(len(run.path_statistics()), "path"), format_count(len(run.nodes), "node")
     parts = [f"{paths} among {nodes}", run.metric]
     if run.samples:
         parts.append(f"{len(run.samples)} of {format_count(run.planned, 'test')}")

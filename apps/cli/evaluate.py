@@ -1,19 +1,22 @@
-"""``adon evaluate``: evaluations as documents, run and reported; needs no server."""
+"""``adon evaluate``: list, check, run and report evaluation templates; needs no server."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from apps.cli import evaluation_files, evaluation_run
+from apps.cli import evaluation_run
 from apps.cli.common import JsonFlag, print_json, print_table, write
+from apps.cli.evaluation_files import (
+    find_reference,
+    find_run,
+    find_template,
+    find_template_of_run,
+    log_errors,
+)
 from apps.cli.text_files import check_all
-
-if TYPE_CHECKING:
-    from apps.evaluation.source import Source
-    from measurement.evaluation.run import Run
 
 app = typer.Typer(help="Evaluations of networks as documents of ten steps.", no_args_is_help=True)
 app.command()(evaluation_run.run)
@@ -31,9 +34,9 @@ OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="W
 @app.command("list")
 def list_(json_: JsonFlag = False) -> None:
     """List the built-in evaluation documents."""
-    from adon.evaluations import builtins
+    from adon.evaluation_file import BUILTIN
 
-    found = [(name, builtins.document(name), builtins.has_reference(name)) for name in builtins.names()]
+    found = [(name, BUILTIN.load(name), BUILTIN.has_reference(name)) for name in BUILTIN.names()]
     if json_:
         print_json(
             [
@@ -45,7 +48,7 @@ def list_(json_: JsonFlag = False) -> None:
     rows = (
         (f"{name}@{one.version}", "yes" if reference else "-", one.title) for name, one, reference in found
     )
-    print_table(("Evaluation", "Reference", "Title"), rows, "there are none")
+    print_table(("Evaluation", "Reference", "Title"), rows, "No built-in evaluations.")
 
 
 @app.command()
@@ -55,15 +58,15 @@ def show(
     json_: JsonFlag = False,
 ) -> None:
     """Show an evaluation document in its ten steps."""
-    from apps.cli.evaluation_told import steps
+    from apps.cli.evaluation_text import step_lines
 
-    text, found = evaluation_files.document_of(document)
+    text, template = find_template(document)
     if json_:
-        print_json(found.model_dump(mode="json"))
+        print_json(template.model_dump(mode="json"))
     elif yaml:
         typer.echo(text, nl=False)
     else:
-        typer.echo("\n".join(steps(found.value())))
+        typer.echo("\n".join(step_lines(template)))
 
 
 @app.command()
@@ -75,17 +78,17 @@ def check(
     json_: JsonFlag = False,
 ) -> None:
     """Check evaluation documents."""
-    from adon.evaluations import reading
+    from adon.evaluation_file import evaluation_schema, load_evaluation
 
-    def checked(file: Path) -> tuple[dict[str, object], str]:
-        found = reading.read(file)
-        known: dict[str, object] = {"name": found.name, "digest": found.digest()}
-        return known, f"{found.name}, version {found.version}, is valid"
+    def check_file(file: Path) -> tuple[dict[str, object], str]:
+        template = load_evaluation(file)
+        known: dict[str, object] = {"name": template.name, "digest": template.digest()}
+        return known, f"{template.name}, version {template.version}, is valid"
 
     if schema:
-        print_json(reading.schema())
+        print_json(evaluation_schema())
     else:
-        check_all("FILE", files, checked, as_json=json_)
+        check_all("FILE", files, check_file, as_json=json_)
 
 
 @app.command()
@@ -102,18 +105,19 @@ def report(
     json_: JsonFlag = False,
 ) -> None:
     """Report a run as text, or with --out as an HTML page."""
-    from apps.cli.evaluation_told import findings, findings_json
+    from apps.cli.evaluation_text import result_lines, results_to_json
 
-    source, found = _reported(run, document, reference=reference)
+    found = find_reference(run) if reference else find_run(run)
+    text, template = find_template_of_run(run, found, document)
     if out is not None:
-        from apps.evaluation.report import page
+        from apps.figures.evaluation_report import render_report
 
-        write(out, page(source, found), "--out")
+        write(out, render_report(template, text, found), "--out")
         print_json({"file": str(out)}) if json_ else typer.echo(f"{out}: written")
     elif json_:
-        print_json(findings_json(source.document, found))
+        print_json(results_to_json(template, found))
     else:
-        typer.echo("\n".join(findings(source.document, found)))
+        typer.echo("\n".join(result_lines(template, found)))
 
 
 @app.command()
@@ -126,20 +130,12 @@ def note(
     import time
 
     from adon.errors import InvalidInput
-    from apps.evaluation.logfile import resumed
+    from measurement.ceem.run import Note
+    from measurement.ceem.run_log import resume_log
 
     if not text.strip():
-        raise InvalidInput.of("TEXT", "is empty")
+        raise InvalidInput.of("TEXT", "is empty; write the note, for example 'backup running'")
     at = time.time()
-    with resumed(folder) as log:
-        log.note(at, text)
+    with log_errors(folder), resume_log(folder) as log:
+        log.write("note", Note(at, text))
     print_json({"at": at, "text": text}) if json_ else typer.echo(f"{folder}: noted")
-
-
-def _reported(run: str, document: str | None, *, reference: bool) -> tuple[Source, Run]:
-    """A run, and the document it is of."""
-    from apps.evaluation.source import Source
-
-    found = evaluation_files.reference_of(run) if reference else evaluation_files.run_of(run)
-    text, file = evaluation_files.document_for(run, found, document)
-    return Source(file.value(), text, file.digest()), found

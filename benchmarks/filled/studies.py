@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from adon.evaluations.builtins import reference
+from adon.evaluation_file import BUILTIN
 from adon.placement.model import DecidingLink, LinkKind, Method, Placement, placement_to_json
 from adon.studies.model import StudyKind
 from adon.studies.packing import packed
@@ -46,7 +46,7 @@ def _documents(at: float, chance: random.Random) -> Iterator[tuple[StudyKind, di
         (Method.EXACT, Method.GREEDY, Method.RANDOM), (60.0, 75.0, 140.0), strict=True
     ):
         yield StudyKind.PLACEMENT, placement_to_json(_placed(at, method, seconds, names))
-    yield StudyKind.EVALUATION, to_json(reference("nectar"))
+    yield StudyKind.EVALUATION, to_json(BUILTIN.reference("nectar"))
 
 
 def _pairs(names: list[str]) -> list[Pair]:

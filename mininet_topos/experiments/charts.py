@@ -15,8 +15,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from adon.templates_catalog.builtin_templates import scale_qspec
-from measurement.evaluation.intervals import Interval
 from measurement.model import Metric
+from measurement.statistics import Interval
 from mininet_topos.experiments import document
 from mininet_topos.experiments.measures import full_scale_factor, sample_figure, summarise
 from mininet_topos.experiments.plan import swept_values

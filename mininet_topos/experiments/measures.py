@@ -15,8 +15,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from measurement.evaluation.intervals import Interval, interval
-from measurement.evaluation.results import Measured
+from measurement.statistics import Interval, mean_interval
 from mininet_topos.experiments import results
 from mininet_topos.experiments.document import Experiment, Figure, Measure, Unit
 
@@ -65,7 +64,7 @@ def mean_ratio(pairs: Sequence[tuple[float, float]]) -> tuple[float, Interval | 
 def _mean_interval(values: Sequence[float]) -> tuple[float, Interval | None]:
     mean = math.fsum(values) / len(values)
     deviation = statistics.stdev(values) if len(values) > 1 else 0.0
-    return mean, interval(Measured(mean, deviation, len(values)), CONFIDENCE)
+    return mean, mean_interval(mean, deviation, len(values), CONFIDENCE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import yaml
 
-from measurement.evaluation.intervals import Interval
+from measurement.statistics import Interval
 from mininet_topos.experiments import document, results
 from mininet_topos.experiments.measures import full_scale_factor, mean_ratio, sample_figure, summarise
 

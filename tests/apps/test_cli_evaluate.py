@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +14,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from apps.cli.main import app
-from tests.evaluations.documents import INSTANCES, TEXT
+from measurement.ceem.run_log import read_log
+from tests.support.evaluation_documents import INSTANCES, TEXT
 
 RUN = CliRunner()
 
@@ -113,3 +118,46 @@ def test_what_cannot_be_is_a_line(words: tuple[str, ...], status: int, says: str
     found = adon(*words)
     assert found.exit_code == status
     assert says in found.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.integration
+def test_recorded_results_survive_a_kill(tmp_path: Path) -> None:
+    """Each reported result is in the log after SIGKILL and after SIGINT, and the run is resumed."""
+    document, instances = tmp_path / "d.yaml", tmp_path / "i.yaml"
+    slow = TEXT.replace('command: [printf, "7000000"]', 'command: [sh, -c, "sleep 0.1; echo 7000000"]')
+    document.write_text(slow.replace("runs: 2", "runs: 8"))
+    instances.write_text(INSTANCES)
+    out = tmp_path / "run"
+    argv = [sys.executable, "-m", "apps.cli", "evaluate", "run", str(document), "--instances", str(instances),
+            "--out", str(out)]  # fmt: skip
+    assert until(argv, 3, signal.SIGKILL) == -signal.SIGKILL
+    kept = read_log(out)
+    assert 3 <= len(kept.samples) < 40
+    assert until([*argv, "--resume"], 2, signal.SIGINT) == 130
+    stopped = read_log(out)
+    resumed, ended = [note.text for note in stopped.notes]
+    assert (str(len(kept.samples)) in resumed, ended) == (True, "stopped")
+    assert (stopped.is_complete, stopped.ended) == (False, None)
+    assert (out / "report.html").exists()
+    assert until([*argv, "--resume"]) == 0
+    found = read_log(out)
+    assert found.is_complete
+    assert found.samples[: len(stopped.samples)] == stopped.samples
+    assert stopped.samples[: len(kept.samples)] == kept.samples
+
+
+def until(argv: list[str], results: int = 0, number: int = 0) -> int:
+    """Run a command, send it a signal after some results, and return its exit status."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen(
+        argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stderr is not None
+        told = 0
+        for line in process.stderr:
+            told += " of 40, " in line
+            if results and told == results:
+                process.send_signal(number)
+                results = 0
+    return process.returncode

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from adon import yamlfile
-from adon.evaluations import builtins
+from adon.evaluation_file import BUILTIN
 from adon.templates_catalog.model import Template
 from apps.cli.main import app
 from tests.apps.commands import assert_json, command_of, commands, options
@@ -119,7 +119,7 @@ def files(world, tmp_path):
 
     rspec.write_text(export_rspec(Template.model_validate(SOYKB), "mu", "osu"))
     evaluation = tmp_path / "evaluation.yaml"
-    evaluation.write_text(builtins.text("starter"))
+    evaluation.write_text(BUILTIN.text("starter"))
     answers = next((DATA / "surveys").glob("*.yaml"))
     return {
         "{template}": str(template),

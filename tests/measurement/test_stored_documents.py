@@ -13,7 +13,7 @@ from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.policy import Policy
 from measurement.anomaly.threshold import Threshold
 from measurement.anomaly.watch import Watch
-from measurement.evaluation.run import Note, Run, Sample
+from measurement.ceem.run import EvaluationRun, Note, Sample
 from measurement.health.record import RoundRecord
 from measurement.model import Measurement, Observation, Series, from_json, to_json
 from measurement.notify.outbox import outbox_from_json, outbox_to_json
@@ -28,7 +28,7 @@ KINDS = [
     Alarm,
     Subscription,
     RoundRecord,
-    Run,
+    EvaluationRun,
     Sample,
     Note,
     Snapshot,

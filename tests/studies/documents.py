@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from adon.evaluations.builtins import reference
+from adon.evaluation_file import BUILTIN
 from adon.placement.model import DecidingLink, LinkKind, Method, Placement, placement_to_json
 from adon.studies.model import StudyKind
 from adon.studies.reading import study_of
-from measurement.evaluation.results import Path
-from measurement.evaluation.run import Reference, Run, Sample
+from measurement.ceem.run import EvaluationRun, Reference, Sample
+from measurement.ceem.template import PlacePath
 from measurement.health.markers import Fired, Marker
 from measurement.health.model import Found, Indicator, Pair
 from measurement.health.record import Failure, ProbeKind, RoundRecord
@@ -83,9 +83,9 @@ def a_placement(method: Method = Method.GREEDY, seconds: float = 40.0) -> Placem
     return Placement("sort", AT, method, machines, seconds, limit, proven, seconds if proven else 20.0)
 
 
-def an_evaluation(name: str = "first", factor: float = 1.0) -> Run:
+def an_evaluation(name: str = "first", factor: float = 1.0) -> EvaluationRun:
     """Three paths of two nodes and a client, ten tests each, one of which failed."""
-    mean = {Path("mel", "mel"): 900e6, Path("mel", "tas"): 300e6, Path("home", "mel"): 20e6}
+    mean = {PlacePath("mel", "mel"): 900e6, PlacePath("mel", "tas"): 300e6, PlacePath("home", "mel"): 20e6}
     samples = [
         Sample(
             number * 3 + place,
@@ -98,7 +98,7 @@ def an_evaluation(name: str = "first", factor: float = 1.0) -> Run:
         for number in range(10)
         for place, (path, value) in enumerate(mean.items())
     ]
-    return Run(
+    return EvaluationRun(
         name,
         Reference("two nodes", 1),
         "throughput",
@@ -127,7 +127,7 @@ def several() -> list[tuple[StudyKind, dict[str, Any]]]:
     """For the pages: rounds of three hours, placements by several methods, runs to be compared."""
     rounds = [a_round(AT - 3600.0 * hour, 1.0 + 0.2 * hour) for hour in range(3)]
     times = {Method.EXACT: 25.0, Method.GREEDY: 40.0, Method.RANDOM: 61.0, Method.ROUND_ROBIN: 55.0}
-    runs = [an_evaluation(), an_evaluation("second", 0.7), reference("nectar")]
+    runs = [an_evaluation(), an_evaluation("second", 0.7), BUILTIN.reference("nectar")]
     return [
         *((StudyKind.HEALTH_ROUND, to_json(one)) for one in rounds),
         (StudyKind.SNAPSHOT, to_json(a_snapshot())),

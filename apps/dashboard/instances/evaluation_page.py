@@ -9,7 +9,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.api.studies import StudyView
-from adon.evaluations import builtins
+from adon.evaluation_file import BUILTIN
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
 from apps.dashboard.instances.opened import Opened, opened, options
@@ -17,11 +17,10 @@ from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
-from apps.figures import evaluation as figures
-from measurement.evaluation.answers import Answer, answers
-from measurement.evaluation.document import Analysing, Document
-from measurement.evaluation.run import Run
-from measurement.evaluation.wording import name, shown_unit, table
+from apps.figures.evaluation_figures import draw_distance_map, draw_variation
+from measurement.ceem.answers import Answer, answer_questions, result_table, unit_name
+from measurement.ceem.run import EvaluationRun
+from measurement.ceem.template import Analysis, EvaluationTemplate
 from measurement.model import from_json
 
 PATH = "/evaluations"
@@ -41,38 +40,38 @@ def show(here: Visit) -> Component:
 
 def live(here: Visit) -> Component:
     """The run."""
-    found = opened(here, StudyKind.EVALUATION, partial(from_json, Run))
+    found = opened(here, StudyKind.EVALUATION, partial(from_json, EvaluationRun))
     if found is None:
         says = "No evaluations yet. Submit one with `adon study submit evaluation FILE`."
         return ui.card(None, ui.empty(says))
     run = found.value
     document = document_of(run)
-    analysing = Analysing() if document is None else document.analysis
+    analysis = Analysis() if document is None else document.analysis
     return html.Div(
         [
             _summary(found, here),
-            ui.card(f"Mean (standard deviation) in {shown_unit(run.unit)}", _table(run)),
-            ui.columns(_steadiness(run, analysing), _distances(run, analysing)),
+            ui.card(f"Mean (standard deviation) in {unit_name(run.unit)}", _table(run)),
+            ui.columns(_steadiness(run, analysis), _distances(run, analysis)),
             _answers(run, document),
             ui.card("All runs", _listed(found, here)),
         ]
     )
 
 
-def document_of(run: Run) -> Document | None:
+def document_of(run: EvaluationRun) -> EvaluationTemplate | None:
     """The document that was run, if it is one that ADON brings, and still says the same."""
     asked = run.document
-    if asked.name not in builtins.names():
+    if asked.name not in BUILTIN.names():
         return None
-    known = builtins.document(asked.name)
-    return known.value() if asked.digest in ("", known.digest()) else None
+    known = BUILTIN.load(asked.name)
+    return known if asked.digest in ("", known.digest()) else None
 
 
-def _summary(found: Opened[Run], here: Visit) -> Component:
+def _summary(found: Opened[EvaluationRun], here: Visit) -> Component:
     run = found.value
-    failed = sum(run.failures().values())
+    failed = sum(run.failures_by_path().values())
     marks = [ui.notice("Pilot run: no results.", "wait")] if run.pilot else []
-    if not run.complete:
+    if not run.is_complete:
         marks.append(ui.notice(f"{len(run.samples)} of {run.planned} tests were made.", "wait"))
     return ui.card(
         f"{run.document.name}: {run.name}",
@@ -90,51 +89,48 @@ def _summary(found: Opened[Run], here: Visit) -> Component:
     )
 
 
-def _table(run: Run) -> Component:
+def _table(run: EvaluationRun) -> Component:
     """Table V: upper triangle with its diagonal."""
-    results = run.results()
     columns = [Column("", lambda row: html.Strong(row[0]), whole=True)]
-    columns += [_column(node, number) for number, node in enumerate(results.nodes, 1)]
-    return ui.table(columns, table(results, run.unit), "No measurements.", "Mean (standard deviation)")
+    columns += [_column(node, number) for number, node in enumerate(run.nodes, 1)]
+    return ui.table(columns, result_table(run), "No measurements.", "Mean (standard deviation)")
 
 
 def _column(node: str, number: int) -> Column:
     return Column(node, lambda row: row[number], numeric=True)
 
 
-def _steadiness(run: Run, analysing: Analysing) -> Component:
-    results = run.results()
+def _steadiness(run: EvaluationRun, analysis: Analysis) -> Component:
     says = (
-        f"Coefficient of variation by path; from {analysing.varies_from:g} on a path is called variable. "
+        f"Coefficient of variation by path; from {analysis.varies_from:g} on a path is called variable. "
         "Its numbers follow from the table above."
     )
-    height = 120 + 22 * len(results.paths)
+    height = 120 + 22 * len(run.path_statistics())
     return ui.card(
         "Variance",
-        ui.chart("evaluation-covs", figures.variation(results, analysing.varies_from), says, height),
+        ui.chart("evaluation-covs", draw_variation(run, analysis.varies_from), says, height),
     )
 
 
-def _distances(run: Run, analysing: Analysing) -> Component:
-    if run.unit != "bit/s":
+def _distances(run: EvaluationRun, analysis: Analysis) -> Component:
+    if not run.more_is_better:
         return ui.card("Distances", html.P("Distances are of bandwidths only.", className="muted"))
-    results = run.results()
-    drawn, stress = figures.distance_map(results, analysing.ratio)
+    drawn, stress = draw_distance_map(run, analysis.ratio)
     says = (
         "Places as far apart as 1 + log10 of their distance, which each line says; a plane shows that with "
         f"an error of {stress:.0%}. A dotted line is more than a fifth too long or short. Circles are as "
         "wide as the diameters."
     )
-    rows = [*results.distances(analysing.ratio, clients=True).items()]
+    rows = [*run.distances(analysis.ratio, clients=True).items()]
     columns = [
-        Column("Path", lambda one: name(one[0])),
+        Column("Path", lambda one: str(one[0])),
         Column("Distance", lambda one: f"{one[1]:.3f}", numeric=True),
     ]
     nodes = [
         Column("Node", lambda one: one[0]),
         Column("Diameter", lambda one: f"{one[1]:.3f}", numeric=True),
     ]
-    diameters = [*results.diameters(analysing.ratio).items()]
+    diameters = [*run.diameters(analysis.ratio).items()]
     return ui.card(
         "Distances",
         ui.chart("evaluation-distances", drawn, says, 420),
@@ -146,11 +142,11 @@ def _distances(run: Run, analysing: Analysing) -> Component:
     )
 
 
-def _answers(run: Run, document: Document | None) -> Component:
+def _answers(run: EvaluationRun, document: EvaluationTemplate | None) -> Component:
     if document is None:
         says = "The questions are in the document that was run, which is not here: `adon evaluate report`."
         return ui.card("Answers", ui.empty(says))
-    return ui.card("Answers", *(_answer(one) for one in answers(document, run)))
+    return ui.card("Answers", *(_answer(one) for one in answer_questions(document, run)))
 
 
 def _answer(one: Answer) -> Component:
@@ -165,7 +161,7 @@ def _answer(one: Answer) -> Component:
     )
 
 
-def _listed(found: Opened[Run], here: Visit) -> Component:
+def _listed(found: Opened[EvaluationRun], here: Visit) -> Component:
     def way(one: StudyView) -> Component:
         return ui.link(one.title, filters.address(PATH, {}, study=one.id))
 
