@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,8 +63,10 @@ def run(
     Exit status 3 if tests failed, 130 after Ctrl-C.
     """
     from apps.cli.evaluation_files import find_template, log_errors
-    from apps.cli.evaluation_text import blueprint_lines, blueprint_to_json
+    from apps.cli.evaluation_text import blueprint_lines, blueprint_to_json, result_lines
     from measurement.ceem.blueprint import draw_blueprint
+    from measurement.ceem.run_log import REPORT_FILE
+    from measurement.model import to_json
 
     text, template = find_template(document)
     blueprint = draw_blueprint(template.design, pilot=pilot)
@@ -76,12 +80,25 @@ def run(
         raise InvalidInput.of("--instances" if instances is None else "--out", "is required")
     places, key_file = _find_places(template, instances, _parse_pairs(place or []), reach, here or [])
     bench = _make_bench(template, blueprint, places, key_file, port)
+    session = _Session(out, text, template, blueprint, bench, quiet=json_)
     with log_errors(out):
         if resume:
-            _resume(out, template, blueprint, bench, quiet=json_)
+            session.resume()
         else:
-            _start(out, text, template, blueprint, bench, places, quiet=json_)
-    _finish(ctx, out, text, template, submit=submit, json_=json_)
+            session.start({} if template.implementation.measure is None else places)
+    run = session.write_results()
+    if submit:
+        hand_in(ctx, EVALUATION, to_json(run))
+    failed = sum(run.failures_by_path().values())
+    if json_:
+        counts = {"complete": run.is_complete, "tests": len(run.samples), "failed": failed}
+        print_json({"folder": str(out), **counts})
+    else:
+        typer.echo("\n".join([*result_lines(template, run), f"{out / REPORT_FILE}: written"]))
+    if not run.is_complete:
+        raise typer.Exit(EXIT_STOPPED)
+    if failed:
+        raise typer.Exit(EXIT_DIFFERS)
 
 
 def _parse_pairs(words: list[str]) -> dict[str, str]:
@@ -138,120 +155,94 @@ def _make_bench(
     return ProgramBench(programs, places, blueprint.duration, port)
 
 
-def _start(
-    out: Path,
-    text: str,
-    template: EvaluationFile,
-    blueprint: Blueprint,
-    bench: Bench,
-    places: Mapping[str, Place],
-    *,
-    quiet: bool,
-) -> None:
-    from adon.code_version import code_version
-    from measurement.ceem.blueprint import plan_run
-    from measurement.ceem.program_bench import ask_places, describe_environment
-    from measurement.ceem.run_log import check_unused, create_log
+@dataclass
+class _Session:
+    """Run of a blueprint in a folder."""
 
-    check_unused(out)
-    reachable = places if template.implementation.measure is not None else {}
-    versions = {"adon": code_version()}
-    for command in template.implementation.versions:
-        versions |= ask_places(reachable, command, " ".join(command))
-    environment = describe_environment(reachable)
-    planned = plan_run(template, blueprint, out.resolve().name, time.time(), environment, versions)
-    with create_log(out, text, planned) as log:
-        _run_tests(log, planned, blueprint, bench, quiet=quiet)
+    out: Path
+    text: str
+    template: EvaluationFile
+    blueprint: Blueprint
+    bench: Bench
+    quiet: bool
+    stop: threading.Event = field(default_factory=threading.Event)
 
+    def start(self, reachable: Mapping[str, Place]) -> None:
+        """Run all tests.
 
-def _resume(out: Path, template: EvaluationFile, blueprint: Blueprint, bench: Bench, *, quiet: bool) -> None:
-    from adon.units import format_count
-    from apps.cli.evaluation_files import read_run_folder
-    from measurement.ceem.run import Note
-    from measurement.ceem.run_log import resume_log
+        :param reachable: places whose environment and versions are recorded.
+        """
+        from adon.code_version import code_version
+        from measurement.ceem.blueprint import plan_run
+        from measurement.ceem.program_bench import ask_places, describe_environment
+        from measurement.ceem.run_log import check_unused, create_log
 
-    with resume_log(out) as log:
-        known = read_run_folder(out)
-        if (known.document.digest, known.pilot) != (template.digest(), blueprint.pilot):
-            raise Conflict("--resume", f"the run in {out} has another document, or only one is a pilot")
-        log.write("note", Note(time.time(), f"resumed after {format_count(len(known.samples), 'test')}"))
-        _run_tests(log, known, blueprint, bench, quiet=quiet)
+        check_unused(self.out)
+        versions = {"adon": code_version()}
+        for command in self.template.implementation.versions:
+            versions |= ask_places(reachable, command, " ".join(command))
+        environment, name = describe_environment(reachable), self.out.resolve().name
+        run = plan_run(self.template, self.blueprint, name, time.time(), environment, versions)
+        with create_log(self.out, self.text, run) as log:
+            self._run_tests(log, run)
 
+    def resume(self) -> None:
+        """Run the tests that have no result."""
+        from adon.units import format_count
+        from apps.cli.evaluation_files import read_run_folder
+        from measurement.ceem.run import Note
+        from measurement.ceem.run_log import resume_log
 
-def _run_tests(log: RunLog, known: EvaluationRun, blueprint: Blueprint, bench: Bench, *, quiet: bool) -> None:
-    from measurement.ceem.run import Note
-    from measurement.ceem.runner import run_blueprint, stop_on_signals
+        with resume_log(self.out) as log:
+            run = read_run_folder(self.out)
+            if (run.document.digest, run.pilot) != (self.template.digest(), self.blueprint.pilot):
+                cause = f"the run in {self.out} has another document, or only one is a pilot"
+                raise Conflict("--resume", cause)
+            log.write("note", Note(time.time(), f"resumed after {format_count(len(run.samples), 'test')}"))
+            self._run_tests(log, run)
 
-    done = {sample.number for sample in known.samples}
-    stop = threading.Event()
-    progress = _Progress(blueprint, known.unit, len(done), quiet=quiet)
+    def _run_tests(self, log: RunLog, run: EvaluationRun) -> None:
+        from measurement.ceem.run import Note
+        from measurement.ceem.runner import run_blueprint, stop_on_signals
 
-    def record(sample: Sample) -> None:
-        log.write("sample", sample)
-        progress.report_sample(sample)
+        done = {sample.number for sample in run.samples}
+        count = itertools.count(len(done) + 1)
 
-    with stop_on_signals(stop, progress.report_stop):
-        is_complete = run_blueprint(blueprint, bench, record, done, stop)
-    if is_complete:
-        log.write("ended", Note(time.time(), ""))
-    else:
-        log.write("note", Note(time.time(), "stopped"))
+        def record(sample: Sample) -> None:
+            log.write("sample", sample)
+            self._report(sample, next(count), run.unit)
 
+        with stop_on_signals(self.stop, self._report_stop):
+            is_complete = run_blueprint(self.blueprint, self.bench, record, done, self.stop)
+        entry, text = ("ended", "") if is_complete else ("note", "stopped")
+        log.write(entry, Note(time.time(), text))
 
-class _Progress:
-    """A line per test on standard error."""
-
-    def __init__(self, blueprint: Blueprint, unit: str, done: int, *, quiet: bool) -> None:
-        self._blueprint = blueprint
-        self._unit = unit
-        self._done = done
-        self._quiet = quiet
-
-    def report_sample(self, sample: Sample) -> None:
-        """Print the result of a test."""
+    def _report(self, sample: Sample, done: int, unit: str) -> None:
         from adon.units import format_duration
         from measurement.ceem.answers import format_value
 
-        self._done += 1
-        if self._quiet:
+        if self.quiet:
             return
-        size = self._blueprint.size
-        left = format_duration(round(self._blueprint.total_seconds * (1 - self._done / size)))
-        result = f"failed: {sample.failure}"
-        if sample.value is not None:
-            result = format_value(sample.value, self._unit)
-        typer.echo(f"{self._done} of {size}, {left} left: {sample.path}: {result}", err=True)
+        size = self.blueprint.size
+        left = format_duration(round(self.blueprint.total_seconds * (1 - done / size)))
+        result = f"failed: {sample.failure}" if sample.value is None else format_value(sample.value, unit)
+        typer.echo(f"{done} of {size}, {left} left: {sample.path}: {result}", err=True)
 
-    def report_stop(self) -> None:
-        """Print that the run stops."""
+    def _report_stop(self) -> None:
         from adon.units import format_duration
 
-        longest = format_duration(self._blueprint.duration)
+        longest = format_duration(self.blueprint.duration)
         typer.echo(f"stopping after the running tests (at most about {longest})", err=True)
 
+    def write_results(self) -> EvaluationRun:
+        """Write the run and its report, and return the run."""
+        from apps.cli.evaluation_files import read_run_folder
+        from apps.figures.evaluation_report import render_report
+        from measurement.ceem.run_log import REPORT_FILE, RUN_FILE
+        from measurement.model import to_json
 
-def _finish(
-    ctx: typer.Context, out: Path, text: str, template: EvaluationFile, *, submit: bool, json_: bool
-) -> None:
-    """Write the run and its report, and print the results."""
-    from apps.cli.evaluation_files import read_run_folder
-    from apps.cli.evaluation_text import result_lines
-    from apps.figures.evaluation_report import render_report
-    from measurement.ceem.run_log import REPORT_FILE, RUN_FILE
-    from measurement.model import to_json
-
-    done = read_run_folder(out)
-    write(out / RUN_FILE, json.dumps(to_json(done), indent=1, ensure_ascii=False) + "\n", "--out")
-    write(out / REPORT_FILE, render_report(template, text, done), "--out")
-    if submit:
-        hand_in(ctx, EVALUATION, to_json(done))
-    failed = sum(done.failures_by_path().values())
-    if json_:
-        counts = {"complete": done.is_complete, "tests": len(done.samples), "failed": failed}
-        print_json({"folder": str(out), **counts})
-    else:
-        typer.echo("\n".join([*result_lines(template, done), f"{out / REPORT_FILE}: written"]))
-    if not done.is_complete:
-        raise typer.Exit(EXIT_STOPPED)
-    if failed:
-        raise typer.Exit(EXIT_DIFFERS)
+        run = read_run_folder(self.out)
+        document = json.dumps(to_json(run), indent=1, ensure_ascii=False) + "\n"
+        write(self.out / RUN_FILE, document, "--out")
+        write(self.out / REPORT_FILE, render_report(self.template, self.text, run), "--out")
+        return run

@@ -7,13 +7,10 @@ still be supplemented by domain experts").
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Literal, TypeVar
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
-
-from measurement.errors import InvalidValue
 
 
 class Part(BaseModel):
@@ -74,44 +71,16 @@ class CatalogueEntries(Part):
     factors: tuple[Factor, ...] = ()
 
 
-E = TypeVar("E", bound=Entry)
+BUILTIN_ENTRIES = CatalogueEntries.model_validate(
+    tomllib.loads(resources.files("measurement.ceem").joinpath("catalogue.toml").read_text("utf-8"))
+)
 
 
 class Catalogue:
-    """The built-in entries and additional ones by id.
-
-    :raises InvalidValue: for a duplicate id or an unknown reference; the field is relative to the additions.
-    """
+    """The built-in entries and additional ones by id."""
 
     def __init__(self, additions: CatalogueEntries) -> None:
-        builtin = _BUILTIN
-        self.features = _by_id("features", builtin.features, additions.features)
-        self.metrics = _by_id("metrics", builtin.metrics, additions.metrics)
-        self.benchmarks = _by_id("benchmarks", builtin.benchmarks, additions.benchmarks)
-        self.factors = _by_id("factors", builtin.factors, additions.factors)
-        for feature in additions.features:
-            _check_references("features", feature, self.features, [feature.of] if feature.of else [])
-        for metric in additions.metrics:
-            _check_references("metrics", metric, self.features, metric.features)
-        for benchmark in additions.benchmarks:
-            _check_references("benchmarks", benchmark, self.metrics, benchmark.metrics)
-
-
-def _by_id(field: str, builtin: Sequence[E], additions: Sequence[E]) -> Mapping[str, E]:
-    found = {entry.id: entry for entry in builtin}
-    for entry in additions:
-        if entry.id in found:
-            raise InvalidValue(f"{field}: {entry.id!r} exists already; choose another id", "duplicate")
-        found[entry.id] = entry
-    return found
-
-
-def _check_references(field: str, entry: Entry, known: Mapping[str, Entry], names: Sequence[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise InvalidValue(f"{field}: {entry.id!r} refers to the unknown {name!r}", "unknown-name")
-
-
-_BUILTIN = CatalogueEntries.model_validate(
-    tomllib.loads(resources.files("measurement.ceem").joinpath("catalogue.toml").read_text("utf-8"))
-)
+        self.features = {one.id: one for one in (*BUILTIN_ENTRIES.features, *additions.features)}
+        self.metrics = {one.id: one for one in (*BUILTIN_ENTRIES.metrics, *additions.metrics)}
+        self.benchmarks = {one.id: one for one in (*BUILTIN_ENTRIES.benchmarks, *additions.benchmarks)}
+        self.factors = {one.id: one for one in (*BUILTIN_ENTRIES.factors, *additions.factors)}

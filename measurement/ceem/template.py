@@ -25,7 +25,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from measurement.ceem.catalogue import Catalogue, CatalogueEntries, Part
+from measurement.ceem.catalogue import BUILTIN_ENTRIES, Catalogue, CatalogueEntries, Part
 from measurement.errors import InvalidValue
 from measurement.probes.probe_types import Probe, Throughput, Train, UdpEcho
 
@@ -359,11 +359,7 @@ class EvaluationTemplate(Part):
 
     @model_validator(mode="after")
     def _check_steps(self) -> Self:
-        try:
-            catalogue = self.catalogue
-        except InvalidValue as error:
-            raise InvalidValue(f"supplement.{error}", error.code) from None
-        problems = [*list_problems(self, catalogue)]
+        problems = [*list_problems(self, self.catalogue)]
         if problems:
             raise ValueError("\n".join(problems))
         return self
@@ -399,6 +395,8 @@ def list_problems(template: EvaluationTemplate, catalogue: Catalogue) -> Iterato
 
 
 def _unique_names(template: EvaluationTemplate) -> Iterator[tuple[str, Sequence[str]]]:
+    for field, entries in template.supplement:
+        yield f"supplement.{field}", [one.id for one in (*getattr(BUILTIN_ENTRIES, field), *entries)]
     yield "requirement.questions", [one.id for one in template.requirement.questions]
     yield "metrics_listed", [one.metric for one in template.metrics_listed]
     yield "metrics_selected", [one.metric for one in template.metrics_selected]
@@ -411,6 +409,12 @@ def _references(
     template: EvaluationTemplate, catalogue: Catalogue
 ) -> Iterator[tuple[str, str, Collection[str], str]]:
     """Yield each reference: field, name, known names, and what the name should be."""
+    for primary in (one.of for one in template.supplement.features if one.of):
+        yield "supplement.features", primary, catalogue.features, "feature"
+    for name in (name for one in template.supplement.metrics for name in one.features):
+        yield "supplement.metrics", name, catalogue.features, "feature"
+    for name in (name for one in template.supplement.benchmarks for name in one.metrics):
+        yield "supplement.benchmarks", name, catalogue.metrics, "metric"
     questions = [one.id for one in template.requirement.questions]
     for number, feature in enumerate(template.features.identified):
         yield f"features.identified.{number}.feature", feature.feature, catalogue.features, "feature"
