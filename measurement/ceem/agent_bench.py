@@ -11,7 +11,15 @@ from measurement.ceem.blueprint import PlannedTest
 from measurement.ceem.runner import Place
 from measurement.ceem.template import AgentTest
 from measurement.probes.agent_client import AgentClient
-from measurement.probes.findings import Finding, ProbeError, ProbeFailure, ProbeReport, RoundTrips, TrainResult, TransferResult
+from measurement.probes.findings import (
+    Finding,
+    ProbeError,
+    ProbeFailure,
+    ProbeReport,
+    RoundTrips,
+    TrainResult,
+    TransferResult,
+)
 from measurement.probes.probe_types import ProbeOrder
 
 GRACE_S = 20.0
